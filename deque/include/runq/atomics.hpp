@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The atomics policy: the only door through which a queue of this kit touches shared memory.
+//
+// Every queue is a template over a policy. `std_atomics`, below, is the one that ships: each of its members is the
+// standard library's, with no cost of its own. The model checkers and the property suites put their own policy in its
+// place, so that what they check is this very header, not a copy of it.
+//
+// A policy P provides
+//   P::atomic<T>            like std::atomic<T>: load, store, exchange, compare_exchange_{weak,strong}, fetch_add, …
+//   P::cell<T>              plain, non-atomic memory: get() and set(); a model checks it for data races
+//   P::mutex                lock(), unlock(), try_lock()
+//   P::fence(order)         like std::atomic_thread_fence
+//   P::pause()              a hint that the caller is waiting for another thread
+//   P::check(ok, what)      a contract of the queue; debug builds and models stop when `ok` is false
+//   P::thread_token()       a value that differs between threads and is never 0; 0 means "do not check"
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace runq {
+
+namespace detail {
+
+/// Ends the process with one line on stderr. Called only when the caller broke a documented contract.
+[[noreturn]] inline void contract_violated(const char* what) noexcept {
+  std::fprintf(stderr, "runq: %s\n", what);
+  std::abort();
+}
+
+}  // namespace detail
+
+/// The production policy: std::atomic, plain memory, std::mutex.
+struct std_atomics {
+  template <class T>
+  using atomic = std::atomic<T>;
+
+  /// Plain memory behind two functions. In production this is the bare value; in a model every access is checked.
+  template <class T>
+  class cell {
+   public:
+    constexpr cell() noexcept = default;
+    constexpr explicit cell(T value) noexcept : value_(value) {}
+    [[nodiscard]] constexpr T get() const noexcept { return value_; }
+    constexpr void set(T value) noexcept { value_ = value; }
+
+   private:
+    T value_{};
+  };
+
+  using mutex = std::mutex;
+
+  static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+
+  /// About 10 to 150 cycles, by processor; never a system call.
+  static void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ __volatile__("yield" ::: "memory");
+#endif
+  }
+
+  /// Debug builds end the process with `what` when `ok` is false; with NDEBUG nothing is evaluated but the argument.
+  static void check([[maybe_unused]] bool ok, [[maybe_unused]] const char* what) noexcept {
+#ifndef NDEBUG
+    if (!ok) detail::contract_violated(what);
+#endif
+  }
+
+  /// The address of a thread-local byte: unique among the threads alive, and cheap.
+  [[nodiscard]] static std::uintptr_t thread_token() noexcept {
+#ifndef NDEBUG
+    static thread_local char token;
+    return reinterpret_cast<std::uintptr_t>(&token);
+#else
+    return 0;
+#endif
+  }
+};
+
+}  // namespace runq

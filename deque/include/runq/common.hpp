@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The vocabulary that all queues share: what a slot may hold, what a steal returns, who the owner is.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// Bytes between two variables that must not share a cache line. Fixed rather than
+/// std::hardware_destructive_interference_size, whose value changes with compiler flags and so breaks the ABI.
+#if defined(__APPLE__) && defined(__aarch64__)
+inline constexpr std::size_t cache_line = 128;
+#else
+inline constexpr std::size_t cache_line = 64;
+#endif
+
+/// What became of an attempt to take an element from somebody else's queue.
+enum class steal_status : unsigned char {
+  taken,  ///< at least one element now belongs to the caller
+  empty,  ///< nothing was there; nothing changed
+  lost,   ///< another thread moved first; nothing changed, and another try may succeed
+};
+
+/// The result of a steal. `value` is the element to run now and is meaningful only when `status` is `taken`;
+/// `count` says how many elements left the victim, `value` among them.
+template <class T>
+struct steal_result {
+  steal_status status = steal_status::empty;
+  T value{};
+  std::size_t count = 0;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return status == steal_status::taken; }
+};
+
+namespace detail {
+
+// Slots are read by thieves that may yet lose the race for them, so they are relaxed atomics, and a torn or locked one
+// would make the queue wrong or slow: hence trivially copyable, and lock-free.
+template <class T>
+inline constexpr bool is_slot_value = [] {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "runq: a queue element must be trivially copyable (a pointer or a small integer); "
+                "to queue something larger, queue a pointer to it");
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    static_assert(std::atomic<T>::is_always_lock_free,
+                  "runq: a queue element must fit a lock-free std::atomic (at most the size of a pointer)");
+    static_assert(std::is_default_constructible_v<T>, "runq: a queue element must be default constructible");
+  }
+  return true;
+}();
+
+// Binds an owner handle to the first thread that uses it and stops a debug build when a second one does.
+// Every move of the handle is a hand-over: the next thread to use it becomes the owner.
+template <class Atomics>
+class owner_guard {
+ public:
+  owner_guard() noexcept = default;
+  owner_guard(owner_guard&&) noexcept {}
+  owner_guard& operator=(owner_guard&&) noexcept {
+    rebind();
+    return *this;
+  }
+
+  void check(const char* what) noexcept {
+    const std::uintptr_t me = Atomics::thread_token();
+    if (me == 0) return;
+    // relaxed: only the equality of a value with itself is asked; the guard orders nothing.
+    const std::uintptr_t bound = thread_.load(std::memory_order::relaxed);
+    if (bound == 0) {
+      thread_.store(me, std::memory_order::relaxed);
+    } else {
+      Atomics::check(bound == me, what);
+    }
+  }
+
+  void rebind() noexcept { thread_.store(0, std::memory_order::relaxed); }
+
+ private:
+  std::atomic<std::uintptr_t> thread_{0};
+};
+
+}  // namespace detail
+
+}  // namespace runq

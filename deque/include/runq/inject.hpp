@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// inject: the global queue that all processors share: an intrusive FIFO list under a lock, fed and emptied in batches.
+//
+// Source of the algorithm: the global run queue of Go's scheduler (runtime/proc.go: globrunqput, globrunqputbatch,
+// globrunqget). Contract, protocol and rejected designs: docs/queues/inject.md. Models: models/inject/.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+
+namespace runq {
+
+/// The link that an element carries to be queued: one pointer. Belongs to whoever holds the element.
+template <class T, class Atomics = std_atomics>
+struct inject_link {
+  typename Atomics::template cell<T*> next{nullptr};
+};
+
+namespace detail {
+
+template <class>
+struct link_traits;
+template <class T, class Atomics>
+struct link_traits<inject_link<T, Atomics> T::*> {
+  using element = T;
+  using atomics = Atomics;
+};
+
+}  // namespace detail
+
+/// A list of elements in the hands of one thread: what a batch travels in. Not shared, so not synchronised.
+/// Move-only; debug builds stop when one is destroyed with elements in it, because they would be lost.
+///
+/// Link  pointer to the member of type inject_link, as in `inject_chain<&task::link>`
+template <auto Link>
+class inject_chain {
+  using traits = detail::link_traits<decltype(Link)>;
+
+ public:
+  using element = typename traits::element;
+
+  inject_chain() noexcept = default;
+  inject_chain(inject_chain&& other) noexcept { swap(other); }
+  inject_chain& operator=(inject_chain&& other) noexcept {
+    inject_chain moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  inject_chain(const inject_chain&) = delete;
+  inject_chain& operator=(const inject_chain&) = delete;
+  ~inject_chain() { traits::atomics::check(empty(), "inject_chain: destroyed with elements in it; they are lost"); }
+
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// Appends one element, which must be in no list. O(1).
+  void push_back(element* e) noexcept {
+    next(e).set(nullptr);
+    append(e, e, 1);
+  }
+
+  /// Removes the first element, or returns nullptr when there is none. O(1).
+  [[nodiscard]] element* pop_front() noexcept {
+    if (empty()) return nullptr;
+    element* const e = first_;
+    first_ = next(e).get();
+    if (--size_ == 0) last_ = nullptr;
+    return e;
+  }
+
+  /// Appends all of `tail`, in order, and leaves it empty. O(1).
+  void splice(inject_chain&& tail) noexcept {
+    if (tail.empty()) return;
+    append(tail.first_, tail.last_, tail.size_);
+    tail.forget();
+  }
+
+  /// Removes the first `n` elements, at most size(), as a chain of their own. O(n).
+  [[nodiscard]] inject_chain cut_front(std::size_t n) noexcept {
+    inject_chain front;
+    if (n == 0 || empty()) return front;
+    n = std::min(n, size_);
+    element* last = first_;
+    for (std::size_t i = 1; i != n; ++i) last = next(last).get();
+    element* const rest = next(last).get();
+    next(last).set(nullptr);
+    front.append(first_, last, n);
+    first_ = rest;
+    size_ -= n;
+    if (size_ == 0) last_ = nullptr;
+    return front;
+  }
+
+  void swap(inject_chain& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+    std::swap(size_, other.size_);
+  }
+
+ private:
+  [[nodiscard]] static auto& next(element* e) noexcept { return (e->*Link).next; }
+
+  void append(element* first, element* last, std::size_t n) noexcept {
+    if (last_ == nullptr) {
+      first_ = first;
+    } else {
+      next(last_).set(first);
+    }
+    last_ = last;
+    size_ += n;
+  }
+  void forget() noexcept {
+    first_ = last_ = nullptr;
+    size_ = 0;
+  }
+
+  element* first_ = nullptr;
+  element* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// A FIFO queue for any number of threads. Takes a lock, so not lock-free: the critical sections are O(1), or O(batch)
+/// in `take_batch`. Nothing allocates; an element is in at most one queue or chain at a time. Elements still inside
+/// when the queue is destroyed are not touched; debug builds stop.
+///
+/// Link  pointer to the member of type inject_link, as in `inject<&task::link>`; the policy is the link's
+template <auto Link>
+class inject {
+  using traits = detail::link_traits<decltype(Link)>;
+
+ public:
+  using element = typename traits::element;
+  using atomics = typename traits::atomics;
+  using chain = inject_chain<Link>;
+  static constexpr auto link = Link;
+
+  /// The most that `take_batch` hands out at once: half of Go's local ring, so that it always fits.
+  static constexpr std::size_t max_batch = 128;
+
+  inject() noexcept : size_(0) {}
+  inject(const inject&) = delete;
+  inject& operator=(const inject&) = delete;
+
+  /// Appends one element. Any thread.
+  void put(element* e) noexcept {
+    chain one;
+    one.push_back(e);
+    splice(std::move(one));
+  }
+
+  /// Appends a batch, in order, in O(1) under the lock; `batch` is left empty. Any thread.
+  void splice(chain&& batch) noexcept {
+    if (batch.empty()) return;
+    const std::lock_guard lock(mutex_);
+    list_.splice(std::move(batch));
+    publish_size();
+  }
+
+  /// Puts a batch, in order, before everything else, in O(1) under the lock; `batch` is left empty: for work that was
+  /// already waiting when its processor went away. Any thread.
+  void splice_front(chain&& batch) noexcept {
+    if (batch.empty()) return;
+    const std::lock_guard lock(mutex_);
+    batch.splice(std::move(list_));
+    list_.swap(batch);
+    publish_size();
+  }
+
+  /// Removes the oldest element, or returns nullptr. Any thread.
+  [[nodiscard]] element* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    element* const e = list_.pop_front();
+    if (e != nullptr) publish_size();
+    return e;
+  }
+
+  /// Removes a fair share: the min(size, size / procs + 1, max, 128) oldest elements, in order. `+ 1` so that a queue
+  /// shorter than `procs` still gives one; `/ procs` so that one processor does not take all; `max`, at least 1, so
+  /// that it fits where the caller puts it. `procs` is at least 1. Any thread.
+  [[nodiscard]] chain take_batch(std::size_t procs, std::size_t max = max_batch) noexcept {
+    atomics::check(procs >= 1, "inject: take_batch() needs at least one processor");
+    atomics::check(max >= 1, "inject: take_batch() takes at least one element");
+    const std::lock_guard lock(mutex_);
+    const std::size_t size = list_.size();
+    chain batch = list_.cut_front(std::min({size, size / procs + 1, max, max_batch}));
+    if (!batch.empty()) publish_size();
+    return batch;
+  }
+
+  /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
+  [[nodiscard]] bool has_work() const noexcept {
+    // [inject.has_work] acquire: pairs with [inject.publish_size].
+    return size_.load(std::memory_order::acquire) != 0;
+  }
+
+  /// The number of elements a moment ago, for statistics. Takes no lock. Any thread.
+  [[nodiscard]] std::size_t size_approx() const noexcept {
+    // [inject.size] relaxed: a guess.
+    return size_.load(std::memory_order::relaxed);
+  }
+
+ private:
+  // With the lock held.
+  void publish_size() noexcept {
+    // [inject.publish_size] release: pairs with [inject.has_work]: who sees the size sees what its writer did before.
+    size_.store(list_.size(), std::memory_order::release);
+  }
+
+  typename atomics::mutex mutex_;
+  chain list_;                                           // under mutex_
+  typename atomics::template atomic<std::size_t> size_;  // written under mutex_, read without
+};
+
+}  // namespace runq

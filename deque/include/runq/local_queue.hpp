@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// local_queue: what one processor of a scheduler owns: a runnext slot, a ring, and the way into the global queue when
+// the ring is full.
+//
+// Source of the algorithm: the per-P run queue of Go's scheduler (runtime/proc.go: runqput, runqputslow, runqget,
+// runqsteal, runqempty, globrunqget). Contract, protocol and rejected designs: docs/queues/local_queue.md.
+// Models: models/local_queue/.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+#include "runq/inject.hpp"
+#include "runq/ring.hpp"
+#include "runq/runnext.hpp"
+
+namespace runq {
+
+/// Whether a thief that finds a victim's ring empty may take its runnext slot: Go allows it only in the last of four
+/// rounds over all processors.
+enum class steal_runnext : bool { no, yes };
+
+/// What a pop returns: the task, or nullptr, and whether it came from the runnext slot. A scheduler lets a task from
+/// runnext use the rest of its predecessor's time slice, so that a pair that keeps readying each other cannot live for
+/// ever.
+template <class T>
+struct popped {
+  T* task = nullptr;
+  bool from_runnext = false;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr; }
+};
+
+/// A processor's queue of `T*`. One thread at a time holds the `owner`; any thread may hold a `thief`. Only an overflow
+/// and `take_from` lock (the global queue's lock); nothing allocates. The queue must outlive its handles, and the
+/// global queue the local ones.
+///
+/// Link      pointer to the member of type inject_link, as in `local_queue<&task::link>`; the policy is the link's
+/// Capacity  slots of the ring, a power of two, at least 2
+/// Index     counter type of the ring
+template <auto Link, std::size_t Capacity = 256, class Index = std::uint64_t>
+class basic_local_queue {
+ public:
+  using global_queue = inject<Link>;
+  using element = typename global_queue::element;
+  using atomics = typename global_queue::atomics;
+  using chain = typename global_queue::chain;
+  using ring_type = basic_ring<element*, Capacity, Index, atomics>;
+  using runnext_type = basic_runnext<element*, atomics>;
+  class owner;
+  class thief;
+
+  /// A queue that overflows into `global`.
+  explicit basic_local_queue(global_queue& global) noexcept : global_(&global) {}
+  basic_local_queue(const basic_local_queue&) = delete;
+  basic_local_queue& operator=(const basic_local_queue&) = delete;
+
+  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
+
+  /// A thief handle. Any thread, any number of them.
+  [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
+
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
+
+ private:
+  runnext_type runnext_;
+  ring_type ring_;
+  global_queue* const global_;
+};
+
+/// The processor's side. Move-only, used by one thread at a time; moving it hands the queue over.
+template <auto Link, std::size_t Capacity, class Index>
+class basic_local_queue<Link, Capacity, Index>::owner {
+ public:
+  /// Queues `task` behind all others of this processor. When the ring is full, its older half and `task`, in this
+  /// order, go to the global queue as one batch. Returns how many went there: 0, or ⌊Capacity/2⌋ + 1. Owner only.
+  /// Lock-free while there is room.
+  std::size_t push(element* task) noexcept {
+    while (!ring_.push(task)) {
+      if (const std::size_t moved = overflow(task); moved != 0) return moved;
+      // A thief moved first, so there is room now.
+    }
+    return 0;
+  }
+
+  /// Makes `task` the next to run; the task that was to run next goes to the ring's tail, as by push(). Returns how
+  /// many went to the global queue on account of that. Owner only. Lock-free while there is room.
+  std::size_t push_next(element* task) noexcept {
+    // From here until the displaced task is in the ring it is in neither place; see thief::has_work().
+    const std::optional<element*> displaced = runnext_.put(task);
+    return displaced ? push(*displaced) : 0;
+  }
+
+  /// Queues a batch, in order, with one publication; what does not fit goes to the global queue, in order, under one
+  /// lock. Returns how many went there. Owner only. Lock-free while there is room.
+  std::size_t push_batch(chain&& batch) noexcept {
+    std::array<element*, Capacity> slots;
+    std::size_t n = 0;
+    for (const std::size_t room = ring_.room(); n != room && !batch.empty(); ++n) slots[n] = batch.pop_front();
+    const std::size_t pushed = ring_.push_batch(std::span<element* const>(slots.data(), n));
+    atomics::check(pushed == n, "local_queue: the ring's room shrank under its owner");
+    const std::size_t overflowed = batch.size();
+    global_->splice(std::move(batch));
+    return overflowed;
+  }
+
+  /// Takes the next task: the runnext slot's, else the ring's oldest. Owner only. Lock-free.
+  [[nodiscard]] popped<element> pop() noexcept {
+    if (const std::optional<element*> next = runnext_.take()) return {*next, true};
+    if (const std::optional<element*> task = ring_.pop()) return {*task, false};
+    return {};
+  }
+
+  /// Takes a fair share of the global queue (inject::take_batch): returns the first task, or nullptr, and queues the
+  /// others here. `procs` is the number of processors that share it, at least 1. Owner only. Locks.
+  [[nodiscard]] element* take_from(global_queue& global, std::size_t procs) noexcept {
+    chain batch = global.take_batch(procs, ring_.room() + 1);
+    element* const first = batch.pop_front();
+    push_batch(std::move(batch));
+    return first;
+  }
+
+  /// Takes half of the victim's ring, at most `limit` tasks, into this one's; the newest of them is returned to be run
+  /// at once. If the victim's ring is empty and `next` allows it, takes the victim's runnext instead, after `backoff`
+  /// pauses. `victim` is another queue's. Owner only (of this queue). Wait-free.
+  [[nodiscard]] steal_result<element*> steal_from(const thief& victim, steal_runnext next = steal_runnext::no,
+                                                  std::size_t limit = Capacity,
+                                                  std::size_t backoff = runnext_type::default_backoff) noexcept {
+    const steal_result<element*> from_ring = victim.ring_.steal_half_into(ring_, limit);
+    if (from_ring.status != steal_status::empty || next == steal_runnext::no) return from_ring;
+    return victim.runnext_.steal(backoff);
+  }
+
+  /// Takes everything, the runnext task first and then the ring's, oldest first: for a processor that goes away.
+  /// Owner only. Lock-free.
+  [[nodiscard]] chain drain() noexcept {
+    chain all;
+    if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);
+    // The ring claims all before it hands out the first, so linking is safe: nobody else holds these tasks.
+    ring_.drain([&all](element* task) { all.push_back(task); });
+    return all;
+  }
+
+  /// Tasks in the ring, 0 … Capacity; the runnext slot is not counted. Owner only. Wait-free.
+  [[nodiscard]] std::size_t size_approx() const noexcept { return ring_.size_approx(); }
+
+  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
+  void rebind() noexcept {
+    ring_.rebind();
+    runnext_.rebind();
+  }
+
+ private:
+  friend class basic_local_queue;
+  explicit owner(basic_local_queue& q) noexcept
+      : ring_(q.ring_.make_owner()), runnext_(q.runnext_.make_owner()), global_(q.global_) {}
+
+  // Moves the older half of the ring and `task` to the global queue; returns how many, or 0 when a thief moved first.
+  std::size_t overflow(element* task) noexcept {
+    std::array<element*, Capacity / 2> oldest;
+    const std::size_t n = ring_.shed_half(oldest);
+    if (n == 0) return 0;
+    // Linked only now: before the claim the tasks were anybody's.
+    chain batch;
+    for (std::size_t i = 0; i != n; ++i) batch.push_back(oldest[i]);
+    batch.push_back(task);
+    global_->splice(std::move(batch));
+    return n + 1;
+  }
+
+  typename ring_type::owner ring_;
+  typename runnext_type::owner runnext_;
+  global_queue* global_;
+};
+
+/// The other processors' side. Copyable; any thread, at any time.
+template <auto Link, std::size_t Capacity, class Index>
+class basic_local_queue<Link, Capacity, Index>::thief {
+ public:
+  /// Whether there is something to take, runnext included: the question to ask before going to sleep. False only if, at
+  /// some moment of the call, every task of this queue was taken or on its way from runnext to the ring in push_next():
+  /// the owner is then awake and about to publish it. Lock-free: it looks again only when the owner has pushed
+  /// meanwhile.
+  [[nodiscard]] bool has_work() const noexcept {
+    for (;;) {
+      const auto seen = ring_.observe();
+      if (!seen.empty()) return true;
+      // The task that push_next() displaces moves from runnext to the ring. Reading the ring first and runnext second
+      // could miss it in both places, so the ring's tail is read once more.
+      if (runnext_.has_work()) return true;
+      if (!ring_.pushed_since(seen)) return false;
+    }
+  }
+
+  /// A guess at the number of tasks in the ring, 0 … Capacity, for statistics and for choosing victims. Wait-free.
+  [[nodiscard]] std::size_t size_approx() const noexcept { return ring_.size_approx(); }
+
+ private:
+  friend class basic_local_queue;
+  friend class owner;
+  explicit thief(const basic_local_queue& q) noexcept
+      : ring_(q.ring_.make_thief()), runnext_(q.runnext_.make_thief()) {}
+
+  typename ring_type::thief ring_;
+  typename runnext_type::thief runnext_;
+};
+
+/// A processor's queue as Go has it: runnext and a ring of 256.
+template <auto Link>
+using local_queue = basic_local_queue<Link>;
+
+}  // namespace runq

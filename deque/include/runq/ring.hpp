@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+// ring: a bounded FIFO run queue with one owner and any number of thieves, who take half of it by one claim.
+//
+// Source of the algorithm: the local run queue of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab,
+// runqsteal, runqdrain), restated in C++ memory orders. Contract, protocol in steps and rejected designs:
+// docs/queues/ring.md. What every order below is for was checked by the models in models/ring/.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+
+namespace runq {
+
+/// A ring of `Capacity` slots. `head` counts the elements ever taken, `tail` the elements ever pushed; both only grow,
+/// and an element sits in slot `count % Capacity`.
+///
+/// One thread at a time holds the `owner` (push, pop); any thread may hold a `thief` (steal). No operation allocates,
+/// locks or makes a system call. The ring must outlive its handles.
+///
+/// T         trivially copyable and lock-free: a pointer or a small integer
+/// Capacity  slots, a power of two, at least 2
+/// Index     unsigned counter type. A thief that sleeps between its read of `head` and its claim is fooled if `head`
+///           comes back to the same value meanwhile: after exactly 2^64 pops with the default. Narrow types are for
+///           models and tests.
+/// Atomics   the policy (runq/atomics.hpp)
+template <class T, std::size_t Capacity = 256, class Index = std::uint64_t, class Atomics = std_atomics>
+class basic_ring {
+  static_assert(detail::is_slot_value<T>);
+  static_assert(std::has_single_bit(Capacity) && Capacity >= 2,
+                "runq: the capacity of a ring must be a power of two, and at least 2");
+  static_assert(static_cast<std::size_t>(std::numeric_limits<Index>::max()) / 2 >= Capacity - 1,
+                "runq: the index type of a ring must count to at least twice its capacity");
+
+  template <class U>
+  using atomic = typename Atomics::template atomic<U>;
+  template <class U>
+  using cell = typename Atomics::template cell<U>;
+
+ public:
+  using value_type = T;
+  using index_type = Index;
+  class owner;
+  class thief;
+
+  /// Both counters start at `first`. Anything but 0 serves tests that want to cross the wrap-around soon.
+  explicit basic_ring(Index first = Index{0}) noexcept : head_(first), tail_(first), head_seen_(first) {}
+  basic_ring(const basic_ring&) = delete;
+  basic_ring& operator=(const basic_ring&) = delete;
+
+  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
+
+  /// A thief handle. Any thread, any number of them.
+  [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
+
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
+
+ private:
+  [[nodiscard]] static std::size_t distance(Index from, Index to) noexcept {
+    // The cast back to Index undoes integral promotion: with an 8-bit index, 0 - 255 must be 1, not -255.
+    return static_cast<std::size_t>(static_cast<Index>(to - from));
+  }
+  [[nodiscard]] static Index advance(Index from, std::size_t by) noexcept {
+    return static_cast<Index>(from + static_cast<Index>(by));
+  }
+  [[nodiscard]] atomic<T>& slot(Index at) noexcept { return slots_[static_cast<std::size_t>(at) % Capacity]; }
+  [[nodiscard]] const atomic<T>& slot(Index at) const noexcept {
+    return slots_[static_cast<std::size_t>(at) % Capacity];
+  }
+
+  // Written by the owner (pop, shed, drain) and by thieves (steal), always by compare-exchange; read by everybody.
+  // On a line of its own because thieves write it while the owner pushes.
+  alignas(cache_line) mutable atomic<Index> head_;
+  // Written by the owner only; read by everybody.
+  alignas(cache_line) atomic<Index> tail_;
+  // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` errs on the side of "full".
+  cell<Index> head_seen_;
+  // Owner only: whether an owner handle exists.
+  cell<bool> owned_{false};
+  // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves, also by
+  // thieves whose claim then fails: hence atomic, and never dereferenced before the claim has succeeded.
+  alignas(cache_line) std::array<atomic<T>, Capacity> slots_;
+};
+
+/// The owner's side: push at the tail, pop at the head. Move-only, and used by one thread at a time; moving it hands
+/// the ring over, and the move itself must happen-before the first use by the next thread.
+template <class T, std::size_t Capacity, class Index, class Atomics>
+class basic_ring<T, Capacity, Index, Atomics>::owner {
+ public:
+  owner(owner&& other) noexcept : ring_(std::exchange(other.ring_, nullptr)), guard_(std::move(other.guard_)) {}
+  owner& operator=(owner&& other) noexcept {
+    if (this != &other) {
+      release();
+      ring_ = std::exchange(other.ring_, nullptr);
+      guard_ = std::move(other.guard_);
+    }
+    return *this;
+  }
+  owner(const owner&) = delete;
+  owner& operator=(const owner&) = delete;
+  ~owner() { release(); }
+
+  /// Adds one element at the tail. Returns false, and changes nothing, when the ring is full.
+  /// Owner only. Wait-free.
+  [[nodiscard]] bool push(T value) noexcept {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.push.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    if (room(t, 1) == 0) return false;
+    // [ring.push.slot] relaxed: published by [ring.push.publish]; thieves with an old head may be reading it.
+    r.slot(t).store(value, std::memory_order::relaxed);
+    // [ring.push.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written, or a
+    // task whose contents it cannot see.
+    r.tail_.store(advance(t, 1), std::memory_order::release);
+    return true;
+  }
+
+  /// Adds elements from the front of `values`, in order, as many as fit, all published at once.
+  /// Returns how many were added. Owner only. Wait-free.
+  [[nodiscard]] std::size_t push_batch(std::span<const T> values) noexcept {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.push_batch.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    const std::size_t n = std::min(values.size(), room(t, values.size()));
+    for (std::size_t i = 0; i != n; ++i) {
+      // [ring.push_batch.slot] relaxed: published by [ring.push_batch.publish].
+      r.slot(advance(t, i)).store(values[i], std::memory_order::relaxed);
+    }
+    if (n == 0) return 0;
+    // [ring.push_batch.publish] release: pairs with [ring.steal.tail]; weaker: as [ring.push.publish].
+    r.tail_.store(advance(t, n), std::memory_order::release);
+    return n;
+  }
+
+  /// Takes the oldest element, or nothing when the ring is empty.
+  /// Owner only. Lock-free: it tries again only when a thief has taken something.
+  [[nodiscard]] std::optional<T> pop() noexcept {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.pop.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    for (;;) {
+      // [ring.pop.head] acquire: pairs with [ring.steal.claim].
+      Index h = r.head_.load(std::memory_order::acquire);
+      if (h == t) return std::nullopt;
+      // [ring.pop.slot] relaxed: the owner wrote it.
+      const T value = r.slot(h).load(std::memory_order::relaxed);
+      // [ring.pop.claim] release: pairs with [ring.steal.head]: who sees this head also sees the tail as it was;
+      // weaker: a thief calls a ring empty that never was. Relaxed on failure: the loop reads head again.
+      if (r.head_.compare_exchange_weak(h, advance(h, 1), std::memory_order::release, std::memory_order::relaxed)) {
+        return value;
+      }
+    }
+  }
+
+  /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`: what a full ring gives to a shared queue.
+  /// Makes one attempt: returns how many were taken, or 0 when a thief moved first (so there is room again) or there
+  /// was not even one to shed. Owner only. Wait-free.
+  [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.shed.head] acquire: pairs with [ring.steal.claim].
+    Index h = r.head_.load(std::memory_order::acquire);
+    // [ring.shed.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    const std::size_t n = distance(h, t) / 2;
+    for (std::size_t i = 0; i != n; ++i) {
+      // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
+      out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
+    }
+    if (n == 0) return 0;
+    // [ring.shed.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would
+    // be reported as a thief's. Relaxed on failure: nothing is read on account of it.
+    const bool claimed =
+        r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
+    return claimed ? n : 0;
+  }
+
+  /// Takes everything, oldest first, handing each element to `sink(T)`. Returns how many.
+  /// Owner only. Lock-free.
+  template <class Sink>
+  std::size_t drain(Sink&& sink) {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.drain.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    for (;;) {
+      // [ring.drain.head] acquire: pairs with [ring.steal.claim].
+      const Index h = r.head_.load(std::memory_order::acquire);
+      if (h == t) return 0;
+      Index expected = h;
+      // [ring.drain.claim] release: pairs with [ring.steal.head], as [ring.pop.claim].
+      if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
+      const std::size_t n = distance(h, t);
+      for (std::size_t i = 0; i != n; ++i) {
+        // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and it is busy here.
+        sink(r.slot(advance(h, i)).load(std::memory_order::relaxed));
+      }
+      return n;
+    }
+  }
+
+  /// How many elements fit now, 0 … Capacity. Others can only make it more. Owner only. Wait-free.
+  [[nodiscard]] std::size_t room() noexcept {
+    enter();
+    // [ring.room.tail] relaxed: the owner is the only writer.
+    return room(ring_->tail_.load(std::memory_order::relaxed), Capacity);
+  }
+
+  /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
+  [[nodiscard]] std::size_t size_approx() const noexcept { return ring_->make_thief().size_approx(); }
+
+  /// A thief handle on this ring.
+  [[nodiscard]] thief make_thief() const noexcept { return ring_->make_thief(); }
+
+  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
+  void rebind() noexcept { guard_.rebind(); }
+
+ private:
+  friend class basic_ring;
+  friend class thief;
+
+  explicit owner(basic_ring& ring) noexcept : ring_(&ring) {
+    Atomics::check(!ring.owned_.get(), "ring: make_owner() was called twice; a ring has one owner");
+    ring.owned_.set(true);
+  }
+
+  void release() noexcept {
+    if (ring_ != nullptr) ring_->owned_.set(false);
+  }
+
+  void enter() noexcept {
+    Atomics::check(ring_ != nullptr, "ring: this owner handle has been moved from");
+    guard_.check(
+        "ring: an owner operation was called from a second thread; only one thread may push and pop. "
+        "Move the owner handle, or call rebind(), to hand the ring over");
+  }
+
+  // Room at tail `t`: at least `wanted` if there is that much. Reads the shared head only when the remembered one says
+  // that there is too little.
+  [[nodiscard]] std::size_t room(Index t, std::size_t wanted) noexcept {
+    basic_ring& r = *ring_;
+    const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
+    if (known >= wanted) return known;
+    // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten;
+    // weaker: right in RC11, but hardware that lets the slot store overtake the thief's load hands out a task twice.
+    const Index h = r.head_.load(std::memory_order::acquire);
+    r.head_seen_.set(h);
+    return Capacity - distance(h, t);
+  }
+
+  basic_ring* ring_;
+  detail::owner_guard<Atomics> guard_;
+};
+
+/// The thieves' side. Copyable; any thread, at any time.
+template <class T, std::size_t Capacity, class Index, class Atomics>
+class basic_ring<T, Capacity, Index, Atomics>::thief {
+ public:
+  /// Takes n = min(⌈k/2⌉, limit, room in `into` + 1) of the k elements, oldest first, by one claim. The newest of them
+  /// is returned to be run at once; the other n-1 are now in `into`, in order.
+  ///
+  /// `into` is a ring that the calling thread owns, another one than this; `limit` is at least 1.
+  /// One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost` means that another thread took
+  /// something meanwhile; `empty`, that at some moment of the call nothing was there.
+  [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
+    into.enter();
+    Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
+    Atomics::check(limit >= 1, "ring: the limit of a steal is at least 1");
+    // [ring.steal.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head; weaker: a
+    // ring that never was empty looks empty.
+    Index h = ring_->head_.load(std::memory_order::acquire);
+    // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: see there.
+    const Index t = ring_->tail_.load(std::memory_order::acquire);
+    const std::size_t k = distance(h, t);
+    if (k == 0) return {};
+    // h is old and t is new: since h was read, more than Capacity elements have passed. Copying would be in vain.
+    if (k > Capacity) return {steal_status::lost, T{}, 0};
+
+    basic_ring& mine = *into.ring_;
+    // [ring.steal.own_tail] relaxed: the caller owns `into` and is its tail's only writer.
+    const Index mt = mine.tail_.load(std::memory_order::relaxed);
+    const std::size_t wanted = std::min(k - k / 2, limit);
+    const std::size_t n = std::min(wanted, into.room(mt, wanted - 1) + 1);
+    for (std::size_t i = 0; i + 1 != n; ++i) {
+      // [ring.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
+      const T value = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
+      // [ring.steal.own_slot] relaxed: beyond the published tail; published by [ring.steal.publish].
+      mine.slot(advance(mt, i)).store(value, std::memory_order::relaxed);
+    }
+    // [ring.steal.newest] relaxed: as [ring.steal.slot].
+    const T newest = ring_->slot(advance(h, n - 1)).load(std::memory_order::relaxed);
+    // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them;
+    // and with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would be reported as a lost race.
+    // Relaxed on failure: everything read is dropped.
+    if (!ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release,
+                                              std::memory_order::relaxed)) {
+      return {steal_status::lost, T{}, 0};
+    }
+    // [ring.steal.publish] release: pairs with [ring.steal.tail] of a thief of this thief; weaker: the second thief
+    // takes a task whose contents it cannot see.
+    if (n > 1) mine.tail_.store(advance(mt, n - 1), std::memory_order::release);
+    return {steal_status::taken, newest, n};
+  }
+
+  /// Takes the oldest element. Needs no ring of the caller's. One attempt, wait-free.
+  [[nodiscard]] steal_result<T> steal() const noexcept {
+    // [ring.steal_one.head] acquire: as [ring.steal.head].
+    Index h = ring_->head_.load(std::memory_order::acquire);
+    // [ring.steal_one.tail] acquire: as [ring.steal.tail].
+    const Index t = ring_->tail_.load(std::memory_order::acquire);
+    const std::size_t k = distance(h, t);
+    if (k == 0) return {};
+    if (k > Capacity) return {steal_status::lost, T{}, 0};
+    // [ring.steal_one.slot] relaxed: as [ring.steal.slot].
+    const T value = ring_->slot(h).load(std::memory_order::relaxed);
+    // [ring.steal_one.claim] release: as [ring.steal.claim].
+    if (!ring_->head_.compare_exchange_strong(h, advance(h, 1), std::memory_order::release,
+                                              std::memory_order::relaxed)) {
+      return {steal_status::lost, T{}, 0};
+    }
+    return {steal_status::taken, value, 1};
+  }
+
+  /// Whether there is something to take: the question to ask before going to sleep. False only if nothing that
+  /// happened-before this call left an element behind. Wait-free.
+  [[nodiscard]] bool has_work() const noexcept { return !observe().empty(); }
+
+  /// A guess at the number of elements, 0 … Capacity, for statistics and for choosing victims; never for deciding to
+  /// sleep. Wait-free.
+  [[nodiscard]] std::size_t size_approx() const noexcept {
+    // [ring.size.tail] relaxed: a guess.
+    const Index t = ring_->tail_.load(std::memory_order::relaxed);
+    // [ring.size.head] relaxed: a guess; the two may belong to different moments, hence the clamp.
+    const Index h = ring_->head_.load(std::memory_order::relaxed);
+    const std::size_t n = distance(h, t);
+    return n <= Capacity ? n : 0;
+  }
+
+  /// Head and tail as read one after the other; lets local_queue ask twice whether the owner has pushed meanwhile.
+  struct observation {
+    Index head, tail;
+    [[nodiscard]] bool empty() const noexcept { return head == tail; }
+  };
+  [[nodiscard]] observation observe() const noexcept {
+    // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim], as [ring.steal.head].
+    const Index h = ring_->head_.load(std::memory_order::acquire);
+    // [ring.observe.tail] acquire: pairs with [ring.push.publish].
+    const Index t = ring_->tail_.load(std::memory_order::acquire);
+    return {h, t};
+  }
+  [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
+    // [ring.observe.again] acquire: pairs with [ring.push.publish].
+    return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
+  }
+
+ private:
+  friend class basic_ring;
+  explicit thief(const basic_ring& ring) noexcept : ring_(&ring) {}
+
+  const basic_ring* ring_;
+};
+
+/// Go's local run queue: 256 slots.
+template <class T>
+using ring = basic_ring<T>;
+
+}  // namespace runq

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// runnext: one slot in front of a run queue, for the task that its owner made runnable last.
+//
+// Source of the algorithm: `p.runnext` of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab). A task that was
+// just readied usually finds its data in this core's cache, so it runs next; thieves leave it alone for a moment.
+// Contract, protocol and rejected designs: docs/queues/runnext.md. Models: models/runnext/.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+
+namespace runq {
+
+/// A slot for one element; `T{}` (a null pointer, a zero) means "empty" and cannot be stored.
+///
+/// One thread at a time holds the `owner` (put, take); any thread may hold a `thief`. Nothing allocates, locks, sleeps
+/// or makes a system call. The slot must outlive its handles.
+///
+/// T        trivially copyable and lock-free: a pointer or a small integer
+/// Atomics  the policy (runq/atomics.hpp)
+template <class T, class Atomics = std_atomics>
+class basic_runnext {
+  static_assert(detail::is_slot_value<T>);
+
+  template <class U>
+  using atomic = typename Atomics::template atomic<U>;
+
+ public:
+  using value_type = T;
+  class owner;
+  class thief;
+
+  /// How often a thief pauses, by default, between seeing a task here and claiming it: some 3 µs where a pause takes
+  /// 45 ns. Go sleeps 3 µs instead, which on Linux becomes about 60.
+  static constexpr std::size_t default_backoff = 64;
+
+  basic_runnext() noexcept : slot_(T{}) {}
+  basic_runnext(const basic_runnext&) = delete;
+  basic_runnext& operator=(const basic_runnext&) = delete;
+
+  /// The owner handle. Make one only; unlike the ring, the slot does not count them.
+  [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
+
+  /// A thief handle. Any thread, any number of them.
+  [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
+
+ private:
+  // Non-empty values are written by the owner only; anybody may empty it by a read-modify-write.
+  alignas(cache_line) mutable atomic<T> slot_;
+};
+
+/// The owner's side. Move-only, used by one thread at a time; moving it hands the slot over.
+template <class T, class Atomics>
+class basic_runnext<T, Atomics>::owner {
+ public:
+  owner(owner&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)), guard_(std::move(other.guard_)) {}
+  owner& operator=(owner&& other) noexcept {
+    slot_ = std::exchange(other.slot_, nullptr);
+    guard_ = std::move(other.guard_);
+    return *this;
+  }
+  owner(const owner&) = delete;
+  owner& operator=(const owner&) = delete;
+  ~owner() = default;
+
+  /// Puts `value`, which is not `T{}`, in the slot and returns what it displaced, if anything: the caller queues that
+  /// elsewhere. Owner only. Wait-free.
+  [[nodiscard]] std::optional<T> put(T value) noexcept {
+    enter();
+    Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
+    // [runnext.put] release: pairs with [runnext.steal.claim]; weaker: a thief runs a task whose contents it cannot
+    // see. No acquire: whatever is displaced was put here by this owner.
+    const T displaced = slot_->exchange(value, std::memory_order::release);
+    if (displaced == T{}) return std::nullopt;
+    return displaced;
+  }
+
+  /// Takes the element, if a thief has not. Owner only. Wait-free.
+  [[nodiscard]] std::optional<T> take() noexcept {
+    enter();
+    // [runnext.take.peek] relaxed: only the owner fills the slot; seen empty, it is empty.
+    if (slot_->load(std::memory_order::relaxed) == T{}) return std::nullopt;
+    // [runnext.take] release: pairs with [runnext.has_work]: an observer that finds the slot emptied sees everything
+    // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
+    // An exchange, not a compare-exchange: whatever is there now, the owner wants it.
+    const T value = slot_->exchange(T{}, std::memory_order::release);
+    if (value == T{}) return std::nullopt;
+    return value;
+  }
+
+  /// Makes the next thread that uses this handle its owner, as a move would.
+  void rebind() noexcept { guard_.rebind(); }
+
+ private:
+  friend class basic_runnext;
+  explicit owner(basic_runnext& slot) noexcept : slot_(&slot.slot_) {}
+
+  void enter() noexcept {
+    Atomics::check(slot_ != nullptr, "runnext: this owner handle has been moved from");
+    guard_.check(
+        "runnext: an owner operation was called from a second thread; "
+        "move the owner handle, or call rebind(), to hand the slot over");
+  }
+
+  atomic<T>* slot_;
+  detail::owner_guard<Atomics> guard_;
+};
+
+/// The thieves' side. Copyable; any thread, at any time.
+template <class T, class Atomics>
+class basic_runnext<T, Atomics>::thief {
+ public:
+  /// Takes the element if it is still there after `backoff` pauses: usually the owner is about to block and run it, and
+  /// a thief that is too quick only moves it away from its data. `lost` means that the slot changed meanwhile.
+  /// Any thread. Wait-free.
+  [[nodiscard]] steal_result<T> steal(std::size_t backoff = default_backoff) const noexcept {
+    // [runnext.steal.peek] relaxed: the value is only compared.
+    T seen = slot_->load(std::memory_order::relaxed);
+    if (seen == T{}) return {};
+    for (std::size_t i = 0; i != backoff; ++i) {
+      Atomics::pause();
+      // [runnext.steal.watch] relaxed: the value is only compared.
+      if (slot_->load(std::memory_order::relaxed) != seen) return {steal_status::lost, T{}, 0};
+    }
+    // [runnext.steal.claim] acquire: pairs with [runnext.put]; weaker: as there. That the same value may have left and
+    // come back is harmless: it is then runnable again, and nothing read before is used. Relaxed on failure: dropped.
+    if (!slot_->compare_exchange_strong(seen, T{}, std::memory_order::acquire, std::memory_order::relaxed)) {
+      return {steal_status::lost, T{}, 0};
+    }
+    return {steal_status::taken, seen, 1};
+  }
+
+  /// Whether the slot holds an element. Any thread. Wait-free.
+  [[nodiscard]] bool has_work() const noexcept {
+    // [runnext.has_work] acquire: pairs with [runnext.take]; weaker: as there.
+    return slot_->load(std::memory_order::acquire) != T{};
+  }
+
+ private:
+  friend class basic_runnext;
+  explicit thief(const basic_runnext& slot) noexcept : slot_(&slot.slot_) {}
+
+  atomic<T>* slot_;
+};
+
+template <class T>
+using runnext = basic_runnext<T>;
+
+}  // namespace runq

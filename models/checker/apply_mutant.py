@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Applies one source mutant to a copy of a header.
+
+usage: apply_mutant.py MUTANT_FILE HEADERS_DIR OUTPUT_DIR
+
+A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`) and which
+cases must notice (`killed by: ring/reuse`), then gives one or more changes:
+
+    --- old
+    text that stands exactly once in the header
+    --- new
+    what replaces it
+
+Writes OUTPUT_DIR/<header> and OUTPUT_DIR/status: "applied", or why not. A mutant that does not apply leaves the header
+unchanged, so that the rest of the build goes on; the runner reports it.
+"""
+import pathlib
+import sys
+
+
+def parse(text):
+    fields, changes, part = {}, [], None
+    for line in text.splitlines():
+        if line == "--- old":
+            changes.append(([], []))
+            part = changes[-1][0]
+        elif line == "--- new":
+            part = changes[-1][1]
+        elif part is not None:
+            part.append(line)
+        elif ": " in line and not line.startswith("#"):
+            key, value = line.split(": ", 1)
+            fields[key] = value.strip()
+    return fields, [("\n".join(old), "\n".join(new)) for old, new in changes]
+
+
+def mutate(source, changes):
+    for old, new in changes:
+        if source.count(old) != 1:
+            first = old.strip().splitlines()[0]
+            return None, f"the text to replace stands {source.count(old)} times, not once: {first}"
+        source = source.replace(old, new)
+    return source, "applied"
+
+
+def main():
+    mutant, headers, output = (pathlib.Path(a) for a in sys.argv[1:])
+    fields, changes = parse(mutant.read_text())
+    source = (headers / fields["file"]).read_text()
+    mutated, status = mutate(source, changes)
+    target = output / fields["file"]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(source if mutated is None else mutated)
+    (output / "status").write_text(status)
+
+
+main()

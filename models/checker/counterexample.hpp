@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A failing execution as text that a person reads: at most 40 lines, a line per step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sites.hpp"
+#include "verdict.hpp"
+
+namespace runq::model {
+
+inline constexpr std::size_t max_counterexample_lines = 40;
+
+/// The lines, without line ends. Long executions are cut to the steps that touch what failed, and to the last ones.
+[[nodiscard]] std::vector<std::string> render_counterexample(const search_result& result, source_index& sources);
+
+/// "ring.hpp:142 [ring.push.publish]"
+[[nodiscard]] std::string render_site(site where, source_index& sources);
+
+}  // namespace runq::model

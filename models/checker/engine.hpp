@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What a model checker must offer so that a scenario can run on it: one virtual function per kind of shared access.
+//
+// A scenario is ordinary C++ over the shipped headers, instantiated with `runq::model::atomics` (atomics.hpp). Each
+// operation of that policy ends in a call of the engine that is running it. So a scenario is compiled once and runs on
+// every engine, and no engine's headers leak into it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace runq::model {
+
+/// Where in the source an operation stands. `arg` tells the orders of one call apart: 0 is the only or the success
+/// order, 1 the failure order of a compare-exchange.
+struct site {
+  const char* file = "";
+  int line = 0;
+};
+
+enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor };
+
+/// Applies `op` as std::atomic would for an unsigned integer; the caller truncates to the width of its type.
+[[nodiscard]] constexpr std::uint64_t apply(rmw_op op, std::uint64_t old, std::uint64_t operand) noexcept {
+  switch (op) {
+    case rmw_op::exchange: return operand;
+    case rmw_op::add: return old + operand;
+    case rmw_op::sub: return old - operand;
+    case rmw_op::bit_and: return old & operand;
+    case rmw_op::bit_or: return old | operand;
+    case rmw_op::bit_xor: return old ^ operand;
+  }
+  return old;
+}
+
+/// One shared variable, atomic or plain, or one mutex, as an engine sees it. Values travel as 64 bits; `mask` keeps the
+/// bits that the variable's type has.
+struct location {
+  void* record = nullptr;      ///< the engine's own, set in *_init, released in *_destroy
+  std::uint64_t mask = ~0ULL;  ///< 0xff for an 8-bit variable, and so on
+};
+
+/// A checker. Exactly one is current while a scenario runs; all of its threads are fibers of one operating-system
+/// thread, so a scenario may keep notes in ordinary memory without synchronisation.
+class engine {
+ public:
+  virtual ~engine() = default;
+
+  /// `initialised` false: reading the variable before a write that happens-before it is an error.
+  virtual void atomic_init(location& at, bool initialised, std::uint64_t value, site where) = 0;
+  virtual void atomic_destroy(location& at) noexcept = 0;
+  virtual std::uint64_t load(location& at, std::memory_order order, site where) = 0;
+  virtual void store(location& at, std::uint64_t value, std::memory_order order, site where) = 0;
+  virtual std::uint64_t rmw(location& at, rmw_op op, std::uint64_t operand, std::memory_order order, site where) = 0;
+  /// On failure `expected` becomes the value read. Weak: may fail although the value was the expected one.
+  virtual bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                                std::memory_order success, std::memory_order failure, site where) = 0;
+  virtual void fence(std::memory_order order, site where) = 0;
+
+  /// Plain memory. The value itself stays with the caller, which calls these before it reads or writes it.
+  virtual void cell_init(location& at, bool initialised, site where) = 0;
+  virtual void cell_destroy(location& at) noexcept = 0;
+  virtual void cell_read(location& at, std::uint64_t value, site where) = 0;
+  virtual void cell_write(location& at, std::uint64_t value, site where) = 0;
+
+  virtual void mutex_init(location& at, site where) = 0;
+  virtual void mutex_destroy(location& at) noexcept = 0;
+  virtual void mutex_lock(location& at, site where) = 0;
+  virtual bool mutex_try_lock(location& at, site where) = 0;
+  virtual void mutex_unlock(location& at, site where) = 0;
+
+  /// Heap memory whose use after free, double free and leak are errors.
+  virtual void* allocate(std::size_t size, site where) = 0;
+  virtual void deallocate(void* p, site where) = 0;
+
+  /// The thread cannot go on until another one does something: lets the engine run that one.
+  virtual void pause(site where) = 0;
+
+  /// A check of the scenario or of a queue's contract failed. Does not return to the scenario.
+  [[noreturn]] virtual void fail(const char* what, site where) = 0;
+
+  /// Index of the running thread, 0 … threads-1; -1 while the scenario is constructed or finishes.
+  [[nodiscard]] virtual int thread_index() const noexcept = 0;
+  /// Atomic operations, plain accesses and fences that the running thread has made so far in this execution.
+  [[nodiscard]] virtual std::uint64_t operations() const noexcept = 0;
+};
+
+/// The engine that runs the scenario now; there is one whenever a scenario's code runs.
+[[nodiscard]] engine& current_engine() noexcept;
+/// For engines: makes `e` current and returns the one that was before, or nullptr.
+engine* set_current_engine(engine* e) noexcept;
+
+/// An order that the running check has weakened: every operation passes its orders through this, so that a mutant of an
+/// order needs no recompilation. `arg` is 0 for the only or the success order, 1 for a failure order.
+[[nodiscard]] std::memory_order effective_order(std::memory_order written, site where, int arg) noexcept;
+
+}  // namespace runq::model

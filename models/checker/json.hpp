@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// How results travel between the worker processes and the runner, and into --json files.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "verdict.hpp"
+
+namespace runq::model {
+
+// The enumerators' names are their JSON values; the order of the lists does not matter, their completeness does:
+// a value that is not listed is read and written as the first entry.
+NLOHMANN_JSON_SERIALIZE_ENUM(coverage, {{coverage::cut_short, "cut_short"},
+                                        {coverage::exhaustive, "exhaustive"},
+                                        {coverage::full, "full"},
+                                        {coverage::bounded, "bounded"},
+                                        {coverage::sampled, "sampled"}})
+
+NLOHMANN_JSON_SERIALIZE_ENUM(failure, {{failure::none, "none"},
+                                       {failure::check_failed, "check failed"},
+                                       {failure::data_race, "data race"},
+                                       {failure::uninitialised_read, "uninitialised read"},
+                                       {failure::use_after_free, "use after free"},
+                                       {failure::double_free, "double free"},
+                                       {failure::leak, "leak"},
+                                       {failure::unpublished_allocation, "unpublished allocation"},
+                                       {failure::deadlock, "deadlock"},
+                                       {failure::livelock, "livelock"},
+                                       {failure::misuse, "misuse"}})
+
+NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
+                                          {event_kind::store, "store"},
+                                          {event_kind::rmw, "rmw"},
+                                          {event_kind::cas_success, "cas ok"},
+                                          {event_kind::cas_failure, "cas failed"},
+                                          {event_kind::fence, "fence"},
+                                          {event_kind::cell_read, "read"},
+                                          {event_kind::cell_write, "write"},
+                                          {event_kind::lock, "lock"},
+                                          {event_kind::unlock, "unlock"},
+                                          {event_kind::allocate, "allocate"},
+                                          {event_kind::deallocate, "free"},
+                                          {event_kind::pause, "pause"},
+                                          {event_kind::failure, "check"}})
+
+NLOHMANN_JSON_SERIALIZE_ENUM(rmw_op, {{rmw_op::exchange, "exchange"},
+                                      {rmw_op::add, "add"},
+                                      {rmw_op::sub, "sub"},
+                                      {rmw_op::bit_and, "and"},
+                                      {rmw_op::bit_or, "or"},
+                                      {rmw_op::bit_xor, "xor"}})
+
+}  // namespace runq::model
+
+NLOHMANN_JSON_NAMESPACE_BEGIN
+template <>
+struct adl_serializer<std::memory_order> {
+  static void to_json(json& j, std::memory_order order) {
+    constexpr const char* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+    j = names[static_cast<std::size_t>(order)];
+  }
+  static void from_json(const json& j, std::memory_order& order) {
+    for (const auto candidate : {std::memory_order::relaxed, std::memory_order::consume, std::memory_order::acquire,
+                                 std::memory_order::release, std::memory_order::acq_rel, std::memory_order::seq_cst}) {
+      if (json(candidate) == j) {
+        order = candidate;
+        return;
+      }
+    }
+    throw std::invalid_argument("not a memory order: " + j.dump());
+  }
+};
+NLOHMANN_JSON_NAMESPACE_END

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "runtime.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "scenario.hpp"
+
+namespace runq::model {
+
+namespace {
+
+engine* current = nullptr;
+
+weakening active;
+bool active_used = false;
+
+// Fixed arrays: record_outcome() runs inside an execution, where an engine may have taken over operator new.
+constexpr std::size_t max_outcomes = 256;
+constexpr std::size_t outcome_size = 32;
+std::array<std::array<char, outcome_size>, max_outcomes> seen_outcomes;
+std::size_t outcome_count = 0;
+
+struct named_value {
+  std::uintptr_t bits;
+  const char* kind;
+  int number;
+};
+constexpr std::size_t max_named_values = 64;
+std::array<named_value, max_named_values> named_values;
+std::size_t named_value_count = 0;
+
+[[nodiscard]] bool weakens(site where, int arg) noexcept {
+  return arg == active.arg && where.line >= active.line && where.line <= active.last_line &&
+         std::string_view(where.file).ends_with(active.file);
+}
+
+}  // namespace
+
+engine& current_engine() noexcept { return *current; }
+
+engine* set_current_engine(engine* e) noexcept { return std::exchange(current, e); }
+
+std::memory_order effective_order(std::memory_order written, site where, int arg) noexcept {
+  if (active.line == 0 || !weakens(where, arg)) return written;
+  active_used = true;
+  return active.to;
+}
+
+void set_weakening(const weakening& w) {
+  active = w;
+  active_used = false;
+}
+
+bool weakening_was_used() noexcept { return active_used; }
+
+std::vector<case_spec>& cases() {
+  static std::vector<case_spec> all;
+  return all;
+}
+
+void record_outcome(const char* text) noexcept {
+  for (std::size_t i = 0; i != outcome_count; ++i) {
+    if (std::strncmp(seen_outcomes[i].data(), text, outcome_size - 1) == 0) return;
+  }
+  if (outcome_count == max_outcomes) current->fail("record_outcome: more than 256 distinct outcomes", {});
+  std::array<char, outcome_size>& entry = seen_outcomes[outcome_count++];
+  std::strncpy(entry.data(), text, outcome_size - 1);
+  entry.back() = '\0';
+}
+
+void clear_outcomes() noexcept { outcome_count = 0; }
+
+std::vector<std::string> outcomes() {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i != outcome_count; ++i) all.emplace_back(seen_outcomes[i].data());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void name_value(const void* value, const char* kind, int number) noexcept {
+  const auto bits = reinterpret_cast<std::uintptr_t>(value);
+  for (std::size_t i = 0; i != named_value_count; ++i) {
+    if (named_values[i].bits == bits) {
+      named_values[i] = {bits, kind, number};
+      return;
+    }
+  }
+  if (named_value_count != max_named_values) named_values[named_value_count++] = {bits, kind, number};
+}
+
+std::string value_name(std::uint64_t bits) {
+  for (std::size_t i = 0; i != named_value_count; ++i) {
+    if (named_values[i].bits == bits)
+      return std::string(named_values[i].kind) + " " + std::to_string(named_values[i].number);
+  }
+  return {};
+}
+
+const char* to_string(std::memory_order order) noexcept {
+  switch (order) {
+    case std::memory_order::relaxed: return "relaxed";
+    case std::memory_order::consume: return "consume";
+    case std::memory_order::acquire: return "acquire";
+    case std::memory_order::release: return "release";
+    case std::memory_order::acq_rel: return "acq_rel";
+    case std::memory_order::seq_cst: return "seq_cst";
+  }
+  return "?";
+}
+
+}  // namespace runq::model

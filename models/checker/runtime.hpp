@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the engines share while a scenario runs: which order is weakened, and the outcomes seen so far.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "engine.hpp"
+
+namespace runq::model {
+
+/// One order of one operation, made weaker for the whole search. The default weakens nothing.
+struct weakening {
+  std::string file;  ///< how the file's path ends: "runq/ring.hpp"
+  int line = 0;      ///< the operation stands on one of the lines `line` … `last_line`
+  int last_line = 0;
+  int arg = 0;  ///< 0: the only or the success order; 1: the failure order of a compare-exchange
+  std::memory_order to{};
+};
+
+/// Makes `w` the weakening that effective_order() applies; weakening{} ends it.
+void set_weakening(const weakening& w);
+/// Whether the current weakening has been applied to at least one operation since it was set.
+[[nodiscard]] bool weakening_was_used() noexcept;
+
+/// Forgets the outcomes recorded so far.
+void clear_outcomes() noexcept;
+/// The distinct texts passed to record_outcome() since then, sorted.
+[[nodiscard]] std::vector<std::string> outcomes();
+
+/// The name that name_value() gave to `bits`, or an empty string.
+[[nodiscard]] std::string value_name(std::uint64_t bits);
+
+[[nodiscard]] const char* to_string(std::memory_order order) noexcept;
+
+}  // namespace runq::model

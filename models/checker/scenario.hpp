@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What a model consists of: a scenario (the closed program), a case (the scenario with its name, bounds and mutants).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "atomics.hpp"
+
+namespace runq::model {
+
+/// A closed program of a few threads. An engine constructs it anew for every execution, runs `thread(0)` …
+/// `thread(threads-1)` concurrently, then, all of them joined, `finish()`, then destroys it. Construction and finish()
+/// run on a thread of their own that happens-before, and happens-after, all others.
+///
+/// Rules: deterministic but for the shared accesses; shared state through `model::atomics`; no heap memory but
+/// `engine::allocate`, because an engine may abandon an execution half-way; at most `max_scenario_size` bytes.
+class scenario {
+ public:
+  virtual ~scenario() = default;
+  virtual void thread(unsigned index) = 0;
+  virtual void finish() {}
+};
+
+inline constexpr std::size_t max_scenario_size = 1U << 16;
+
+/// A one-step weakening of one memory order, which some check of the case must notice.
+struct order_mutant {
+  const char* name;          ///< "publish_relaxed"
+  const char* site;          ///< "ring.push.publish": the name in the comment above the operation
+  std::memory_order weaker;  ///< what the order becomes
+  int arg = 0;               ///< 0: the only or the success order; 1: the failure order
+};
+
+/// How hard Relacy tries, per budget. 0 switches a search off.
+struct relacy_budget {
+  std::uint64_t random = 20'000;  ///< executions of the random search
+  unsigned bound = 2;             ///< context bound of the search that is run to completion
+  bool full = false;              ///< unbounded search to completion: feasible for the smallest programs only
+};
+
+/// A litmus test asks whether one outcome can be seen. The answer per engine is pinned: it is what calibrates how a
+/// PASS of that engine is to be read (docs/limits.md).
+struct litmus_question {
+  const char* outcome = nullptr;  ///< a text of record_outcome(), or "race"; nullptr: the case is no litmus test
+  bool cpp20 = false;             ///< allowed by C++20
+  bool relacy = false;            ///< shown by Relacy's searches
+  bool exact = false;             ///< shown by the exact engine without load buffering (RC11)
+};
+
+struct case_spec {
+  const char* name;      ///< "ring/push_vs_steal": folder and file of the model
+  const char* property;  ///< one sentence: what holds in every execution
+  unsigned threads;      ///< 2 … max_threads
+  relacy_budget quick{};
+  relacy_budget full{.random = 2'000'000, .bound = 3};
+  std::vector<order_mutant> mutants{};
+  /// The scenario is wrong on purpose, to show what its bug looks like: it must fail.
+  bool seeded_bug = false;
+  litmus_question litmus{};
+  /// Set by add_case: constructs the scenario in `where` (max_scenario_size bytes, aligned to 64).
+  scenario* (*construct)(void* where) = nullptr;
+};
+
+inline constexpr unsigned max_threads = 4;
+
+/// Describes what this execution came to, in at most 31 characters; meant for finish(). The distinct texts of all
+/// executions are part of the search's result: litmus tests are judged by them.
+void record_outcome(const char* text) noexcept;
+
+/// All cases linked into this program, in order of registration.
+[[nodiscard]] std::vector<case_spec>& cases();
+
+/// Gives a value, such as a task's address, a name for counterexamples: `kind` (a literal) and a number. Meant for
+/// constructors: the engine places a scenario at the same address for every execution.
+void name_value(const void* value, const char* kind, int number) noexcept;
+
+/// Registers scenario `S`; meant for a namespace-scope constant in the model's file.
+template <class S>
+bool add_case(case_spec spec) {
+  static_assert(sizeof(S) <= max_scenario_size, "a scenario must be small: an engine builds it for every execution");
+  static_assert(alignof(S) <= 64);
+  spec.construct = [](void* where) -> scenario* { return ::new (where) S; };
+  cases().push_back(spec);
+  return true;
+}
+
+}  // namespace runq::model

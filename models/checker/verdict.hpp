@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What a search reports, whatever engine made it: the verdict, how much was explored, and the failing execution.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine.hpp"
+
+namespace runq::model {
+
+/// How much a search saw. The words that are printed for it are decided in one place, the runner.
+enum class coverage : unsigned char {
+  exhaustive,  ///< exact engine: every consistent execution graph of the program
+  full,        ///< Relacy's full search ran to completion, within Relacy's memory model (docs/limits.md)
+  bounded,     ///< Relacy's context-bound search ran to completion
+  sampled,     ///< a number of random executions
+  cut_short,   ///< a limit was reached before the end; `message` names it
+};
+
+enum class failure : unsigned char {
+  none,
+  check_failed,  ///< a check of the scenario, or of a queue's contract
+  data_race,
+  uninitialised_read,
+  use_after_free,
+  double_free,
+  leak,
+  unpublished_allocation,
+  deadlock,  ///< nobody can go on: a lost wake-up
+  livelock,  ///< the execution exceeded the step limit
+  misuse,    ///< a mutex unlocked by another thread, and the like
+};
+
+enum class event_kind : unsigned char {
+  load,
+  store,
+  rmw,
+  cas_success,
+  cas_failure,
+  fence,
+  cell_read,
+  cell_write,
+  lock,
+  unlock,
+  allocate,
+  deallocate,
+  pause,
+  failure
+};
+
+inline constexpr std::uint32_t no_event = ~0U;
+
+/// One step of the failing execution, in an order that respects what each step read.
+struct event {
+  event_kind kind{};
+  int thread = -1;  ///< -1: construction or finish
+  site where{};
+  std::memory_order order{};            ///< as executed, so after any weakening
+  std::uint32_t location = 0;           ///< 1, 2, … in order of first appearance; 0: none
+  std::uint64_t value = 0;              ///< read, or written; for an RMW, read
+  std::uint64_t written = 0;            ///< for an RMW, written
+  std::uint32_t reads_from = no_event;  ///< index of the event that wrote the value read, where the engine knows it
+  std::uint64_t newest = 0;             ///< for a read: the newest value of the location at that step
+  bool stale = false;                   ///< a read that ignored newer values
+};
+
+struct search_result {
+  coverage how = coverage::cut_short;
+  failure what = failure::none;
+  std::string message;           ///< the check's text, or the limit that was reached
+  site where{};                  ///< of the failing operation
+  std::uint64_t executions = 0;  ///< complete executions explored; on failure, the number of the failing one
+  std::uint64_t blocked = 0;     ///< executions abandoned as blocked (exact engine: not counted in `executions`)
+  double seconds = 0;
+  std::vector<event> trace;           ///< of the failing execution, or of the one that was asked for
+  std::vector<std::string> outcomes;  ///< distinct texts passed to record_outcome(), sorted
+};
+
+}  // namespace runq::model

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// The global queue: producers put and splice, processors take fair shares.
+#include "oracle.hpp"
+#include "runq/inject.hpp"
+
+namespace runq::model {
+namespace {
+
+using queue = inject<&task::link>;
+
+template <int Tasks>
+class inject_model : public scenario {
+ protected:
+  void put(int id) { global.put(tasks.make(id)); }
+  void put_batch(int first, int last) {
+    queue::chain batch;
+    for (int id = first; id <= last; ++id) batch.push_back(tasks.make(id));
+    global.splice(std::move(batch));
+  }
+  /// Takes one and runs it; its id, or 0.
+  int take() {
+    task* const t = global.take();
+    if (t == nullptr) return 0;
+    tasks.run(t);
+    return tasks.id_of(t);
+  }
+  /// Takes a fair share and runs it, in order; how many.
+  std::size_t take_batch(std::size_t procs) {
+    queue::chain batch = global.take_batch(procs);
+    const std::size_t n = batch.size();
+    fifo_view view;
+    while (task* const t = batch.pop_front()) {
+      view.see(tasks.id_of(t));
+      tasks.run(t);
+    }
+    return n;
+  }
+  void drain() {
+    while (take() != 0) continue;
+    require(!global.has_work(), "has_work() promises work in a queue that is empty for good");
+    tasks.require_all_ran();
+  }
+
+  task_set<Tasks> tasks;
+  queue global;
+};
+
+// put, splice of two ‖ a fair share for one of two processors ‖ take.
+struct put_vs_take final : inject_model<3> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      put(1);
+      put_batch(2, 3);
+    } else if (index == 1) {
+      take_batch(2);
+    } else {
+      take();
+    }
+  }
+  void finish() override { drain(); }
+};
+
+// One producer, one consumer: who is told that there is work, and is alone, finds it.
+struct hint_is_kept final : inject_model<2> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      put(1);
+      put(2);
+    } else if (global.has_work()) {
+      require(take() == 1, "has_work() promised a task that take() did not find");
+    }
+  }
+  void finish() override { drain(); }
+};
+
+// has_work() is the question before sleep: whoever learned of the put by other means must not be told "nothing".
+struct hint_is_current final : inject_model<1> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      put(1);
+      told.store(1, std::memory_order::release);
+    } else if (told.load(std::memory_order::acquire) == 1) {
+      require(global.has_work(), "has_work() said no about a task that was put before");
+    }
+  }
+  void finish() override { drain(); }
+
+  model::atomic<int> told{0};
+};
+
+// splice at the front (a processor went away) ‖ put ‖ take: nothing is lost between the two ends.
+struct both_ends final : inject_model<4> {
+  both_ends() { put(1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      queue::chain batch;
+      batch.push_back(tasks.make(2));
+      batch.push_back(tasks.make(3));
+      global.splice_front(std::move(batch));
+    } else if (index == 1) {
+      put(4);
+    } else {
+      take();
+    }
+  }
+  void finish() override { drain(); }
+};
+
+const bool added[] = {
+    add_case<put_vs_take>({
+        .name = "inject/put_vs_take",
+        .property = "every task is taken exactly once, its contents visible, a batch in order",
+        .threads = 3,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+    add_case<hint_is_kept>({
+        .name = "inject/hint_is_kept",
+        .property = "a lone consumer that is told there is work finds it",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 4},
+    }),
+    add_case<hint_is_current>({
+        .name = "inject/hint_is_current",
+        .property = "has_work() never denies a task whose put happened before",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 4},
+    }),
+    add_case<both_ends>({
+        .name = "inject/both_ends",
+        .property = "batches may enter at the front and tasks at the tail while others take",
+        .threads = 3,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A full ring gives its older half to the global queue while a thief takes half of it.
+#include "local_queue_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Ring of 2, full. Owner: push push ‖ thief: steal.
+struct overflow_vs_steal final : local_queue_model<4> {
+  overflow_vs_steal() {
+    push(owner, 1);
+    push(owner, 2);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push(owner, 3);
+      push(owner, 4);
+    } else {
+      steal(owner, thief, steal_runnext::no);
+    }
+  }
+  void finish() override { finish_with(owner, thief); }
+
+  processor owner{global};
+  processor thief{global};
+};
+
+// Ring of 2, full. Owner: push, which overflows ‖ another processor: a share of the global queue. The batch arrives
+// whole and in order: older half first, the new task last.
+struct overflow_vs_take final : local_queue_model<3> {
+  overflow_vs_take() {
+    push(owner, 1);
+    push(owner, 2);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(owner.owner.push(tasks.make(3)) == 2, "a full ring of two did not move one task and the new one");
+    } else if (const int id = run(other.owner.take_from(global, 1))) {
+      require(id == 1, "the overflow's oldest task did not come first");
+      require(pop(other) == 3, "the new task did not come last");
+    }
+  }
+  void finish() override { finish_with(owner, other); }
+
+  processor owner{global};
+  processor other{global};
+};
+
+// Two processors take their shares of three tasks; one of them is stolen from meanwhile.
+struct shares_vs_steal final : local_queue_model<3> {
+  shares_vs_steal() {
+    for (int id = 1; id <= 3; ++id) global.put(tasks.make(id));
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      run(first.owner.take_from(global, 2));
+      pop(first);
+    } else if (index == 1) {
+      run(second.owner.take_from(global, 2));
+    } else {
+      steal(first, thief, steal_runnext::no);
+    }
+  }
+  void finish() override { finish_with(first, second, thief); }
+
+  processor first{global};
+  processor second{global};
+  processor thief{global};
+};
+
+// A processor goes away: it drains itself into the global queue while a thief helps itself.
+struct drain_vs_steal final : local_queue_model<3> {
+  drain_vs_steal() {
+    push(owner, 1);
+    push(owner, 2);
+    push_next(owner, 3);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      global.splice_front(owner.owner.drain());
+    } else {
+      steal(owner, thief, steal_runnext::yes);
+    }
+  }
+  void finish() override { finish_with(owner, thief); }
+
+  processor owner{global};
+  processor thief{global};
+};
+
+const bool added[] = {
+    add_case<overflow_vs_steal>({
+        .name = "local_queue/overflow_vs_steal",
+        .property = "what overflows and what is stolen are disjoint: every task runs exactly once",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+    add_case<overflow_vs_take>({
+        .name = "local_queue/overflow_vs_take",
+        .property = "an overflow arrives in the global queue whole and in order, contents visible",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 4},
+    }),
+    add_case<shares_vs_steal>({
+        .name = "local_queue/shares_vs_steal",
+        .property = "fair shares of the global queue and a theft from one of them run every task exactly once",
+        .threads = 3,
+        .quick = {.random = 200'000, .bound = 2},
+        .mutants = {{"publish_relaxed", "ring.push_batch.publish", std::memory_order::relaxed}},
+    }),
+    add_case<drain_vs_steal>({
+        .name = "local_queue/drain_vs_steal",
+        .property = "a drained processor and a thief share out the tasks: each exactly once",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A task is displaced from runnext into the ring while thieves look at both.
+#include "local_queue_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Owner: push_next push_next pop ‖ thief: steal, runnext allowed ‖ thief: the same.
+struct displaced_vs_stolen final : local_queue_model<2> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_next(owner, 1);
+      push_next(owner, 2);
+      pop(owner);
+    } else {
+      processor& mine = index == 1 ? first : second;
+      steal(owner, mine, steal_runnext::yes);
+      drain(mine);
+    }
+  }
+  void finish() override { finish_with(owner); }
+
+  processor owner{global};
+  processor first{global};
+  processor second{global};
+};
+
+// Go's test of runqempty, in small: task 1 is in runnext; at every moment some task is in the queue.
+// Owner: push_next(2), which moves 1 to the ring, then pop, which takes 2 ‖ observer: is there work?
+struct never_idle final : local_queue_model<2> {
+  never_idle() { push_next(owner, 1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_next(owner, 2);
+      require(pop(owner) == 2, "pop did not take the runnext task first");
+    } else {
+      require(owner.queue.make_thief().has_work(), "has_work() said no although a task was in the queue all the time");
+    }
+  }
+  void finish() override { finish_with(owner); }
+
+  processor owner{global};
+};
+
+// With a third party the guarantee is weaker: a task that push_next() has displaced but not yet queued is nobody's. It
+// holds again once push_next() has returned. Task 1 in runnext. Owner: push_next(2), then tells ‖ thief: takes one ‖
+// observer: once told, there is work, because only one of two tasks was taken.
+struct published_is_seen final : local_queue_model<2> {
+  published_is_seen() { push_next(owner, 1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_next(owner, 2);
+      told.store(1, std::memory_order::release);
+    } else if (index == 1) {
+      steal(owner, mine, steal_runnext::yes);
+    } else if (told.load(std::memory_order::acquire) == 1) {
+      require(owner.queue.make_thief().has_work(), "has_work() said no about a task that had been published");
+    }
+  }
+  void finish() override { finish_with(owner, mine); }
+
+  model::atomic<int> told{0};
+  processor owner{global};
+  processor mine{global};
+};
+
+const bool added[] = {
+    add_case<displaced_vs_stolen>({
+        .name = "local_queue/displaced_vs_stolen",
+        .property = "displaced into the ring, taken or stolen from either place: every task runs exactly once",
+        .threads = 3,
+        .quick = {.random = 200'000, .bound = 2},
+        .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
+                    {"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
+    }),
+    add_case<never_idle>({
+        .name = "local_queue/never_idle",
+        .property = "has_work() never says no while a task moves from runnext to the ring (two parties)",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 4},
+        .mutants = {{"take_relaxed", "runnext.take", std::memory_order::relaxed},
+                    {"has_work_relaxed", "runnext.has_work", std::memory_order::relaxed}},
+    }),
+    add_case<published_is_seen>({
+        .name = "local_queue/published_is_seen",
+        .property = "has_work() never denies a published task, whatever a third party steals meanwhile",
+        .threads = 3,
+        .quick = {.random = 200'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
