@@ -160,6 +160,12 @@ struct atomics {
     const site where{file, line};
     current_engine().fence(effective_order(order, where, 0), where);
   }
+  static void* allocate(std::size_t bytes, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return current_engine().allocate(bytes, {file, line});
+  }
+  static void deallocate(void* p, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    current_engine().deallocate(p, {file, line});
+  }
   static void pause(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     current_engine().pause({file, line});
   }

@@ -341,6 +341,7 @@ class relacy_engine final : public engine {
   step& record(event_kind kind, location& at, std::memory_order order, site where) {
     step& s = record(kind, where);
     shared_variable& v = *static_cast<shared_variable*>(at.record);
+    if (!v.in_use) rl::ctx().fail_test("", rl::test_result_access_to_freed_memory, info(where));
     if (v.id == 0) v.id = ++next_id_;
     s.what.location = v.id;
     s.what.order = order;

@@ -35,7 +35,7 @@ struct order_mutant {
   int arg = 0;               ///< 0: the only or the success order; 1: the failure order
 };
 
-/// How hard Relacy tries, per budget. 0 switches a search off.
+/// How hard Relacy tries, per budget.
 struct relacy_budget {
   std::uint64_t random = 20'000;  ///< executions of the random search
   unsigned bound = 2;             ///< context bound of the search that is run to completion
@@ -56,7 +56,7 @@ struct case_spec {
   const char* property;  ///< one sentence: what holds in every execution
   unsigned threads;      ///< 2 … max_threads
   relacy_budget quick{};
-  relacy_budget full{.random = 2'000'000, .bound = 3};
+  relacy_budget full{.random = 2'000'000, .bound = 0};  ///< bound 0: one more than the quick one
   std::vector<order_mutant> mutants{};
   /// The scenario is wrong on purpose, to show what its bug looks like: it must fail.
   bool seeded_bug = false;

@@ -34,9 +34,11 @@ using json = nlohmann::json;
   for (const order_mutant& m : c.mutants) {
     mutants.push_back({{"name", m.name}, {"site", m.site}, {"weaker", m.weaker}, {"arg", m.arg}});
   }
-  json j = {
-      {"name", c.name},          {"property", c.property}, {"threads", c.threads},      {"quick", to_json(c.quick)},
-      {"full", to_json(c.full)}, {"mutants", mutants},     {"seeded_bug", c.seeded_bug}};
+  relacy_budget full = c.full;
+  if (full.bound == 0) full.bound = c.quick.bound + 1;
+  full.full |= c.quick.full;
+  json j = {{"name", c.name},        {"property", c.property}, {"threads", c.threads},      {"quick", to_json(c.quick)},
+            {"full", to_json(full)}, {"mutants", mutants},     {"seeded_bug", c.seeded_bug}};
   if (c.litmus.outcome != nullptr) {
     j["litmus"] = {{"outcome", c.litmus.outcome},
                    {"cpp20", c.litmus.cpp20},

@@ -64,6 +64,7 @@ const bool added[] = {
         .property = "every task runs exactly once, its contents visible, in FIFO order: push push pop ‖ steal-half",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
+        .full = {.random = 5'000'000, .bound = 5, .full = true},
         .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", std::memory_order::relaxed}},
     }),

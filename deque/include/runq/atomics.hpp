@@ -10,16 +10,20 @@
 //   P::cell<T>              plain, non-atomic memory: get() and set(); a model checks it for data races
 //   P::mutex                lock(), unlock(), try_lock()
 //   P::fence(order)         like std::atomic_thread_fence
+//   P::allocate(bytes)      memory aligned for any fundamental type, or nullptr
+//   P::deallocate(p)        gives it back
 //   P::pause()              a hint that the caller is waiting for another thread
 //   P::check(ok, what)      a contract of the queue; debug builds and models stop when `ok` is false
 //   P::thread_token()       a value that differs between threads and is never 0; 0 means "do not check"
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 namespace runq {
 
@@ -53,7 +57,21 @@ struct std_atomics {
 
   using mutex = std::mutex;
 
-  static void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
+  static void fence(std::memory_order order) noexcept {
+    // g++ warns that ThreadSanitizer does not model fences. In this kit a fence only orders a store against a later
+    // load (Dekker); data is always published by a release store, which the sanitizer does see.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+    std::atomic_thread_fence(order);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+  }
+
+  [[nodiscard]] static void* allocate(std::size_t bytes) noexcept { return ::operator new(bytes, std::nothrow); }
+  static void deallocate(void* p) noexcept { ::operator delete(p); }
 
   /// About 10 to 150 cycles, by processor; never a system call.
   static void pause() noexcept {

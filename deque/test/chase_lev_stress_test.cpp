@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// One owner and several thieves on real threads: every element is taken exactly once, its contents are visible, and a
+// thief sees the oldest first. RUNQ_STRESS multiplies the number of elements.
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runq/chase_lev.hpp"
+
+namespace {
+
+struct task {
+  std::uint64_t contents = 0;  // plain: ThreadSanitizer judges its publication
+  std::atomic<int> ran{0};
+};
+
+[[nodiscard]] std::size_t scaled(std::size_t n) {
+  const char* const factor = std::getenv("RUNQ_STRESS");
+  return factor == nullptr ? n : n * static_cast<std::size_t>(std::strtoull(factor, nullptr, 10));
+}
+
+void run(task* t) {
+  ASSERT_EQ(t->contents % 7, 3U);
+  ASSERT_EQ(t->ran.fetch_add(1, std::memory_order::relaxed), 0);
+}
+
+TEST(chase_lev_stress, every_element_is_taken_exactly_once_with_its_contents) {
+  const std::size_t count = scaled(200'000);
+  std::vector<task> tasks(count);
+  runq::chase_lev<task*> deque(2);
+  auto owner = deque.make_owner();
+  std::atomic<bool> done{false};
+
+  std::vector<std::thread> thieves;
+  for (int i = 0; i != 3; ++i) {
+    thieves.emplace_back([&, thief = deque.make_thief()] {
+      const task* last = nullptr;
+      while (!done.load(std::memory_order::acquire)) {
+        const auto got = thief.steal();
+        if (!got) {
+          std::this_thread::yield();
+          continue;
+        }
+        // Thieves take from the end where tasks only get newer.
+        EXPECT_LT(last, got.value);
+        last = got.value;
+        run(got.value);
+      }
+    });
+  }
+  for (std::size_t i = 0; i != count; ++i) {
+    tasks[i].contents = 7 * i + 3;
+    ASSERT_TRUE(owner.push(&tasks[i]));
+    // Bursts of pushes and pops: the deque is long at times, and often down to its last element.
+    if (i % 64 < 48) continue;
+    for (int pops = 0; pops != 3; ++pops) {
+      if (const auto t = owner.pop()) run(*t);
+    }
+  }
+  while (const auto t = owner.pop()) run(*t);
+  done.store(true, std::memory_order::release);
+  for (std::thread& t : thieves) t.join();
+  while (const auto t = owner.pop()) run(*t);
+  for (const task& t : tasks) ASSERT_EQ(t.ran.load(), 1);
+}
+
+}  // namespace
