@@ -51,11 +51,11 @@ class atomic {
 
   T load(std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     const site where{file, line};
-    return detail::from_bits<T>(current_engine().load(at_, effective_order(order, where, 0), where));
+    return detail::from_bits<T>(current_engine().load(at_, effective_order(order, order_of::load, where, 0), where));
   }
   void store(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     const site where{file, line};
-    current_engine().store(at_, detail::to_bits(value), effective_order(order, where, 0), where);
+    current_engine().store(at_, detail::to_bits(value), effective_order(order, order_of::store, where, 0), where);
   }
   T exchange(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return rmw(rmw_op::exchange, value, order, {file, line});
@@ -86,15 +86,15 @@ class atomic {
 
  private:
   T rmw(rmw_op op, T operand, std::memory_order order, site where) {
-    return detail::from_bits<T>(
-        current_engine().rmw(at_, op, detail::to_bits(operand), effective_order(order, where, 0), where));
+    return detail::from_bits<T>(current_engine().rmw(at_, op, detail::to_bits(operand),
+                                                     effective_order(order, order_of::rmw, where, 0), where));
   }
   bool compare_exchange(T& expected, T desired, bool weak, std::memory_order success, std::memory_order failure,
                         site where) {
     std::uint64_t bits = detail::to_bits(expected);
-    const bool done =
-        current_engine().compare_exchange(at_, bits, detail::to_bits(desired), weak, effective_order(success, where, 0),
-                                          effective_order(failure, where, 1), where);
+    const bool done = current_engine().compare_exchange(
+        at_, bits, detail::to_bits(desired), weak, effective_order(success, order_of::rmw, where, 0),
+        effective_order(failure, order_of::cas_failure, where, 1), where);
     if (!done) expected = detail::from_bits<T>(bits);
     return done;
   }
@@ -158,7 +158,7 @@ struct atomics {
 
   static void fence(std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     const site where{file, line};
-    current_engine().fence(effective_order(order, where, 0), where);
+    current_engine().fence(effective_order(order, order_of::fence, where, 0), where);
   }
   static void* allocate(std::size_t bytes, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return current_engine().allocate(bytes, {file, line});

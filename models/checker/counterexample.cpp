@@ -20,26 +20,17 @@ namespace {
 
 [[nodiscard]] std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
 
-// Pointers and indices near the wrap-around are told apart from small numbers by their size alone.
-[[nodiscard]] std::string value_text(std::uint64_t value) {
-  constexpr std::uint64_t largest_small = 1U << 20;
-  if (value <= largest_small) return fmt::format("{}", value);
-  if (std::string name = value_name(value); !name.empty()) return name;
-  if (~value <= largest_small) return fmt::format("2^64-{}", ~value + 1);
-  return fmt::format("…{:x}", value & 0xffffff);
-}
-
 [[nodiscard]] std::string what_happened(const event& e) {
   switch (e.kind) {
-    case event_kind::load: return fmt::format("load  v{} → {}", e.location, value_text(e.value));
-    case event_kind::store: return fmt::format("store v{} ← {}", e.location, value_text(e.value));
+    case event_kind::load: return fmt::format("load  v{} → {}", e.location, render_value(e.value));
+    case event_kind::store: return fmt::format("store v{} ← {}", e.location, render_value(e.value));
     case event_kind::rmw:
-      return fmt::format("rmw   v{} {} → {}", e.location, value_text(e.value), value_text(e.written));
+      return fmt::format("rmw   v{} {} → {}", e.location, render_value(e.value), render_value(e.written));
     case event_kind::cas_success:
-      return fmt::format("cas   v{} {} → {}", e.location, value_text(e.value), value_text(e.written));
-    case event_kind::cas_failure: return fmt::format("cas   v{} failed, saw {}", e.location, value_text(e.value));
+      return fmt::format("cas   v{} {} → {}", e.location, render_value(e.value), render_value(e.written));
+    case event_kind::cas_failure: return fmt::format("cas   v{} failed, saw {}", e.location, render_value(e.value));
     case event_kind::fence: return "fence";
-    case event_kind::cell_read: return fmt::format("read  plain v{} → {}", e.location, value_text(e.value));
+    case event_kind::cell_read: return fmt::format("read  plain v{} → {}", e.location, render_value(e.value));
     case event_kind::cell_write: return fmt::format("write plain v{}", e.location);
     case event_kind::lock: return fmt::format("lock  v{}{}", e.location, e.value == 0 ? " (failed or waiting)" : "");
     case event_kind::unlock: return fmt::format("unlock v{}", e.location);
@@ -57,7 +48,7 @@ namespace {
 }
 
 [[nodiscard]] std::string render(std::size_t number, const event& e, source_index& sources) {
-  const std::string stale = e.stale ? fmt::format("  STALE, newest is {}", value_text(e.newest)) : "";
+  const std::string stale = e.stale ? fmt::format("  STALE, newest is {}", render_value(e.newest)) : "";
   // A comment names atomic operations; plain accesses stand near one by chance.
   const std::string site_text =
       has_order(e.kind) ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
@@ -85,6 +76,15 @@ namespace {
 }
 
 }  // namespace
+
+// Pointers and indices near the wrap-around are told apart from small numbers by their size alone.
+std::string render_value(std::uint64_t value) {
+  constexpr std::uint64_t largest_small = 1U << 20;
+  if (value <= largest_small) return fmt::format("{}", value);
+  if (std::string name = value_name(value); !name.empty()) return name;
+  if (~value <= largest_small) return fmt::format("2^64-{}", ~value + 1);
+  return fmt::format("…{:x}", value & 0xffffff);
+}
 
 std::string render_site(site where, source_index& sources) {
   if (where.line == 0) return "";

@@ -15,6 +15,9 @@ inline constexpr std::size_t max_counterexample_lines = 40;
 /// The lines, without line ends. Long executions are cut to the steps that touch what failed, and to the last ones.
 [[nodiscard]] std::vector<std::string> render_counterexample(const search_result& result, source_index& sources);
 
+/// A value as it is shown: a task's name, a small number, or the end of an address.
+[[nodiscard]] std::string render_value(std::uint64_t value);
+
 /// "ring.hpp:142 [ring.push.publish]"
 [[nodiscard]] std::string render_site(site where, source_index& sources);
 

@@ -91,8 +91,12 @@ class engine {
 /// For engines: makes `e` current and returns the one that was before, or nullptr.
 engine* set_current_engine(engine* e) noexcept;
 
-/// An order that the running check has weakened: every operation passes its orders through this, so that a mutant of an
-/// order needs no recompilation. `arg` is 0 for the only or the success order, 1 for a failure order.
-[[nodiscard]] std::memory_order effective_order(std::memory_order written, site where, int arg) noexcept;
+/// What kind of operation an order belongs to; decides which orders are weaker.
+enum class order_of : unsigned char { load, store, rmw, cas_failure, fence };
+
+/// The order to use in place of the `written` one: weaker if the running check has weakened this operation. Every
+/// operation passes its orders through here, so that a mutant of an order needs no recompilation, and so that the
+/// ledger learns which operations there are. `arg` is 0 for the only or the success order, 1 for a failure order.
+[[nodiscard]] std::memory_order effective_order(std::memory_order written, order_of kind, site where, int arg) noexcept;
 
 }  // namespace runq::model

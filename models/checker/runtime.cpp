@@ -33,6 +33,27 @@ constexpr std::size_t max_named_values = 64;
 std::array<named_value, max_named_values> named_values;
 std::size_t named_value_count = 0;
 
+// Fixed for the same reason.
+struct noted_order {
+  site where;
+  int arg;
+  order_of kind;
+  std::memory_order written;
+};
+constexpr std::size_t max_noted_orders = 1024;
+std::array<noted_order, max_noted_orders> noted;
+std::size_t noted_count = 0;
+bool noting = false;
+
+void note_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
+  for (std::size_t i = 0; i != noted_count; ++i) {
+    const noted_order& n = noted[i];
+    if (n.where.line == where.line && n.arg == arg && n.where.file == where.file) return;
+  }
+  if (noted_count == max_noted_orders) current->fail("limit reached: 1024 orders noted (max_noted_orders)", where);
+  noted[noted_count++] = {where, arg, kind, written};
+}
+
 [[nodiscard]] bool weakens(site where, int arg) noexcept {
   return arg == active.arg && where.line >= active.line && where.line <= active.last_line &&
          std::string_view(where.file).ends_with(active.file);
@@ -44,7 +65,8 @@ engine& current_engine() noexcept { return *current; }
 
 engine* set_current_engine(engine* e) noexcept { return std::exchange(current, e); }
 
-std::memory_order effective_order(std::memory_order written, site where, int arg) noexcept {
+std::memory_order effective_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
+  if (noting) note_order(written, kind, where, arg);
   if (active.line == 0 || !weakens(where, arg)) return written;
   active_used = true;
   return active.to;
@@ -53,6 +75,20 @@ std::memory_order effective_order(std::memory_order written, site where, int arg
 void set_weakening(const weakening& w) {
   active = w;
   active_used = false;
+}
+
+void start_noting_orders() noexcept {
+  noted_count = 0;
+  noting = true;
+}
+
+std::vector<used_order> noted_orders() {
+  noting = false;
+  std::vector<used_order> all;
+  for (std::size_t i = 0; i != noted_count; ++i) {
+    all.push_back({noted[i].where.file, noted[i].where.line, noted[i].arg, noted[i].kind, noted[i].written});
+  }
+  return all;
 }
 
 bool weakening_was_used() noexcept { return active_used; }

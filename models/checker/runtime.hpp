@@ -24,6 +24,20 @@ void set_weakening(const weakening& w);
 /// Whether the current weakening has been applied to at least one operation since it was set.
 [[nodiscard]] bool weakening_was_used() noexcept;
 
+/// An order that was used: the operation, and what is written there.
+struct used_order {
+  std::string file;
+  int line = 0;
+  int arg = 0;
+  order_of kind{};
+  std::memory_order written{};
+};
+
+/// From now on, notes every order that effective_order() is asked about.
+void start_noting_orders() noexcept;
+/// The distinct orders noted since then; ends the noting.
+[[nodiscard]] std::vector<used_order> noted_orders();
+
 /// Forgets the outcomes recorded so far.
 void clear_outcomes() noexcept;
 /// The distinct texts passed to record_outcome() since then, sorted.

@@ -54,4 +54,32 @@ std::optional<weakening> source_index::find(const std::string& path, const std::
   return std::nullopt;
 }
 
+std::vector<std::string> source_index::names_with_orders(const std::string& path) {
+  const file_text& text = read(path);
+  static const std::regex strong(R"(std::memory_order::(acquire|release|acq_rel|seq_cst|consume))");
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i != text.lines.size(); ++i) {
+    if (!std::regex_search(text.lines[i], strong)) continue;
+    const std::string name = name_of({path.c_str(), static_cast<int>(i) + 1});
+    if (found.empty() || found.back() != name) found.push_back(name);
+  }
+  return found;
+}
+
+std::string source_index::reason_for(const std::string& path, const std::string& name) {
+  const file_text& text = read(path);
+  for (const auto& [line, found] : text.names) {
+    if (found != name) continue;
+    std::string comment;
+    for (std::size_t i = static_cast<std::size_t>(line) - 1; i != text.lines.size(); ++i) {
+      const std::string here = trimmed(text.lines[i]);
+      if (!here.starts_with("//")) break;
+      comment += (comment.empty() ? "" : " ") + trimmed(here.substr(2));
+    }
+    const std::size_t kept = comment.find("kept: ");
+    if (kept != std::string::npos) return comment.substr(kept + 6);
+  }
+  return {};
+}
+
 }  // namespace runq::model

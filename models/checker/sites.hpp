@@ -25,6 +25,11 @@ class source_index {
   [[nodiscard]] std::optional<weakening> find(const std::string& path, const std::string& ending,
                                               const std::string& name, int arg, std::memory_order to);
 
+  /// The names in `path` below which a memory order other than relaxed is written.
+  [[nodiscard]] std::vector<std::string> names_with_orders(const std::string& path);
+  /// What the comment that introduces `name` says after "kept: ", up to the end of the comment; empty if it does not.
+  [[nodiscard]] std::string reason_for(const std::string& path, const std::string& name);
+
  private:
   struct file_text {
     std::vector<std::string> lines;    // [0] is line 1

@@ -3,8 +3,9 @@
 // runner (verify_main.cpp) starts workers; a crash of one is the verdict of one search.
 //
 //   list                      the cases, as a JSON array
-//   run --case NAME …         one search ("*": all cases, until one fails); prints "P <executions>" now and then, and
-//   last "R <result>"
+//   ledger --header NAME      the order ledger of runq/NAME; prints its result like a search
+//   run --case NAME …         one search ("*": all cases, until the exact engine finds a failure)
+// Both print "P <executions>" now and then, and last "R <result>".
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -13,10 +14,13 @@
 #include <fmt/format.h>
 
 #include "counterexample.hpp"
+#include "exact.hpp"
 #include "json.hpp"
+#include "ledger.hpp"
 #include "relacy.hpp"
 #include "runtime.hpp"
 #include "scenario.hpp"
+#include "searches.hpp"
 #include "sites.hpp"
 
 namespace {
@@ -48,10 +52,15 @@ using json = nlohmann::json;
   return j;
 }
 
-[[nodiscard]] json to_json(const event& e) {
+[[nodiscard]] json to_json(const event& e, source_index& sources) {
   json j = {{"kind", e.kind},     {"thread", e.thread},     {"file", e.where.file}, {"line", e.where.line},
             {"order", e.order},   {"location", e.location}, {"value", e.value},     {"written", e.written},
             {"newest", e.newest}, {"stale", e.stale}};
+  j["site"] = render_site(e.where, sources);
+  j["text"] = sources.text_of(e.where);
+  j["value_text"] = render_value(e.value);
+  j["written_text"] = render_value(e.written);
+  j["newest_text"] = render_value(e.newest);
   if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
   return j;
 }
@@ -64,15 +73,47 @@ using json = nlohmann::json;
   if (!r.trace.empty()) {
     j["counterexample"] = render_counterexample(r, sources);
     json trace = json::array();
-    for (const event& e : r.trace) trace.push_back(to_json(e));
+    for (const event& e : r.trace) trace.push_back(to_json(e, sources));
     j["trace"] = trace;
   }
   return j;
 }
 
+[[nodiscard]] json to_json(const both_verdicts& both, source_index& sources) {
+  json j = to_json(both.exact, sources);
+  j["by"] = both.by == nullptr ? "" : both.by->name;
+  j["relacy"] = to_json(both.relacy, sources);
+  return j;
+}
+
+[[nodiscard]] json to_json(const ledger& l) {
+  json rows = json::array();
+  for (const ledger_row& r : l.rows) {
+    rows.push_back({{"site", r.site},
+                    {"arg", r.arg},
+                    {"written", r.from},
+                    {"weaker", r.to},
+                    {"verdict", r.verdict == ledger_verdict::killed                  ? "killed"
+                                : r.verdict == ledger_verdict::killed_load_buffering ? "killed under load buffering"
+                                                                                     : "redundant"},
+                    {"case", r.by},
+                    {"what", r.what},
+                    {"executions", r.executions},
+                    {"reason", r.reason}});
+  }
+  return {{"rows", rows}, {"holes", l.holes}};
+}
+
+void print_result(const json& result) { std::puts(("R " + result.dump()).c_str()); }
+
 [[noreturn]] void stop(const std::string& why) {
-  std::puts(("R " + json{{"error", why}}.dump()).c_str());
+  print_result({{"error", why}});
   std::exit(2);
+}
+
+void print_progress(std::uint64_t executions) {
+  std::printf("P %llu\n", static_cast<unsigned long long>(executions));
+  std::fflush(stdout);
 }
 
 [[nodiscard]] const case_spec& find_case(const std::string& name) {
@@ -93,64 +134,76 @@ using json = nlohmann::json;
   stop("no operation is called [" + name + "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
 }
 
-void print_progress(std::uint64_t executions) {
-  std::printf("P %llu\n", static_cast<unsigned long long>(executions));
-  std::fflush(stdout);
-}
-
-struct search_request {
-  std::string search = "random";
+struct request {
+  std::string name;
+  std::string search = "exhaustive";
+  std::uint64_t executions = 0;  // 0: the search's own default
+  double seconds = 0;
   relacy_options relacy{.progress = print_progress};
+  exact_options exact;
+  std::string weaken_site;
+  std::string weaken_order = "relaxed";
+  int weaken_arg = 0;
 };
 
-// Searches of growing width until one of them fails: what a mutant is killed by.
-[[nodiscard]] search_result kill(const case_spec& spec, relacy_options options) {
-  search_result last;
-  double spent = 0;
-  std::uint64_t executions = 0;
-  for (unsigned bound = 0; bound <= 3; ++bound) {
-    options.search = relacy_search::bounded;
-    options.context_bound = bound;
-    options.executions = 200'000;
-    last = run_relacy(spec, options);
-    spent += last.seconds;
-    executions += last.executions;
-    if (last.what != failure::none) return last;
-    if (last.how != coverage::bounded) break;  // too many executions for this bound: let chance try
-  }
-  options.search = relacy_search::random;
-  options.executions = 1'000'000;
-  last = run_relacy(spec, options);
-  last.executions += last.what == failure::none ? executions : 0;
-  last.seconds += spent;
-  return last;
+// What the engines show of a litmus test.
+[[nodiscard]] json litmus(const case_spec& spec, source_index& sources) {
+  constexpr std::uint64_t relacy_executions = 50'000;
+  json j;
+  clear_outcomes();
+  search_result r = run_exact(spec, {});
+  r.outcomes = outcomes();
+  j["exact"] = to_json(r, sources);
+  clear_outcomes();
+  exact_options buffering;
+  buffering.load_buffering = true;
+  r = run_exact(spec, buffering);
+  r.outcomes = outcomes();
+  j["load buffering"] = to_json(r, sources);
+  relacy_options options;
+  options.executions = relacy_executions;
+  j["relacy"] = to_json(run_relacy(spec, options), sources);
+  return j;
 }
 
-// For a source mutant: the first of the linked cases that notices it.
-[[nodiscard]] search_result kill_by_any(const relacy_options& options) {
-  search_result last;
-  std::uint64_t executions = 0;
-  for (const case_spec& c : cases()) {
-    if (c.seeded_bug) continue;
-    last = kill(c, options);
-    if (last.what != failure::none) {
-      last.message += std::string(" (") + c.name + ")";
-      return last;
-    }
-    executions += last.executions;
-  }
-  last.executions = executions;
-  return last;
+[[nodiscard]] search_result search_with_relacy(const case_spec& spec, request r) {
+  r.relacy.search = r.search == "bounded" ? relacy_search::bounded
+                    : r.search == "full"  ? relacy_search::full
+                                          : relacy_search::random;
+  if (r.executions != 0 || r.search != "random") r.relacy.executions = r.executions;
+  r.relacy.seconds = r.seconds;
+  return run_relacy(spec, r.relacy);
 }
 
-[[nodiscard]] search_result run(const case_spec& spec, search_request request) {
-  if (request.search == "kill") return kill(spec, request.relacy);
-  if (request.search == "random") request.relacy.search = relacy_search::random;
-  if (request.search == "bounded") request.relacy.search = relacy_search::bounded;
-  if (request.search == "full") request.relacy.search = relacy_search::full;
-  if (request.search != "random" && request.relacy.executions == relacy_options{}.executions)
-    request.relacy.executions = 0;
-  return run_relacy(spec, request.relacy);
+[[nodiscard]] json run(const request& r, source_index& sources) {
+  constexpr std::uint64_t relacy_mutant_executions = 100'000;
+  if (r.name == "*") return to_json(search_all_for_failure(relacy_mutant_executions), sources);
+  const case_spec& spec = find_case(r.name);
+  if (r.search == "mutant") return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
+  if (r.search == "litmus") return litmus(spec, sources);
+  if (r.search == "exhaustive") {
+    exact_options options = r.exact;
+    options.time_limit_seconds = r.seconds;
+    return to_json(run_exact(spec, options), sources);
+  }
+  return to_json(search_with_relacy(spec, r), sources);
+}
+
+void add_run_options(CLI::App& command, request& r) {
+  command.add_option("--case", r.name)->required();
+  command.add_option("--search", r.search)
+      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full", "mutant", "litmus"}));
+  command.add_option("--executions", r.executions);
+  command.add_option("--first", r.relacy.first);
+  command.add_option("--bound", r.relacy.context_bound);
+  command.add_option("--seconds", r.seconds);
+  command.add_option("--show", r.exact.show_execution);
+  command.add_flag("--load-buffering", r.exact.load_buffering);
+  command.add_option("--freeze-thread", r.exact.freeze_thread);
+  command.add_option("--freeze-after", r.exact.freeze_after);
+  command.add_option("--site", r.weaken_site);
+  command.add_option("--order", r.weaken_order);
+  command.add_option("--arg", r.weaken_arg);
 }
 
 }  // namespace
@@ -160,38 +213,30 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.add_subcommand("list", "print the cases as JSON");
   CLI::App* const run_command = app.add_subcommand("run", "run one search");
-  std::string name;
-  std::string weaken_site;
-  std::string weaken_order = "relaxed";
-  int weaken_arg = 0;
-  search_request request;
-  run_command->add_option("--case", name)->required();
-  run_command->add_option("--search", request.search)->check(CLI::IsMember({"random", "bounded", "full", "kill"}));
-  run_command->add_option("--executions", request.relacy.executions);
-  run_command->add_option("--first", request.relacy.first);
-  run_command->add_option("--bound", request.relacy.context_bound);
-  run_command->add_option("--seconds", request.relacy.seconds);
-  run_command->add_option("--show", request.relacy.show);
-  run_command->add_option("--site", weaken_site);
-  run_command->add_option("--order", weaken_order);
-  run_command->add_option("--arg", weaken_arg);
+  request r;
+  add_run_options(*run_command, r);
+  CLI::App* const ledger_command = app.add_subcommand("ledger", "try every weakening of a header's orders");
+  std::string header;
+  ledger_command->add_option("--header", header)->required();
   CLI11_PARSE(app, argc, argv);
+  r.relacy.show = r.exact.show_execution;
 
+  source_index sources;
   if (app.got_subcommand("list")) {
     json all = json::array();
     for (const case_spec& c : cases()) all.push_back(to_json(c));
     std::puts(all.dump().c_str());
     return 0;
   }
-  source_index sources;
-  if (name == "*") {
-    std::puts(("R " + to_json(kill_by_any(request.relacy), sources).dump()).c_str());
+  if (app.got_subcommand("ledger")) {
+    print_result(to_json(make_ledger(RUNQ_HEADERS "/" + header, "runq/" + header, sources, print_progress)));
     return 0;
   }
-  const case_spec& spec = find_case(name);
-  if (!weaken_site.empty()) set_weakening(find_weakening(sources, weaken_site, weaken_order, weaken_arg));
-  const search_result result = run(spec, request);
-  if (!weaken_site.empty() && !weakening_was_used()) stop("case " + name + " never executes [" + weaken_site + "]");
-  std::puts(("R " + to_json(result, sources).dump()).c_str());
+  if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));
+  const json result = run(r, sources);
+  if (!r.weaken_site.empty() && !weakening_was_used()) {
+    stop("case " + r.name + " never executes [" + r.weaken_site + "]");
+  }
+  print_result(result);
   return 0;
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The exact engine: visits every execution graph of a scenario that the memory model allows, each exactly once.
+#pragma once
+
+#include <cstdint>
+
+#include "scenario.hpp"
+#include "verdict.hpp"
+
+namespace runq::model {
+
+struct exact_options {
+  /// Also executions in which one relaxed read takes its value from a write that comes later in its own program order:
+  /// C++20 and hardware allow them, RC11 does not.
+  bool load_buffering = false;
+  /// Weak compare-exchanges may also fail although the value was the expected one.
+  bool spurious_failures = false;
+  /// A self-test of the engine: counts graphs that were visited before. Costs 8 bytes and more per graph.
+  bool check_duplicates = false;
+  /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.
+  bool retries_block = false;
+  /// Limits. Reaching one ends the search with coverage::cut_short and a message that names it.
+  std::uint64_t max_executions = 1'000'000'000;
+  unsigned max_events_per_thread = 2'000;
+  double time_limit_seconds = 0;  ///< 0: none
+  /// Stop at this complete execution, counted from 1, and return its trace even if it passes. 0: do not.
+  std::uint64_t show_execution = 0;
+  /// This thread stops for ever after `freeze_after` operations; -1: none. Then finish() is not run.
+  int freeze_thread = -1;
+  unsigned freeze_after = 0;
+};
+
+struct exact_statistics {
+  std::uint64_t duplicates = 0;  ///< with check_duplicates
+};
+
+/// Must not be called while another engine runs in this process. `statistics` may be nullptr.
+[[nodiscard]] search_result run_exact(const case_spec& spec, const exact_options& options,
+                                      exact_statistics* statistics = nullptr);
+
+}  // namespace runq::model

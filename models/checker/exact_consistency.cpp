@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "exact_consistency.hpp"
+
+#include <bit>
+
+namespace runq::model::exact {
+
+namespace {
+
+using bits = std::uint64_t;
+
+constexpr bits bit(unsigned i) { return bits{1} << i; }
+
+/// psc as in the RC11 paper, section 3.2 and figure 4:
+///   scb      = po ∪ po≠loc;hb;po≠loc ∪ hb=loc ∪ mo ∪ fr
+///   psc_base = ([Esc] ∪ [Fsc];hb?) ; scb ; ([Esc] ∪ hb?;[Fsc])
+///   psc_F    = [Fsc] ; (hb ∪ hb;eco;hb) ; [Fsc]
+/// over the seq_cst events only, each a bit.
+class psc {
+ public:
+  explicit psc(const graph& g) : g_(g) {
+    for (const event_id e : g.sequential()) {
+      const node& n = g.at(e);
+      if (n.applied_order() != std::memory_order::seq_cst) continue;
+      if (n.kind == node_kind::fence) fences_ |= bit(count_);
+      events_[count_++] = e;
+    }
+  }
+
+  [[nodiscard]] bool acyclic() {
+    if (count_ < 2) return true;
+    add_hb_edges();
+    add_memory_edges();
+    return has_topological_order();
+  }
+
+ private:
+  /// What the accesses to one write's value contribute. `left`: the seq_cst events that may stand for an access as the
+  /// start of an edge (itself, and the fences that happen-before it); `right`: as the end of one.
+  struct contribution {
+    bits left = 0, right = 0;                  // of the write
+    bits readers_left = 0, readers_right = 0;  // of those that read from it
+  };
+
+  [[nodiscard]] bool is_fence(unsigned i) const { return (fences_ & bit(i)) != 0; }
+
+  // --- edges within hb -------------------------------------------------------------------------------------------
+
+  void add_hb_edges() {
+    for (unsigned a = 0; a != count_; ++a) {
+      for (unsigned b = 0; b != count_; ++b) {
+        if (a != b && hb_edge(a, b)) next_[a] |= bit(b);
+      }
+    }
+  }
+
+  [[nodiscard]] bool hb_edge(unsigned a, unsigned b) const {
+    const event_id from = events_[a];
+    const event_id to = events_[b];
+    const node& n = g_.at(to);
+    if (!n.hb.covers(from)) return false;
+    if (from.thread == to.thread) return true;  // po
+    if (is_fence(a) && is_fence(b)) return true;
+    if (is_fence(a)) return before_predecessor(from, to) || shares_location(from, to, n.variable);
+    if (is_fence(b)) return n.hb[from.thread] > from.index + 1 || shares_location(from, to, g_.at(from).variable);
+    return g_.at(from).variable == n.variable || between_other_locations(from, to);
+  }
+
+  /// [Fsc];hb?;po: the fence happens-before what precedes `to` in po.
+  [[nodiscard]] bool before_predecessor(event_id fence, event_id to) const {
+    return to.index != 0 && g_.at(to.thread, to.index - 1U).hb.covers(fence);
+  }
+
+  /// from hb x hb to, where x accesses `variable`. hb grows along po, so the last access in each thread decides.
+  [[nodiscard]] bool shares_location(event_id from, event_id to, event_id variable) const {
+    for (unsigned t = constructing + 1; t != finishing; ++t) {
+      const clock& seen = g_.at(to).hb;
+      event_id x = last_access(g_, t, seen, variable);
+      if (x == to) {
+        clock earlier = seen;
+        earlier[t] = to.index;
+        x = last_access(g_, t, earlier, variable);
+      }
+      if (x != nobody && x != from && g_.at(x).hb.covers(from)) return true;
+    }
+    return false;
+  }
+
+  /// from po c hb d po to, where c and d access other locations than `from` and `to`: the first such c, the last d.
+  [[nodiscard]] bool between_other_locations(event_id from, event_id to) const {
+    unsigned c = from.index + 1U;
+    while (c < g_.size(from.thread) && g_.at(from.thread, c).accesses(g_.at(from).variable)) ++c;
+    unsigned d = to.index;
+    while (d != 0 && g_.at(to.thread, d - 1).accesses(g_.at(to).variable)) --d;
+    return d != 0 && c < g_.size(from.thread) && g_.at(to.thread, d - 1).hb[from.thread] > c;
+  }
+
+  // --- edges along mo, fr and, between fences, eco -----------------------------------------------------------------
+
+  void add_memory_edges() {
+    collect_contributions();
+    for (unsigned t = 0; t != thread_slots; ++t) {
+      for (unsigned i = 0; i != g_.size(t); ++i) {
+        if (g_.at(t, i).kind == node_kind::init) add_edges_of_location(g_.at(t, i));
+      }
+    }
+  }
+
+  void collect_contributions() {
+    for (unsigned t = 0; t != thread_slots; ++t) {
+      per_event_[t].assign(g_.size(t), contribution{});
+    }
+    for (unsigned t = constructing + 1; t != finishing; ++t) {
+      for (unsigned i = 0; i != g_.size(t); ++i) {
+        const event_id e{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+        const node& n = g_.at(e);
+        if (n.kind == node_kind::write) {
+          at(e).left |= left(e);
+          at(e).right |= right(e);
+        } else if (n.kind == node_kind::read) {
+          at(n.source).readers_left |= left(e);
+          at(n.source).readers_right |= right(e);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] contribution& at(event_id e) { return per_event_[e.thread][e.index]; }
+
+  [[nodiscard]] bits left(event_id e) const {
+    bits result = 0;
+    for (unsigned i = 0; i != count_; ++i) {
+      if (is_fence(i) ? g_.at(e).hb.covers(events_[i]) : events_[i] == e) result |= bit(i);
+    }
+    return result;
+  }
+  [[nodiscard]] bits right(event_id e) const {
+    bits result = 0;
+    for (unsigned i = 0; i != count_; ++i) {
+      if (is_fence(i) ? g_.at(events_[i]).hb.covers(e) : events_[i] == e) result |= bit(i);
+    }
+    return result;
+  }
+
+  /// Walks mo from its end, carrying what lies behind: the ends of edges to later writes, and to fences after their
+  /// readers.
+  void add_edges_of_location(const node& init) {
+    bits later_writes = 0;
+    bits later_readers = 0;
+    for (event_id e = init.newest;; e = g_.at(e).older) {
+      const contribution& c = at(e);
+      add_edges(c.left | c.readers_left, later_writes | (fences_ & later_readers), later_writes);
+      add_edges(c.left & fences_, c.readers_right & fences_, 0);  // rf between fences
+      later_writes |= c.right;
+      later_readers |= c.readers_right;
+      if (g_.at(e).kind == node_kind::init) break;
+    }
+  }
+
+  /// Edges from the fences of `from` to `to_from_fence`, from its accesses to `to_from_access`.
+  void add_edges(bits from, bits to_from_fence, bits to_from_access) {
+    for (; from != 0; from &= from - 1) {
+      const auto i = static_cast<unsigned>(std::countr_zero(from));
+      next_[i] |= is_fence(i) ? to_from_fence : to_from_access;
+    }
+  }
+
+  [[nodiscard]] bool has_topological_order() const {
+    bits left = count_ == 64 ? ~bits{0} : bit(count_) - 1;
+    for (bool removed = true; removed && left != 0;) {
+      removed = false;
+      for (bits rest = left; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(rest));
+        if ((next_[i] & left) != 0) continue;
+        left &= ~bit(i);
+        removed = true;
+      }
+    }
+    return left == 0;
+  }
+
+  const graph& g_;
+  std::array<event_id, max_sequential> events_{};
+  std::array<bits, max_sequential> next_{};
+  bits fences_ = 0;
+  unsigned count_ = 0;
+  // Kept between calls for its capacity; the engine and all of its fibers are one operating-system thread.
+  static thread_local std::array<std::vector<contribution>, thread_slots> per_event_;
+};
+
+thread_local std::array<std::vector<psc::contribution>, thread_slots> psc::per_event_;
+
+}  // namespace
+
+event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept {
+  event_id floor = variable;
+  clock seen = g.at(e).hb;
+  seen[e.thread] = e.index;
+  for (unsigned t = 0; t != thread_slots; ++t) {
+    const event_id x = last_access(g, t, seen, variable);
+    if (x == nobody) continue;
+    const event_id known = g.at(x).kind == node_kind::read ? g.at(x).source : x;
+    if (g.at(known).place > g.at(floor).place) floor = known;
+  }
+  return floor;
+}
+
+event_id successor_rmw(const graph& g, event_id source) noexcept {
+  const event_id next = g.at(source).newer;
+  if (next == nobody || !g.at(next).exclusive) return nobody;
+  // Whoever is right behind `source` and exclusive has read from it: nothing is ever placed in between.
+  return next;
+}
+
+bool may_close_psc_cycle(const graph& g, event_id e) noexcept {
+  if (g.sequential().size() < 2) return false;
+  for (const event_id s : g.sequential()) {
+    if (s == e || (g.at(s).kind == node_kind::fence && g.at(e).hb.covers(s))) return true;
+  }
+  return false;
+}
+
+bool psc_acyclic(const graph& g) { return psc(g).acyclic(); }
+
+}  // namespace runq::model::exact

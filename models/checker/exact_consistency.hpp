@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// When is an execution graph allowed? RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017), the model that C++20
+// adopted for seq_cst (P0668), with C++20's release sequences (P0982).
+//
+// The search adds events one at a time, each after everything it depends on, so (po ∪ rf) has no cycle by construction
+// and coherence need only be checked for the new event.
+#pragma once
+
+#include "exact_graph.hpp"
+
+namespace runq::model::exact {
+
+/// The most seq_cst events that a graph may have.
+inline constexpr unsigned max_sequential = 64;
+
+/// The newest write to `variable` that the event `e`, the last of its thread, must know of: the newest that
+/// happens-before it or that something which happens-before it has read. A read may not read from an older one, a write
+/// must come later in mo: this is coherence (hb;eco irreflexive) for an event without successors.
+[[nodiscard]] event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept;
+
+/// The write part of the read-modify-write that reads from `source`, or nobody.
+[[nodiscard]] event_id successor_rmw(const graph& g, event_id source) noexcept;
+
+/// Whether a psc cycle through `e` is conceivable: `e` is seq_cst itself or after a seq_cst fence in hb.
+[[nodiscard]] bool may_close_psc_cycle(const graph& g, event_id e) noexcept;
+
+/// RC11's SC axiom: psc_base ∪ psc_F is acyclic. A new event that reads or is the newest write in mo has no outgoing
+/// psc edge, so the search asks only after adding another one.
+[[nodiscard]] bool psc_acyclic(const graph& g);
+
+}  // namespace runq::model::exact

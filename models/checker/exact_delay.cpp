@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Load buffering, beyond RC11: a relaxed read takes its value from a write that comes after it in po ∪ rf.
+//
+// C++20 and hardware allow that unless the write depends on what was read; RC11 forbids all of it, so TruSt never sees
+// it. Here, whenever a write has been added, an earlier read that could have been performed after it is made to read
+// from it: a "delayed read". What the two depend on is kept as it is, and replayed with the new value. If a thread then
+// does anything else than the graph says, the dependency was real and the graph is dropped. If not, the search goes on
+// from there. One delayed read per graph: this finds bugs that RC11 hides, and is no complete search of C++20.
+#include "exact_search.hpp"
+
+namespace runq::model::exact {
+
+/// Offers `write`, not yet in mo, to the reads that it does depend on in po ∪ rf, but not in hb.
+void search::delay_reads(event_id write) {
+  if (!options_.load_buffering || g_->delayed != nobody) return;
+  const clock prefix = g_->at(write).porf;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned i = 0; i < prefix[t]; ++i) {
+      const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+      if (may_be_delayed(read, write)) delay(read, write);
+    }
+  }
+}
+
+/// Whether neither the language nor hardware performs `read` before something that `write` needs: what orders two
+/// operations of a thread is a fence, a release, or the same location.
+bool search::may_be_delayed(event_id read, event_id write) const {
+  const node& r = g_->at(read);
+  const node& w = g_->at(write);
+  if (r.kind != node_kind::read || r.variable != w.variable || r.exclusive || r.blocking) return false;
+  if (r.applied_order() != std::memory_order::relaxed || w.hb.covers(read)) return false;
+  if (r.change == update::exchange && w.value == r.expected) return false;  // it would succeed: another operation
+  for (unsigned i = read.index + 1U; i < w.porf[read.thread]; ++i) {
+    const node& n = g_->at(read.thread, i);
+    if (n.kind == node_kind::fence || n.accesses(r.variable)) return false;
+    if (n.kind == node_kind::write && releases(n.order)) return false;
+  }
+  return true;
+}
+
+void search::delay(event_id read, event_id write) {
+  std::unique_ptr<graph> next = copy(*g_);
+  graph& g = *next;
+  const clock prefix = g.at(write).porf;
+  g.restrict_to(prefix);
+  g.delayed = read;
+  g.fixed_until = g.at(write).stamp;
+  g.unfinished_rmw = 0;
+  node& r = g.at(read);
+  r.source = write;
+  r.value = g.at(write).value;
+  // The read is relaxed and no fence follows, so hb stays as it is.
+  for (unsigned i = read.index; i != g.size(read.thread); ++i)
+    g.at(read.thread, i).to_acquire.join(g.at(write).released);
+
+  if (g.at(write).exclusive) {
+    const event_id source = g.at(write.thread, write.index - 1U).source;
+    if (successor_rmw(g, source) == nobody) try_delayed_at(g, read, write, source);
+  } else {
+    const event_id floor = coherence_floor(g, write, r.variable);
+    for (event_id older = g.at(r.variable).newest;; older = g.at(older).older) {
+      if (successor_rmw(g, older) == nobody) try_delayed_at(g, read, write, older);
+      if (older == floor) break;
+    }
+  }
+  recycle(std::move(next));
+}
+
+/// Pushes the graph with `write` right after `older` in mo, if it is consistent but for the cycle, and new.
+void search::try_delayed_at(graph& g, event_id read, event_id write, event_id older) {
+  g.place_after(write, older);
+  const node& r = g.at(read);
+  const std::uint32_t place = g.at(write).place;
+  bool consistent = g.at(coherence_floor(g, read, r.variable)).place <= place;
+  for (unsigned t = constructing + 1; t != finishing && consistent; ++t) {
+    for (unsigned i = 0; i != g.size(t); ++i) {
+      const node& n = g.at(t, i);
+      if (!n.accesses(r.variable) || !n.hb.covers(read) || &n == &r) continue;
+      if (n.kind == node_kind::read ? g.at(n.source).place < place : n.place <= place) consistent = false;
+    }
+  }
+  if (consistent && psc_acyclic(g) && delayed_bases_.insert(fingerprint(g)).second) push(copy(g));
+  g.displace(write);
+}
+
+/// A thread asks for something else than the graph says at `e`. With a delayed read that may be: a value that nobody
+/// has read can change; anything else shows that the write did depend on the read. Returns false without a delayed
+/// read.
+bool search::adapt(event_id e, const operation& wanted) {
+  if (!in_doubt()) return false;
+  node& n = g_->at(e);
+  operation same_value = wanted;
+  same_value.value = n.value;
+  bool adapts = same_value.repeats(n) && n.kind != node_kind::init;
+  if (n.kind == node_kind::write) {
+    for (unsigned t = constructing + 1; t != finishing; ++t) {
+      for (unsigned i = 0; i != g_->size(t); ++i) {
+        adapts = adapts && !(g_->at(t, i).kind == node_kind::read && g_->at(t, i).source == e);
+      }
+    }
+  }
+  if (!adapts) {
+    impossible_ = true;
+    abandon();
+  }
+  n.value = wanted.value;
+  return true;
+}
+
+}  // namespace runq::model::exact

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// New events: TruSt's Visit (POPL 2022, section 3 and algorithm 1). The names follow the paper where it has them.
+#include "exact_search.hpp"
+
+namespace runq::model::exact {
+
+std::unique_ptr<graph> search::copy(const graph& g) {
+  if (spare_.empty()) return std::make_unique<graph>(g);
+  std::unique_ptr<graph> result = std::move(spare_.back());
+  spare_.pop_back();
+  *result = g;
+  return result;
+}
+
+void search::extend(const operation& wanted, site where) {
+  switch (wanted.kind) {
+    case node_kind::read: return add_read(wanted, where);
+    case node_kind::write: return add_write(wanted, where);
+    case node_kind::cell_read:
+    case node_kind::cell_write: return add_cell_access(wanted, where);
+    case node_kind::deallocate: return add_deallocate(wanted, where);
+    case node_kind::init:
+    case node_kind::cell_init:
+    case node_kind::fence:
+    case node_kind::allocate: break;
+  }
+  g_->append(current_, wanted);
+  note_executed(where);
+}
+
+// --- reads -------------------------------------------------------------------------------------------------------
+
+/// Continues with the newest write as the source, which is always consistent, and pushes the other sources.
+void search::add_read(const operation& wanted, site where) {
+  graph& g = *g_;
+  const event_id read = g.append(current_, wanted);
+  note_executed(where);
+  require_live(read, where);
+  const event_id floor = coherence_floor(g, read, wanted.variable);
+  const event_id newest = g.at(wanted.variable).newest;
+  for (event_id source = newest; source != floor;) {
+    source = g.at(source).older;
+    try_source(read, source, where);
+  }
+  try_source(read, newest, where);
+  if (!g.at(read).exclusive) return;
+  if (!finish_rmw(current_)) abandon();  // not reached: to read and write the newest is consistent
+  note_executed(where);
+}
+
+/// Leaves `read` reading from `source`. If that is not the newest write, and consistent, pushes the graph.
+void search::try_source(event_id read, event_id source, site where) {
+  graph& g = *g_;
+  const bool stale = g.at(source).newer != nobody;
+  g.set_source(read, source);
+  if (stale && may_close_psc_cycle(g, read) && !psc_acyclic(g)) return;
+  const node& from = g.at(source);
+  if (from.kind == node_kind::init && !from.initialised) {
+    report_here(failure::uninitialised_read, "an atomic variable is read before it is written", where);
+  }
+  node& r = g.at(read);
+  if (stale) {
+    // A lock that waits, having seen an old value: it can never be revisited (it is not maximally added), so no
+    // complete graph comes of it.
+    const bool futile = r.blocking && !r.exclusive;
+    if (!futile) push_with_source(read);
+  }
+  if (!options_.spurious_failures || !r.weak || !r.exclusive) return;
+  r.spurious = true;
+  g.set_source(read, source);
+  push_with_source(read);
+  r.spurious = false;
+  g.set_source(read, source);
+}
+
+void search::push_with_source(event_id read) {
+  std::unique_ptr<graph> other = copy(*g_);
+  other->unfinished_rmw = g_->at(read).exclusive ? read.thread : 0;
+  push(std::move(other));
+}
+
+// --- writes ------------------------------------------------------------------------------------------------------
+
+/// Continues with the write as the newest in mo, and pushes its other places, and the revisits of earlier reads.
+void search::add_write(const operation& wanted, site where) {
+  graph& g = *g_;
+  const event_id write = g.append(current_, wanted);
+  note_executed(where);
+  require_live(write, where);
+  g.set_released(write);
+  revisit_reads(write);
+  delay_reads(write);
+  const event_id floor = coherence_floor(g, write, wanted.variable);
+  const event_id newest = g.at(wanted.variable).newest;
+  for (event_id older = newest; older != floor;) {
+    older = g.at(older).older;
+    if (successor_rmw(g, older) != nobody) continue;
+    g.place_after(write, older);
+    if (!may_close_psc_cycle(g, write) || psc_acyclic(g)) push(copy(g));
+    g.displace(write);
+  }
+  g.place_after(write, newest);
+}
+
+/// Adds the write part of the read-modify-write whose read part is the last event of `thread`. Returns false when the
+/// graph is inconsistent with it; then it was needed only to revisit others.
+bool search::finish_rmw(unsigned thread) {
+  graph& g = *g_;
+  const event_id read = g.last_of(thread);
+  const node& r = g.at(read);
+  const event_id source = r.source;
+  operation o;
+  o.kind = node_kind::write;
+  o.shown = r.shown;
+  o.order = r.order;
+  o.variable = r.variable;
+  const std::uint64_t mask = g.at(r.variable).operand;
+  o.value = (r.change == update::modify ? apply(r.op, r.value, r.operand) : r.operand) & mask;
+  const event_id write = g.append(thread, o);
+  g.at(write).exclusive = true;
+  g.set_released(write);
+  g.unfinished_rmw = 0;
+  revisit_reads(write);
+  delay_reads(write);
+  if (successor_rmw(g, source) != nobody) return false;  // atomicity: another one read from the same source
+  g.place_after(write, source);
+  return g.at(write).newer == nobody || !may_close_psc_cycle(g, write) || psc_acyclic(g);
+}
+
+// --- backward revisits -------------------------------------------------------------------------------------------
+
+/// Offers `write`, not yet in mo, to the reads that it does not depend on.
+void search::revisit_reads(event_id write) {
+  const clock prefix = g_->at(write).porf;
+  const event_id variable = g_->at(write).variable;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
+      const node& n = g_->at(t, i);
+      if (n.kind != node_kind::read || n.variable != variable || n.stamp <= g_->fixed_until) continue;
+      const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+      if (may_revisit(read, write)) revisit(read, write);
+    }
+  }
+}
+
+/// The revisit deletes what was added after `read` and is no prefix of `write`. It is allowed only if all of that, and
+/// `read` itself, is as it would be if it had been added with the newest values at hand: so that exactly one of the
+/// graphs that differ in deleted parts only leads to the revisited one.
+bool search::may_revisit(event_id read, event_id write) const {
+  const clock& prefix = g_->at(write).porf;
+  const std::uint32_t stamp = g_->at(read).stamp;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
+      if (g_->at(t, i).stamp < stamp) continue;
+      if (!maximally_added({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, prefix)) return false;
+    }
+  }
+  return true;
+}
+
+/// IsMaximallyAdded of the paper. `prefix`: what the revisiting write depends on.
+bool search::maximally_added(event_id e, const clock& prefix) const {
+  const graph& g = *g_;
+  const node& n = g.at(e);
+  if (n.kind != node_kind::read && n.kind != node_kind::write) return true;
+  const auto previous = [&](event_id x) { return g.at(x).stamp <= n.stamp || prefix.covers(x); };
+  event_id newest = e;
+  if (n.kind == node_kind::read) {
+    if (n.spurious || !previous(n.source)) return false;
+    newest = n.source;
+  } else if (g.contains(n.revisited) && g.at(n.revisited).source == e && g.at(n.revisited).stamp < n.stamp) {
+    return false;  // an earlier read depends on it
+  }
+  for (event_id x = g.at(newest).newer; x != nobody; x = g.at(x).newer) {
+    if (previous(x)) return false;
+  }
+  return true;
+}
+
+void search::revisit(event_id read, event_id write) {
+  std::unique_ptr<graph> next = copy(*g_);
+  graph& g = *next;
+  clock keep = g.at(write).porf;
+  const std::uint32_t stamp = g.at(read).stamp;
+  for (unsigned t = 0; t != finishing; ++t) {
+    // Stamps grow along po: what a revisit makes older than its source is the last of its thread.
+    while (keep[t] < g.size(t) && g.at(t, keep[t]).stamp <= stamp) ++keep[t];
+  }
+  g.restrict_to(keep);
+  g.at(write).revisited = read;
+  g.set_source(read, write);
+  g.unfinished_rmw = g.at(read).exclusive ? read.thread : 0;
+
+  if (g.at(write).exclusive) {
+    const event_id source = g.at(write.thread, write.index - 1U).source;
+    if (successor_rmw(g, source) == nobody) try_revisit_at(g, read, write, source);
+  } else {
+    const event_id floor = coherence_floor(g, write, g.at(write).variable);
+    for (event_id older = g.at(g.at(write).variable).newest;; older = g.at(older).older) {
+      if (successor_rmw(g, older) == nobody) try_revisit_at(g, read, write, older);
+      if (older == floor) break;
+    }
+  }
+  recycle(std::move(next));
+}
+
+/// Pushes the revisited graph with `write` right after `older` in mo, if that is consistent.
+void search::try_revisit_at(graph& g, event_id read, event_id write, event_id older) {
+  g.place_after(write, older);
+  const bool newest = g.at(write).newer == nobody;
+  const event_id floor = coherence_floor(g, read, g.at(read).variable);
+  bool consistent = g.at(floor).place <= g.at(write).place;
+  if (consistent && !newest && (may_close_psc_cycle(g, write) || may_close_psc_cycle(g, read))) {
+    consistent = psc_acyclic(g);
+  }
+  const node& r = g.at(read);
+  if (r.blocking && !r.exclusive && !newest) consistent = false;  // futile, as in try_source
+  if (consistent) push(copy(g));
+  if (consistent && options_.spurious_failures && r.weak && r.exclusive) {
+    std::unique_ptr<graph> failed = copy(g);
+    failed->at(read).spurious = true;
+    failed->set_source(read, write);
+    failed->unfinished_rmw = 0;
+    push(std::move(failed));
+  }
+  g.displace(write);
+}
+
+}  // namespace runq::model::exact

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Fibers that can be abandoned: a thread of a scenario stops for good in the middle of a noexcept function, without
+// unwinding, and its stack is used again for the next execution. Boost's `fiber` class would unwind by an exception, so
+// this uses the context switch underneath it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include <boost/context/detail/fcontext.hpp>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RUNQ_MODEL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RUNQ_MODEL_ASAN 1
+#endif
+#endif
+#ifdef RUNQ_MODEL_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace runq::model::exact {
+
+/// The stack of one thread of a scenario.
+inline constexpr std::size_t fiber_stack_bytes = 256 * 1024;
+
+class fiber {
+ public:
+  using entry = void (*)(void* argument);
+
+  fiber() : stack_(new (std::align_val_t{stack_alignment}) std::byte[fiber_stack_bytes]) {}
+
+  /// The next resume() calls `function(argument)` on the empty stack; whatever ran there before is forgotten.
+  void prepare(entry function, void* argument) {
+#ifdef RUNQ_MODEL_ASAN
+    __asan_unpoison_memory_region(stack_.get(), fiber_stack_bytes);
+#endif
+    function_ = function;
+    argument_ = argument;
+    inside_ = boost::context::detail::make_fcontext(stack_.get() + fiber_stack_bytes, fiber_stack_bytes, &start);
+  }
+
+  /// Runs the fiber until it calls suspend(). `function` must not return.
+  void resume() {
+#ifdef RUNQ_MODEL_ASAN
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(&fake, stack_.get(), fiber_stack_bytes);
+#endif
+    inside_ = boost::context::detail::jump_fcontext(inside_, this).fctx;
+#ifdef RUNQ_MODEL_ASAN
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+#endif
+  }
+
+  /// Called on the fiber: goes back to where resume() was called.
+  void suspend() {
+#ifdef RUNQ_MODEL_ASAN
+    void* fake = nullptr;
+    __sanitizer_start_switch_fiber(&fake, outside_stack_, outside_size_);
+#endif
+    outside_ = boost::context::detail::jump_fcontext(outside_, nullptr).fctx;
+#ifdef RUNQ_MODEL_ASAN
+    __sanitizer_finish_switch_fiber(fake, &outside_stack_, &outside_size_);
+#endif
+  }
+
+ private:
+  static constexpr std::size_t stack_alignment = 4096;
+  struct release_stack {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{stack_alignment}); }
+  };
+
+  static void start(boost::context::detail::transfer_t from) {
+    auto* self = static_cast<fiber*>(from.data);
+    self->outside_ = from.fctx;
+#ifdef RUNQ_MODEL_ASAN
+    __sanitizer_finish_switch_fiber(nullptr, &self->outside_stack_, &self->outside_size_);
+#endif
+    self->function_(self->argument_);
+  }
+
+  std::unique_ptr<std::byte[], release_stack> stack_;
+  boost::context::detail::fcontext_t inside_ = nullptr;
+  boost::context::detail::fcontext_t outside_ = nullptr;
+  entry function_ = nullptr;
+  void* argument_ = nullptr;
+#ifdef RUNQ_MODEL_ASAN
+  const void* outside_stack_ = nullptr;
+  std::size_t outside_size_ = 0;
+#endif
+};
+
+}  // namespace runq::model::exact

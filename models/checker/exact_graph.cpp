@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "exact_graph.hpp"
+
+namespace runq::model::exact {
+
+event_id graph::append(unsigned thread, const operation& o) {
+  const event_id e = next_of(thread);
+  node& n = threads_[thread].emplace_back(o);
+  if (n.kind == node_kind::init || n.kind == node_kind::cell_init) n.variable = n.newest = e;
+  n.stamp = next_stamp_++;
+  inherit(e);
+  const bool sc = n.order == std::memory_order::seq_cst || n.failure_order == std::memory_order::seq_cst;
+  if (sc && thread != constructing && thread != finishing) sequential_.push_back(e);
+  return e;
+}
+
+void graph::join_everything(node& first) const {
+  for (unsigned t = 0; t != finishing; ++t) {
+    if (size(t) == 0) continue;
+    first.hb.join(at(last_of(t)).hb);
+    first.porf.join(at(last_of(t)).porf);
+  }
+}
+
+void graph::inherit(event_id e) {
+  node& n = at(e);
+  if (e.index != 0) {
+    const node& before = at(e.thread, e.index - 1U);
+    n.hb = before.hb;
+    n.porf = before.porf;
+    n.to_acquire = before.to_acquire;
+    n.release_fence = before.release_fence;
+  } else {
+    n.hb = n.porf = n.to_acquire = n.release_fence = clock{};
+    if (e.thread == finishing) {
+      join_everything(n);
+    } else if (e.thread != constructing) {
+      n.hb[constructing] = n.porf[constructing] = static_cast<std::uint16_t>(size(constructing));
+    }
+  }
+  n.hb[e.thread] = n.porf[e.thread] = static_cast<std::uint16_t>(e.index + 1);
+  if (n.kind != node_kind::fence) return;
+  if (acquires(n.order)) n.hb.join(n.to_acquire);
+  if (releases(n.order)) n.release_fence = n.hb;
+}
+
+void graph::set_source(event_id read, event_id source) {
+  inherit(read);
+  node& r = at(read);
+  const node& w = at(source);
+  r.source = source;
+  r.value = w.value;
+  r.exclusive = r.change == update::modify || (r.change == update::exchange && r.value == r.expected && !r.spurious);
+  if (acquires(r.applied_order())) r.hb.join(w.released);
+  r.to_acquire.join(w.released);
+  r.porf.join(w.porf);
+}
+
+void graph::set_released(event_id write) {
+  node& w = at(write);
+  w.released = releases(w.order) ? w.hb : w.release_fence;
+  // C++20 [intro.races]: only read-modify-writes continue a release sequence.
+  if (w.exclusive) w.released.join(at(at(write.thread, write.index - 1U).source).released);
+}
+
+void graph::place_after(event_id write, event_id older) {
+  node& w = at(write);
+  node& before = at(older);
+  w.older = older;
+  w.newer = before.newer;
+  w.place = before.place + 1;
+  before.newer = write;
+  if (w.newer == nobody) {
+    at(w.variable).newest = write;
+    return;
+  }
+  at(w.newer).older = write;
+  // Removals leave gaps: only neighbours without one have to move up.
+  std::uint32_t place = w.place;
+  for (event_id e = w.newer; e != nobody && at(e).place == place; e = at(e).newer) at(e).place = ++place;
+}
+
+void graph::displace(event_id write) {
+  const node& w = at(write);
+  at(w.older).newer = w.newer;
+  if (w.newer == nobody) {
+    at(w.variable).newest = w.older;
+  } else {
+    at(w.newer).older = w.older;
+  }
+}
+
+void graph::restrict_to(const clock& keep) {
+  for (unsigned t = 0; t != thread_slots; ++t) {
+    std::vector<node>& events = threads_[t];
+    while (events.size() > keep[t]) {
+      const node& gone = events.back();
+      // A write that has not been placed yet has no predecessor in mo.
+      if (gone.kind == node_kind::write && gone.older != nobody && contains(gone.variable)) displace(last_of(t));
+      events.pop_back();
+    }
+  }
+  std::erase_if(sequential_, [this](event_id e) { return !contains(e); });
+}
+
+std::uint64_t fingerprint(const graph& g) noexcept {
+  std::uint64_t hash = 0;
+  const auto mix = [&hash](std::uint64_t x) {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+    hash = (hash ^ x) * odd;
+    hash ^= hash >> 29;
+  };
+  const auto number = [](event_id e) { return std::uint64_t{e.thread} << 16 | e.index; };
+  for (unsigned t = 0; t != finishing; ++t) {
+    mix(g.size(t));
+    for (unsigned i = 0; i != g.size(t); ++i) {
+      const node& n = g.at(t, i);
+      mix(static_cast<std::uint64_t>(n.kind) << 8 | (n.spurious ? 1 : 0));
+      mix(number(n.variable) << 32 | number(n.kind == node_kind::read ? n.source : n.older));
+    }
+  }
+  return hash;
+}
+
+event_id last_access(const graph& g, unsigned thread, const clock& seen, event_id variable) noexcept {
+  for (unsigned i = seen[thread]; i-- != 0;) {
+    if (g.at(thread, i).accesses(variable)) return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i)};
+  }
+  return nobody;
+}
+
+}  // namespace runq::model::exact

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The execution graph of the exact engine: events, program order (po), reads-from (rf), modification order (mo), and
+// the vector clocks from which happens-before (hb) and po-union-rf (porf) are read off.
+//
+// A graph is copied often and must be cheap to copy: events are plain data in one array per thread, edges are indices.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "scenario.hpp"
+#include "verdict.hpp"
+
+namespace runq::model::exact {
+
+/// The construction of the scenario is thread 0, its threads are 1 … max_threads, and finish() is a thread of its own,
+/// so that "happens-before all" and "happens-after all" are ordinary clock entries.
+inline constexpr unsigned constructing = 0;
+inline constexpr unsigned finishing = max_threads + 1;
+inline constexpr unsigned thread_slots = max_threads + 2;
+
+/// The most events that a thread index leaves room for; exact_options has the limit that applies.
+inline constexpr unsigned max_thread_events = 0xfffe;
+
+struct event_id {
+  std::uint16_t thread = 0xffff;
+  std::uint16_t index = 0xffff;
+  friend bool operator==(event_id, event_id) noexcept = default;
+};
+inline constexpr event_id nobody{};
+
+/// For each thread, how many of its first events are meant: every set of events that matters here is a prefix of po.
+class clock {
+ public:
+  [[nodiscard]] std::uint16_t& operator[](unsigned thread) noexcept { return counts_[thread]; }
+  [[nodiscard]] std::uint16_t operator[](unsigned thread) const noexcept { return counts_[thread]; }
+  [[nodiscard]] bool covers(event_id e) const noexcept { return counts_[e.thread] > e.index; }
+  void join(const clock& other) noexcept {
+    for (unsigned t = 0; t != width; ++t) counts_[t] = counts_[t] > other.counts_[t] ? counts_[t] : other.counts_[t];
+  }
+
+ private:
+  static constexpr unsigned width = 8;  // a power of two, so that join() becomes a vector instruction
+  static_assert(width >= thread_slots);
+  std::array<std::uint16_t, width> counts_{};
+};
+
+enum class node_kind : std::uint8_t {
+  init,   ///< an atomic variable comes to life: the first write in its mo
+  read,   ///< of an atomic variable; also the read part of a read-modify-write
+  write,  ///< to an atomic variable; also the write part of a read-modify-write, right after its read part
+  fence,
+  cell_init,  ///< a plain variable comes to life
+  cell_read,
+  cell_write,
+  allocate,  ///< heap memory
+  deallocate,
+};
+
+/// What a read would do to the variable.
+enum class update : std::uint8_t {
+  none,      ///< a load
+  modify,    ///< read-modify-write: always writes
+  exchange,  ///< compare-exchange: writes when it reads `expected`
+};
+
+/// What a thread asks for: everything about an event that its program text and the values it has read determine.
+struct operation {
+  node_kind kind{};
+  event_kind shown{};  ///< how a trace calls it
+  update change = update::none;
+  rmw_op op{};               ///< change == modify
+  bool weak = false;         ///< change == exchange: may fail spuriously
+  bool blocking = false;     ///< change == exchange: the thread waits instead of failing
+  bool initialised = false;  ///< init, cell_init
+  std::memory_order order = std::memory_order::relaxed;
+  std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
+  event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
+  std::uint64_t value = 0;     ///< written; what a read has read is filled in
+  std::uint64_t operand = 0;   ///< change != none: operand or desired value. init: the variable's mask
+  std::uint64_t expected = 0;  ///< change == exchange
+
+  /// Whether a replayed thread asks for the same again.
+  [[nodiscard]] bool repeats(const operation& before) const noexcept {
+    return kind == before.kind && variable == before.variable && change == before.change && operand == before.operand &&
+           expected == before.expected && (kind == node_kind::read || value == before.value);
+  }
+};
+
+/// One event.
+struct node : operation {
+  bool exclusive = false;       ///< read: its write part follows; write: is the write part of the read before it
+  bool spurious = false;        ///< read: a weak compare-exchange that fails although it could succeed
+  std::uint32_t stamp = 0;      ///< when it was added to the graph
+  std::uint32_t place = 0;      ///< write, init: grows along mo
+  event_id source = nobody;     ///< read: rf
+  event_id newest = nobody;     ///< init: the last write in mo
+  event_id older = nobody;      ///< write: its predecessor in mo
+  event_id newer = nobody;      ///< write, init: its successor in mo
+  event_id revisited = nobody;  ///< write: the read that it revisited when it was added
+  event_id memory = nobody;     ///< init, cell_init: the allocate event of the memory it lies in
+
+  clock hb;             ///< what happens-before it, itself included
+  clock porf;           ///< what is before it in (po ∪ rf)*, itself included
+  clock to_acquire;     ///< what a later acquire fence of this thread adds to hb
+  clock release_fence;  ///< hb at the thread's last release fence
+  clock released;       ///< write: what a reader that acquires it adds to hb
+
+  node() = default;
+  explicit node(const operation& o) : operation(o) {}
+
+  /// The order that applied: a compare-exchange that failed has its own.
+  [[nodiscard]] std::memory_order applied_order() const noexcept {
+    return change == update::exchange && !exclusive ? failure_order : order;
+  }
+  /// Of the location, atomic or plain; fences and heap events have none.
+  [[nodiscard]] bool accesses(event_id of) const noexcept { return variable == of && kind != node_kind::deallocate; }
+};
+
+[[nodiscard]] constexpr bool acquires(std::memory_order o) noexcept {
+  return o != std::memory_order::relaxed && o != std::memory_order::release;
+}
+[[nodiscard]] constexpr bool releases(std::memory_order o) noexcept {
+  return o == std::memory_order::release || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
+}
+
+class graph {
+ public:
+  [[nodiscard]] unsigned size(unsigned thread) const noexcept { return static_cast<unsigned>(threads_[thread].size()); }
+  [[nodiscard]] node& at(event_id e) noexcept { return threads_[e.thread][e.index]; }
+  [[nodiscard]] const node& at(event_id e) const noexcept { return threads_[e.thread][e.index]; }
+  [[nodiscard]] node& at(unsigned thread, unsigned index) noexcept { return threads_[thread][index]; }
+  [[nodiscard]] const node& at(unsigned thread, unsigned index) const noexcept { return threads_[thread][index]; }
+  [[nodiscard]] event_id last_of(unsigned thread) const noexcept {
+    return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size(thread) - 1)};
+  }
+  [[nodiscard]] event_id next_of(unsigned thread) const noexcept {
+    return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size(thread))};
+  }
+  [[nodiscard]] bool contains(event_id e) const noexcept { return e.thread < thread_slots && e.index < size(e.thread); }
+  /// Fences and accesses of the threads proper that are seq_cst, or would be if their compare-exchange failed.
+  [[nodiscard]] const std::vector<event_id>& sequential() const noexcept { return sequential_; }
+
+  /// The thread whose last event is the read part of a read-modify-write that still lacks its write part; 0: none.
+  unsigned unfinished_rmw = 0;
+
+  /// Load buffering: the read that takes its value from a write which depends on it in po ∪ rf; nobody: none does.
+  event_id delayed = nobody;
+  /// Then the events with stamps up to this one are what the two depend on, and stay as they are.
+  std::uint32_t fixed_until = 0;
+
+  /// Appends an event to `thread`, with its stamp and the clocks that its place in po implies.
+  event_id append(unsigned thread, const operation& o);
+  /// Makes `read` read from `source`: the value, and what is acquired with it. `read` must be the last of its thread.
+  void set_source(event_id read, event_id source);
+  /// Puts `write` right after `older` into mo.
+  void place_after(event_id write, event_id older);
+  /// Takes `write`, which is in mo, out of it.
+  void displace(event_id write);
+  /// Computes what a reader of `write` acquires.
+  void set_released(event_id write);
+  /// Removes all but the first `keep[t]` events of each thread; the rest must not refer to what goes.
+  void restrict_to(const clock& keep);
+
+ private:
+  /// Gives `e` the clocks that its place in po implies, before any rf edge.
+  void inherit(event_id e);
+  void join_everything(node& first) const;
+
+  std::array<std::vector<node>, thread_slots> threads_;
+  std::vector<event_id> sequential_;
+  std::uint32_t next_stamp_ = 1;
+};
+
+/// A number that differs, but for collisions of 64 bits, between graphs that differ in events, rf or mo.
+[[nodiscard]] std::uint64_t fingerprint(const graph& g) noexcept;
+
+/// Of the events of `thread` that `seen` covers, the last one that accesses `variable`, or nobody.
+[[nodiscard]] event_id last_access(const graph& g, unsigned thread, const clock& seen, event_id variable) noexcept;
+
+}  // namespace runq::model::exact

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// One execution: construct the scenario, replay its threads against the graph, extend it, judge the result.
+#include "exact_search.hpp"
+
+#include <new>
+
+namespace runq::model::exact {
+
+search::search(const case_spec& spec, const exact_options& options)
+    : spec_(spec), options_(options), memory_(new (std::align_val_t{64}) std::byte[max_scenario_size]) {}
+
+search_result search::run() {
+  start_ = std::chrono::steady_clock::now();
+  engine* const before = set_current_engine(this);
+  result_.how = coverage::exhaustive;
+  push(std::make_unique<graph>());
+  while (!over() && !pending_.empty()) {
+    g_ = std::move(pending_.back());
+    pending_.pop_back();
+    run_graph();
+    recycle(std::move(g_));
+  }
+  set_current_engine(before);
+  result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return std::move(result_);
+}
+
+void search::run_graph() {
+  // A revisited read-modify-write gets its write part before anything else happens; often that already shows that the
+  // graph is inconsistent.
+  if (g_->unfinished_rmw != 0 && !finish_rmw(g_->unfinished_rmw)) return;
+  begin_execution();
+  construct_scenario();
+  if (over() || !replay_threads()) return;
+  extend_threads();
+  if (over()) return;
+  end_execution();
+}
+
+void search::begin_execution() {
+  executed_.clear();
+  heap_.begin_execution();
+  extending_ = false;
+  complete_ = false;
+  impossible_ = false;
+  doubtful_ = failure::none;
+  for (thread_state& t : threads_) {
+    t.now = status::ready;
+    t.position = 0;
+    t.operations = 0;
+  }
+  threads_[constructing].stack.prepare(&main_entry, this);
+  for (unsigned t = 1; t <= spec_.threads; ++t) threads_[t].stack.prepare(&thread_entry, this);
+}
+
+void search::main_entry(void* self) {
+  auto& s = *static_cast<search*>(self);
+  s.scenario_ = s.spec_.construct(s.memory_.get());
+  s.threads_[constructing].now = status::finished;
+  s.threads_[constructing].stack.suspend();
+  s.scenario_->finish();
+  s.scenario_->~scenario();
+  s.complete_ = true;
+  s.abandon();
+}
+
+void search::thread_entry(void* self) {
+  auto& s = *static_cast<search*>(self);
+  s.scenario_->thread(s.current_ - 1);
+  s.stop_running_thread(status::finished);
+}
+
+void search::construct_scenario() {
+  current_ = constructing;
+  threads_[constructing].stack.resume();
+  current_ = constructing;
+}
+
+void search::finish_scenario() {
+  current_ = finishing;
+  threads_[constructing].stack.resume();
+}
+
+void search::resume(unsigned thread) {
+  current_ = thread;
+  threads_[thread].stack.resume();
+}
+
+void search::abandon() {
+  for (;;) threads_[current_ == finishing ? constructing : current_].stack.suspend();
+}
+
+void search::stop_running_thread(status why) {
+  threads_[current_].now = why;
+  abandon();
+}
+
+/// Runs every thread up to its frontier. They wait for each other's writes; porf has no cycle, so that ends. With a
+/// delayed read it has one, and threads may turn out to be unable to follow the graph; returns false then.
+bool search::replay_threads() {
+  for (bool again = true; again;) {
+    again = false;
+    const std::size_t before = executed_.size();
+    for (unsigned t = 1; t <= spec_.threads; ++t) {
+      if (threads_[t].now != status::ready) continue;
+      resume(t);
+      if (over() || impossible_) return false;
+      again = again || threads_[t].now == status::ready;
+    }
+    if (again && executed_.size() == before) return false;
+  }
+  return g_->delayed == nobody || doubt_resolved();
+}
+
+/// Load buffering: every thread has followed the graph to its end, so the execution is real, and so is a failure in it.
+bool search::doubt_resolved() {
+  for (unsigned t = 1; t <= spec_.threads; ++t) {
+    if (threads_[t].position != g_->size(t)) return false;
+  }
+  for (unsigned t = 1; t <= spec_.threads && doubtful_ != failure::none; ++t) {
+    if (threads_[t].now != status::failed) continue;
+    current_ = t;
+    report(doubtful_, doubtful_message_, threads_[t].where);
+    return false;
+  }
+  return true;
+}
+
+void search::extend_threads() {
+  extending_ = true;
+  for (unsigned t = 1; t <= spec_.threads && !over(); ++t) {
+    if (threads_[t].now != status::frontier) continue;
+    threads_[t].now = status::ready;
+    resume(t);
+  }
+}
+
+void search::end_execution() {
+  bool all_finished = true;
+  for (unsigned t = 1; t <= spec_.threads; ++t) {
+    const status s = threads_[t].now;
+    if (s == status::waiting || s == status::discarded) return judge_waiting_threads();
+    all_finished = all_finished && s == status::finished;
+  }
+  if (!is_new_graph()) return;
+  if (all_finished) finish_scenario();
+  if (!over()) complete_execution();
+}
+
+/// A thread that waits although it has seen the newest values will wait for ever. One that has seen an old value would
+/// look again: another graph shows what it does then. Nothing is known about the others in this graph if there is one.
+void search::judge_waiting_threads() {
+  unsigned stuck = 0;
+  for (unsigned t = 1; t <= spec_.threads; ++t) {
+    const status s = threads_[t].now;
+    if (s == status::discarded || (s == status::waiting && !saw_newest_values(t))) {
+      ++result_.blocked;
+      return check_limits();
+    }
+    if (s == status::waiting && stuck == 0) stuck = t;
+  }
+  current_ = stuck;
+  report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
+}
+
+bool search::saw_newest_values(unsigned thread) const {
+  for (unsigned i = threads_[thread].await_begin; i < g_->size(thread); ++i) {
+    const node& n = g_->at(thread, i);
+    if (n.kind == node_kind::read && g_->at(n.source).newer != nobody) return false;
+  }
+  return true;
+}
+
+void search::complete_execution() {
+  if (complete_) {
+    for (const heap::block& b : heap_.blocks()) {
+      if (b.release != nobody) continue;
+      current_ = b.allocation.thread;
+      report(failure::leak, "memory is never freed", threads_[b.allocation.thread].sites[b.allocation.index]);
+      return;
+    }
+  }
+  ++result_.executions;
+  if (result_.executions == options_.show_execution) {
+    result_.trace = trace();
+    cut_short("stopped at execution " + std::to_string(result_.executions) + ", as asked");
+  }
+  check_limits();
+}
+
+void search::check_limits() {
+  constexpr std::uint64_t look_at_clock_every = 1024;
+  const std::uint64_t explored = result_.executions + result_.blocked;
+  if (result_.executions >= options_.max_executions && !pending_.empty()) {
+    cut_short("limit reached: max_executions = " + std::to_string(options_.max_executions) +
+              "; raise it, or make the scenario smaller");
+  }
+  if (options_.time_limit_seconds <= 0 || explored % look_at_clock_every != 0) return;
+  if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > options_.time_limit_seconds) {
+    cut_short("limit reached: time_limit_seconds; raise it, or make the scenario smaller");
+  }
+}
+
+void search::cut_short(std::string message) {
+  if (over_) return;
+  over_ = true;
+  result_.how = coverage::cut_short;
+  result_.message = std::move(message);
+}
+
+/// Ends the search with a failure of this execution.
+void search::report(failure what, std::string message, site where) {
+  if (over_) return;
+  over_ = true;
+  ++result_.executions;
+  result_.what = what;
+  result_.message = std::move(message);
+  result_.where = where;
+  result_.trace = trace();
+  event last;
+  last.kind = event_kind::failure;
+  last.thread = thread_index();
+  last.where = where;
+  result_.trace.push_back(last);
+}
+
+void search::report_here(failure what, std::string message, site where) {
+  if (in_doubt() && thread_index() >= 0) {
+    if (doubtful_ != failure::none) stop_running_thread(status::frozen);  // one failure is enough
+    doubtful_ = what;
+    doubtful_message_ = std::move(message);
+    threads_[current_].where = where;
+    stop_running_thread(status::failed);
+  }
+  report(what, std::move(message), where);
+  abandon();
+}
+
+/// Counts a graph that has come up before: a bug of the search, unless a delayed read is in it.
+bool search::is_new_graph() {
+  if (!options_.check_duplicates && !options_.load_buffering) return true;
+  if (seen_.insert(fingerprint(*g_)).second) return true;
+  if (g_->delayed == nobody) ++statistics_.duplicates;
+  return g_->delayed == nobody;
+}
+
+}  // namespace runq::model::exact

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// The search of the exact engine: TruSt (Kokologiannakis, Marmanis, Gladstein, Vafeiadis: "Truly Stateless, Optimal
+// Dynamic Partial Order Reduction", POPL 2022).
+//
+// The search keeps a stack of graphs that wait to be extended. It takes one, re-executes the scenario's threads against
+// it, and lets them add events at its end: the thread with the lowest number first, as far as it goes. Where a new
+// event has several consistent continuations (the sources of a read, the places of a write in mo, earlier reads that a
+// new write may revisit), it goes on with one and pushes copies with the others. No state but the stack: what was
+// visited need not be remembered, because revisits are allowed only where they cannot lead to the same graph twice.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "exact.hpp"
+#include "exact_consistency.hpp"
+#include "exact_fiber.hpp"
+#include "exact_graph.hpp"
+#include "exact_heap.hpp"
+#include "waiting.hpp"
+
+namespace runq::model::exact {
+
+class search final : public engine, public waiting_engine {
+ public:
+  search(const case_spec& spec, const exact_options& options);
+
+  [[nodiscard]] search_result run();
+  [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
+
+  // engine
+  void atomic_init(location& at, bool initialised, std::uint64_t value, site where) override;
+  void atomic_destroy(location&) noexcept override {}
+  std::uint64_t load(location& at, std::memory_order order, site where) override;
+  void store(location& at, std::uint64_t value, std::memory_order order, site where) override;
+  std::uint64_t rmw(location& at, rmw_op op, std::uint64_t operand, std::memory_order order, site where) override;
+  bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                        std::memory_order success, std::memory_order failure, site where) override;
+  void fence(std::memory_order order, site where) override;
+  void cell_init(location& at, bool initialised, site where) override;
+  void cell_destroy(location&) noexcept override {}
+  void cell_read(location& at, std::uint64_t value, site where) override;
+  void cell_write(location& at, std::uint64_t value, site where) override;
+  void mutex_init(location& at, site where) override;
+  void mutex_destroy(location&) noexcept override {}
+  void mutex_lock(location& at, site where) override;
+  bool mutex_try_lock(location& at, site where) override;
+  void mutex_unlock(location& at, site where) override;
+  void* allocate(std::size_t size, site where) override;
+  void deallocate(void* p, site where) override;
+  void pause(site) override {}
+  [[noreturn]] void fail(const char* what, site where) override;
+  [[nodiscard]] int thread_index() const noexcept override;
+  [[nodiscard]] std::uint64_t operations() const noexcept override { return threads_[current_].operations; }
+
+  // waiting_engine
+  void await_begin() override;
+  void await_failed(site where) override;
+  void discard(site where) override;
+  [[nodiscard]] bool retries_block() const noexcept override { return options_.retries_block; }
+
+ private:
+  enum class status : std::uint8_t {
+    ready,     ///< can run, or waits until the source of its next read has been replayed
+    frontier,  ///< everything that the graph has of it is replayed; its next event would be new
+    finished,
+    waiting,    ///< in an await or a lock: only another graph lets it go on
+    discarded,  ///< in assume(false)
+    frozen,     ///< exact_options::freeze_thread
+    failed      ///< in a replay that may still turn out to be impossible (load buffering)
+  };
+  struct thread_state {
+    fiber stack;
+    status now = status::ready;
+    unsigned position = 0;  ///< events replayed or added
+    std::uint64_t operations = 0;
+    unsigned await_begin = 0;  ///< position at which the last evaluation of an awaited condition began
+    site where{};              ///< of the operation in which it waits
+    std::vector<site> sites;   ///< of each event
+  };
+
+  // exact_search.cpp: one execution
+  void run_graph();
+  void begin_execution();
+  void construct_scenario();
+  bool replay_threads();
+  void extend_threads();
+  void end_execution();
+  void complete_execution();
+  void finish_scenario();
+  void judge_waiting_threads();
+  [[nodiscard]] bool saw_newest_values(unsigned thread) const;
+  void resume(unsigned thread);
+  void stop_running_thread(status why);
+  [[noreturn]] void abandon();
+  void report(failure what, std::string message, site where);
+  [[noreturn]] void report_here(failure what, std::string message, site where);
+  void cut_short(std::string message);
+  [[nodiscard]] bool over() const noexcept { return over_; }
+  void check_limits();
+  [[nodiscard]] bool is_new_graph();
+  [[nodiscard]] bool in_doubt() const noexcept { return g_->delayed != nobody && !extending_; }
+  [[nodiscard]] bool doubt_resolved();
+  static void thread_entry(void* self);
+  static void main_entry(void* self);
+
+  // exact_operations.cpp: one operation of a thread
+  event_id perform(const operation& wanted, site where);
+  [[nodiscard]] bool replay(const operation& wanted, site where);
+  void await_source(const node& read);
+  void note_executed(site where);
+  void require_live(event_id e, site where);
+  void require_no_race(event_id e, site where);
+  [[nodiscard]] event_id variable_of(const location& at, site where);
+  void add_cell_access(const operation& wanted, site where);
+  void add_deallocate(const operation& wanted, site where);
+  [[nodiscard]] bool lock(location& at, bool blocking, site where);
+  [[nodiscard]] bool exchange(location& at, std::uint64_t& expected, operation wanted, site where);
+
+  // exact_extend.cpp: TruSt
+  void extend(const operation& wanted, site where);
+  void add_read(const operation& wanted, site where);
+  void add_write(const operation& wanted, site where);
+  [[nodiscard]] bool finish_rmw(unsigned thread);
+  void try_source(event_id read, event_id source, site where);
+  void push_with_source(event_id read);
+  void revisit_reads(event_id write);
+  [[nodiscard]] bool may_revisit(event_id read, event_id write) const;
+  [[nodiscard]] bool maximally_added(event_id e, const clock& prefix) const;
+  void revisit(event_id read, event_id write);
+  void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
+  [[nodiscard]] std::unique_ptr<graph> copy(const graph& g);
+  void push(std::unique_ptr<graph> g) { pending_.push_back(std::move(g)); }
+  void recycle(std::unique_ptr<graph> g) { spare_.push_back(std::move(g)); }
+
+  // exact_delay.cpp: load buffering
+  void delay_reads(event_id write);
+  [[nodiscard]] bool may_be_delayed(event_id read, event_id write) const;
+  void delay(event_id read, event_id write);
+  void try_delayed_at(graph& g, event_id read, event_id write, event_id older);
+  [[nodiscard]] bool adapt(event_id e, const operation& wanted);
+
+  // exact_trace.cpp
+  [[nodiscard]] std::vector<event> trace() const;
+
+  const case_spec& spec_;
+  const exact_options options_;
+  search_result result_;
+  exact_statistics statistics_;
+  bool over_ = false;
+  std::chrono::steady_clock::time_point start_;
+  std::unordered_set<std::uint64_t> seen_;           ///< complete graphs: with check_duplicates or load_buffering
+  std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried
+
+  std::vector<std::unique_ptr<graph>> pending_;
+  std::vector<std::unique_ptr<graph>> spare_;
+  std::unique_ptr<graph> g_;  ///< the graph that is being executed
+
+  std::array<thread_state, thread_slots> threads_;  ///< construction and finish() share the stack of `constructing`
+  unsigned current_ = constructing;
+  bool extending_ = false;            ///< the threads have been replayed: the running one may add events
+  bool impossible_ = false;           ///< load buffering: replayed, a thread does something else than the graph says
+  failure doubtful_ = failure::none;  ///< a failure in a replay that may still turn out to be impossible
+  std::string doubtful_message_;
+  bool complete_ = false;  ///< the scenario has been finished and destroyed
+  std::vector<event_id> executed_;
+  exact::heap heap_;
+  scenario* scenario_ = nullptr;
+  struct aligned_delete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte[], aligned_delete> memory_;  ///< the scenario: always at the same address
+};
+
+}  // namespace runq::model::exact

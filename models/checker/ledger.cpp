@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "ledger.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "exact.hpp"
+#include "scenario.hpp"
+
+namespace runq::model {
+
+namespace {
+
+using order = std::memory_order;
+
+// The orders one step weaker than `from` for this kind of operation.
+[[nodiscard]] std::vector<order> weaker(order_of kind, order from) {
+  switch (from) {
+    case order::seq_cst:
+      if (kind == order_of::store) return {order::release};
+      if (kind == order_of::load || kind == order_of::cas_failure) return {order::acquire};
+      return {order::acq_rel};
+    case order::acq_rel: return {order::acquire, order::release};
+    case order::acquire:
+    case order::release: return {order::relaxed};
+    default: return {};
+  }
+}
+
+// One order of the header, and the cases that use it.
+struct entry {
+  std::string site;
+  int first_line;
+  int last_line;
+  int arg;
+  order_of kind;
+  order written;
+  std::vector<const case_spec*> cases;
+};
+
+[[nodiscard]] bool counts(const case_spec& c) { return !c.seeded_bug && c.litmus.outcome == nullptr; }
+
+class maker {
+ public:
+  maker(const std::string& path, const std::string& ending, source_index& sources,
+        const std::function<void(std::uint64_t)>& progress)
+      : path_(path), ending_(ending), sources_(sources), progress_(progress) {}
+
+  [[nodiscard]] ledger make() {
+    find_entries();
+    find_holes();
+    for (const entry& e : entries_) weaken_from(e, e.written);
+    return std::move(ledger_);
+  }
+
+ private:
+  // Runs every case once, unweakened, and notes which orders of this header it uses.
+  void find_entries() {
+    for (const case_spec& c : cases()) {
+      if (!counts(c)) continue;
+      start_noting_orders();
+      static_cast<void>(run_exact(c, {}));
+      for (const used_order& used : noted_orders()) {
+        if (std::string_view(used.file).ends_with(ending_)) add_use(used, c);
+      }
+    }
+  }
+
+  void add_use(const used_order& used, const case_spec& c) {
+    const std::string name = sources_.name_of({used.file.c_str(), used.line});
+    const auto range = sources_.find(path_, ending_, name, used.arg, used.written);
+    if (!range) {
+      ledger_.holes.push_back(fmt::format("{}:{} has no name: put '// [name] order: …' above it", ending_, used.line));
+      return;
+    }
+    for (entry& e : entries_) {
+      if (e.site != name || e.arg != used.arg) continue;
+      if (e.cases.back() != &c) e.cases.push_back(&c);
+      return;
+    }
+    entries_.push_back({name, range->line, range->last_line, used.arg, used.kind, used.written, {&c}});
+  }
+
+  // Names in the header whose orders no case ever used; relaxed ones have nothing to weaken.
+  void find_holes() {
+    std::set<std::string> used;
+    for (const entry& e : entries_) used.insert(e.site);
+    for (const std::string& name : sources_.names_with_orders(path_)) {
+      if (!used.contains(name)) {
+        ledger_.holes.push_back(fmt::format("[{}] in {} is executed by no case", name, ending_));
+      }
+    }
+  }
+
+  void weaken_from(const entry& e, order from) {
+    for (const order to : weaker(e.kind, from)) {
+      if (std::any_of(ledger_.rows.begin(), ledger_.rows.end(),
+                      [&](const ledger_row& r) { return r.site == e.site && r.arg == e.arg && r.to == to; })) {
+        continue;
+      }
+      const ledger_row row = try_weakening(e, from, to);
+      ledger_.rows.push_back(row);
+      if (progress_) progress_(ledger_.rows.size());
+      if (row.verdict == ledger_verdict::redundant) weaken_from(e, to);
+    }
+  }
+
+  [[nodiscard]] ledger_row try_weakening(const entry& e, order from, order to) {
+    ledger_row row{.site = e.site, .arg = e.arg, .from = from, .to = to};
+    set_weakening({ending_, e.first_line, e.last_line, e.arg, to});
+    exact_options options;
+    if (!killed(e, options, row, ledger_verdict::killed)) {
+      options.load_buffering = true;
+      if (!killed(e, options, row, ledger_verdict::killed_load_buffering)) keep(row);
+    }
+    set_weakening({});
+    return row;
+  }
+
+  [[nodiscard]] bool killed(const entry& e, const exact_options& options, ledger_row& row, ledger_verdict verdict) {
+    for (const case_spec* c : e.cases) {
+      const search_result r = run_exact(*c, options);
+      if (r.what != failure::none) {
+        row.verdict = verdict;
+        row.by = c->name;
+        row.what = r.what;
+        row.executions = r.executions;
+        return true;
+      }
+      if (r.how == coverage::cut_short) {
+        ledger_.holes.push_back(
+            fmt::format("[{}] {}: the search of {} was cut short: {}", e.site, to_string(row.to), c->name, r.message));
+      }
+      if (!options.load_buffering) row.executions += r.executions;
+    }
+    return false;
+  }
+
+  void keep(ledger_row& row) {
+    row.verdict = ledger_verdict::redundant;
+    row.reason = sources_.reason_for(path_, row.site);
+    if (row.reason.empty()) {
+      ledger_.holes.push_back(
+          fmt::format("[{}] {} → {} is redundant in every model, and the comment at the site does not say 'kept: …'",
+                      row.site, to_string(row.from), to_string(row.to)));
+    }
+  }
+
+  const std::string& path_;
+  const std::string& ending_;
+  source_index& sources_;
+  const std::function<void(std::uint64_t)>& progress_;
+  std::vector<entry> entries_;
+  ledger ledger_;
+};
+
+}  // namespace
+
+ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
+                   const std::function<void(std::uint64_t)>& progress) {
+  return maker(path, ending, sources, progress).make();
+}
+
+}  // namespace runq::model

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "searches.hpp"
+
+namespace runq::model {
+
+namespace {
+
+// Searches of growing width until one of them fails.
+[[nodiscard]] search_result relacy_until_failure(const case_spec& spec, std::uint64_t executions) {
+  constexpr unsigned widest_bound = 3;
+  constexpr std::uint64_t executions_of_a_bound = 100'000;
+  relacy_options options;
+  options.search = relacy_search::bounded;
+  options.executions = executions_of_a_bound;
+  for (options.context_bound = 0; options.context_bound <= widest_bound; ++options.context_bound) {
+    search_result r = run_relacy(spec, options);
+    if (r.what != failure::none) return r;
+    if (r.how != coverage::bounded) break;  // too many executions for this bound: let chance try
+  }
+  options.search = relacy_search::random;
+  options.executions = executions;
+  return run_relacy(spec, options);
+}
+
+}  // namespace
+
+both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions) {
+  return {run_exact(spec, {}), relacy_until_failure(spec, executions), &spec};
+}
+
+both_verdicts search_all_for_failure(std::uint64_t executions) {
+  both_verdicts last;
+  for (const case_spec& c : cases()) {
+    if (c.seeded_bug || c.litmus.outcome != nullptr) continue;
+    last.exact = run_exact(c, {});
+    last.by = &c;
+    if (last.exact.what != failure::none) break;
+  }
+  if (last.by != nullptr) last.relacy = relacy_until_failure(*last.by, executions);
+  return last;
+}
+
+}  // namespace runq::model

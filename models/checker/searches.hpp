@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Which engine is asked what: the searches that a worker makes, put together from the engines'.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "exact.hpp"
+#include "relacy.hpp"
+#include "scenario.hpp"
+#include "verdict.hpp"
+
+namespace runq::model {
+
+/// What both engines say about a program that must fail, or that is a litmus test.
+struct both_verdicts {
+  search_result exact;
+  search_result relacy;
+  const case_spec* by = nullptr;  ///< the case that was searched last
+};
+
+/// For a mutant or a seeded bug: the exact engine to the end, then Relacy with growing width until it fails, too.
+/// `executions` bounds Relacy's random part.
+[[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
+
+/// The same for several cases: ends at the first that the exact engine finds a failure in.
+[[nodiscard]] both_verdicts search_all_for_failure(std::uint64_t executions);
+
+}  // namespace runq::model

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+#include "brute_force.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace runq::model::selftest {
+
+namespace {
+
+constexpr unsigned max_events = 32;
+
+/// A relation on events, as a boolean matrix with a word per row.
+struct relation {
+  std::array<std::uint32_t, max_events> row{};
+
+  [[nodiscard]] bool has(unsigned a, unsigned b) const { return (row[a] >> b & 1U) != 0; }
+  void add(unsigned a, unsigned b) { row[a] |= 1U << b; }
+
+  friend relation operator|(relation a, const relation& b) {
+    for (unsigned i = 0; i != max_events; ++i) a.row[i] |= b.row[i];
+    return a;
+  }
+  friend relation operator&(relation a, const relation& b) {
+    for (unsigned i = 0; i != max_events; ++i) a.row[i] &= b.row[i];
+    return a;
+  }
+  /// Composition: a then b.
+  friend relation operator*(const relation& a, const relation& b) {
+    relation c;
+    for (unsigned i = 0; i != max_events; ++i) {
+      for (unsigned j = 0; j != max_events; ++j) {
+        if (a.has(i, j)) c.row[i] |= b.row[j];
+      }
+    }
+    return c;
+  }
+};
+
+relation transitive(relation r) {
+  for (unsigned k = 0; k != max_events; ++k) {
+    for (unsigned i = 0; i != max_events; ++i) {
+      if (r.has(i, k)) r.row[i] |= r.row[k];
+    }
+  }
+  return r;
+}
+bool irreflexive(const relation& r) {
+  for (unsigned i = 0; i != max_events; ++i) {
+    if (r.has(i, i)) return false;
+  }
+  return true;
+}
+bool acyclic(const relation& r) { return irreflexive(transitive(r)); }
+
+template <class Predicate>
+relation pairs(unsigned n, Predicate&& holds) {
+  relation r;
+  for (unsigned a = 0; a != n; ++a) {
+    for (unsigned b = 0; b != n; ++b) {
+      if (holds(a, b)) r.add(a, b);
+    }
+  }
+  return r;
+}
+
+enum class type : unsigned char { initial, read, write, fence };
+
+struct event {
+  type is{};
+  int thread = -1;
+  unsigned variable = 0;  ///< fences: a number that no variable has
+  std::memory_order order = std::memory_order::relaxed;
+  const instruction* code = nullptr;
+  bool writes_next = false;  ///< read: the next event is its write part
+  bool second = false;       ///< write: is such a write part
+};
+
+constexpr unsigned no_variable = max_variables;
+
+/// What the program's branches are assumed to do: whether each guarded instruction runs and each compare-exchange
+/// succeeds, in program order. Checked against the values afterwards.
+using branches = std::uint32_t;
+
+class enumerator {
+ public:
+  enumerator(const program& p, std::uint64_t budget, bool cycles) : program_(p), budget_(budget), cycles_(cycles) {}
+
+  std::optional<enumeration> run() {
+    unsigned decisions = 0;
+    for (const thread_code& code : program_) {
+      for (const instruction& i : code)
+        decisions += (i.guarded ? 1U : 0U) + (i.what == action::compare_exchange ? 1U : 0U);
+    }
+    for (branches b = 0; b != 1U << decisions; ++b) {
+      if (!build(b)) continue;
+      choose_source(0);
+      if (budget_ == 0) return std::nullopt;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // --- candidates --------------------------------------------------------------------------------------------------
+
+  /// Lays out the events for these branches; false when they say the same as others (a skipped CAS that succeeds).
+  bool build(branches b) {
+    events_.clear();
+    reads_.clear();
+    assumed_ = b;
+    for (unsigned v = 0; v != max_variables; ++v) events_.push_back({.is = type::initial, .variable = v});
+    for (unsigned t = 0; t != program_.size(); ++t) {
+      for (const instruction& i : program_[t]) {
+        const bool runs = !i.guarded || take(b);
+        const bool succeeds = i.what != action::compare_exchange || take(b);
+        if (runs) {
+          add_events(static_cast<int>(t), i, succeeds);
+        } else if (i.what == action::compare_exchange && succeeds) {
+          return false;
+        }
+      }
+    }
+    count_ = static_cast<unsigned>(events_.size());
+    source_.assign(count_, 0);
+    return true;
+  }
+
+  static bool take(branches& b) {
+    const bool first = (b & 1U) != 0;
+    b >>= 1;
+    return first;
+  }
+
+  void add_events(int t, const instruction& i, bool succeeds) {
+    const event e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
+    if (i.what == action::fence) {
+      events_.push_back(e);
+      events_.back().is = type::fence;
+      events_.back().variable = no_variable;
+      return;
+    }
+    if (i.what != action::store) {
+      reads_.push_back(static_cast<unsigned>(events_.size()));
+      events_.push_back(e);
+      events_.back().is = type::read;
+      events_.back().writes_next = i.what != action::load && succeeds;
+      if (!succeeds) events_.back().order = i.failure_order;
+    }
+    if (i.what == action::load || !succeeds) return;
+    events_.push_back(e);
+    events_.back().is = type::write;
+    events_.back().second = i.what != action::store;
+  }
+
+  void choose_source(unsigned nth_read) {
+    if (budget_ == 0) return;
+    if (nth_read == reads_.size()) {
+      judge_sources();
+      return;
+    }
+    const unsigned r = reads_[nth_read];
+    for (unsigned w = 0; w != count_; ++w) {
+      if (!is_write(w) || events_[w].variable != events_[r].variable) continue;
+      source_[r] = w;
+      choose_source(nth_read + 1);
+    }
+  }
+
+  void judge_sources() {
+    --budget_;
+    rf_ = pairs(count_, [&](unsigned a, unsigned b) { return events_[b].is == type::read && source_[b] == a; });
+    po_ = pairs(count_, [&](unsigned a, unsigned b) { return a < b && events_[a].thread == events_[b].thread; });
+    if (!cycles_ && !acyclic(po_ | rf_)) return;
+    if (!compute_values()) return;
+    derive_hb();
+    if (!irreflexive(hb_)) return;
+    mo_ = relation{};
+    for (unsigned v = 0; v != max_variables; ++v) mo_of_[v] = writes_to(v);
+    permute(0);
+  }
+
+  [[nodiscard]] std::vector<unsigned> writes_to(unsigned v) const {
+    std::vector<unsigned> all;
+    for (unsigned e = 0; e != count_; ++e) {
+      if (events_[e].is == type::write && events_[e].variable == v) all.push_back(e);
+    }
+    return all;
+  }
+
+  void permute(unsigned v) {
+    if (budget_ == 0) return;
+    if (v == max_variables) {
+      judge_graph();
+      return;
+    }
+    std::vector<unsigned>& order = mo_of_[v];
+    std::sort(order.begin(), order.end());
+    do {
+      permute(v + 1);
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+
+  // --- values ------------------------------------------------------------------------------------------------------
+
+  /// Follows the data flow until nothing changes. False when it never ends, or when the branches come out otherwise.
+  bool compute_values() {
+    value_.assign(count_, 0);
+    std::vector<bool> known(count_, false);
+    for (unsigned round = 0; round != count_ + 1; ++round) {
+      for (unsigned e = 0; e != count_; ++e) compute_value(e, known);
+    }
+    for (unsigned e = 0; e != count_; ++e) {
+      if (!known[e]) return false;
+    }
+    return branches_agree();
+  }
+
+  void compute_value(unsigned e, std::vector<bool>& known) {
+    const event& x = events_[e];
+    if (x.is == type::read) {
+      known[e] = known[source_[e]];
+      value_[e] = value_[source_[e]];
+      return;
+    }
+    known[e] = true;
+    if (x.is != type::write) return;
+    // The operand's last-read value is that before the instruction; an addition also needs its own read.
+    const unsigned own_read = e - 1;
+    const int last = last_read(x.second ? own_read : e);
+    value_[e] = x.code->operand;
+    if (x.code->adds_last_read && last >= 0) {
+      known[e] = known[static_cast<unsigned>(last)];
+      value_[e] += value_[static_cast<unsigned>(last)];
+    }
+    if (x.code->what == action::add) {
+      known[e] = known[e] && known[own_read];
+      value_[e] += value_[own_read];
+    }
+  }
+
+  /// The read before event `e` in its thread, or -1.
+  [[nodiscard]] int last_read(unsigned e) const {
+    for (unsigned b = e; b-- != 0;) {
+      if (events_[b].thread != events_[e].thread) return -1;
+      if (events_[b].is == type::read) return static_cast<int>(b);
+    }
+    return -1;
+  }
+
+  [[nodiscard]] bool branches_agree() const {
+    branches b = assumed_;
+    unsigned e = max_variables;
+    for (const thread_code& code : program_) {
+      unsigned last = 0;
+      for (const instruction& i : code) {
+        const bool runs = !i.guarded || take(b);
+        const bool succeeds = i.what != action::compare_exchange || take(b);
+        if (i.guarded && runs != (last % 2 == 1)) return false;
+        if (!runs) continue;
+        if (events_[e].is == type::read) last = value_[e];
+        if (i.what == action::compare_exchange && succeeds != (last == i.expected)) return false;
+        e += i.what == action::load || i.what == action::store || i.what == action::fence || !succeeds ? 1 : 2;
+      }
+    }
+    return true;
+  }
+
+  // --- RC11 --------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool is_write(unsigned e) const {
+    return events_[e].is == type::write || events_[e].is == type::initial;
+  }
+  [[nodiscard]] bool is_fence(unsigned e) const { return events_[e].is == type::fence; }
+  [[nodiscard]] bool is_acquire(unsigned e) const {
+    const auto o = events_[e].order;
+    return o == std::memory_order::acquire || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
+  }
+  [[nodiscard]] bool is_release(unsigned e) const {
+    const auto o = events_[e].order;
+    return o == std::memory_order::release || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
+  }
+  [[nodiscard]] bool is_sc(unsigned e) const { return events_[e].order == std::memory_order::seq_cst; }
+
+  template <class Predicate>
+  [[nodiscard]] relation identity(Predicate&& holds) const {
+    return pairs(count_, [&](unsigned a, unsigned b) { return a == b && holds(a); });
+  }
+  [[nodiscard]] relation optional(const relation& r) const {
+    return r | identity([](unsigned) { return true; });
+  }
+
+  void derive_hb() {
+    rmw_ = pairs(count_, [&](unsigned a, unsigned b) { return b == a + 1 && events_[b].second; });
+    const relation write = identity([&](unsigned e) { return events_[e].is == type::write; });
+    const relation read = identity([&](unsigned e) { return events_[e].is == type::read; });
+    const relation fence = identity([&](unsigned e) { return is_fence(e); });
+    const relation release = identity([&](unsigned e) { return is_release(e) && events_[e].is != type::read; });
+    const relation acquire = identity([&](unsigned e) { return is_acquire(e) && events_[e].is != type::write; });
+    const relation sequence = write * optional(transitive(rf_ * rmw_));
+    const relation sw = release * optional(fence * po_) * sequence * rf_ * read * optional(po_ * fence) * acquire;
+    const relation first = pairs(count_, [&](unsigned a, unsigned b) {
+      return events_[a].is == type::initial && events_[b].is != type::initial;
+    });
+    hb_ = transitive((po_ & threads()) | sw | first);
+  }
+  /// The initial writes are no thread of their own.
+  [[nodiscard]] relation threads() const {
+    return pairs(count_, [&](unsigned a, unsigned b) { return events_[a].thread >= 0 && events_[b].thread >= 0; });
+  }
+
+  void judge_graph() {
+    --budget_;
+    derive_mo();
+    const relation fr =
+        pairs(count_, [&](unsigned a, unsigned b) { return events_[a].is == type::read && mo_.has(source_[a], b); });
+    const relation eco = transitive(rf_ | mo_ | fr);
+    if (!irreflexive(hb_ * eco)) return;
+    const relation torn = rmw_ & (fr * mo_);
+    for (unsigned e = 0; e != count_; ++e) {
+      if (torn.row[e] != 0) return;
+    }
+    if (!acyclic(psc(fr, eco))) return;
+    ++result_.graphs;
+    result_.outcomes.insert(outcome());
+  }
+
+  void derive_mo() {
+    mo_ = relation{};
+    for (unsigned v = 0; v != max_variables; ++v) {
+      for (unsigned i = 0; i != mo_of_[v].size(); ++i) {
+        mo_.add(v, mo_of_[v][i]);  // event v is the initial write of variable v
+        for (unsigned j = i + 1; j != mo_of_[v].size(); ++j) mo_.add(mo_of_[v][i], mo_of_[v][j]);
+      }
+    }
+  }
+
+  [[nodiscard]] relation psc(const relation& fr, const relation& eco) const {
+    const auto same = [&](unsigned a, unsigned b) {
+      return events_[a].variable == events_[b].variable && events_[a].variable != no_variable;
+    };
+    const relation po = po_ & threads();
+    const relation po_other = po & pairs(count_, [&](unsigned a, unsigned b) { return !same(a, b); });
+    const relation hb_same = hb_ & pairs(count_, same);
+    const relation scb = po | po_other * hb_ * po_other | hb_same | mo_ | fr;
+    const relation sc_access = identity([&](unsigned e) { return is_sc(e) && !is_fence(e); });
+    const relation sc_fence = identity([&](unsigned e) { return is_sc(e) && is_fence(e); });
+    const relation base = (sc_access | sc_fence * optional(hb_)) * scb * (sc_access | optional(hb_) * sc_fence);
+    const relation fences = sc_fence * (hb_ | hb_ * eco * hb_) * sc_fence;
+    return base | fences;
+  }
+
+  [[nodiscard]] std::string outcome() const {
+    std::string text;
+    for (const unsigned r : reads_) text += std::to_string(events_[r].thread) + ":" + std::to_string(value_[r]) + " ";
+    for (unsigned v = 0; v != max_variables; ++v) {
+      text += std::to_string(value_[mo_of_[v].empty() ? v : mo_of_[v].back()]) + ";";
+    }
+    return text;
+  }
+
+  const program& program_;
+  std::uint64_t budget_;
+  bool cycles_;
+  enumeration result_;
+
+  branches assumed_ = 0;
+  std::vector<event> events_;
+  std::vector<unsigned> reads_;
+  unsigned count_ = 0;
+  std::vector<unsigned> source_;
+  std::vector<unsigned> value_;
+  std::array<std::vector<unsigned>, max_variables> mo_of_;
+  relation po_, rf_, rmw_, hb_, mo_;
+};
+
+}  // namespace
+
+std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles) {
+  return enumerator(p, budget, cycles).run();
+}
+
+}  // namespace runq::model::selftest

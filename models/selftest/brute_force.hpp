@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// An enumerator of execution graphs that is as stupid as possible: every reads-from choice times every modification
+// order, each judged by RC11's axioms written down as operations on boolean matrices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "program.hpp"
+
+namespace runq::model::selftest {
+
+struct enumeration {
+  std::uint64_t graphs = 0;
+  /// Per thread the values read, in order, then the last value of each variable.
+  std::set<std::string> outcomes;
+};
+
+/// With `cycles`, po ∪ rf may have cycles, as C++20 has it, except that a value must come from somewhere.
+/// nothing: the program has more than `budget` candidates.
+[[nodiscard]] std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles = false);
+
+}  // namespace runq::model::selftest

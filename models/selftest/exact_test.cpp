@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: MIT
+// The exact engine against everything that is known about its subjects: pinned graph counts, published verdicts, and an
+// enumerator that shares no code with it.
+#include "exact.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../reference/chase_lev_2013.hpp"
+#include "../reference/go_runq.hpp"
+#include "../reference/litmus_shapes.hpp"
+#include "../reference/parking.hpp"
+#include "brute_force.hpp"
+#include "program_scenario.hpp"
+#include "runtime.hpp"
+
+namespace runq::model {
+namespace {
+
+using namespace reference;
+
+constexpr auto rlx = std::memory_order::relaxed;
+constexpr auto acq = std::memory_order::acquire;
+constexpr auto rel = std::memory_order::release;
+constexpr auto acq_rel = std::memory_order::acq_rel;
+
+/// A search that must not meet the same graph twice.
+template <class Scenario>
+search_result search(unsigned threads, exact_options options = {}) {
+  case_spec spec{.name = "selftest", .property = "", .threads = threads};
+  spec.construct = [](void* where) -> scenario* { return ::new (where) Scenario; };
+  options.check_duplicates = true;
+  exact_statistics statistics;
+  search_result result = run_exact(spec, options, &statistics);
+  EXPECT_EQ(statistics.duplicates, 0U);
+  return result;
+}
+
+void expect_pass(const search_result& r) {
+  EXPECT_EQ(r.what, failure::none) << r.message << " at " << r.where.file << ":" << r.where.line;
+  EXPECT_EQ(r.how, coverage::exhaustive) << r.message;
+}
+
+// --- litmus shapes -----------------------------------------------------------------------------------------------
+
+class litmus : public testing::TestWithParam<litmus_shape> {};
+
+TEST_P(litmus, has_the_known_graphs) {
+  const litmus_shape shape = GetParam();
+  current_shape = &shape;
+  clear_outcomes();
+  const search_result r = search<litmus_scenario>(shape.threads);
+  if (shape.graphs == 0) {
+    EXPECT_EQ(r.what, failure::data_race);
+    return;
+  }
+  expect_pass(r);
+  EXPECT_EQ(r.executions, shape.graphs);
+  const std::vector<std::string> seen = outcomes();
+  const auto was_seen = [&](const char* text) { return std::find(seen.begin(), seen.end(), text) != seen.end(); };
+  if (shape.absent != nullptr) {
+    EXPECT_FALSE(was_seen(shape.absent)) << shape.absent;
+  }
+  if (shape.present != nullptr) {
+    EXPECT_TRUE(was_seen(shape.present)) << shape.present;
+  }
+}
+
+std::string shape_name(const testing::TestParamInfo<litmus_shape>& shape) {
+  std::string name;
+  for (const char* c = shape.param.name; *c != '\0'; ++c) {
+    if (*c == '+') name += "_with";
+    name += std::isalnum(static_cast<unsigned char>(*c)) != 0 ? *c : '_';
+  }
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(all, litmus, testing::ValuesIn(litmus_shapes()), shape_name);
+
+TEST(litmus_outcomes, a_stale_value_may_be_any_number_of_stores_old) {
+  for (const litmus_shape& shape : litmus_shapes()) {
+    if (std::string(shape.name) == "stale depth") current_shape = &shape;
+  }
+  clear_outcomes();
+  expect_pass(search<litmus_scenario>(2));
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"00", "01", "02", "03", "04", "10", "11", "12", "13", "14"}));
+}
+
+// --- Go's run queue ----------------------------------------------------------------------------------------------
+
+template <unsigned Capacity>
+search_result search_go(const go_runq_program& program, exact_options options = {}) {
+  go_program = program;
+  return search<go_runq_scenario<Capacity>>(program.thieves + 1, options);
+}
+search_result search_go(unsigned capacity, const go_runq_program& program, exact_options options = {}) {
+  return capacity == 2 ? search_go<2>(program, options) : search_go<4>(program, options);
+}
+
+struct go_count {
+  unsigned capacity;
+  go_runq_program program;
+  std::uint64_t iterating;  ///< graphs when loops iterate; 0: too many for a quick test
+  std::uint64_t blocking;   ///< complete graphs when a retry blocks
+};
+
+TEST(go_runq, has_the_known_graphs) {
+  const std::vector<go_count> known{
+      {2, {"p"}, 2, 2},
+      {2, {"pp"}, 4, 4},
+      {2, {"pg"}, 5, 3},
+      {2, {"ppg"}, 9, 5},
+      {2, {"ppgp"}, 20, 7},
+      {2, {"ppgpp"}, 52, 8},
+      {2, {"ppgp", 2}, 1'275, 45},
+      {2, {"ppgpp", 2}, 9'157, 73},
+      {4, {"pppgp"}, 23, 10},
+      {4, {"pppgp", 2}, 1'825, 99},
+      {4, {.script = "pppg", .thieves = 2, .chain = true}, 22, 10},
+      {2, {.script = "ngp", .thieves = 1, .steal_next = true}, 7, 5},
+      {2, {.script = "ngp", .thieves = 2, .steal_next = true}, 57, 22},
+      {4, {"pppgpp", 3}, 0, 1'921},
+  };
+  for (const go_count& c : known) {
+    SCOPED_TRACE(std::string(c.program.script) + " x " + std::to_string(c.program.thieves));
+    if (c.iterating != 0) {
+      const search_result r = search_go(c.capacity, c.program);
+      expect_pass(r);
+      EXPECT_EQ(r.executions, c.iterating);
+      EXPECT_EQ(r.blocked, 0U);
+    }
+    const search_result r = search_go(c.capacity, c.program, {.retries_block = true});
+    expect_pass(r);
+    EXPECT_EQ(r.executions, c.blocking);
+  }
+}
+
+/// Restores the correct programs when a test ends.
+class seeded : public testing::Test {
+ protected:
+  ~seeded() override {
+    orders = {};
+    bugs = {};
+    deque_orders = {};
+    deque_bugs = {};
+    parking_bug = {};
+  }
+};
+using go_runq_mutant = seeded;
+
+const go_runq_program one_thief{"ppgp"};
+const go_runq_program two_thieves{"ppgp", 2};
+const go_runq_program chain{.script = "pppg", .thieves = 2, .chain = true};
+const go_runq_program next_stolen{.script = "ngp", .thieves = 1, .steal_next = true};
+const go_runq_program next_stolen_twice{.script = "ngp", .thieves = 2, .steal_next = true};
+
+void expect_killed(const search_result& r) {
+  EXPECT_NE(r.what, failure::none) << "after " << r.executions << " graphs";
+  EXPECT_GE(r.executions, 1U);
+  EXPECT_FALSE(r.trace.empty());
+}
+
+TEST_F(go_runq_mutant, weakened_orders_change_the_counts_as_known) {
+  const go_runq_program program{"pppgp", 2};
+  orders.get_claim = rlx;
+  EXPECT_EQ(search_go<4>(program, {.retries_block = true}).executions, 140U);
+  orders = {};
+  orders.grab_head = rlx;
+  EXPECT_EQ(search_go<4>(program, {.retries_block = true}).executions, 152U);
+  orders = {};
+  orders.grab_claim = rlx;
+  EXPECT_EQ(search_go<4>(program, {.retries_block = true}).executions, 107U);
+}
+
+TEST_F(go_runq_mutant, needed_orders_are_noticed) {
+  const auto killed_by = [](std::memory_order go_runq_orders::*order, unsigned capacity, const go_runq_program& p) {
+    orders = {};
+    orders.*order = rlx;
+    SCOPED_TRACE(p.script);
+    const search_result r = search_go(capacity, p, {.retries_block = true});
+    expect_killed(r);
+    // A payload that is not visible, or a slot that is not.
+    EXPECT_TRUE(r.what == failure::data_race || r.what == failure::uninitialised_read);
+  };
+  killed_by(&go_runq_orders::put_tail, 2, one_thief);
+  killed_by(&go_runq_orders::grab_tail, 2, one_thief);
+  killed_by(&go_runq_orders::next_put, 2, next_stolen);
+  killed_by(&go_runq_orders::next_grab, 2, next_stolen);
+  killed_by(&go_runq_orders::steal_tail, 4, chain);
+}
+
+TEST_F(go_runq_mutant, orders_that_only_load_buffering_needs_survive) {
+  const std::vector<std::memory_order go_runq_orders::*> redundant{
+      &go_runq_orders::put_head,   &go_runq_orders::get_head,   &go_runq_orders::get_claim,  &go_runq_orders::grab_head,
+      &go_runq_orders::grab_claim, &go_runq_orders::steal_head, &go_runq_orders::slow_claim, &go_runq_orders::next_get};
+  for (const auto order : redundant) {
+    orders = {};
+    orders.*order = rlx;
+    // Retries block: with some of these orders a thief may see an old head and a new tail again and again.
+    expect_pass(search_go<2>(two_thieves, {.retries_block = true}));
+    expect_pass(search_go<4>(chain, {.retries_block = true}));
+    expect_pass(search_go<2>(next_stolen_twice, {.retries_block = true}));
+  }
+  for (const auto order : redundant) orders.*order = rlx;
+  expect_pass(search_go<2>(two_thieves, {.retries_block = true}));
+}
+
+TEST_F(go_runq_mutant, seeded_bugs_are_noticed) {
+  bugs = {.plain_slots = true};
+  EXPECT_EQ(search_go<2>(one_thief).what, failure::data_race);
+  bugs = {.claim_before_read = true};
+  expect_killed(search_go<2>(one_thief));
+  // Not to notice an outdated head costs only a claim that fails.
+  bugs = {.no_recheck = true};
+  expect_pass(search_go<2>(two_thieves, {.retries_block = true}));
+}
+
+// --- Chase-Lev ---------------------------------------------------------------------------------------------------
+
+search_result search_chase_lev(const chase_lev_program& program, exact_options options = {}) {
+  deque_program = program;
+  return search<chase_lev_scenario>(program.thieves + 1, options);
+}
+
+TEST(chase_lev_2013_reference, has_the_known_graphs) {
+  const std::vector<std::pair<chase_lev_program, std::uint64_t>> known{
+      {{"ppptt", 1, 1}, 24}, {{"ppptt", 1, 2}, 223}, {{"ppptt", 2, 1}, 1'055}, {{"ppptt", 2, 2}, 90'535}};
+  for (const auto& [program, graphs] : known) {
+    const search_result r = search_chase_lev(program);
+    expect_pass(r);
+    EXPECT_EQ(r.executions, graphs);
+  }
+}
+
+using chase_lev_mutant = seeded;
+const chase_lev_program two_steals{"ppptt", 1, 2};
+
+TEST_F(chase_lev_mutant, needed_orders_are_noticed) {
+  const auto killed = [](std::memory_order chase_lev_orders::*order, std::memory_order weaker) {
+    deque_orders = {};
+    deque_orders.*order = weaker;
+    expect_killed(search_chase_lev(two_steals));
+  };
+  killed(&chase_lev_orders::take_fence, rlx);
+  killed(&chase_lev_orders::take_fence, acq_rel);
+  killed(&chase_lev_orders::steal_fence, rlx);
+  killed(&chase_lev_orders::push_fence, rlx);
+  killed(&chase_lev_orders::steal_bottom, rlx);
+  killed(&chase_lev_orders::steal_array, rlx);  // the bug that CDSChecker published, read side
+  killed(&chase_lev_orders::grow_array, rlx);   // and write side
+}
+
+TEST_F(chase_lev_mutant, orders_that_rc11_does_not_need_survive) {
+  for (const auto order : {&chase_lev_orders::steal_claim, &chase_lev_orders::take_claim, &chase_lev_orders::push_top,
+                           &chase_lev_orders::steal_top}) {
+    deque_orders = {};
+    deque_orders.*order = rlx;
+    expect_pass(search_chase_lev(two_steals));
+    expect_pass(search_chase_lev({"ppptt", 2, 1}));
+  }
+}
+
+TEST_F(chase_lev_mutant, seeded_bugs_are_noticed) {
+  deque_bugs = {.keeps_old_array = true};
+  expect_killed(search_chase_lev(two_steals));
+  deque_bugs = {.late_read = true};
+  expect_killed(search_chase_lev(two_steals));
+  deque_bugs = {.unsigned_indices = true};
+  expect_killed(search_chase_lev({"t", 1, 1}));
+}
+
+// --- waiting -----------------------------------------------------------------------------------------------------
+
+using parking = seeded;
+
+TEST_F(parking, never_loses_a_wake_up) {
+  const search_result r = search<parking_scenario>(2);
+  expect_pass(r);
+  EXPECT_EQ(r.executions, 5U);
+}
+
+TEST_F(parking, each_seeded_bug_loses_one) {
+  for (const parking_bugs bug :
+       {parking_bugs{.no_submitter_fence = true}, {.no_worker_fence = true}, {.no_recheck = true}}) {
+    parking_bug = bug;
+    EXPECT_EQ(search<parking_scenario>(2).what, failure::deadlock);
+  }
+}
+
+struct assume_is_no_deadlock final : scenario {
+  atomic<int> x{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      x.store(1, rlx);
+    } else {
+      assume(x.load(rlx) == 2);
+    }
+  }
+};
+struct await_flag final : scenario {
+  atomic<int> x{0};
+  cell<int> d{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      d.set(1);
+      x.store(1, rel);
+    } else {
+      await([this] { return x.load(acq) == 1; });
+      require(d.get() == 1, "the flag came before the data");
+    }
+  }
+};
+struct await_nobody final : scenario {
+  atomic<int> x{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      x.store(1, rlx);
+    } else {
+      await([this] { return x.load(rlx) == 2; });
+    }
+  }
+};
+struct crossed_locks final : scenario {
+  mutex a;
+  mutex b;
+  void thread(unsigned index) override {
+    mutex& first = index == 0 ? a : b;
+    mutex& second = index == 0 ? b : a;
+    first.lock();
+    second.lock();
+    second.unlock();
+    first.unlock();
+  }
+};
+struct counted_under_lock final : scenario {
+  mutex m;
+  cell<int> n{0};
+  void thread(unsigned) override {
+    m.lock();
+    n.set(n.get() + 1);
+    m.unlock();
+  }
+  void finish() override { require(n.get() == 3, "an increment was lost"); }
+};
+struct try_locks final : scenario {
+  mutex m;
+  cell<int> n{0};
+  void thread(unsigned) override {
+    if (!m.try_lock()) return;
+    n.set(n.get() + 1);
+    m.unlock();
+  }
+};
+struct foreign_unlock final : scenario {
+  mutex m;
+  void thread(unsigned index) override {
+    if (index == 0) m.lock();
+    if (index == 1) m.unlock();
+  }
+};
+struct parker_pair final : scenario {
+  parker p;
+  cell<int> d{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      d.set(1);
+      p.unpark();
+    } else {
+      p.park();
+      require(d.get() == 1, "woken too early");
+    }
+  }
+};
+
+TEST(waiting, is_judged_by_what_the_waiting_thread_has_seen) {
+  const search_result assumed = search<assume_is_no_deadlock>(2);
+  expect_pass(assumed);
+  EXPECT_EQ(assumed.executions, 0U);
+  EXPECT_EQ(assumed.blocked, 2U);
+  const search_result awaited = search<await_flag>(2);
+  expect_pass(awaited);
+  EXPECT_EQ(awaited.executions, 1U);
+  EXPECT_EQ(search<await_nobody>(2).what, failure::deadlock);
+  expect_pass(search<parker_pair>(2));
+}
+
+TEST(mutexes, exclude_and_deadlock) {
+  EXPECT_EQ(search<crossed_locks>(2).what, failure::deadlock);
+  EXPECT_EQ(search<foreign_unlock>(2).what, failure::misuse);
+  const search_result counted = search<counted_under_lock>(3);
+  expect_pass(counted);
+  EXPECT_EQ(counted.executions, 6U);
+  const search_result tried = search<try_locks>(2);
+  expect_pass(tried);
+  EXPECT_EQ(tried.executions, 4U);
+}
+
+// --- memory ------------------------------------------------------------------------------------------------------
+
+struct object {
+  explicit object(int v) : value(v) {}
+  atomic<int> value;
+  cell<int> plain{7};
+};
+object* make_object(int v) { return ::new (current_engine().allocate(sizeof(object), {__FILE__, __LINE__})) object(v); }
+void free_object(object* o) { current_engine().deallocate(o, {__FILE__, __LINE__}); }
+
+/// Thread 0 publishes an object, thread 1 uses it.
+template <std::memory_order Store, bool FreeAtOnce, bool FreeAtEnd>
+struct published_object : scenario {
+  atomic<object*> p{nullptr};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      object* const mine = make_object(5);
+      p.store(mine, Store);
+      if (FreeAtOnce) free_object(mine);
+    } else if (object* const seen = p.load(acq)) {
+      require(seen->value.load(rlx) == 5, "not constructed");
+    }
+  }
+  void finish() override {
+    if (FreeAtEnd) free_object(p.load(rlx));
+  }
+};
+
+TEST(memory, is_checked) {
+  expect_pass(search<published_object<rel, false, true>>(2));
+  EXPECT_EQ((search<published_object<rel, false, false>>(2).what), failure::leak);
+  EXPECT_EQ((search<published_object<rlx, false, true>>(2).what), failure::unpublished_allocation);
+  EXPECT_EQ((search<published_object<rel, true, false>>(2).what), failure::use_after_free);
+  EXPECT_EQ((search<published_object<rel, true, true>>(1).what), failure::double_free);
+}
+
+struct plain_race final : scenario {
+  cell<int> d{0};
+  void thread(unsigned) override { d.set(d.get() + 1); }
+};
+struct unwritten_atomic final : scenario {
+  atomic<int> x;
+  void thread(unsigned index) override {
+    if (index == 0) {
+      x.store(1, rlx);
+    } else {
+      (void)x.load(rlx);
+    }
+  }
+};
+struct unwritten_cell final : scenario {
+  cell<int> d;
+  void thread(unsigned) override { (void)d.get(); }
+};
+
+TEST(plain_memory, is_checked) {
+  const search_result race = search<plain_race>(2);
+  EXPECT_EQ(race.what, failure::data_race);
+  EXPECT_EQ(race.trace.back().kind, event_kind::failure);
+  EXPECT_EQ(search<unwritten_atomic>(2).what, failure::uninitialised_read);
+  EXPECT_EQ(search<unwritten_cell>(1).what, failure::uninitialised_read);
+}
+
+// --- options, limits, traces -------------------------------------------------------------------------------------
+
+struct weak_exchange final : scenario {
+  atomic<int> x{0};
+  void thread(unsigned) override {
+    int expected = 0;
+    x.compare_exchange_weak(expected, 1, rlx, rlx);
+  }
+};
+
+TEST(options, spurious_failures_are_one_more_choice) {
+  EXPECT_EQ(search<weak_exchange>(2).executions, 2U);
+  // Both succeed in turn is impossible (1 is not expected): the first, the second or none succeeds; who fails has read
+  // 0 spuriously, or 1.
+  EXPECT_EQ(search<weak_exchange>(2, {.spurious_failures = true}).executions, 5U);
+}
+
+struct endless final : scenario {
+  atomic<int> x{0};
+  void thread(unsigned) override {
+    while (x.load(rlx) == 0) atomics::pause();
+  }
+};
+
+TEST(limits, end_the_search_and_say_so) {
+  const search_result events = search<endless>(1, {.max_events_per_thread = 50});
+  EXPECT_EQ(events.how, coverage::cut_short);
+  EXPECT_NE(events.message.find("max_events_per_thread"), std::string::npos);
+  const search_result executions = search_chase_lev(two_steals, {.max_executions = 10});
+  EXPECT_EQ(executions.how, coverage::cut_short);
+  EXPECT_EQ(executions.executions, 10U);
+  EXPECT_NE(executions.message.find("max_executions"), std::string::npos);
+}
+
+TEST(freezing, a_frozen_thief_stops_nobody_and_a_frozen_lock_holder_everybody) {
+  for (unsigned after = 0; after != 12; ++after) {
+    expect_pass(search_go<2>(two_thieves, {.freeze_thread = 1, .freeze_after = after}));
+  }
+  EXPECT_EQ(search<counted_under_lock>(2, {.freeze_thread = 0, .freeze_after = 1}).what, failure::deadlock);
+}
+
+TEST(traces, respect_what_each_step_has_read) {
+  const search_result all = search_chase_lev(two_steals);
+  for (std::uint64_t n = 1; n <= all.executions; n += 37) {
+    const search_result r = search_chase_lev(two_steals, {.show_execution = n});
+    EXPECT_EQ(r.executions, n);
+    ASSERT_FALSE(r.trace.empty());
+    for (std::uint32_t i = 0; i != r.trace.size(); ++i) {
+      const event& e = r.trace[i];
+      const bool reads = e.kind == event_kind::load || e.kind == event_kind::rmw || e.kind == event_kind::cas_success ||
+                         e.kind == event_kind::cas_failure;
+      if (!reads) continue;
+      ASSERT_LT(e.reads_from, i);
+      const event& source = r.trace[e.reads_from];
+      EXPECT_EQ(source.location, e.location);
+      EXPECT_EQ(source.kind == event_kind::store ? source.value : source.written, e.value);
+      EXPECT_EQ(e.stale, e.newest != e.value && e.stale);
+    }
+  }
+}
+
+// --- brute force -------------------------------------------------------------------------------------------------
+
+TEST(brute_force, agrees_on_random_programs) {
+  constexpr unsigned programs = 10'000;
+  constexpr unsigned max_instructions = 8;
+  constexpr std::uint64_t budget = 2'000;
+  std::mt19937 random(20'260'101);
+  for (unsigned compared = 0; compared != programs;) {
+    const selftest::program p = selftest::random_program(random, max_instructions);
+    const auto expected = selftest::enumerate(p, budget);
+    if (!expected) continue;
+    ++compared;
+    selftest::current_program = &p;
+    selftest::program_outcomes.clear();
+    const search_result r = search<selftest::program_scenario>(static_cast<unsigned>(p.size()));
+    expect_pass(r);
+    ASSERT_EQ(r.executions, expected->graphs) << selftest::to_text(p);
+    ASSERT_EQ(selftest::program_outcomes, expected->outcomes) << selftest::to_text(p);
+  }
+}
+
+// Load buffering: every graph of RC11 is still there, and what is new is allowed by C++20's axioms with po ∪ rf cycles.
+TEST(brute_force, contains_every_outcome_with_a_delayed_read) {
+  constexpr unsigned programs = 1'500;
+  constexpr unsigned max_instructions = 7;
+  constexpr std::uint64_t budget = 2'000;
+  std::mt19937 random(1);
+  unsigned with_more = 0;
+  std::uint64_t graphs_found = 0;
+  std::uint64_t graphs_allowed = 0;
+  for (unsigned compared = 0; compared != programs;) {
+    const selftest::program p = selftest::random_program(random, max_instructions, selftest::flavour::loads_and_stores);
+    const auto without = selftest::enumerate(p, budget);
+    const auto with = selftest::enumerate(p, budget, true);
+    if (!with || !without) continue;
+    ++compared;
+    selftest::current_program = &p;
+    selftest::program_outcomes.clear();
+    const search_result r =
+        search<selftest::program_scenario>(static_cast<unsigned>(p.size()), {.load_buffering = true});
+    expect_pass(r);
+    const auto& seen = selftest::program_outcomes;
+    ASSERT_TRUE(std::includes(seen.begin(), seen.end(), without->outcomes.begin(), without->outcomes.end()))
+        << selftest::to_text(p);
+    ASSERT_TRUE(std::includes(with->outcomes.begin(), with->outcomes.end(), seen.begin(), seen.end()))
+        << selftest::to_text(p);
+    ASSERT_GE(r.executions, without->graphs) << selftest::to_text(p);
+    ASSERT_LE(r.executions, with->graphs) << selftest::to_text(p);
+    if (r.executions > without->graphs) ++with_more;
+    graphs_found += r.executions - without->graphs;
+    graphs_allowed += with->graphs - without->graphs;
+  }
+  RecordProperty("programs_with_more", static_cast<int>(with_more));
+  std::printf("%u programs have more graphs; %llu found of %llu\n", with_more,
+              static_cast<unsigned long long>(graphs_found), static_cast<unsigned long long>(graphs_allowed));
+  EXPECT_GE(with_more, 20U);
+}
+
+// --- load buffering: the verdicts of an independent checker for IMM ----------------------------------------------
+
+TEST(load_buffering, shows_the_outcome_that_rc11_hides) {
+  for (const litmus_shape& shape : litmus_shapes()) {
+    current_shape = &shape;
+    clear_outcomes();
+    const search_result r = search<litmus_scenario>(shape.threads, {.load_buffering = true});
+    const std::vector<std::string> seen = outcomes();
+    if (std::string(shape.name) == "LB") {
+      EXPECT_EQ(r.executions, 4U);
+      EXPECT_EQ(seen, (std::vector<std::string>{"00", "01", "10", "11"}));
+    } else if (shape.graphs != 0 && shape.absent != nullptr) {
+      EXPECT_EQ(std::count(seen.begin(), seen.end(), shape.absent), 0) << shape.name;
+    }
+  }
+}
+
+constexpr exact_options imm{.load_buffering = true, .retries_block = true};
+
+TEST_F(go_runq_mutant, the_claim_of_a_thief_is_needed_against_load_buffering) {
+  expect_pass(search_go<2>({"ppp"}, imm));
+  orders.grab_claim = rlx;
+  expect_pass(search_go<2>({"ppp"}));
+  expect_killed(search_go<2>({"ppp"}, imm));
+}
+
+TEST_F(go_runq_mutant, minimal_orders_are_not_enough_against_load_buffering) {
+  orders.put_head = orders.get_head = orders.get_claim = orders.grab_head = rlx;
+  orders.grab_claim = orders.steal_head = orders.slow_claim = rlx;
+  expect_killed(search_go<2>({"ppp"}, imm));
+}
+
+TEST_F(go_runq_mutant, the_other_orders_survive_load_buffering) {
+  for (const auto order :
+       {&go_runq_orders::put_head, &go_runq_orders::get_head, &go_runq_orders::get_claim, &go_runq_orders::grab_head,
+        &go_runq_orders::steal_head, &go_runq_orders::slow_claim, &go_runq_orders::next_get}) {
+    orders = {};
+    orders.*order = rlx;
+    expect_pass(search_go<2>({"ppgpp"}, imm));
+    expect_pass(search_go<2>(two_thieves, imm));
+    expect_pass(search_go<2>(next_stolen, imm));
+  }
+}
+
+TEST_F(chase_lev_mutant, the_claim_of_a_thief_is_needed_against_load_buffering) {
+  expect_pass(search_chase_lev(two_steals, imm));
+  deque_orders.steal_claim = rlx;
+  expect_killed(search_chase_lev(two_steals, imm));
+  deque_orders.steal_claim = acq_rel;
+  expect_pass(search_chase_lev(two_steals, imm));
+}
+
+TEST_F(chase_lev_mutant, the_other_orders_survive_load_buffering) {
+  for (const auto order : {&chase_lev_orders::take_claim, &chase_lev_orders::push_top, &chase_lev_orders::steal_top}) {
+    deque_orders = {};
+    deque_orders.*order = rlx;
+    expect_pass(search_chase_lev(two_steals, imm));
+  }
+}
+
+}  // namespace
+}  // namespace runq::model
