@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a thread asks of the engine: replayed while the graph has the event already, added to the graph afterwards.
 #include <algorithm>
+#include <string_view>
 
 #include "exact_search.hpp"
 
@@ -18,6 +19,13 @@ void* to_record(event_id e, bool written) {
 event_id from_record(void* record) {
   const std::uintptr_t number = (reinterpret_cast<std::uintptr_t>(record) & ~written_flag) - 1;
   return {static_cast<std::uint16_t>(number >> 16), static_cast<std::uint16_t>(number)};
+}
+
+std::string to_text(site where) {
+  const std::string_view path = where.file;
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + ":" +
+         std::to_string(where.line);
 }
 
 }  // namespace
@@ -63,7 +71,8 @@ bool search::replay(const operation& wanted, site where) {
               "raise it");
     abandon();
   }
-  if (g_->sequential().size() + 2 > max_sequential) {
+  // The operation adds up to two events, and a revisit may turn a failed compare-exchange into a successful one.
+  if (g_->sequential().size() + 3 > max_sequential) {
     cut_short("limit reached: max_sequential = " + std::to_string(max_sequential) +
               " seq_cst events; make the scenario smaller");
     abandon();
@@ -119,8 +128,7 @@ void search::require_no_race(event_id e, site where) {
       if (!other.accesses(n.variable)) continue;
       if (n.kind == node_kind::cell_read && other.kind == node_kind::cell_read) continue;
       const site there = threads_[t].sites[i];
-      report_here(failure::data_race, std::string("data race with ") + there.file + ":" + std::to_string(there.line),
-                  where);
+      report_here(failure::data_race, "data race with the access at " + to_text(there), where);
     }
   }
 }
@@ -324,9 +332,7 @@ void search::add_deallocate(const operation& wanted, site where) {
       const event_id variable = g_->at(t, i).variable;
       if (variable == nobody || g_->at(variable).memory != n.variable) continue;
       const site there = threads_[t].sites[i];
-      report_here(failure::use_after_free,
-                  std::string("memory is freed while in use at ") + there.file + ":" + std::to_string(there.line),
-                  where);
+      report_here(failure::use_after_free, "memory is freed while in use at " + to_text(there), where);
     }
   }
 }

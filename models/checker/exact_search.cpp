@@ -236,12 +236,13 @@ void search::report_here(failure what, std::string message, site where) {
   abandon();
 }
 
-/// Counts a graph that has come up before: a bug of the search, unless a delayed read is in it.
+/// False for a graph with a delayed read that has come up before. Another one that has is a bug of the search.
 bool search::is_new_graph() {
-  if (!options_.check_duplicates && !options_.load_buffering) return true;
+  const bool has_delayed = g_->delayed != nobody;
+  if (!options_.check_duplicates && !has_delayed) return true;
   if (seen_.insert(fingerprint(*g_)).second) return true;
-  if (g_->delayed == nobody) ++statistics_.duplicates;
-  return g_->delayed == nobody;
+  if (!has_delayed) ++statistics_.duplicates;
+  return !has_delayed;
 }
 
 }  // namespace runq::model::exact

@@ -152,7 +152,7 @@ class search final : public engine, public waiting_engine {
   exact_statistics statistics_;
   bool over_ = false;
   std::chrono::steady_clock::time_point start_;
-  std::unordered_set<std::uint64_t> seen_;           ///< complete graphs: with check_duplicates or load_buffering
+  std::unordered_set<std::uint64_t> seen_;  ///< complete graphs: those with a delayed read, or all for check_duplicates
   std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried
 
   std::vector<std::unique_ptr<graph>> pending_;

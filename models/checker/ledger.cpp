@@ -109,7 +109,11 @@ class maker {
   }
 
   [[nodiscard]] ledger_row try_weakening(const entry& e, order from, order to) {
-    ledger_row row{.site = e.site, .arg = e.arg, .from = from, .to = to};
+    ledger_row row;
+    row.site = e.site;
+    row.arg = e.arg;
+    row.from = from;
+    row.to = to;
     set_weakening({ending_, e.first_line, e.last_line, e.arg, to});
     exact_options options;
     if (!killed(e, options, row, ledger_verdict::killed)) {

@@ -74,7 +74,8 @@ std::string source_index::reason_for(const std::string& path, const std::string&
     for (std::size_t i = static_cast<std::size_t>(line) - 1; i != text.lines.size(); ++i) {
       const std::string here = trimmed(text.lines[i]);
       if (!here.starts_with("//")) break;
-      comment += (comment.empty() ? "" : " ") + trimmed(here.substr(2));
+      if (!comment.empty()) comment += ' ';
+      comment += trimmed(here.substr(2));
     }
     const std::size_t kept = comment.find("kept: ");
     if (kept != std::string::npos) return comment.substr(kept + 6);

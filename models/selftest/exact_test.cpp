@@ -516,7 +516,9 @@ TEST(traces, respect_what_each_step_has_read) {
       const event& source = r.trace[e.reads_from];
       EXPECT_EQ(source.location, e.location);
       EXPECT_EQ(source.kind == event_kind::store ? source.value : source.written, e.value);
-      EXPECT_EQ(e.stale, e.newest != e.value && e.stale);
+      if (!e.stale) {
+        EXPECT_EQ(e.newest, e.value);
+      }
     }
   }
 }
@@ -544,8 +546,8 @@ TEST(brute_force, agrees_on_random_programs) {
 
 // Load buffering: every graph of RC11 is still there, and what is new is allowed by C++20's axioms with po ∪ rf cycles.
 TEST(brute_force, contains_every_outcome_with_a_delayed_read) {
-  constexpr unsigned programs = 1'500;
-  constexpr unsigned max_instructions = 7;
+  constexpr unsigned programs = 3'000;
+  constexpr unsigned max_instructions = 8;
   constexpr std::uint64_t budget = 2'000;
   std::mt19937 random(1);
   unsigned with_more = 0;
@@ -573,10 +575,9 @@ TEST(brute_force, contains_every_outcome_with_a_delayed_read) {
     graphs_found += r.executions - without->graphs;
     graphs_allowed += with->graphs - without->graphs;
   }
-  RecordProperty("programs_with_more", static_cast<int>(with_more));
-  std::printf("%u programs have more graphs; %llu found of %llu\n", with_more,
-              static_cast<unsigned long long>(graphs_found), static_cast<unsigned long long>(graphs_allowed));
-  EXPECT_GE(with_more, 20U);
+  EXPECT_GE(with_more, 30U);
+  // One delayed read per graph is nearly all there is in programs of this size.
+  EXPECT_GE(graphs_found * 10, graphs_allowed * 8);
 }
 
 // --- load buffering: the verdicts of an independent checker for IMM ----------------------------------------------

@@ -84,20 +84,23 @@ class basic_chase_lev {
     /// Frees `a` and returns the array that it kept alive.
     static array* destroy(array* a) noexcept {
       array* const outgrown = a->outgrown_;
-      for (std::size_t i = 0; i != a->capacity_; ++i) a->slots()[i].~atomic<T>();
+      for (std::size_t i = 0; i != a->capacity(); ++i) a->slots()[i].~atomic<T>();
       a->~array();
       Atomics::deallocate(a);
       return outgrown;
     }
 
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-    [[nodiscard]] atomic<T>& slot(index at) noexcept { return slots()[static_cast<std::size_t>(at) & (capacity_ - 1)]; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.get(); }
+    [[nodiscard]] atomic<T>& slot(index at) noexcept {
+      return slots()[static_cast<std::size_t>(at) & (capacity() - 1)];
+    }
 
    private:
     array(std::size_t capacity, array* outgrown) noexcept : capacity_(capacity), outgrown_(outgrown) {}
     [[nodiscard]] atomic<T>* slots() noexcept { return std::launder(reinterpret_cast<atomic<T>*>(this + 1)); }
 
-    const std::size_t capacity_;
+    // Plain, and read by thieves: a model reports an array that was not published properly.
+    const cell<std::size_t> capacity_;
     array* const outgrown_;
   };
   static_assert(sizeof(array) % alignof(atomic<T>) == 0);
@@ -236,7 +239,8 @@ class basic_chase_lev<T, Atomics>::owner {
     const index capacity = static_cast<index>(a->capacity());
     if (b - d.top_seen_.get() < capacity) return a;
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
-    // overwritten; weaker: right in RC11, where a load cannot be overtaken by a later store of another thread's reader.
+    // overwritten. kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind
+    // this load, and C++ does not promise that.
     const index t = d.top_.load(std::memory_order::acquire);
     d.top_seen_.set(t);
     if (b - t < capacity) return a;
@@ -283,6 +287,7 @@ class basic_chase_lev<T, Atomics>::thief {
     if (t >= b) return {};
     // [chase_lev.steal.array] acquire: pairs with [chase_lev.grow.publish]; weaker: as there.
     array* const a = deque_->array_.load(std::memory_order::acquire);
+    Atomics::check(a != nullptr, "chase_lev: a thief sees an element but not the array that holds it");
     // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. An array that
     // was outgrown meanwhile still holds the element: it is not written any more.
     const T value = a->slot(t).load(std::memory_order::relaxed);

@@ -194,7 +194,8 @@ class inject {
 
   /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
   [[nodiscard]] bool has_work() const noexcept {
-    // [inject.has_work] acquire: pairs with [inject.publish_size].
+    // [inject.has_work] acquire: pairs with [inject.publish_size]. kept: no model of a queue alone objects to relaxed,
+    // but the answer decides who sleeps and who is woken, and whoever is told of work must be able to see it.
     return size_.load(std::memory_order::acquire) != 0;
   }
 
@@ -208,6 +209,7 @@ class inject {
   // With the lock held.
   void publish_size() noexcept {
     // [inject.publish_size] release: pairs with [inject.has_work]: who sees the size sees what its writer did before.
+    // kept: as [inject.has_work].
     size_.store(list_.size(), std::memory_order::release);
   }
 

@@ -152,8 +152,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     // [ring.pop.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
-      // [ring.pop.head] acquire: pairs with [ring.steal.claim].
-      Index h = r.head_.load(std::memory_order::acquire);
+      // [ring.pop.head] relaxed: the owner wrote the slots itself, and the claim reads the newest head anyway.
+      Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return std::nullopt;
       // [ring.pop.slot] relaxed: the owner wrote it.
       const T value = r.slot(h).load(std::memory_order::relaxed);
@@ -171,8 +171,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept {
     enter();
     basic_ring& r = *ring_;
-    // [ring.shed.head] acquire: pairs with [ring.steal.claim].
-    Index h = r.head_.load(std::memory_order::acquire);
+    // [ring.shed.head] relaxed: as [ring.pop.head].
+    Index h = r.head_.load(std::memory_order::relaxed);
     // [ring.shed.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     const std::size_t n = distance(h, t) / 2;
@@ -197,11 +197,12 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     // [ring.drain.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
-      // [ring.drain.head] acquire: pairs with [ring.steal.claim].
-      const Index h = r.head_.load(std::memory_order::acquire);
+      // [ring.drain.head] relaxed: as [ring.pop.head].
+      const Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return 0;
       Index expected = h;
-      // [ring.drain.claim] release: pairs with [ring.steal.head], as [ring.pop.claim].
+      // [ring.drain.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. kept: no model objects to
+      // relaxed, since a drained ring is empty in any case; it spares every observer a head that is ahead of its tail.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
       const std::size_t n = distance(h, t);
       for (std::size_t i = 0; i != n; ++i) {
@@ -254,8 +255,9 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     basic_ring& r = *ring_;
     const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
     if (known >= wanted) return known;
-    // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten;
-    // weaker: right in RC11, but hardware that lets the slot store overtake the thief's load hands out a task twice.
+    // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten.
+    // kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind this load,
+    // and C++ does not promise that.
     const Index h = r.head_.load(std::memory_order::acquire);
     r.head_seen_.set(h);
     return Capacity - distance(h, t);
@@ -357,12 +359,13 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   [[nodiscard]] observation observe() const noexcept {
     // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim], as [ring.steal.head].
     const Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.observe.tail] acquire: pairs with [ring.push.publish].
+    // [ring.observe.tail] acquire: pairs with [ring.push.publish]. kept: no model of a queue alone objects to relaxed,
+    // but the answer decides who sleeps and who is woken, and whoever is told of work must be able to see it.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
-    // [ring.observe.again] acquire: pairs with [ring.push.publish].
+    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: as [ring.observe.tail].
     return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
   }
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "execution.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+
+namespace runq::model::html {
+
+namespace {
+
+[[nodiscard]] bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
+  return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
+}
+
+// Pointers and indices near the wrap-around are told apart from small numbers by their size alone.
+[[nodiscard]] std::string plain_value(std::uint64_t value) {
+  constexpr std::uint64_t largest_small = 1U << 20;
+  if (value <= largest_small) return fmt::format("{}", value);
+  if (~value <= largest_small) return fmt::format("2^64-{}", ~value + 1);
+  return fmt::format("…{:x}", value & 0xffffff);
+}
+
+[[nodiscard]] std::string value_of(const json& event, const char* key) {
+  const std::string named = text(event, (std::string(key) + "_text").c_str());
+  return named.empty() ? plain_value(number(event, key)) : named;
+}
+
+[[nodiscard]] bool has_order(const std::string& kind) {
+  return is_one_of(kind, {"load", "store", "rmw", "cas ok", "cas failed", "fence"});
+}
+
+[[nodiscard]] step read_step(const json& event, int index) {
+  step s;
+  s.index = index;
+  s.kind = text(event, "kind");
+  if (event.contains("thread") && event["thread"].is_number_integer()) s.thread = event["thread"].get<int>();
+  s.file = text(event, "file");
+  s.line = number(event, "line");
+  if (has_order(s.kind)) s.order = text(event, "order");
+  s.location = number(event, "location");
+  s.value = value_of(event, "value");
+  s.written = value_of(event, "written");
+  s.stale = flag(event, "stale");
+  if (s.stale) s.newest = value_of(event, "newest");
+  s.site = text(event, "site");
+  s.source = text(event, "text");
+  return s;
+}
+
+// A site's name is the nearest comment above; plain accesses stand near one by chance.
+void mark_weakened(execution& e, const json& search) {
+  const std::string site = changed_site(search);
+  for (step& s : e.steps) s.weakened = !site.empty() && s.site == site && has_order(s.kind);
+}
+
+template <class Accept>
+[[nodiscard]] int last_before(const execution& e, int index, Accept accept) {
+  for (int i = index; i-- > 0;) {
+    if (accept(e.steps[static_cast<std::size_t>(i)])) return i;
+  }
+  return nothing;
+}
+
+void find_sources(execution& e, const json& trace) {
+  for (step& s : e.steps) {
+    if (!s.reads() || s.location == 0) continue;
+    const json& event = trace[static_cast<std::size_t>(s.index)];
+    if (event.contains("reads_from")) {
+      const std::uint64_t from = number(event, "reads_from");
+      if (from < e.steps.size()) s.reads_from = static_cast<int>(from);
+    } else {
+      s.inferred = true;
+      s.reads_from = last_before(e, s.index, [&](const step& w) {
+        return w.writes() && w.location == s.location && w.value_written() == s.value;
+      });
+    }
+    if (!s.stale) continue;
+    s.ignored = last_before(e, s.index, [&](const step& w) {
+      return w.writes() && w.location == s.location && w.value_written() == s.newest;
+    });
+  }
+}
+
+void mark_last_steps(execution& e) {
+  std::set<int> seen{main_thread};
+  for (auto s = e.steps.rbegin(); s != e.steps.rend(); ++s) s->stuck = seen.insert(s->thread).second;
+}
+
+// A trace ends with the step that failed, but for failures that are nobody's step.
+void mark_failing(execution& e, const json& result) {
+  const std::string what = text(result, "what");
+  if (e.steps.empty() || what.empty() || what == "none" || what == "leak") return;
+  if (what == "deadlock" || what == "livelock") return mark_last_steps(e);
+  step& last = e.steps.back();
+  last.failing = true;
+  if (what != "data race" || last.location == 0) return;
+  last.conflict = last_before(e, last.index, [&](const step& other) {
+    return other.location == last.location && other.thread != last.thread && (other.writes() || last.writes());
+  });
+}
+
+void mark_construction(execution& e) {
+  const auto first = std::find_if(e.steps.begin(), e.steps.end(), [](const step& s) { return s.thread != main_thread; });
+  if (first == e.steps.end()) return;
+  std::for_each(e.steps.begin(), first, [](step& s) { s.construction = true; });
+}
+
+// Steps that matter: on the failing variable, on those read stale or changed by the mutant, and whatever carried a value
+// from one thread to another.
+void mark_minor(execution& e) {
+  std::set<std::uint64_t> involved;
+  for (const step& s : e.steps) {
+    if (s.location != 0 && (s.failing || s.stuck || s.stale || s.weakened)) involved.insert(s.location);
+  }
+  for (step& s : e.steps) {
+    if (s.failing || s.stuck || s.weakened || s.stale || s.kind == "fence" || involved.contains(s.location)) s.minor = false;
+    for (const int other : {s.reads_from, s.ignored, s.conflict}) {
+      if (other == nothing) continue;
+      step& o = e.steps[static_cast<std::size_t>(other)];
+      if (o.thread == s.thread || o.construction) continue;
+      s.minor = false;
+      o.minor = false;
+    }
+  }
+}
+
+// "r.tail_.load(" names tail_, "d.slot(b).store(" names slot. A line with two accesses could be either: no name.
+[[nodiscard]] std::string name_in_source(const std::string& source) {
+  static const std::regex access(
+      R"re(([A-Za-z_]\w*)(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])?(?:\.|->)(?:load|store|exchange|fetch_\w+|compare_exchange_\w+|get|set)\()re");
+  const std::sregex_iterator first(source.begin(), source.end(), access);
+  if (first == std::sregex_iterator{} || std::next(first) != std::sregex_iterator{}) return {};
+  return (*first)[1];
+}
+
+void name_variables(execution& e) {
+  std::map<std::uint64_t, std::map<std::string, unsigned>> votes;
+  for (const step& s : e.steps) {
+    if (const std::string name = name_in_source(s.source); s.location != 0 && !name.empty()) ++votes[s.location][name];
+  }
+  for (const auto& [location, names] : votes) {
+    e.names[location] = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) {
+                          return a.second < b.second;
+                        })->first;
+  }
+}
+
+void find_columns(execution& e) {
+  std::set<int> threads;
+  for (const step& s : e.steps) {
+    if (!s.construction) threads.insert(s.thread);
+  }
+  e.columns.assign(threads.begin(), threads.end());
+}
+
+}  // namespace
+
+bool step::reads() const { return is_one_of(kind, {"load", "rmw", "cas ok", "cas failed", "read"}); }
+bool step::writes() const { return is_one_of(kind, {"store", "rmw", "cas ok", "write"}); }
+
+std::string thread_name(int thread) { return thread == main_thread ? "main" : fmt::format("T{}", thread); }
+
+execution read_execution(const json& search) {
+  const json& result = object(search, "result");
+  const json& trace = list(result, "trace");
+  execution e;
+  for (std::size_t i = 0; i != trace.size(); ++i) e.steps.push_back(read_step(trace[i], static_cast<int>(i)));
+  mark_construction(e);
+  mark_weakened(e, search);
+  find_sources(e, trace);
+  mark_failing(e, result);
+  mark_minor(e);
+  name_variables(e);
+  find_columns(e);
+  return e;
+}
+
+}  // namespace runq::model::html
