@@ -4,9 +4,9 @@
 //
 // Source of the algorithm: David Chase and Yossi Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the
 // memory orders of Nhat Minh Lê, Antoniu Pop, Albert Cohen and Francesco Zappa Nardelli, "Correct and Efficient
-// Work-Stealing for Weak Memory Models" (PPoPP 2013), corrected: the array is published by release and read by acquire,
-// and every store to `bottom` is a release, because in C++20 a relaxed store no longer continues the release sequence
-// of an earlier one. Contract, protocol in steps and rejected designs: docs/queues/chase_lev.md. Models:
+// Work-Stealing for Weak Memory Models" (PPoPP 2013), corrected: the array is published by release and read by acquire;
+// elements are published by a release store instead of a fence, and so the store that reserves one in pop() is a
+// release as well. Contract, protocol in steps and rejected designs: docs/queues/chase_lev.md. Models:
 // models/chase_lev/.
 #pragma once
 
@@ -170,7 +170,7 @@ class basic_chase_lev<T, Atomics>::owner {
     array* const a = d.array_.load(std::memory_order::relaxed);
     if (a == nullptr) return std::nullopt;
     // [chase_lev.pop.reserve] release: pairs with [chase_lev.steal.bottom], as [chase_lev.push.publish] for the
-    // elements below: a relaxed store would end the release sequence of their publication.
+    // elements below: since C++20 a relaxed store would end the release sequence of their publication.
     d.bottom_.store(b, std::memory_order::release);
     // [chase_lev.pop.fence] seq_cst: pairs with [chase_lev.steal.fence]: either the thief sees the smaller bottom, or
     // this load sees the thief's top; weaker: both take the last element.
@@ -178,8 +178,8 @@ class basic_chase_lev<T, Atomics>::owner {
     // [chase_lev.pop.top] relaxed: ordered by the fence.
     index t = d.top_.load(std::memory_order::relaxed);
     if (t > b) {
-      // [chase_lev.pop.restore] release: as [chase_lev.pop.reserve].
-      d.bottom_.store(b + 1, std::memory_order::release);
+      // [chase_lev.pop.restore] relaxed: the fence above, a release fence too, publishes what came before it.
+      d.bottom_.store(b + 1, std::memory_order::relaxed);
       return std::nullopt;
     }
     // [chase_lev.pop.slot] relaxed: the owner wrote it.
@@ -187,10 +187,11 @@ class basic_chase_lev<T, Atomics>::owner {
     if (t < b) return value;
     // The last element: owner and thieves meet at top.
     // [chase_lev.pop.claim] seq_cst: pairs with [chase_lev.steal.claim]. Relaxed on failure: the value is dropped.
+    // kept: no model objects to relaxed, but the published proof is for seq_cst, and larger programs are not searched.
     const bool claimed =
         d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);
-    // [chase_lev.pop.reset] release: as [chase_lev.pop.reserve].
-    d.bottom_.store(b + 1, std::memory_order::release);
+    // [chase_lev.pop.reset] relaxed: as [chase_lev.pop.restore].
+    d.bottom_.store(b + 1, std::memory_order::relaxed);
     if (!claimed) return std::nullopt;
     return value;
   }
@@ -278,8 +279,8 @@ class basic_chase_lev<T, Atomics>::thief {
   /// Takes the oldest element. `lost` means that the owner or another thief took it first; `empty`, that at some moment
   /// of the call nothing was there. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
-    // [chase_lev.steal.top] acquire: pairs with [chase_lev.steal.claim] of the thief before.
-    index t = deque_->top_.load(std::memory_order::acquire);
+    // [chase_lev.steal.top] relaxed: the fence below makes it an acquire.
+    index t = deque_->top_.load(std::memory_order::relaxed);
     // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]; weaker: as there.
     Atomics::fence(std::memory_order::seq_cst);
     // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish]; weaker: as there.
@@ -291,8 +292,10 @@ class basic_chase_lev<T, Atomics>::thief {
     // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. An array that
     // was outgrown meanwhile still holds the element: it is not written any more.
     const T value = a->slot(t).load(std::memory_order::relaxed);
-    // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top].
-    // Strong: a spurious failure would be reported as a lost race. Relaxed on failure: the value is dropped.
+    // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top]:
+    // the slot was read before the owner may reuse it. Strong: a spurious failure would be reported as a lost race.
+    // Relaxed on failure: the value is dropped. kept: no model objects to release, but the published proof is for
+    // seq_cst, and larger programs are not searched.
     if (!deque_->top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
     }
@@ -302,9 +305,10 @@ class basic_chase_lev<T, Atomics>::thief {
   /// Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
   /// element it may say no already. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
-    // [chase_lev.has_work.top] acquire: the bottom read next is no older than this top.
+    // [chase_lev.has_work.top] acquire: the bottom read next is no older than this top. kept: no model of a deque alone
+    // objects to relaxed, but the answer decides who sleeps and who is woken.
     const index t = deque_->top_.load(std::memory_order::acquire);
-    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish].
+    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]. kept: as [chase_lev.has_work.top].
     return t < deque_->bottom_.load(std::memory_order::acquire);
   }
 
