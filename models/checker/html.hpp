@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Results as pages that a person reads in a browser: an index, and one page per counterexample. The pages need no server
-// and load nothing: style, script and drawings are in them.
+// Results as pages that a person reads in a browser: an index, and one page per counterexample. The pages need no
+// server and load nothing: style, script and drawings are in them.
 #pragma once
 
 #include <string>

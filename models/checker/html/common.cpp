@@ -126,6 +126,11 @@ bool has_trace(const json& search) { return !list(object(search, "result"), "tra
 bool is_mutant(const json& search) { return text(search, "expect") == "fail"; }
 bool is_litmus(const json& search) { return text(search, "expect") == "litmus"; }
 
+bool is_seeded_bug(const json& search) { return is_mutant(search) && label_of(search) == "seeded bug"; }
+bool is_corpus(const json& search) { return is_seeded_bug(search) && text(search, "case").starts_with("corpus/"); }
+
+std::string unit_of(const json& search) { return engine_of(search) == "relacy" ? "execution" : "graph"; }
+
 std::string changed_site(const json& search) {
   const std::string changed = text(search, "changed");
   const std::size_t open = changed.find('[');
@@ -157,7 +162,7 @@ outcome judged(const json& search) {
 
 std::string verdict_words(const json& search) {
   const json& result = object(search, "result");
-  if (result.empty()) return "no result";
+  if (!result.contains("error") && text(result, "what").empty()) return "no result";
   if (result.contains("error")) return "error: " + text(result, "error");
   if (text(result, "what") != "none") return text(result, "what");
   if (!text(search, "failed").empty()) return text(search, "failed");

@@ -34,6 +34,11 @@ using nlohmann::json;
 [[nodiscard]] bool has_trace(const json& search);
 [[nodiscard]] bool is_mutant(const json& search);
 [[nodiscard]] bool is_litmus(const json& search);
+[[nodiscard]] bool is_seeded_bug(const json& search);  ///< a program that is wrong on purpose; also a mutant
+[[nodiscard]] bool is_corpus(const json& search);      ///< a bug from history; also a seeded bug
+
+/// "graph" or "execution": what the exact engine counts is not one run.
+[[nodiscard]] std::string unit_of(const json& search);
 
 /// "[ring.push.publish] relaxed" -> "ring.push.publish"; empty when no site is named.
 [[nodiscard]] std::string changed_site(const json& search);

@@ -34,6 +34,14 @@ namespace {
   return is_one_of(kind, {"load", "store", "rmw", "cas ok", "cas failed", "fence"});
 }
 
+// "ring.hpp:142 [ring.push.publish]", or the name alone. It is the nearest comment above, which names atomic
+// operations; plain accesses stand near one by chance.
+[[nodiscard]] std::string site_name(const std::string& site) {
+  const std::size_t open = site.find('[');
+  if (open != std::string::npos) return site.substr(open + 1, site.rfind(']') - open - 1);
+  return site.find(':') == std::string::npos ? site : "";
+}
+
 [[nodiscard]] step read_step(const json& event, int index) {
   step s;
   s.index = index;
@@ -47,15 +55,14 @@ namespace {
   s.written = value_of(event, "written");
   s.stale = flag(event, "stale");
   if (s.stale) s.newest = value_of(event, "newest");
-  s.site = text(event, "site");
+  s.site = has_order(s.kind) ? site_name(text(event, "site")) : "";
   s.source = text(event, "text");
   return s;
 }
 
-// A site's name is the nearest comment above; plain accesses stand near one by chance.
 void mark_weakened(execution& e, const json& search) {
   const std::string site = changed_site(search);
-  for (step& s : e.steps) s.weakened = !site.empty() && s.site == site && has_order(s.kind);
+  for (step& s : e.steps) s.weakened = !site.empty() && s.site == site;
 }
 
 template <class Accept>
@@ -91,34 +98,41 @@ void mark_last_steps(execution& e) {
   for (auto s = e.steps.rbegin(); s != e.steps.rend(); ++s) s->stuck = seen.insert(s->thread).second;
 }
 
+// The exact engine ends a trace with a step of its own for the failure, at the place of the operation that failed.
+[[nodiscard]] step& failed_operation(execution& e) {
+  step& last = e.steps.back();
+  if (last.location != 0 || last.kind != "check") return last;
+  const int before = last_before(e, last.index, [&](const step& s) { return s.thread == last.thread; });
+  if (before == nothing) return last;
+  step& s = e.steps[static_cast<std::size_t>(before)];
+  return s.file == last.file && s.line == last.line ? s : last;
+}
+
 // A trace ends with the step that failed, but for failures that are nobody's step.
 void mark_failing(execution& e, const json& result) {
   const std::string what = text(result, "what");
   if (e.steps.empty() || what.empty() || what == "none" || what == "leak") return;
   if (what == "deadlock" || what == "livelock") return mark_last_steps(e);
-  step& last = e.steps.back();
-  last.failing = true;
-  if (what != "data race" || last.location == 0) return;
-  last.conflict = last_before(e, last.index, [&](const step& other) {
-    return other.location == last.location && other.thread != last.thread && (other.writes() || last.writes());
+  e.steps.back().failing = true;
+  step& failed = failed_operation(e);
+  failed.failing = true;
+  const bool unordered = what == "data race" || what == "uninitialised read";
+  if (!unordered || failed.location == 0) return;
+  failed.conflict = last_before(e, failed.index, [&](const step& other) {
+    return other.location == failed.location && other.thread != failed.thread && (other.writes() || failed.writes());
   });
 }
 
 void mark_construction(execution& e) {
-  const auto first = std::find_if(e.steps.begin(), e.steps.end(), [](const step& s) { return s.thread != main_thread; });
+  const auto first =
+      std::find_if(e.steps.begin(), e.steps.end(), [](const step& s) { return s.thread != main_thread; });
   if (first == e.steps.end()) return;
   std::for_each(e.steps.begin(), first, [](step& s) { s.construction = true; });
 }
 
-// Steps that matter: on the failing variable, on those read stale or changed by the mutant, and whatever carried a value
-// from one thread to another.
-void mark_minor(execution& e) {
-  std::set<std::uint64_t> involved;
-  for (const step& s : e.steps) {
-    if (s.location != 0 && (s.failing || s.stuck || s.stale || s.weakened)) involved.insert(s.location);
-  }
+// Values that went from one thread to another.
+void keep_messages(execution& e) {
   for (step& s : e.steps) {
-    if (s.failing || s.stuck || s.weakened || s.stale || s.kind == "fence" || involved.contains(s.location)) s.minor = false;
     for (const int other : {s.reads_from, s.ignored, s.conflict}) {
       if (other == nothing) continue;
       step& o = e.steps[static_cast<std::size_t>(other)];
@@ -127,6 +141,50 @@ void mark_minor(execution& e) {
       o.minor = false;
     }
   }
+}
+
+// What the failing thread saw earlier of the variables on which it got messages: half of an ABA is there.
+void keep_earlier_looks(execution& e) {
+  if (e.steps.empty() || !e.steps.back().failing) return;
+  const int thread = e.steps.back().thread;
+  std::set<std::uint64_t> heard_on;
+  for (const step& s : e.steps) {
+    if (s.thread == thread && !s.minor && s.location != 0) heard_on.insert(s.location);
+  }
+  for (step& s : e.steps) s.minor = s.minor && !(s.thread == thread && heard_on.contains(s.location));
+}
+
+// A read whose value another thread replaced before the reader looked again: what the reader did not know.
+void keep_overtaken(execution& e) {
+  for (std::size_t r = 0; r != e.steps.size(); ++r) {
+    step& read = e.steps[r];
+    if (!read.reads() || read.is_cell() || read.location == 0 || read.construction) continue;
+    for (std::size_t i = r + 1; i != e.steps.size(); ++i) {
+      step& later = e.steps[i];
+      if (later.location != read.location) continue;
+      if (later.thread == read.thread) break;
+      if (!later.writes()) continue;
+      read.minor = false;
+      later.minor = false;
+      break;
+    }
+  }
+}
+
+// Steps that matter: on the failing variable, on those read stale or changed by the mutant, and whatever carried a
+// value from one thread to another.
+void mark_minor(execution& e) {
+  std::set<std::uint64_t> involved;
+  for (const step& s : e.steps) {
+    if (s.location != 0 && (s.failing || s.stuck || s.stale || s.weakened)) involved.insert(s.location);
+  }
+  for (step& s : e.steps) {
+    const bool marked = s.failing || s.stuck || s.weakened || s.stale;
+    if (marked || s.kind == "fence" || involved.contains(s.location)) s.minor = false;
+  }
+  keep_messages(e);
+  keep_overtaken(e);
+  keep_earlier_looks(e);
 }
 
 // "r.tail_.load(" names tail_, "d.slot(b).store(" names slot. A line with two accesses could be either: no name.

@@ -30,19 +30,21 @@ struct step {
   bool stale = false;
 
   int reads_from = nothing;
-  bool inferred = false;       ///< `reads_from` is the last write of that value, not the engine's word
-  int ignored = nothing;       ///< for a stale read: the write of the newest value
-  int conflict = nothing;      ///< for the failing step of a race: the last conflicting access of another thread
-  bool weakened = false;       ///< an operation that the mutant changed
-  bool failing = false;        ///< where the failure was noticed
-  bool stuck = false;          ///< the last step of a thread that can go on no more
-  bool minor = true;           ///< of no part in the failure, as far as can be told
-  bool construction = false;   ///< before the threads start
+  bool inferred = false;      ///< `reads_from` is the last write of that value, not the engine's word
+  int ignored = nothing;      ///< for a stale read: the write of the newest value
+  int conflict = nothing;     ///< the last access of another thread that the failing step is not ordered with
+  bool weakened = false;      ///< an operation that the mutant changed
+  bool failing = false;       ///< where the failure was noticed
+  bool stuck = false;         ///< the last step of a thread that can go on no more
+  bool minor = true;          ///< of no part in the failure, as far as can be told
+  bool construction = false;  ///< before the threads start
 
   [[nodiscard]] bool reads() const;
   [[nodiscard]] bool writes() const;
   [[nodiscard]] bool is_cell() const { return kind == "read" || kind == "write"; }
-  [[nodiscard]] const std::string& value_written() const { return kind == "store" || kind == "write" ? value : written; }
+  [[nodiscard]] const std::string& value_written() const {
+    return kind == "store" || kind == "write" ? value : written;
+  }
 };
 
 struct execution {

@@ -173,8 +173,8 @@ class planner {
     const int r = std::min({corner, std::abs(y2 - y1) / 2, std::abs(x - x1)});
     a.line = fmt::format("M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}H{}", x1, y1, x - out * r, x, y1, x, y1 + down * r,
                          y2 - down * r, x, y2, x + along * r, y2, x2 - along);
-    a.head = fmt::format("M{} {}L{} {}L{} {}Z", x2, y2, x2 - along * head_length, y2 - 4, x2 - along * head_length,
-                         y2 + 4);
+    a.head =
+        fmt::format("M{} {}L{} {}L{} {}Z", x2, y2, x2 - along * head_length, y2 - 4, x2 - along * head_length, y2 + 4);
   }
 
   const execution& e_;

@@ -2,6 +2,7 @@
 #include "timeline.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,7 @@ executed. The second line is our header's line, the <b>[site]</b> in the comment
   a stale read: it saw an older value, although a newer one had been written (dotted, from the newer write). C++20 allows
   that unless happens-before forbids it; a correct algorithm must live with it.</li>
 <li><svg width="46" height="10" class="conflict"><path class="l" d="M1 5H38"/><path class="h" d="M45 5L38 1V9Z"/></svg>
-  a data race: the last access of another thread that conflicts with the failing one.</li>
+  no happens-before: the last access of another thread to what the failing step reads or writes.</li>
 <li><span class="badge weak">weakened</span> the operation whose memory order the mutant changed.
   <span class="badge bad">failure</span> the step at which the failure was noticed; its cause is usually earlier.</li>
 <li>Point at a step to see all it says at the foot of the window, with its arrows and every step on the same variable;
@@ -52,6 +53,22 @@ executed. The second line is our header's line, the <b>[site]</b> in the comment
   if (s.kind == "allocate") return s.value + " bytes";
   if (s.kind == "lock" && s.value == "0") return "failed or waiting";
   return {};
+}
+
+// Relacy says "DATA RACE" about a data race.
+[[nodiscard]] bool says_the_same(const std::string& message, const std::string& what) {
+  return message.empty() || std::equal(message.begin(), message.end(), what.begin(), what.end(), [](char a, char b) {
+           return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+         });
+}
+
+// The order stands beside the operation already, and room is short.
+[[nodiscard]] std::string abbreviated(std::string source) {
+  constexpr std::string_view noise = "std::memory_order::";
+  for (std::size_t at = source.find(noise); at != std::string::npos; at = source.find(noise, at)) {
+    source.erase(at, noise.size());
+  }
+  return source;
 }
 
 /// One page in the making: the execution and what is derived from it.
@@ -111,10 +128,17 @@ class page {
     return {};
   }
 
+  [[nodiscard]] bool in_source() const { return label_of(search_) == "in the source"; }
+  [[nodiscard]] std::string mutant_name() const {
+    const std::string name = text(search_, "case");
+    return in_source() ? name.substr(name.find('/') + 1) : label_of(search_);
+  }
+
   [[nodiscard]] std::string change() const {
-    if (!is_mutant(search_)) return {};
+    if (!is_mutant(search_) || is_seeded_bug(search_)) return {};
     const std::string changed = text(search_, "changed");
-    std::string html = fmt::format("<b>{}</b>", escaped(label_of(search_)));
+    std::string html =
+        fmt::format("<b>{}</b>", escaped(in_source() ? mutant_name() + " " + label_of(search_) : mutant_name()));
     if (!changed.empty()) html += fmt::format(" <code>{}</code>", escaped(changed));
     const std::string shipped = shipped_order();
     if (!shipped.empty()) html += fmt::format(", in the shipped header {}", escaped(shipped));
@@ -125,15 +149,30 @@ class page {
     const std::string what = text(result_, "what");
     if (what.empty() || what == "none") return {};
     std::string html = fmt::format("<b class=\"bad-text\">{}</b>", escaped(what));
-    if (const std::string message = text(result_, "message"); !message.empty()) html += ": " + escaped(message);
+    if (const std::string message = text(result_, "message"); !says_the_same(message, what))
+      html += ": " + escaped(message);
     if (const std::string where = text(result_, "where"); !where.empty())
       html += fmt::format(" at <code>{}</code>", escaped(where));
     return html;
   }
 
   [[nodiscard]] std::string found_by() const {
-    return fmt::format("{}, {}, execution {}", escaped(engine_of(search_)), escaped(text(search_, "search")),
-                       grouped(number(result_, "executions")));
+    const std::string search = text(search_, "search");
+    const std::string by = text(result_, "by");
+    std::string html = escaped(engine_of(search_));
+    if (search != label_of(search_) || !is_mutant(search_)) html += ", " + escaped(search);
+    if (!by.empty() && by != text(search_, "case")) html += ", by case " + escaped(by);
+    html += fmt::format(", {} {}", unit_of(search_), grouped(number(result_, "executions")));
+    return html + other_engine();
+  }
+
+  // The second opinion on a program that must fail.
+  [[nodiscard]] std::string other_engine() const {
+    const json& relacy = object(result_, "relacy");
+    if (relacy.empty()) return {};
+    if (text(relacy, "what") == "none") return "; Relacy does not notice it";
+    return fmt::format("; Relacy: {} at execution {}", escaped(text(relacy, "what")),
+                       grouped(number(relacy, "executions")));
   }
 
   // Killed mutants replay by name: their search stops at the first failure.
@@ -143,10 +182,8 @@ class page {
     std::string command = "./kit verify --case " + text(search_, "case");
     if (!given.empty()) command += " " + given;
     if (!is_mutant(search_)) return fmt::format("{} --execution {}", command, number(result_, "executions"));
-    if (!given.empty() || label_of(search_) == "seeded bug") return command;
-    const std::string name = text(search_, "case");
-    const bool in_source = label_of(search_) == "in the source";
-    return command + " --mutant " + (in_source ? name.substr(name.find('/') + 1) : label_of(search_));
+    if (!given.empty() || is_seeded_bug(search_)) return command;
+    return command + " --mutant " + mutant_name();
   }
 
   [[nodiscard]] std::string facts() const {
@@ -190,8 +227,9 @@ class page {
           escaped(s.source));
     }
     if (count == 0) return {};
-    return fmt::format("<details class=\"built\"><summary>construction, before the threads start: {} {}</summary>\n{}</details>\n",
-                       count, count == 1 ? "step" : "steps", rows);
+    return fmt::format(
+        "<details class=\"built\"><summary>construction, before the threads start: {} {}</summary>\n{}</details>\n",
+        count, count == 1 ? "step" : "steps", rows);
   }
 
   // ----- the timeline
@@ -212,8 +250,8 @@ class page {
 
   /// All there is to say about a step; shown at the foot of the window while one points at it.
   [[nodiscard]] std::string more(const step& s) const {
-    std::string html = fmt::format("<p><b>step {} · {} · {}</b> {} <span class=\"val\">{}</span> {} {}</p>", s.index + 1,
-                                   thread_name(s.thread), escaped(s.kind), variable(s), escaped(effect(s)),
+    std::string html = fmt::format("<p><b>step {} · {} · {}</b> {} <span class=\"val\">{}</span> {} {}</p>",
+                                   s.index + 1, thread_name(s.thread), escaped(s.kind), variable(s), escaped(effect(s)),
                                    escaped(s.order), place_of(s));
     if (!s.source.empty()) html += fmt::format("<pre>{}</pre>", escaped(s.source));
     std::string notes = source_of_value(s);
@@ -221,16 +259,16 @@ class page {
       notes += fmt::format(" <span class=\"bad-text\">Stale: ignored the newer value {}{}.</span>", escaped(s.newest),
                            s.ignored == nothing ? "" : " of " + link(s.ignored));
     }
-    if (s.conflict != nothing) notes += fmt::format(" Conflicts with {}.", link(s.conflict));
+    if (s.conflict != nothing) notes += fmt::format(" Nothing orders it after {}.", link(s.conflict));
     return html + (notes.empty() ? "" : "<p>" + notes + "</p>");
   }
 
   [[nodiscard]] std::string badges(const step& s) const {
     std::string html;
-    if (s.reads() && !s.minor && (s.reads_from == nothing || at(s.reads_from).construction))
+    if (s.reads() && !s.minor && s.conflict == nothing && (s.reads_from == nothing || at(s.reads_from).construction))
       html += "<span class=\"from\">initial</span>";
     if (s.reads_from > s.index) html += "<span class=\"badge bad\">from a later step</span>";
-    if (s.stale) html += fmt::format("<span class=\"badge bad\">stale, newest is {}</span>", escaped(s.newest));
+    if (s.stale) html += fmt::format("<span class=\"badge bad\">stale, ignored a newer {}</span>", escaped(s.newest));
     if (s.weakened) html += "<span class=\"badge weak\">weakened</span>";
     if (s.failing) html += "<span class=\"badge bad\">failure</span>";
     if (s.stuck) html += "<span class=\"badge bad\">last step</span>";
@@ -247,10 +285,12 @@ class page {
 
   // A minor step has one line, which must hold its place too.
   [[nodiscard]] std::string face(const step& s) const {
-    const std::string order = s.order.empty() ? "" : fmt::format("<span class=\"ord {0}\">{0}</span>", escaped(s.order));
-    const std::string first = fmt::format("<span class=\"n\">{}</span><b>{}</b>{}<span class=\"val\">{}</span>{}{}",
-                                          s.index + 1, escaped(s.kind), variable(s), escaped(effect(s)), order, badges(s));
-    const std::string second = fmt::format("{} <code>{}</code>", place_of(s), escaped(s.source));
+    const std::string order =
+        s.order.empty() ? "" : fmt::format("<span class=\"ord {0}\">{0}</span>", escaped(s.order));
+    const std::string first =
+        fmt::format("<span class=\"n\">{}</span><b>{}</b>{}<span class=\"val\">{}</span>{}{}", s.index + 1,
+                    escaped(s.kind), variable(s), escaped(effect(s)), order, badges(s));
+    const std::string second = fmt::format("{} <code>{}</code>", place_of(s), escaped(abbreviated(s.source)));
     if (s.minor) return fmt::format("<div class=\"l1\">{} <span class=\"l2\">{}</span></div>", first, second);
     return fmt::format("<div class=\"l1\">{}</div><div class=\"l2\">{}</div>", first, second);
   }
@@ -259,7 +299,8 @@ class page {
     const box& b = layout_.boxes[static_cast<std::size_t>(s.index)];
     return fmt::format(
         "<div class=\"{}\" id=\"e{}\" tabindex=\"0\" data-i=\"{}\" data-v=\"{}\" "
-        "style=\"left:{}px;top:{}px;width:{}px;height:{}px\"><div class=\"face\">{}</div><div class=\"more\">{}</div></div>\n",
+        "style=\"left:{}px;top:{}px;width:{}px;height:{}px\"><div class=\"face\">{}</div><div "
+        "class=\"more\">{}</div></div>\n",
         classes(s), s.index, s.index, s.location, b.left, b.top, b.width, b.height, face(s), more(s));
   }
 
@@ -274,7 +315,8 @@ class page {
     if (a.own) names += " own";
     if (to.minor) names += " faint";
     return fmt::format(
-        "<g class=\"{} {}\" data-from=\"{}\" data-to=\"{}\"><path class=\"l\" d=\"{}\"/><path class=\"h\" d=\"{}\"/></g>\n",
+        "<g class=\"{} {}\" data-from=\"{}\" data-to=\"{}\"><path class=\"l\" d=\"{}\"/><path class=\"h\" "
+        "d=\"{}\"/></g>\n",
         names, colour(to), a.from, a.to, a.line, a.head);
   }
 
@@ -306,7 +348,7 @@ class page {
 
   [[nodiscard]] std::string end() const {
     const std::string what = failure();
-    return what.empty() ? "" : fmt::format("<div class=\"end\" style=\"max-width:{}px\">{}</div>\n", layout_.width, what);
+    return what.empty() ? "" : fmt::format("<div class=\"end\" style=\"width:{}px\">{}</div>\n", layout_.width, what);
   }
 
   [[nodiscard]] std::string as_text() const {

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that what README.md and docs/ say can be done as it is said.
+
+check_docs.py links --root ROOT
+    Every relative link leads to a file, and every #anchor to a heading.
+
+check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--prefix DIR] --page FILE.md
+    Every fenced block, by its language:
+      cpp               with main(): compiled with all warnings, linked and run; otherwise compiled as it stands or, if
+                        it is made of statements, inside a function. A fragment sees every public header and the
+                        declarations of prelude.hpp.
+      cpp compile-only  compiled, not run: for programs that need more libraries than this one
+      cpp excerpt       not compiled: some source file of the project must contain these lines
+      cmake             configured and built in a project that has a target `my_app`; --prefix is where the library is
+                        installed
+      sh, console       lines that call ./kit use a command and options that `./kit help` lists; presets and labels exist
+    Other languages are not checked.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE_FOLDERS = ("deque", "scheduler", "models", "proptests", "bench")
+LABELS = {"unit", "stress", "style", "compile", "model", "mutant", "prop", "doc", "consumer", "bench-smoke"}
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+class Problem(Exception):
+    pass
+
+
+def pages(root):
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def blocks(text):
+    """(line, language and options, body) of every fenced block."""
+    for m in re.finditer(r"^( *)```([^\n]*)\n(.*?)^\1```", text, re.M | re.S):
+        body = "".join(line[len(m[1]):] if line.startswith(m[1]) else line for line in m[3].splitlines(True))
+        yield text.count("\n", 0, m.start()) + 1, m[2].split(), body
+
+
+def run(command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode != 0:
+        raise Problem(f"exit status {done.returncode} of: {' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+class CodeCheck:
+    def __init__(self, arguments):
+        self.root, self.work, self.compiler = arguments.root, arguments.work, arguments.compiler
+        self.generator, self.prefix = arguments.generator, arguments.prefix
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def compile(self, name, text, *flags):
+        source = self.work / f"{name}.cpp"
+        source.write_text(text)
+        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "models/checker", "proptests")]
+        run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source])
+
+    def cpp(self, name, options, body):
+        if "excerpt" in options:
+            wanted = [line.strip() for line in body.splitlines() if line.strip()]
+            for folder in SOURCE_FOLDERS:
+                for path in (self.root / folder).rglob("*.[ch]pp"):
+                    lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
+                    if any(lines[i:i + len(wanted)] == wanted for i in range(len(lines))):
+                        return f"found in {path.relative_to(self.root)}"
+            raise Problem("no source file contains these lines")
+        if re.search(r"\bint main\(", body):
+            if "compile-only" in options:
+                self.compile(name, body, *WARNINGS, "-fsyntax-only")
+                return "compiled"
+            program = self.work / name
+            self.compile(name, body, *WARNINGS, "-o", program)
+            run([program], timeout=60)
+            return "compiled and run"
+        headers = sorted((self.root / "deque/include/runq").glob("*.hpp"))
+        includes = "".join(f"#include <runq/{header.name}>\n" for header in headers)
+        includes += f'#include "{self.root / "docs/check/prelude.hpp"}"\n'
+        flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
+                 "-Wno-unused-function", "-Wno-unused-parameter", "-fsyntax-only"]
+        try:
+            self.compile(name, includes + body, *flags)
+            return "compiled"
+        except Problem as as_declarations:
+            lines = body.splitlines(True)
+            own_includes = "".join(line for line in lines if line.startswith("#include"))
+            statements = "".join(line for line in lines if not line.startswith("#include"))
+            text = f"{includes}{own_includes}void doc_fragment() {{\n{statements}}}\n"
+            try:
+                self.compile(name, text, *flags)
+                return "compiled inside a function"
+            except Problem as as_statements:
+                raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
+
+    def cmake(self, name, options, body):
+        folder = self.work / name
+        folder.mkdir(exist_ok=True)
+        (folder / "third_party").mkdir(exist_ok=True)
+        link = folder / "third_party/runqkit"
+        if not link.is_symlink():
+            link.symlink_to(self.root)
+        (folder / "main.cpp").write_text("#include <runq/ring.hpp>\nint main() { runq::ring<int> r; }\n")
+        head = "cmake_minimum_required(VERSION 3.25)\nproject(doc LANGUAGES CXX)\nadd_executable(my_app main.cpp)\n"
+        (folder / "CMakeLists.txt").write_text(head + body)
+        build = folder / "build"
+        run(["cmake", "-G", self.generator, "-S", folder, "-B", build, f"-DCMAKE_CXX_COMPILER={self.compiler}",
+             f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DFETCHCONTENT_SOURCE_DIR_RUNQKIT={self.root}"])
+        run(["cmake", "--build", build])
+        run([build / "my_app"])
+        return "configured, built and run"
+
+    def shell(self, name, options, body):
+        commands = []
+        for line in body.replace("\\\n", " ").splitlines():
+            if options[0] == "console":
+                if not line.startswith("$ "):
+                    continue
+                line = line[2:]
+            commands += re.split(r"&&|\|\||;|\|", line.split(" # ")[0])
+        checked = 0
+        for words in (command.split() for command in commands):
+            if not words:
+                continue
+            if words[0] == "./kit":
+                self.kit_call(words[1:])
+                checked += 1
+            if words[0] in ("cmake", "ctest"):
+                self.preset_call(words)
+                checked += 1
+        return f"{checked} of {len(commands)} commands checked against the help text and the presets"
+
+    def kit_call(self, words):
+        sections = re.split(r"^  \./kit ", run(["bash", self.root / "kit", "help"]), flags=re.M)[1:]
+        known = {section.split()[0]: section for section in sections}
+        if not words or words[0] not in known:
+            raise Problem(f"`./kit {' '.join(words)}`: no such command")
+        for word in words[1:]:
+            if word == "--":
+                break
+            if word.startswith("--") and not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", known[words[0]]):
+                raise Problem(f"`./kit {' '.join(words)}`: `./kit help` does not list {word}")
+
+    def preset_call(self, words):
+        presets = json.loads((self.root / "CMakePresets.json").read_text())
+        kind = "testPresets" if words[0] == "ctest" else "configurePresets"
+        if "--workflow" in words:
+            kind = "workflowPresets"
+        if "--build" in words:
+            kind = "buildPresets"
+        names = {preset["name"] for preset in presets[kind] if not preset.get("hidden")}
+        for option, value in zip(words, words[1:]):
+            if option == "--preset" and value not in names:
+                raise Problem(f"`{' '.join(words)}`: {kind} has no {value}")
+            if words[0] == "ctest" and option == "-L" and value not in LABELS:
+                raise Problem(f"`{' '.join(words)}`: there is no label {value}")
+
+    def check(self, page):
+        kinds = {"cpp": self.cpp, "cmake": self.cmake, "sh": self.shell, "bash": self.shell, "console": self.shell}
+        failed = 0
+        for line, options, body in blocks(page.read_text()):
+            if not options or options[0] not in kinds:
+                continue
+            where = f"{page.relative_to(self.root)}:{line}: {' '.join(options)}:"
+            try:
+                print(where, kinds[options[0]](f"line_{line}", options, body))
+            except (Problem, subprocess.TimeoutExpired) as problem:
+                failed += 1
+                print(where, "FAILED", problem)
+        return failed
+
+
+def anchors(text):
+    found = set()
+    text = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.M | re.S)
+    for heading in re.findall(r"^#+ +(.*?) *#*$", text, re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        found.add(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"))
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def check_links(root):
+    failed = checked = 0
+    for page in pages(root):
+        text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(), flags=re.M | re.S)
+        text = re.sub(r"`[^`\n]*`", "``", text)
+        for target in re.findall(r"\]\(<?([^)>\s]+)>?[^)]*\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            goal = page if not path else Path(os.path.normpath(page.parent / path))
+            checked += 1
+            if not goal.exists():
+                problem = "leads nowhere"
+            elif not goal.is_relative_to(root):
+                problem = "leaves the project"
+            elif anchor and goal.suffix == ".md" and anchor not in anchors(goal.read_text()):
+                problem = "names no heading"
+            else:
+                continue
+            failed += 1
+            print(f"{page.relative_to(root)}: link {target} {problem}")
+    print(f"{checked} relative links, {failed} broken")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["links", "code"])
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--compiler")
+    parser.add_argument("--generator")
+    parser.add_argument("--prefix", default="")
+    parser.add_argument("--page", type=Path)
+    arguments = parser.parse_args()
+    if arguments.what == "links":
+        return check_links(arguments.root)
+    return CodeCheck(arguments).check(arguments.page)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)

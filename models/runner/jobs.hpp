@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Jobs: one search each, in a worker process of its own, several at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace runq::model {
+
+struct job {
+  enum class expectation : unsigned char { pass, fail, litmus, ledger };
+
+  std::string case_name;
+  std::string label;  ///< "bounded 3", "publish_relaxed", …
+  std::string engine;
+  expectation expect = expectation::pass;
+  std::string worker;
+  std::vector<std::string> arguments;
+  std::string counts_key;  ///< empty: the number of executions is not pinned
+  std::string replay;      ///< options that make the same search again
+  std::string changed;     ///< a mutant's change, in a few words
+  nlohmann::json about;    ///< what the worker says of the case
+  std::string broken;      ///< why this job cannot even start
+
+  nlohmann::json result;  ///< filled by the run: what the worker printed last, or {"error": …}
+  std::uint64_t executions_so_far = 0;
+};
+
+/// Runs the jobs, `width` at a time, and hands each to `report` in order as soon as it and all before it are done.
+/// Returns how many were reported: fewer than all after Ctrl-C.
+std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report);
+
+/// Runs `worker arguments…` to its end and returns what it printed.
+[[nodiscard]] std::string output_of(const std::string& worker, const std::vector<std::string>& arguments);
+
+/// From now on Ctrl-C ends run_all() early instead of the process.
+void catch_interrupt();
+[[nodiscard]] bool was_interrupted() noexcept;
+
+/// Prints "verify: …" and ends the process with status 2: the options or the installation are wrong, not the queues.
+[[noreturn]] void usage_error(const std::string& what);
+
+}  // namespace runq::model

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The runner behind ./kit verify: decides which searches to make, starts a worker process for each, judges what they
+// found, and prints. It alone owns verdict words, exit status, progress, replay lines and what is pinned.
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "html.hpp"
+#include "jobs.hpp"
+#include "pinned.hpp"
+#include "plan.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace runq::model;  // NOLINT(google-build-using-namespace): a main file of this namespace's program
+using json = nlohmann::json;
+using clock_type = std::chrono::steady_clock;
+
+void add_options(CLI::App& app, options& o) {
+  o.jobs = std::max(1U, std::thread::hardware_concurrency());
+  app.add_option("--budget", o.budget, "quick (a minute or two) or full (as long as it takes)")
+      ->check(CLI::IsMember({"quick", "full"}));
+  app.add_option("--case", o.case_glob, "only cases that match this pattern, as 'ring/*'");
+  app.add_option("--engine", o.engine, "only this engine")->check(CLI::IsMember({"exact", "relacy"}));
+  app.add_option("--mutant", o.mutant_glob, "only mutants that match this pattern, with their counterexamples");
+  app.add_option("--execution", o.execution, "show this execution of the one case that --case names");
+  app.add_option("--weaken", o.weaken, "with one --case: weaken SITE:ORDER, as ring.push.publish:relaxed, and show");
+  app.add_option("--search", o.search, "with --execution: which search (default exhaustive)")
+      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full"}));
+  app.add_option("--bound", o.bound, "with --search bounded: how many pre-emptions");
+  app.add_option("--executions", "ignored: part of a replay line")->expected(1);
+  app.add_option("--json", o.json_file, "write all results to this file");
+  app.add_option("--html", o.html_dir, "write an index and a page per counterexample to this folder");
+  app.add_option("--jobs", o.jobs, "searches at a time")->check(CLI::Range(1, 1024));
+  app.add_flag("--update-counts", o.update_counts, "write the explored counts to models/<stem>/counts.txt");
+  app.add_flag("--update-ledger", o.update_ledger, "write models/<stem>/ledger.json and docs/memory-orders.md");
+  app.add_flag("--list", o.list, "name the cases and what each shows");
+}
+
+int list(const json& cases) {
+  for (const json& c : cases) fmt::print("{:<40} {}\n", c["name"].get<std::string>(), c["property"].get<std::string>());
+  return 0;
+}
+
+// One case, one search, one execution, shown whether it passes or fails.
+int show_one(const options& o, const manifest& m, const json& cases) {
+  std::vector<job> jobs{plan_one(o, m, cases)};
+  run_all(jobs, 1, [](job&) {});
+  const json& r = jobs[0].result;
+  if (r.contains("error")) usage_error(r["error"]);
+  const bool failed = r["what"] != "none";
+  if (!r.contains("counterexample")) {
+    if (o.execution != 0) usage_error(fmt::format("the search ended before execution {}", o.execution));
+    fmt::print("{}: no counterexample in {} executions ({})\n", o.case_glob, r["executions"].get<std::uint64_t>(),
+               r["how"].get<std::string>());
+    return 0;
+  }
+  fmt::print("{} {} {}: {}\n", o.case_glob, jobs[0].engine == "exact" ? "graph" : "execution",
+             r["executions"].get<std::uint64_t>(),
+             failed ? r["what"].get<std::string>() + ": " + r["message"].get<std::string>() : "passes");
+  print_counterexample(r);
+  return failed ? 1 : 0;
+}
+
+void write_results(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger) {
+  if (o.json_file.empty() && o.html_dir.empty()) return;
+  const json all = to_json(o, jobs, ledger);
+  if (!o.json_file.empty()) {
+    std::ofstream out(o.json_file);
+    out << all.dump(1) << "\n";
+    if (!out) usage_error("cannot write " + o.json_file);
+  }
+  if (o.html_dir.empty()) return;
+  try {
+    write_html(o.html_dir, all);
+    fmt::print("pages: {}/index.html\n", o.html_dir);
+  } catch (const std::runtime_error& e) {
+    usage_error(e.what());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Model-checks the queues: every case, every mutant, the litmus calibration, the order ledger"};
+  options o;
+  add_options(app, o);
+  CLI11_PARSE(app, argc, argv);
+
+  const manifest m = read_manifest(RUNQ_MANIFEST);
+  const json cases = cases_of(m.worker);
+  if (o.list) return list(cases);
+  if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases);
+
+  catch_interrupt();
+  const auto started = clock_type::now();
+  pinned_counts counts(m.models_dir);
+  pinned_ledger ledger(m.models_dir, m.docs_dir);
+  report judge(o, m, counts, ledger);
+  std::vector<job> jobs = plan(o, m, cases);
+  if (jobs.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
+  const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
+  judge.finish(done, jobs.size(), std::chrono::duration<double>(clock_type::now() - started).count());
+  if (o.update_counts) counts.write();
+  if (o.update_ledger) ledger.write();
+  write_results(o, jobs, ledger);
+  if (was_interrupted()) return 130;
+  return judge.red() ? 1 : 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What is pinned in the tree, so that a change is noticed: the executions of each complete search, and the order
+// ledger.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace runq::model {
+
+/// models/<stem>/counts.txt: lines of "<case> <search> <executions>".
+class pinned_counts {
+ public:
+  explicit pinned_counts(std::string models_dir);
+  [[nodiscard]] std::optional<std::uint64_t> find(const std::string& key) const;
+  void set(const std::string& key, std::uint64_t count) { counts_[key] = count; }
+  void write() const;
+
+ private:
+  std::string dir_;
+  std::map<std::string, std::uint64_t> counts_;
+};
+
+/// models/<stem>/ledger.json: the rows of one header's order ledger.
+class pinned_ledger {
+ public:
+  pinned_ledger(std::string models_dir, std::string docs_dir);
+  [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
+  /// The differences between the pinned rows of `stem` and `rows`, in words; empty when there are none. Evidence (which
+  /// scenario, after how many graphs) may change freely, verdicts may not.
+  [[nodiscard]] std::vector<std::string> differences(const std::string& stem, const nlohmann::json& rows) const;
+  void set(const std::string& stem, nlohmann::json rows) { rows_[stem] = std::move(rows); }
+  void write() const;
+  /// docs/memory-orders.md, as it follows from the pinned rows.
+  [[nodiscard]] std::string page() const;
+  [[nodiscard]] bool page_is_current() const;
+
+ private:
+  std::string dir_;
+  std::string page_file_;
+  std::map<std::string, nlohmann::json> rows_;
+};
+
+}  // namespace runq::model

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace runq::model {
+
+namespace {
+
+using json = nlohmann::json;
+namespace fs = std::filesystem;
+
+[[nodiscard]] std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+[[nodiscard]] std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream in(line);
+  for (std::string field; std::getline(in, field, '\t');) fields.push_back(field);
+  return fields;
+}
+
+[[nodiscard]] bool is_litmus(const json& c) { return c.contains("litmus"); }
+[[nodiscard]] bool is_seeded_bug(const json& c) { return c["seeded_bug"].get<bool>(); }
+
+[[nodiscard]] job search_job(const std::string& worker, const json& c, const std::string& engine,
+                             const std::string& label, std::vector<std::string> arguments) {
+  job j;
+  j.case_name = c["name"];
+  j.label = label;
+  j.engine = engine;
+  j.worker = worker;
+  j.about = c;
+  j.arguments = {"run", "--case", j.case_name};
+  j.arguments.insert(j.arguments.end(), arguments.begin(), arguments.end());
+  return j;
+}
+
+// Searches that must find nothing: the exact engine's, then Relacy's.
+void plan_case(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
+  const auto add = [&](const char* engine, const std::string& label, std::vector<std::string> arguments, bool pinned) {
+    if (!o.wants_engine(engine)) return;
+    job j = search_job(m.worker, c, engine, label, arguments);
+    for (const std::string& a : arguments) j.replay += (j.replay.empty() ? "" : " ") + a;
+    if (pinned) j.counts_key = j.case_name + " " + label;
+    jobs.push_back(std::move(j));
+  };
+  add("exact", "exhaustive", {"--search", "exhaustive"}, true);
+  const json& budget = c[o.budget];
+  if (budget["full"].get<bool>()) add("relacy", "full", {"--search", "full"}, true);
+  if (const auto bound = budget["bound"].get<unsigned>(); bound != 0) {
+    add("relacy", fmt::format("bounded {}", bound), {"--search", "bounded", "--bound", std::to_string(bound)}, true);
+  }
+  if (const auto random = budget["random"].get<std::uint64_t>(); random != 0) {
+    add("relacy", "random", {"--search", "random", "--executions", std::to_string(random)}, false);
+  }
+}
+
+void plan_litmus(const manifest& m, const json& c, std::vector<job>& jobs) {
+  job j = search_job(m.worker, c, "all", "litmus", {"--search", "litmus"});
+  j.expect = job::expectation::litmus;
+  jobs.push_back(std::move(j));
+}
+
+void plan_seeded_bug(const manifest& m, const json& c, std::vector<job>& jobs) {
+  job j = search_job(m.worker, c, "exact", "seeded bug", {"--search", "mutant"});
+  j.expect = job::expectation::fail;
+  jobs.push_back(std::move(j));
+}
+
+void plan_order_mutants(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
+  for (const json& mutant : c["mutants"]) {
+    if (!o.wants_mutant(mutant["name"])) continue;
+    job j = search_job(m.worker, c, "exact", mutant["name"],
+                       {"--search", "mutant", "--site", mutant["site"], "--order", mutant["weaker"], "--arg",
+                        std::to_string(mutant["arg"].get<int>())});
+    j.expect = job::expectation::fail;
+    j.changed = fmt::format("[{}] {}", mutant["site"].get<std::string>(), mutant["weaker"].get<std::string>());
+    jobs.push_back(std::move(j));
+  }
+}
+
+// One job per source mutant: its cases are tried until one fails.
+void plan_source_mutants(const options& o, const manifest& m, std::vector<job>& jobs) {
+  for (const source_mutant& mutant : m.mutants) {
+    const std::string stem = fs::path(mutant.file).parent_path().parent_path().filename();
+    const std::string name = fs::path(mutant.file).stem();
+    if (!o.wants_mutant(name)) continue;
+    const json cases = cases_of(mutant.worker);
+    const bool wanted = o.wants(stem + "/" + name) ||
+                        std::any_of(cases.begin(), cases.end(), [&](const json& c) { return o.wants(c["name"]); });
+    if (!wanted) continue;
+    job j;
+    j.case_name = stem + "/" + name;
+    j.label = "in the source";
+    j.engine = "exact";
+    j.expect = job::expectation::fail;
+    j.worker = mutant.worker;
+    j.arguments = {"run", "--case", "*"};
+    if (const std::string status = read_file(mutant.status); status != "applied") {
+      j.broken = fmt::format("{} does not apply: {}", mutant.file, status);
+    }
+    jobs.push_back(std::move(j));
+  }
+}
+
+void plan_ledger(const manifest& m, std::vector<job>& jobs) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(m.headers_dir)) {
+    const fs::path header = entry.path().filename();
+    if (!fs::is_directory(fs::path(m.models_dir) / header.stem())) continue;  // no queue of its own
+    job j;
+    j.case_name = header.stem();
+    j.label = "ledger";
+    j.engine = "exact";
+    j.expect = job::expectation::ledger;
+    j.worker = m.worker;
+    j.arguments = {"ledger", "--header", header.string()};
+    jobs.push_back(std::move(j));
+  }
+}
+
+}  // namespace
+
+bool options::wants(const std::string& case_name) const {
+  return fnmatch(case_glob.c_str(), case_name.c_str(), 0) == 0;
+}
+
+bool options::wants_mutant(const std::string& name) const {
+  return mutant_glob.empty() || fnmatch(mutant_glob.c_str(), name.c_str(), 0) == 0;
+}
+
+manifest read_manifest(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) usage_error("cannot read " + path + "; build the models first: ./kit verify does");
+  manifest m;
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> fields = fields_of(line);
+    if (fields.size() < 2) continue;
+    if (fields[0] == "worker") m.worker = fields[1];
+    if (fields[0] == "models") m.models_dir = fields[1];
+    if (fields[0] == "docs") m.docs_dir = fields[1];
+    if (fields[0] == "headers") m.headers_dir = fields[1];
+    if (fields[0] == "mutant" && fields.size() == 4) m.mutants.push_back({fields[1], fields[2], fields[3]});
+  }
+  return m;
+}
+
+json cases_of(const std::string& worker) {
+  const std::string text = output_of(worker, {"list"});
+  json cases = json::parse(text, nullptr, false);
+  if (!cases.is_array()) usage_error("cannot list the cases of " + worker);
+  return cases;
+}
+
+std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
+  std::vector<job> jobs;
+  const bool only_mutants = !o.mutant_glob.empty();
+  const auto each = [&](auto wanted, auto add) {
+    for (const json& c : cases) {
+      if (o.wants(c["name"]) && wanted(c)) add(c);
+    }
+  };
+  if (!only_mutants) {
+    each(is_litmus, [&](const json& c) { plan_litmus(m, c, jobs); });
+    each([](const json& c) { return !is_litmus(c) && !is_seeded_bug(c); },
+         [&](const json& c) { plan_case(o, m, c, jobs); });
+  }
+  if (o.wants_engine("exact")) {
+    if (!only_mutants) each(is_seeded_bug, [&](const json& c) { plan_seeded_bug(m, c, jobs); });
+    each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
+    plan_source_mutants(o, m, jobs);
+  }
+  if (o.whole() || o.update_ledger) plan_ledger(m, jobs);
+  return jobs;
+}
+
+job plan_one(const options& o, const manifest& m, const json& cases) {
+  for (const json& c : cases) {
+    if (c["name"] != o.case_glob) continue;
+    const std::string search = o.search.empty() ? "exhaustive" : o.search;
+    std::vector<std::string> arguments = {"--search", search};
+    const std::string number = std::to_string(o.execution);
+    if (o.execution != 0) arguments.insert(arguments.end(), {"--show", number});
+    if (o.execution != 0 && search == "random")
+      arguments.insert(arguments.end(), {"--first", number, "--executions", "1"});
+    if (search == "bounded") arguments.insert(arguments.end(), {"--bound", std::to_string(o.bound)});
+    if (const std::size_t colon = o.weaken.find(':'); !o.weaken.empty()) {
+      if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
+      arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
+    }
+    return search_job(m.worker, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
+  }
+  usage_error("this needs --case with the full name of one case; ./kit verify --list names them");
+}
+
+}  // namespace runq::model

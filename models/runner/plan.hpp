@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Which searches to make: from the options, the manifest that the build wrote, and what the workers say of their cases.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "jobs.hpp"
+
+namespace runq::model {
+
+/// The command line of the runner.
+struct options {
+  std::string budget = "quick";
+  std::string case_glob = "*";
+  std::string engine;  ///< only this one: "exact" or "relacy"
+  std::string mutant_glob;
+  std::string search;
+  std::string weaken;  ///< "SITE:ORDER"
+  unsigned bound = 2;
+  std::uint64_t execution = 0;
+  std::string json_file;
+  std::string html_dir;
+  unsigned jobs = 1;
+  bool update_counts = false;
+  bool update_ledger = false;
+  bool list = false;
+
+  [[nodiscard]] bool wants(const std::string& case_name) const;
+  [[nodiscard]] bool wants_engine(const std::string& name) const { return engine.empty() || engine == name; }
+  [[nodiscard]] bool wants_mutant(const std::string& name) const;
+  /// Whether everything is asked for: only then are the ledger and the corpus judged as a whole.
+  [[nodiscard]] bool whole() const { return case_glob == "*" && engine.empty() && mutant_glob.empty(); }
+};
+
+struct source_mutant {
+  std::string worker;  ///< program
+  std::string status;  ///< file: "applied", or why not
+  std::string file;    ///< the .mutant file
+};
+
+/// What the build wrote: models/CMakeLists.txt.
+struct manifest {
+  std::string worker;
+  std::string models_dir;
+  std::string docs_dir;
+  std::string headers_dir;
+  std::vector<source_mutant> mutants;
+};
+
+[[nodiscard]] manifest read_manifest(const std::string& path);
+
+/// The cases that a worker has, as it describes them.
+[[nodiscard]] nlohmann::json cases_of(const std::string& worker);
+
+/// All jobs that the options ask for: litmus, models, corpus, mutants, ledger, in this order.
+[[nodiscard]] std::vector<job> plan(const options& o, const manifest& m, const nlohmann::json& cases);
+
+/// The one job of --execution or --weaken, which show one execution or one counterexample.
+[[nodiscard]] job plan_one(const options& o, const manifest& m, const nlohmann::json& cases);
+
+}  // namespace runq::model

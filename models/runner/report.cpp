@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace runq::model {
+
+namespace {
+
+using json = nlohmann::json;
+
+[[nodiscard]] bool failed_in(const json& result) { return result["what"] != "none"; }
+
+// What a completed search may be called. "exhaustive" belongs to the exact engine alone.
+[[nodiscard]] std::string coverage_words(const job& j) {
+  const std::string how = j.result["how"];
+  if (how == "bounded") return j.label;
+  if (how == "full") return "full search";
+  return how;
+}
+
+[[nodiscard]] const char* unit(const job& j) { return j.engine == "exact" ? "graphs" : "executions"; }
+
+[[nodiscard]] std::string failure_words(const json& r, const char* where_found) {
+  return fmt::format("{} at {} {}, {}", r["what"].get<std::string>(), where_found, r["executions"].get<std::uint64_t>(),
+                     r["where"].get<std::string>());
+}
+
+[[nodiscard]] bool shows(const json& result, const std::string& outcome) {
+  if (outcome == "race") return result["what"] == "data race";
+  const json& seen = result["outcomes"];
+  return std::find(seen.begin(), seen.end(), outcome) != seen.end();
+}
+
+[[nodiscard]] bool is_corpus(const job& j) { return j.case_name.starts_with("corpus/"); }
+
+// Bugs of the corpus that wait for a part that is not there yet: a line each in models/corpus/waiting.txt.
+[[nodiscard]] unsigned count_waiting(const std::string& models_dir) {
+  std::ifstream in(models_dir + "/corpus/waiting.txt");
+  unsigned n = 0;
+  for (std::string text; std::getline(in, text);) n += !text.empty() && text[0] != '#' ? 1 : 0;
+  return n;
+}
+
+}  // namespace
+
+void print_counterexample(const json& r) {
+  if (!r.contains("counterexample")) return;
+  for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
+}
+
+report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_ledger& ledger)
+    : options_(o), counts_(counts), ledger_(ledger), waiting_(count_waiting(m.models_dir)) {}
+
+void report::operator()(job& j) {
+  if (j.result.contains("error")) {
+    failed(j.case_name, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
+  } else {
+    switch (j.expect) {
+      case job::expectation::pass: judge_search(j); break;
+      case job::expectation::fail: judge_must_fail(j); break;
+      case job::expectation::litmus: judge_litmus(j); break;
+      case job::expectation::ledger: judge_ledger(j); break;
+    }
+  }
+  std::fflush(stdout);
+}
+
+void report::judge_search(job& j) {
+  heading("models", "every case on the shipped headers: by the exact engine to the end, then by Relacy");
+  const json& r = j.result;
+  const auto executions = r["executions"].get<std::uint64_t>();
+  if (failed_in(r)) {
+    failed(j.case_name,
+           fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == "exact" ? "graph" : "execution"), j.engine,
+                       j.label, r["message"].get<std::string>()));
+    print_counterexample(r);
+    fmt::print("  replay: ./kit verify --case {} {} --execution {}\n", j.case_name, j.replay, executions);
+    return;
+  }
+  if (r["how"] == "cut_short") {
+    failed(j.case_name, fmt::format("FAIL {} search of {} not finished after {} {}: {}", j.label, j.engine, executions,
+                                    unit(j), r["message"].get<std::string>()));
+    return;
+  }
+  if (!count_is_pinned(j)) return;
+  ++passed_;
+  line(j.case_name, fmt::format("PASS {:<12}", coverage_words(j)),
+       fmt::format("{:>9} {:<10} {:>6.2f} s  {}", executions, unit(j), r["seconds"].get<double>(), j.engine));
+}
+
+bool report::count_is_pinned(const job& j) {
+  if (j.counts_key.empty()) return true;
+  const auto executions = j.result["executions"].get<std::uint64_t>();
+  if (options_.update_counts) {
+    counts_.set(j.counts_key, executions);
+    return true;
+  }
+  const auto pinned = counts_.find(j.counts_key);
+  if (pinned == executions) return true;
+  failed(j.case_name, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
+                                           "./kit verify --update-counts",
+                                           j.label, executions, unit(j), *pinned)
+                             : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts",
+                                           j.label, executions, unit(j)));
+  return false;
+}
+
+void report::judge_must_fail(job& j) {
+  const bool bug = j.label == "seeded bug";
+  unsigned& all = is_corpus(j) ? corpus_ : bug ? bugs_ : mutants_;
+  unsigned& dead = is_corpus(j) ? corpus_caught_ : bug ? caught_ : killed_;
+  ++all;
+  if (bug) {
+    heading("seeded bugs", "programs that are wrong on purpose, most of them bugs from history: each must be caught");
+  } else {
+    heading("mutants", "the shipped headers with one order weakened or one step changed: each must be killed");
+  }
+  const json& exact = j.result;
+  const json& relacy = exact["relacy"];
+  if (!failed_in(exact)) {
+    failed(j.case_name,
+           fmt::format("SURVIVED {}: {} graphs, {}{}", j.label, exact["executions"].get<std::uint64_t>(),
+                       exact["how"] == "exhaustive" ? "all there are" : exact["message"].get<std::string>(),
+                       failed_in(relacy) ? "; but Relacy: " + failure_words(relacy, "execution") : ""));
+    return;
+  }
+  ++dead;
+  line(j.case_name, fmt::format("{} {:<24}", bug ? "CAUGHT" : "KILLED", bug ? "" : j.label),
+       fmt::format(
+           "{:<34} {}  (relacy: {})", j.changed, failure_words(exact, "graph"),
+           failed_in(relacy) ? fmt::format("execution {}", relacy["executions"].get<std::uint64_t>()) : "not noticed"));
+  if (!options_.mutant_glob.empty()) print_counterexample(exact);
+}
+
+void report::judge_litmus(job& j) {
+  if (litmus_++ == 0) {
+    heading("litmus", "what C++20 allows, and what each engine shows: how far a PASS can be trusted (docs/limits.md)");
+    fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10}\n", "shape", "outcome", "C++20", "exact", "load buffering",
+               "relacy");
+  }
+  const json& question = j.about["litmus"];
+  const std::string outcome = question["outcome"];
+  const auto words = [](bool yes) { return yes ? "shown" : "not shown"; };
+  const bool allowed = question["cpp20"];
+  const bool exact = shows(j.result["exact"], outcome);
+  const bool buffering = shows(j.result["load buffering"], outcome);
+  const bool relacy = shows(j.result["relacy"], outcome);
+  std::string note;
+  if (relacy != allowed) note = relacy ? "relacy: false alarm, known" : "relacy: blind spot, known";
+  // With load buffering the exact engine shows exactly what C++20 allows; without, all but load buffering itself.
+  if (exact != question["exact"] || relacy != question["relacy"] || buffering != allowed) {
+    note = "NOT AS PINNED: the table in docs/limits.md is wrong";
+    ++failures_;
+  } else {
+    ++calibrated_;
+  }
+  fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10} {}\n", j.case_name.substr(j.case_name.find('/') + 1), outcome,
+             allowed ? "allowed" : "forbidden", words(exact), words(buffering), words(relacy), note);
+}
+
+void report::judge_ledger(job& j) {
+  heading("ledger", "every order of the headers, weakened by every step (docs/memory-orders.md)");
+  const json& rows = j.result["rows"];
+  unsigned killed = 0;
+  unsigned buffering = 0;
+  unsigned redundant = 0;
+  for (const json& row : rows) {
+    ++(row["verdict"] == "killed" ? killed : row["verdict"] == "redundant" ? redundant : buffering);
+  }
+  orders_killed_ += killed;
+  orders_killed_load_buffering_ += buffering;
+  orders_redundant_ += redundant;
+  for (const json& hole : j.result["holes"]) {
+    ++holes_;
+    failed("runq/" + j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
+  }
+  if (options_.update_ledger) {
+    ledger_.set(j.case_name, rows);
+  } else {
+    for (const std::string& difference : ledger_.differences(j.case_name, rows)) {
+      failed("runq/" + j.case_name + ".hpp",
+             "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
+    }
+  }
+  line("runq/" + j.case_name + ".hpp", fmt::format("{:>2} weakenings", rows.size()),
+       fmt::format("{:>2} killed, {} killed under load buffering, {} redundant and kept for a reason", killed,
+                   buffering, redundant));
+}
+
+void report::finish(std::size_t done, std::size_t planned, double seconds) {
+  if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
+    failed("docs/memory-orders.md", "STALE it does not follow from models/*/ledger.json: ./kit verify --update-ledger");
+  }
+  if (options_.whole() && options_.jobs != 0) fmt::print("\nengine genmc: absent\n");
+  if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);
+  fmt::print("\nverify: {} searches passed", passed_);
+  if (litmus_ != 0) fmt::print(", litmus as expected {}/{}", calibrated_, litmus_);
+  if (corpus_ != 0) fmt::print(", corpus {}/{} caught ({} waiting)", corpus_caught_, corpus_, waiting_);
+  if (bugs_ != 0) fmt::print(", other seeded bugs caught {}/{}", caught_, bugs_);
+  if (mutants_ != 0) fmt::print(", mutants killed {}/{}", killed_, mutants_);
+  if (const unsigned orders = orders_killed_ + orders_killed_load_buffering_ + orders_redundant_; orders != 0) {
+    fmt::print(", {} weakenings of orders ({} killed, {} under load buffering, {} redundant, {} holes)", orders,
+               orders_killed_, orders_killed_load_buffering_, orders_redundant_, holes_);
+  }
+  fmt::print(", {} failed, {:.1f} s\n", failures_, seconds);
+}
+
+void report::heading(const std::string& title, const std::string& text) {
+  if (title == last_heading_) return;
+  fmt::print("{}{}: {}\n", last_heading_.empty() ? "" : "\n", title, text);
+  last_heading_ = title;
+  last_name_.clear();
+}
+
+void report::line(const std::string& name, const std::string& verdict, const std::string& rest) {
+  fmt::print("  {:<34} {} {}\n", name == last_name_ ? "" : name, verdict, rest);
+  last_name_ = name;
+}
+
+void report::failed(const std::string& name, const std::string& what) {
+  ++failures_;
+  last_name_.clear();
+  line(name, what, "");
+  last_name_.clear();
+}
+
+json to_json(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger) {
+  json searches = json::array();
+  for (const job& j : jobs) {
+    if (j.expect == job::expectation::ledger || !j.result.is_object()) continue;
+    json entry = {{"case", j.case_name},
+                  {"search", j.label},
+                  {"engine", j.engine},
+                  {"label", j.label},
+                  {"changed", j.changed},
+                  {"replay", j.replay},
+                  {"result", j.result},
+                  {"expect", j.expect == job::expectation::pass   ? "pass"
+                             : j.expect == job::expectation::fail ? "fail"
+                                                                  : "litmus"}};
+    if (j.about.contains("property")) entry["property"] = j.about["property"];
+    if (j.about.contains("litmus")) entry["litmus"] = j.about["litmus"];
+    searches.push_back(std::move(entry));
+  }
+  json rows = json::array();
+  for (const auto& [stem, of_stem] : ledger.by_stem()) {
+    for (json row : of_stem) {
+      row["header"] = "runq/" + stem + ".hpp";
+      rows.push_back(std::move(row));
+    }
+  }
+  return {{"version", RUNQ_VERSION},
+          {"compiler", __VERSION__},
+          {"budget", o.budget},
+          {"searches", searches},
+          {"ledger", rows}};
+}
+
+}  // namespace runq::model
