@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The owner pushes and pops at one end while thieves take at the other, down to the last element and through growth.
+#include <optional>
+
+#include "linearize.hpp"
 #include "oracle.hpp"
 #include "runq/chase_lev.hpp"
 
@@ -12,36 +15,50 @@ class chase_lev_model : public scenario {
  protected:
   using deque_type = basic_chase_lev<task*, atomics>;
 
-  void push(int id) { require(owner.push(tasks.make(id)), "a push failed although there was memory"); }
+  void push(int id) {
+    task* const t = tasks.make(id);
+    const moment began = log.begin();
+    require(owner.push(t), "a push failed although there was memory");
+    log.add(began, op_kind::append, {&id, 1});
+  }
   /// Pops one task, if there is one, and runs it. Its id, or 0.
-  int pop() { return run(owner.pop().value_or(nullptr)); }
+  int pop() {
+    const moment began = log.begin();
+    const std::optional<task*> got = owner.pop();
+    return took(began, op_kind::take_back, got ? *got : nullptr);
+  }
   steal_status steal() {
+    const moment began = log.begin();
     const steal_result<task*> got = deque.make_thief().steal();
-    run(got.value);
+    // A lost race is no operation: nothing happened.
+    if (got.status != steal_status::lost) took(began, op_kind::take_front, got.value);
     return got.status;
   }
-  /// Several steals by one thief, who sees the oldest first.
+  /// Several steals by one thief.
   void steal_times(int times) {
-    fifo_view view;
-    for (int i = 0; i != times; ++i) {
-      const steal_result<task*> got = deque.make_thief().steal();
-      if (const int id = run(got.value)) view.see(id);
-    }
+    for (int i = 0; i != times; ++i) steal();
   }
   void finish() override {
     while (pop() != 0) continue;
     tasks.require_all_ran();
+    log.require_linearizable();
   }
 
-  int run(task* t) {
-    if (t == nullptr) return 0;
+  int took(moment began, op_kind kind, task* t) {
+    if (t == nullptr) {
+      log.add(began, op_kind::find_empty, {});
+      return 0;
+    }
+    const int id = tasks.id_of(t);
+    log.add(began, kind, {&id, 1});
     tasks.run(t);
-    return tasks.id_of(t);
+    return id;
   }
 
   task_set<Tasks> tasks;
   deque_type deque{2};
   typename deque_type::owner owner = deque.make_owner();
+  history<31, 8> log;
 };
 
 // Owner: push push push (which grows the array) pop pop ‖ thieves: Steals steals each.
@@ -143,14 +160,16 @@ const bool added[] = {
                     {"steal_bottom_relaxed", "chase_lev.steal.bottom", std::memory_order::relaxed},
                     {"array_publish_relaxed", "chase_lev.grow.publish", std::memory_order::relaxed},
                     {"array_read_relaxed", "chase_lev.steal.array", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<grow_vs_steal<2>>({
         .name = "chase_lev/grow_vs_two_steals",
-        .property = "the same with two steals by one thief, who sees the oldest first",
+        .property = "the same with two steals by one thief",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"pop_fence_acq_rel", "chase_lev.pop.fence", std::memory_order::acq_rel},
                     {"steal_fence_acq_rel", "chase_lev.steal.fence", std::memory_order::acq_rel}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<last_one>({
         .name = "chase_lev/last_one",
@@ -158,30 +177,35 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<last_one_of_three>({
         .name = "chase_lev/last_one_of_three",
         .property = "owner and two thieves: one of them gets the last task",
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
+        .progress = progress_claim::lock_free,
     }),
     add_case<slot_reuse>({
         .name = "chase_lev/slot_reuse",
         .property = "a thief never runs what the owner wrote into a slot after the thief had claimed it",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
+        .progress = progress_claim::lock_free,
     }),
     add_case<pop_on_empty>({
         .name = "chase_lev/pop_on_empty",
         .property = "a pop from an empty deque at index 0 finds nothing and breaks nothing",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
+        .progress = progress_claim::lock_free,
     }),
     add_case<never_empty>({
         .name = "chase_lev/never_empty",
         .property = "a deque that at no moment is empty is never called empty",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
+        .progress = progress_claim::lock_free,
     }),
 };
 

@@ -19,6 +19,12 @@ struct site {
   int line = 0;
 };
 
+/// A point in the run of a thread: the number of steps it has made so far. Threads are numbered by the engine.
+struct moment {
+  int thread = -1;
+  std::uint32_t steps = 0;
+};
+
 enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor };
 
 /// Applies `op` as std::atomic would for an unsigned integer; the caller truncates to the width of its type.
@@ -82,6 +88,15 @@ class engine {
 
   /// Index of the running thread, 0 … threads-1; -1 while the scenario is constructed or finishes.
   [[nodiscard]] virtual int thread_index() const noexcept = 0;
+  /// Where the running thread is now.
+  [[nodiscard]] virtual moment now() const noexcept {
+    return {thread_index(), static_cast<std::uint32_t>(operations())};
+  }
+  /// Whether all that a thread did up to `end` happens-before all that a thread does after `begin`. An engine without
+  /// clocks knows program order only, and that finish() comes last.
+  [[nodiscard]] virtual bool happened_before(moment end, moment begin) const noexcept {
+    return end.thread == begin.thread && end.steps <= begin.steps;
+  }
   /// Atomic operations, plain accesses and fences that the running thread has made so far in this execution.
   [[nodiscard]] virtual std::uint64_t operations() const noexcept = 0;
 };

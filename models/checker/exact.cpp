@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "exact.hpp"
 
+#include <memory>
+
 #include "exact_search.hpp"
+#include "runtime.hpp"
 
 namespace runq::model {
 
@@ -11,9 +14,22 @@ search_result run_exact(const case_spec& spec, const exact_options& options, exa
     result.message = "limit: a scenario has 1 to " + std::to_string(max_threads) + " threads";
     return result;
   }
-  exact::search search(spec, options);
-  result = search.run();
-  if (statistics != nullptr) *statistics = search.statistics();
+  exact_options now = options;
+  if (options.show_execution != 0) now.jobs = 1;  // executions are numbered as one process meets them
+  const runtime_notes before = notes();
+  auto search = std::make_unique<exact::search>(spec, now);
+  result = search->run();
+  if (statistics != nullptr) *statistics = search->statistics();
+  const exact::search::again undecided = search->undecided();
+  if (undecided == exact::search::again::no) return result;
+
+  search.reset();
+  set_notes(before);
+  const double seconds = result.seconds;
+  now.jobs = 1;
+  if (undecided == exact::search::again::without_time_limit) now.time_limit_seconds = 0;
+  result = run_exact(spec, now, statistics);
+  result.seconds += seconds;
   return result;
 }
 

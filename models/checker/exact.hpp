@@ -19,6 +19,8 @@ struct exact_options {
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.
   bool retries_block = false;
+  /// Processes that search together (exact_team.hpp). The result is the same with any number.
+  unsigned jobs = 1;
   /// Limits. Reaching one ends the search with coverage::cut_short and a message that names it.
   std::uint64_t max_executions = 1'000'000'000;
   unsigned max_events_per_thread = 2'000;
@@ -32,6 +34,7 @@ struct exact_options {
 
 struct exact_statistics {
   std::uint64_t duplicates = 0;  ///< with check_duplicates
+  bool froze = false;            ///< with freeze_thread: whether it ever came so far
 };
 
 /// Must not be called while another engine runs in this process. `statistics` may be nullptr.

@@ -79,7 +79,7 @@ void search::try_delayed_at(graph& g, event_id read, event_id write, event_id ol
       if (n.kind == node_kind::read ? g.at(n.source).place < place : n.place <= place) consistent = false;
     }
   }
-  if (consistent && psc_acyclic(g) && delayed_bases_.insert(fingerprint(g)).second) push(copy(g));
+  if (consistent && psc_acyclic(g) && first_time(delayed_bases_, 1, fingerprint(g))) push(copy(g));
   g.displace(write);
 }
 

@@ -4,10 +4,16 @@
 
 namespace runq::model::exact {
 
-std::unique_ptr<graph> search::copy(const graph& g) {
-  if (spare_.empty()) return std::make_unique<graph>(g);
+/// With any contents.
+std::unique_ptr<graph> search::new_graph() {
+  if (spare_.empty()) return std::make_unique<graph>();
   std::unique_ptr<graph> result = std::move(spare_.back());
   spare_.pop_back();
+  return result;
+}
+
+std::unique_ptr<graph> search::copy(const graph& g) {
+  std::unique_ptr<graph> result = new_graph();
   *result = g;
   return result;
 }

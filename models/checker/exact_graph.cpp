@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "exact_graph.hpp"
 
+#include <cstring>
+#include <type_traits>
+
 namespace runq::model::exact {
 
 event_id graph::append(unsigned thread, const operation& o) {
@@ -101,6 +104,43 @@ void graph::restrict_to(const clock& keep) {
     }
   }
   std::erase_if(sequential_, [this](event_id e) { return !contains(e); });
+}
+
+static_assert(std::is_trivially_copyable_v<node> && std::is_trivially_copyable_v<event_id>);
+
+std::size_t graph::packed_bytes() const noexcept {
+  std::size_t events = 0;
+  for (const auto& of_thread : threads_) events += of_thread.size();
+  return sizeof(packed_head) + events * sizeof(node) + sequential_.size() * sizeof(event_id);
+}
+
+void graph::pack(std::byte* where) const noexcept {
+  packed_head head{{},     static_cast<std::uint32_t>(sequential_.size()), next_stamp_, fixed_until, unfinished_rmw,
+                   delayed};
+  for (unsigned t = 0; t != thread_slots; ++t) head.sizes[t] = size(t);
+  const auto put = [&where](const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(where, from, bytes);
+    where += bytes;
+  };
+  put(&head, sizeof head);
+  for (const auto& of_thread : threads_) put(of_thread.data(), of_thread.size() * sizeof(node));
+  put(sequential_.data(), sequential_.size() * sizeof(event_id));
+}
+
+void graph::unpack(const std::byte* where) {
+  packed_head head;
+  std::memcpy(&head, where, sizeof head);
+  const auto* events = reinterpret_cast<const node*>(where + sizeof head);
+  for (unsigned t = 0; t != thread_slots; ++t) {
+    threads_[t].assign(events, events + head.sizes[t]);
+    events += head.sizes[t];
+  }
+  const auto* sc = reinterpret_cast<const event_id*>(events);
+  sequential_.assign(sc, sc + head.sequential);
+  next_stamp_ = head.next_stamp;
+  fixed_until = head.fixed_until;
+  unfinished_rmw = head.unfinished_rmw;
+  delayed = head.delayed;
 }
 
 std::uint64_t fingerprint(const graph& g) noexcept {

@@ -165,10 +165,25 @@ class graph {
   /// Removes all but the first `keep[t]` events of each thread; the rest must not refer to what goes.
   void restrict_to(const clock& keep);
 
+  /// The graph as bytes that a process with the same addresses can read; `where` is aligned to 64.
+  [[nodiscard]] std::size_t packed_bytes() const noexcept;
+  void pack(std::byte* where) const noexcept;
+  void unpack(const std::byte* where);
+
  private:
   /// Gives `e` the clocks that its place in po implies, before any rf edge.
   void inherit(event_id e);
   void join_everything(node& first) const;
+
+  /// What stands before the events in a packed graph.
+  struct alignas(node) packed_head {
+    std::array<std::uint32_t, thread_slots> sizes;
+    std::uint32_t sequential;
+    std::uint32_t next_stamp;
+    std::uint32_t fixed_until;
+    std::uint32_t unfinished_rmw;
+    event_id delayed;
+  };
 
   std::array<std::vector<node>, thread_slots> threads_;
   std::vector<event_id> sequential_;

@@ -38,11 +38,21 @@ event_id search::perform(const operation& wanted, site where) {
   const event_id e{static_cast<std::uint16_t>(current_), static_cast<std::uint16_t>(t.position)};
   if (thread_index() == options_.freeze_thread && options_.freeze_thread >= 0 &&
       t.operations == options_.freeze_after) {
+    statistics_.froze = true;
     stop_running_thread(status::frozen);
   }
   ++t.operations;
   if (!replay(wanted, where)) extend(wanted, where);
   return e;
+}
+
+bool search::happened_before(moment end, moment begin) const noexcept {
+  if (end.steps == 0 || end.thread == begin.thread) return end.thread != begin.thread || end.steps <= begin.steps;
+  const event_id last{static_cast<std::uint16_t>(end.thread), static_cast<std::uint16_t>(end.steps - 1)};
+  // The first event of a thread is ordered after the construction only, the first of finish() after everything.
+  if (begin.steps == 0)
+    return end.thread == static_cast<int>(constructing) || begin.thread == static_cast<int>(finishing);
+  return g_->at(static_cast<unsigned>(begin.thread), begin.steps - 1).hb.covers(last);
 }
 
 /// Follows the graph. Returns false when the thread is at its frontier and may add the event.

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "exact_team.hpp"
+
 namespace runq::model::exact {
 
 search::search(const case_spec& spec, const exact_options& options)
@@ -14,15 +16,25 @@ search_result search::run() {
   engine* const before = set_current_engine(this);
   result_.how = coverage::exhaustive;
   push(std::make_unique<graph>());
+  explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
+  if (!over() && !pending_.empty()) explore_together();
+  set_current_engine(before);
+  result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return std::move(result_);
+}
+
+void search::explore(std::uint64_t graphs) {
   while (!over() && !pending_.empty()) {
     g_ = std::move(pending_.back());
     pending_.pop_back();
     run_graph();
     recycle(std::move(g_));
+    if (team_ != nullptr) {
+      confer();
+    } else if (result_.executions + result_.blocked >= graphs) {
+      return;
+    }
   }
-  set_current_engine(before);
-  result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  return std::move(result_);
 }
 
 void search::run_graph() {
@@ -192,13 +204,18 @@ void search::check_limits() {
   constexpr std::uint64_t look_at_clock_every = 1024;
   const std::uint64_t explored = result_.executions + result_.blocked;
   if (result_.executions >= options_.max_executions && !pending_.empty()) {
-    cut_short("limit reached: max_executions = " + std::to_string(options_.max_executions) +
-              "; raise it, or make the scenario smaller");
+    use_up_budget("max_executions = " + std::to_string(options_.max_executions));
   }
   if (options_.time_limit_seconds <= 0 || explored % look_at_clock_every != 0) return;
   if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > options_.time_limit_seconds) {
-    cut_short("limit reached: time_limit_seconds; raise it, or make the scenario smaller");
+    use_up_budget("time_limit_seconds");
   }
+}
+
+void search::use_up_budget(const std::string& limit) {
+  if (over_) return;
+  out_of_budget_ = true;
+  cut_short("limit reached: " + limit + "; raise it, or make the scenario smaller");
 }
 
 void search::cut_short(std::string message) {
@@ -240,7 +257,7 @@ void search::report_here(failure what, std::string message, site where) {
 bool search::is_new_graph() {
   const bool has_delayed = g_->delayed != nobody;
   if (!options_.check_duplicates && !has_delayed) return true;
-  if (seen_.insert(fingerprint(*g_)).second) return true;
+  if (first_time(seen_, 0, fingerprint(*g_))) return true;
   if (!has_delayed) ++statistics_.duplicates;
   return !has_delayed;
 }

@@ -24,12 +24,17 @@
 
 namespace runq::model::exact {
 
+class team;
+
 class search final : public engine, public waiting_engine {
  public:
   search(const case_spec& spec, const exact_options& options);
 
   [[nodiscard]] search_result run();
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
+  /// After a search by several processes: whether one has to tell what it came to.
+  enum class again : std::uint8_t { no, as_before, without_time_limit };
+  [[nodiscard]] again undecided() const noexcept { return undecided_; }
 
   // engine
   void atomic_init(location& at, bool initialised, std::uint64_t value, site where) override;
@@ -57,6 +62,10 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] std::uint64_t operations() const noexcept override { return threads_[current_].operations; }
 
   // waiting_engine
+  [[nodiscard]] moment now() const noexcept override {
+    return {static_cast<int>(current_), static_cast<std::uint32_t>(threads_[current_].position)};
+  }
+  [[nodiscard]] bool happened_before(moment end, moment begin) const noexcept override;
   void await_begin() override;
   void await_failed(site where) override;
   void discard(site where) override;
@@ -82,7 +91,18 @@ class search final : public engine, public waiting_engine {
     std::vector<site> sites;   ///< of each event
   };
 
+  // exact_team.cpp: several processes
+  void explore_together();
+  void work_as_other();
+  void work(bool has_work);
+  void confer();
+  void add_up(team& t);
+  /// Whether `number` is new: to this process's set, or to the team's.
+  [[nodiscard]] bool first_time(std::unordered_set<std::uint64_t>& alone, unsigned together, std::uint64_t number);
+
   // exact_search.cpp: one execution
+  /// Until nothing is pending; alone, at most until `graphs` have been visited.
+  void explore(std::uint64_t graphs = ~std::uint64_t{0});
   void run_graph();
   void begin_execution();
   void construct_scenario();
@@ -100,6 +120,7 @@ class search final : public engine, public waiting_engine {
   [[noreturn]] void report_here(failure what, std::string message, site where);
   void cut_short(std::string message);
   [[nodiscard]] bool over() const noexcept { return over_; }
+  void use_up_budget(const std::string& limit);
   void check_limits();
   [[nodiscard]] bool is_new_graph();
   [[nodiscard]] bool in_doubt() const noexcept { return g_->delayed != nobody && !extending_; }
@@ -132,6 +153,7 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool maximally_added(event_id e, const clock& prefix) const;
   void revisit(event_id read, event_id write);
   void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
+  [[nodiscard]] std::unique_ptr<graph> new_graph();
   [[nodiscard]] std::unique_ptr<graph> copy(const graph& g);
   void push(std::unique_ptr<graph> g) { pending_.push_back(std::move(g)); }
   void recycle(std::unique_ptr<graph> g) { spare_.push_back(std::move(g)); }
@@ -151,6 +173,10 @@ class search final : public engine, public waiting_engine {
   search_result result_;
   exact_statistics statistics_;
   bool over_ = false;
+  bool out_of_budget_ = false;    ///< over because of a limit of how long to search
+  bool stopped_by_team_ = false;  ///< over because another process is
+  again undecided_ = again::no;
+  team* team_ = nullptr;  ///< while there are several processes
   std::chrono::steady_clock::time_point start_;
   std::unordered_set<std::uint64_t> seen_;  ///< complete graphs: those with a delayed read, or all for check_duplicates
   std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried

@@ -52,6 +52,7 @@ class task_set {
     for (int id = 1; id <= Count; ++id) require(ran_[index(id)] == made_[index(id)], "a task was lost");
   }
 
+  [[nodiscard]] task* get(int id) { return &tasks_[index(id)]; }
   [[nodiscard]] int id_of(const task* t) const { return static_cast<int>(t - tasks_.data()) + 1; }
   [[nodiscard]] int made() const {
     int n = 0;

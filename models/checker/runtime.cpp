@@ -16,42 +16,27 @@ namespace {
 engine* current = nullptr;
 
 weakening active;
-bool active_used = false;
-
-// Fixed arrays: record_outcome() runs inside an execution, where an engine may have taken over operator new.
-constexpr std::size_t max_outcomes = 256;
-constexpr std::size_t outcome_size = 32;
-std::array<std::array<char, outcome_size>, max_outcomes> seen_outcomes;
-std::size_t outcome_count = 0;
+runtime_notes seen;
 
 struct named_value {
   std::uintptr_t bits;
   const char* kind;
   int number;
 };
+// Fixed, too: constructors of scenarios call this.
 constexpr std::size_t max_named_values = 64;
 std::array<named_value, max_named_values> named_values;
 std::size_t named_value_count = 0;
 
-// Fixed for the same reason.
-struct noted_order {
-  site where;
-  int arg;
-  order_of kind;
-  std::memory_order written;
-};
-constexpr std::size_t max_noted_orders = 1024;
-std::array<noted_order, max_noted_orders> noted;
-std::size_t noted_count = 0;
 bool noting = false;
 
 void note_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
-  for (std::size_t i = 0; i != noted_count; ++i) {
-    const noted_order& n = noted[i];
+  for (std::size_t i = 0; i != seen.order_count; ++i) {
+    const runtime_notes::order& n = seen.orders[i];
     if (n.where.line == where.line && n.arg == arg && n.where.file == where.file) return;
   }
-  if (noted_count == max_noted_orders) current->fail("limit reached: 1024 orders noted (max_noted_orders)", where);
-  noted[noted_count++] = {where, arg, kind, written};
+  if (seen.order_count == runtime_notes::max_orders) current->fail("limit reached: 1024 orders noted", where);
+  seen.orders[seen.order_count++] = {where, arg, kind, written};
 }
 
 [[nodiscard]] bool weakens(site where, int arg) noexcept {
@@ -68,30 +53,31 @@ engine* set_current_engine(engine* e) noexcept { return std::exchange(current, e
 std::memory_order effective_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
   if (noting) note_order(written, kind, where, arg);
   if (active.line == 0 || !weakens(where, arg)) return written;
-  active_used = true;
+  seen.weakening_used = true;
   return active.to;
 }
 
 void set_weakening(const weakening& w) {
   active = w;
-  active_used = false;
+  seen.weakening_used = false;
 }
 
 void start_noting_orders() noexcept {
-  noted_count = 0;
+  seen.order_count = 0;
   noting = true;
 }
 
 std::vector<used_order> noted_orders() {
   noting = false;
   std::vector<used_order> all;
-  for (std::size_t i = 0; i != noted_count; ++i) {
-    all.push_back({noted[i].where.file, noted[i].where.line, noted[i].arg, noted[i].kind, noted[i].written});
+  for (std::size_t i = 0; i != seen.order_count; ++i) {
+    const runtime_notes::order& n = seen.orders[i];
+    all.push_back({n.where.file, n.where.line, n.arg, n.kind, n.written});
   }
   return all;
 }
 
-bool weakening_was_used() noexcept { return active_used; }
+bool weakening_was_used() noexcept { return seen.weakening_used; }
 
 std::vector<case_spec>& cases() {
   static std::vector<case_spec> all;
@@ -99,22 +85,42 @@ std::vector<case_spec>& cases() {
 }
 
 void record_outcome(const char* text) noexcept {
-  for (std::size_t i = 0; i != outcome_count; ++i) {
-    if (std::strncmp(seen_outcomes[i].data(), text, outcome_size - 1) == 0) return;
+  for (std::size_t i = 0; i != seen.outcome_count; ++i) {
+    if (std::strncmp(seen.outcomes[i].data(), text, runtime_notes::outcome_size - 1) == 0) return;
   }
-  if (outcome_count == max_outcomes) current->fail("record_outcome: more than 256 distinct outcomes", {});
-  std::array<char, outcome_size>& entry = seen_outcomes[outcome_count++];
-  std::strncpy(entry.data(), text, outcome_size - 1);
+  if (seen.outcome_count == runtime_notes::max_outcomes) {
+    current->fail("record_outcome: more than 256 distinct outcomes", {});
+  }
+  auto& entry = seen.outcomes[seen.outcome_count++];
+  std::strncpy(entry.data(), text, runtime_notes::outcome_size - 1);
   entry.back() = '\0';
 }
 
-void clear_outcomes() noexcept { outcome_count = 0; }
+void clear_outcomes() noexcept { seen.outcome_count = 0; }
 
 std::vector<std::string> outcomes() {
   std::vector<std::string> all;
-  for (std::size_t i = 0; i != outcome_count; ++i) all.emplace_back(seen_outcomes[i].data());
+  for (std::size_t i = 0; i != seen.outcome_count; ++i) all.emplace_back(seen.outcomes[i].data());
   std::sort(all.begin(), all.end());
   return all;
+}
+
+const runtime_notes& notes() noexcept { return seen; }
+
+void set_notes(const runtime_notes& to) noexcept { seen = to; }
+
+bool add_notes(const runtime_notes& more) noexcept {
+  if (seen.outcome_count + more.outcome_count > runtime_notes::max_outcomes ||
+      seen.order_count + more.order_count > runtime_notes::max_orders) {
+    return false;  // most are the same, so perhaps there would have been room
+  }
+  for (std::size_t i = 0; i != more.outcome_count; ++i) record_outcome(more.outcomes[i].data());
+  for (std::size_t i = 0; i != more.order_count; ++i) {
+    const runtime_notes::order& n = more.orders[i];
+    note_order(n.written, n.kind, n.where, n.arg);
+  }
+  seen.weakening_used = seen.weakening_used || more.weakening_used;
+  return true;
 }
 
 void name_value(const void* value, const char* kind, int number) noexcept {

@@ -2,7 +2,9 @@
 // What the engines share while a scenario runs: which order is weakened, and the outcomes seen so far.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,29 @@ void clear_outcomes() noexcept;
 
 /// The name that name_value() gave to `bits`, or an empty string.
 [[nodiscard]] std::string value_name(std::uint64_t bits);
+
+/// What scenarios have told this process so far. A search by several processes adds theirs up.
+struct runtime_notes {
+  // Fixed arrays: notes are taken inside an execution, where an engine may have taken over operator new.
+  static constexpr std::size_t max_outcomes = 256;
+  static constexpr std::size_t outcome_size = 32;
+  static constexpr std::size_t max_orders = 1024;
+  struct order {
+    site where;
+    int arg;
+    order_of kind;
+    std::memory_order written;
+  };
+  std::array<std::array<char, outcome_size>, max_outcomes> outcomes{};
+  std::size_t outcome_count = 0;
+  std::array<order, max_orders> orders{};
+  std::size_t order_count = 0;
+  bool weakening_used = false;
+};
+[[nodiscard]] const runtime_notes& notes() noexcept;
+void set_notes(const runtime_notes& to) noexcept;
+/// False when there are too many.
+[[nodiscard]] bool add_notes(const runtime_notes& more) noexcept;
 
 [[nodiscard]] const char* to_string(std::memory_order order) noexcept;
 

@@ -51,6 +51,14 @@ struct litmus_question {
   bool exact = false;             ///< shown by the exact engine without load buffering (RC11)
 };
 
+/// What is claimed of the operations that a case's threads call, and so is checked: freeze any one thread for ever at
+/// any of its steps, and see whether the others still finish.
+enum class progress_claim : unsigned char {
+  none,       ///< nothing is claimed, nothing checked
+  lock_free,  ///< the others always finish
+  blocking,   ///< they do not: somewhere a frozen thread holds them up (a lock)
+};
+
 struct case_spec {
   const char* name;      ///< "ring/push_vs_steal": folder and file of the model
   const char* property;  ///< one sentence: what holds in every execution
@@ -61,6 +69,7 @@ struct case_spec {
   /// The scenario is wrong on purpose, to show what its bug looks like: it must fail.
   bool seeded_bug = false;
   litmus_question litmus{};
+  progress_claim progress = progress_claim::none;
   /// Set by add_case: constructs the scenario in `where` (max_scenario_size bytes, aligned to 64).
   scenario* (*construct)(void* where) = nullptr;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "searches.hpp"
 
+#include <utility>
+
 namespace runq::model {
 
 namespace {
@@ -26,6 +28,30 @@ namespace {
 
 both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions) {
   return {run_exact(spec, {}), relacy_until_failure(spec, executions), &spec};
+}
+
+progress_verdict check_progress(const case_spec& spec) {
+  progress_verdict v;
+  for (unsigned thread = 0; thread != spec.threads; ++thread) {
+    bool froze = true;
+    for (unsigned step = 0; froze; ++step) {
+      exact_options options;
+      options.freeze_thread = static_cast<int>(thread);
+      options.freeze_after = step;
+      exact_statistics statistics;
+      search_result r = run_exact(spec, options, &statistics);
+      froze = statistics.froze;
+      ++v.searches;
+      v.executions += r.executions;
+      if (r.what == failure::none && r.how == coverage::exhaustive) continue;
+      v.others_always_finish = false;
+      v.thread = options.freeze_thread;
+      v.step = step;
+      v.counterexample = std::move(r);
+      return v;
+    }
+  }
+  return v;
 }
 
 both_verdicts search_all_for_failure(std::uint64_t executions) {

@@ -26,4 +26,16 @@ struct both_verdicts {
 /// The same for several cases: ends at the first that the exact engine finds a failure in.
 [[nodiscard]] both_verdicts search_all_for_failure(std::uint64_t executions);
 
+/// Every thread frozen at every of its steps, one after the other.
+struct progress_verdict {
+  bool others_always_finish = true;
+  int thread = -1;    ///< frozen when they did not,
+  unsigned step = 0;  ///< after this many operations
+  search_result counterexample;
+  std::uint64_t searches = 0;
+  std::uint64_t executions = 0;  ///< in all searches
+};
+
+[[nodiscard]] progress_verdict check_progress(const case_spec& spec);
+
 }  // namespace runq::model

@@ -43,6 +43,9 @@ using json = nlohmann::json;
   full.full |= c.quick.full;
   json j = {{"name", c.name},        {"property", c.property}, {"threads", c.threads},      {"quick", to_json(c.quick)},
             {"full", to_json(full)}, {"mutants", mutants},     {"seeded_bug", c.seeded_bug}};
+  if (c.progress != progress_claim::none) {
+    j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
+  }
   if (c.litmus.outcome != nullptr) {
     j["litmus"] = {{"outcome", c.litmus.outcome},
                    {"cpp20", c.litmus.cpp20},
@@ -102,6 +105,16 @@ using json = nlohmann::json;
                     {"reason", r.reason}});
   }
   return {{"rows", rows}, {"holes", l.holes}};
+}
+
+[[nodiscard]] json to_json(const progress_verdict& v, source_index& sources) {
+  json j = to_json(v.counterexample, sources);
+  j["others_always_finish"] = v.others_always_finish;
+  j["thread"] = v.thread;
+  j["step"] = v.step;
+  j["searches"] = v.searches;
+  j["executions"] = v.executions;
+  return j;
 }
 
 void print_result(const json& result) { std::puts(("R " + result.dump()).c_str()); }
@@ -181,6 +194,7 @@ struct request {
   const case_spec& spec = find_case(r.name);
   if (r.search == "mutant") return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
   if (r.search == "litmus") return litmus(spec, sources);
+  if (r.search == "progress") return to_json(check_progress(spec), sources);
   if (r.search == "exhaustive") {
     exact_options options = r.exact;
     options.time_limit_seconds = r.seconds;
@@ -192,7 +206,7 @@ struct request {
 void add_run_options(CLI::App& command, request& r) {
   command.add_option("--case", r.name)->required();
   command.add_option("--search", r.search)
-      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full", "mutant", "litmus"}));
+      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full", "mutant", "litmus", "progress"}));
   command.add_option("--executions", r.executions);
   command.add_option("--first", r.relacy.first);
   command.add_option("--bound", r.relacy.context_bound);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // S7: steal-half on a LIFO Chase-Lev deque by one compare-exchange of top.
 //
-// Source: the review of crossbeam#148 (and #72 before it), which was closed for this reason: the owner's pop claims
-// only the last element, so nothing stops it from passing the thief's range.
+// Source: the review of crossbeam#148 (and #72 before it), since closed. The owner's pop claims only the last element,
+// so nothing stops it from passing the thief's range.
 //
 //   1. thief: reads top = 0 and bottom = 3, means to take elements 0 and 1, reads both slots
 //   2. owner: pop 3, pop 2: bottom = 1; top = 0 is still below, so neither pop needs a claim

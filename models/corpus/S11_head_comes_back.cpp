@@ -5,9 +5,8 @@
 //
 //   1. thief: reads head = 0 and tail = 2: means to take one of two, and is pre-empted
 //   2. owner: pops four tasks and pushes two: head = 4, which is 0 again, and tail = 4: the ring is empty
-//   3. thief: its claim of head 0 → 1 succeeds: it takes what is still in slot 0, a task that has been run, and leaves
-//   a
-//      head beyond the tail
+//   3. thief: its claim of head 0 → 1 succeeds: it takes what is still in slot 0, a task that has been run, and
+//      leaves a head beyond the tail
 // Fix: cursors too wide for that to happen within a pre-emption; here one bit more than the program can wrap.
 // Caught by: exact; Relacy, bounded with one pre-emption; its random search misses it in 200,000 executions.
 // (ring/index_comes_back_3_bits is the same for the shipped ring.)

@@ -33,7 +33,6 @@ struct parked_twice final : scenario {
   }
   void finish() override { tasks.require_all_ran(); }
 
- private:
   static constexpr std::uint32_t workers = 1;
   enum dump_state : unsigned char { none, requested, written };
 

@@ -6,8 +6,7 @@
 //
 //   1. worker: finds nothing on its own and on the global queue; enough others spin, so it does not steal
 //   2. submitter: puts a task on its own queue; no processor is idle, so there is nobody to wake; goes on with
-//   something
-//      long
+//      something long
 //   3. worker: makes its processor idle, and sleeps without another look
 //   4. the task waits for a submitter who does not come back to it, beside an idle processor
 // Fix: as before CL 310850, every worker that has made its processor idle looks at all queues again; or, Go's since

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The global queue: producers put and splice, processors take fair shares.
+#include <array>
+#include <span>
+#include <utility>
+
+#include "linearize.hpp"
 #include "oracle.hpp"
 #include "runq/inject.hpp"
 
@@ -11,38 +16,58 @@ using queue = inject<&task::link>;
 template <int Tasks>
 class inject_model : public scenario {
  protected:
-  void put(int id) { global.put(tasks.make(id)); }
+  void put(int id) {
+    task* const t = tasks.make(id);
+    const moment began = log.begin();
+    global.put(t);
+    log.add(began, op_kind::append, {&id, 1});
+  }
   void put_batch(int first, int last) {
+    std::array<int, Tasks> ids{};
+    std::size_t n = 0;
     queue::chain batch;
-    for (int id = first; id <= last; ++id) batch.push_back(tasks.make(id));
+    for (int id = first; id <= last; ++id) batch.push_back(tasks.make(ids[n++] = id));
+    const moment began = log.begin();
     global.splice(std::move(batch));
+    log.add(began, op_kind::append, std::span<const int>(ids.data(), n));
   }
   /// Takes one and runs it; its id, or 0.
   int take() {
+    const moment began = log.begin();
     task* const t = global.take();
-    if (t == nullptr) return 0;
+    if (t == nullptr) {
+      log.add(began, op_kind::find_empty, {});
+      return 0;
+    }
+    const int id = tasks.id_of(t);
+    log.add(began, op_kind::take_front, {&id, 1});
     tasks.run(t);
-    return tasks.id_of(t);
+    return id;
   }
   /// Takes a fair share and runs it, in order; how many.
   std::size_t take_batch(std::size_t procs) {
+    const moment began = log.begin();
     queue::chain batch = global.take_batch(procs);
-    const std::size_t n = batch.size();
-    fifo_view view;
+    std::array<int, Tasks> ids{};
+    std::size_t n = 0;
     while (task* const t = batch.pop_front()) {
-      view.see(tasks.id_of(t));
+      ids[n++] = tasks.id_of(t);
       tasks.run(t);
     }
+    log.add(began, n == 0 ? op_kind::find_empty : op_kind::take_front, std::span<const int>(ids.data(), n));
     return n;
   }
   void drain() {
     while (take() != 0) continue;
     require(!global.has_work(), "has_work() promises work in a queue that is empty for good");
     tasks.require_all_ran();
+    if (fifo) log.require_linearizable();
   }
 
   task_set<Tasks> tasks;
   queue global;
+  history<31, Tasks> log;
+  bool fifo = true;  ///< nothing entered at the front
 };
 
 // put, splice of two ‖ a fair share for one of two processors ‖ take.
@@ -93,6 +118,7 @@ struct both_ends final : inject_model<4> {
   both_ends() { put(1); }
   void thread(unsigned index) override {
     if (index == 0) {
+      fifo = false;
       queue::chain batch;
       batch.push_back(tasks.make(2));
       batch.push_back(tasks.make(3));
@@ -112,6 +138,7 @@ const bool added[] = {
         .property = "every task is taken exactly once, its contents visible, a batch in order",
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
+        .progress = progress_claim::blocking,
     }),
     add_case<hint_is_kept>({
         .name = "inject/hint_is_kept",

@@ -72,6 +72,7 @@ const bool added[] = {
         .quick = {.random = 200'000, .bound = 2},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<never_idle>({
         .name = "local_queue/never_idle",
@@ -80,12 +81,14 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"take_relaxed", "runnext.take", std::memory_order::relaxed},
                     {"has_work_relaxed", "runnext.has_work", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<published_is_seen>({
         .name = "local_queue/published_is_seen",
         .property = "has_work() never denies a published task, whatever a third party steals meanwhile",
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
+        .progress = progress_claim::lock_free,
     }),
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "atomics.hpp"
+#include "scenario.hpp"
 #include "waiting.hpp"
 
 namespace runq::model::reference {

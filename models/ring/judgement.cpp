@@ -17,7 +17,7 @@ struct never_empty final : ring_model<4, 3> {
       pop(victim);
       pop(victim);
     } else {
-      require(victim.ring.make_thief().has_work(), "has_work() said no about a ring that never was empty");
+      require(has_work(victim), "has_work() said no about a ring that never was empty");
       require(steal_half(victim, mine, 1) != steal_status::empty, "a steal called a ring empty that never was");
     }
   }
@@ -36,13 +36,10 @@ struct never_empty_shed final : ring_model<4, 4> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      const std::array<task*, 2> batch{tasks.make(3), tasks.make(4)};
-      require(victim.owner.push_batch(batch) == 2, "a batch did not fit although there was room");
-      std::array<task*, 2> out;
-      const std::size_t n = victim.owner.shed_half(out);
-      for (std::size_t i = 0; i != n; ++i) tasks.run(out[i]);
+      push_batch(victim, 3, 4);
+      shed(victim);
     } else {
-      require(victim.ring.make_thief().has_work(), "has_work() said no about a ring that never was empty");
+      require(has_work(victim), "has_work() said no about a ring that never was empty");
       require(steal_one(victim) != steal_status::empty, "a steal called a ring empty that never was");
     }
   }
@@ -80,9 +77,7 @@ struct exact_half final : ring_model<4, 3> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      const auto got = victim.ring.make_thief().steal_half_into(mine.owner);
-      require(got.status == steal_status::taken && got.count == 2, "a lone thief did not take two of three");
-      tasks.run(got.value);
+      require(steal_half(victim, mine) == steal_status::taken, "a lone thief took nothing of three tasks");
       drain(mine);
     }
   }
@@ -101,11 +96,7 @@ struct drain_vs_steal final : ring_model<4, 3> {
   void thread(unsigned index) override {
     if (index == 0) {
       push(victim, 3);
-      fifo_view view;
-      victim.owner.drain([&](task* t) {
-        view.see(tasks.id_of(t));
-        tasks.run(t);
-      });
+      drain_at_once(victim);
     } else {
       steal_half(victim, mine);
     }
@@ -124,9 +115,7 @@ struct shed_vs_steal final : ring_model<2, 4> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      std::array<task*, 1> out;
-      const std::size_t n = victim.owner.shed_half(out);
-      for (std::size_t i = 0; i != n; ++i) tasks.run(out[i]);
+      shed(victim);
       push(victim, 3);
       push(victim, 4);
     } else {
@@ -148,6 +137,7 @@ const bool added[] = {
         .mutants = {{"observe_head_relaxed", "ring.observe.head", std::memory_order::relaxed},
                     {"steal_head_relaxed", "ring.steal.head", std::memory_order::relaxed},
                     {"claim_relaxed", "ring.pop.claim", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<never_empty_shed>({
         .name = "ring/never_empty_shed",
@@ -156,30 +146,35 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"steal_one_head_relaxed", "ring.steal_one.head", std::memory_order::relaxed},
                     {"shed_claim_relaxed", "ring.shed.claim", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<steps_are_bounded>({
         .name = "ring/steps_are_bounded",
         .property = "steal-half ends within its documented number of steps, whatever the owner does meanwhile",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
+        .progress = progress_claim::lock_free,
     }),
     add_case<exact_half>({
         .name = "ring/exact_half",
         .property = "of three tasks a lone thief takes two",
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2, .full = true},
+        .progress = progress_claim::lock_free,
     }),
     add_case<drain_vs_steal>({
         .name = "ring/drain_vs_steal",
         .property = "a drain and a thief share out the tasks: each exactly once, contents visible",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
+        .progress = progress_claim::lock_free,
     }),
     add_case<shed_vs_steal>({
         .name = "ring/shed_vs_steal",
         .property = "the older half of a full ring and a thief's half are disjoint: each task exactly once",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
+        .progress = progress_claim::lock_free,
     }),
 };
 

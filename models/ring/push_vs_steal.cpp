@@ -44,8 +44,7 @@ struct steal_one_vs_pop final : ring_model<2, 3> {
 struct batch_vs_steal final : ring_model<4, 3> {
   void thread(unsigned index) override {
     if (index == 0) {
-      const std::array<task*, 3> batch{tasks.make(1), tasks.make(2), tasks.make(3)};
-      require(victim.owner.push_batch(batch) == 3, "a batch did not fit although there was room");
+      push_batch(victim, 1, 3);
       pop(victim);
     } else {
       steal_half(victim, mine);
@@ -67,6 +66,7 @@ const bool added[] = {
         .full = {.random = 5'000'000, .bound = 5, .full = true},
         .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<steal_one_vs_pop>({
         .name = "ring/steal_one_vs_pop",
@@ -75,6 +75,7 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed},
                     {"grab_tail_relaxed", "ring.steal_one.tail", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<batch_vs_steal>({
         .name = "ring/batch_vs_steal",
@@ -83,6 +84,7 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"publish_relaxed", "ring.push_batch.publish", std::memory_order::relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
 };
 

@@ -5,20 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 
+#include "linearize.hpp"
 #include "oracle.hpp"
 #include "runq/ring.hpp"
 
 namespace runq::model {
 
-/// A ring with its owner handle; in the models, whichever thread calls an owner's move is the owner.
+/// A ring with its owner handle and the history of what was done to it; in the models, whichever thread calls an
+/// owner's move is the owner.
 template <std::size_t Capacity, class Index>
 struct owned_ring {
   using type = basic_ring<task*, Capacity, Index, atomics>;
+  static constexpr std::size_t max_operations = 31;
+
   explicit owned_ring(Index first) : ring(first), owner(ring.make_owner()) {}
 
   type ring;
   typename type::owner owner;
+  history<max_operations, Capacity> log;
 };
 
 /// Whether the tasks of every ring are pushed in order of their ids, so that the order in which they come out can be
@@ -37,13 +44,34 @@ class ring_model : public scenario {
   // -- the owner's moves ----------------------------------------------------------------------------------------------
   /// Pushes task `id`; a task that does not fit is run by the pusher.
   void push(queue& q, int id) {
-    task* const t = tasks.make(id);
-    if (!q.owner.push(t)) tasks.run(t);
+    if (!try_push(q, id)) tasks.run(tasks.get(id));
   }
   /// Pushes a task that must fit: for preloading.
-  void preload(queue& q, int id) { require(q.owner.push(tasks.make(id)), "a push failed although there was room"); }
+  void preload(queue& q, int id) { require(try_push(q, id), "a push failed although there was room"); }
+  /// Pushes tasks `first` … `last` at once; they must fit.
+  void push_batch(queue& q, int first, int last) {
+    std::array<task*, Capacity> batch{};
+    std::array<int, Capacity> ids{};
+    std::size_t n = 0;
+    for (int id = first; id <= last; ++id, ++n) batch[n] = tasks.make(ids[n] = id);
+    const moment began = q.log.begin();
+    require(q.owner.push_batch(std::span<task* const>(batch.data(), n)) == n,
+            "a batch did not fit although there was room");
+    q.log.add(began, op_kind::append, std::span<const int>(ids.data(), n));
+  }
   /// Pops one task, if there is one, and runs it. Returns its id, or 0.
-  int pop(queue& q) { return run(q.owner.pop().value_or(nullptr)); }
+  int pop(queue& q) {
+    const moment began = q.log.begin();
+    const std::optional<task*> got = q.owner.pop();
+    if (!got) {
+      q.log.add(began, op_kind::find_empty, {});
+      return 0;
+    }
+    const int id = tasks.id_of(*got);
+    q.log.add(began, op_kind::take_front, {&id, 1});
+    tasks.run(*got);
+    return id;
+  }
   /// Pops until empty; one thread's view of a ring is FIFO.
   void drain(queue& q) {
     fifo_view view;
@@ -51,29 +79,61 @@ class ring_model : public scenario {
       if (Order == order_judged::yes) view.see(id);
     }
   }
+  /// Takes the lower half in one go, and runs it.
+  void shed(queue& q) {
+    std::array<task*, Capacity> out{};
+    const moment began = q.log.begin();
+    const std::size_t n = q.owner.shed_half(std::span<task*, Capacity / 2>(out.data(), Capacity / 2));
+    if (n != 0) run_all(q, began, op_kind::take_lower_half, std::span<task* const>(out.data(), n));
+  }
+  /// Takes everything in one go, and runs it.
+  void drain_at_once(queue& q) {
+    std::array<task*, Capacity> out{};
+    std::size_t n = 0;
+    const moment began = q.log.begin();
+    q.owner.drain([&](task* t) { out[n++] = t; });
+    run_all(q, began, op_kind::take_all, std::span<task* const>(out.data(), n));
+  }
 
   // -- a thief's moves ------------------------------------------------------------------------------------------------
   /// One steal-half from `victim` into `mine`, which the calling thread owns; the task handed back is run at once.
   steal_status steal_half(queue& victim, queue& mine, std::size_t limit = Capacity) {
+    const moment began = victim.log.begin();
     const std::uint64_t before = current_engine().operations();
     const steal_result<task*> got = victim.ring.make_thief().steal_half_into(mine.owner, limit);
     require(current_engine().operations() - before <= steal_bound,
             "steal_half_into took more steps than its documented bound");
     judge(got);
+    log_steal(victim, began, op_kind::take_half, got, limit);
+    // What was not handed back appeared in the own ring at once.
+    if (got && got.count > 1 && Order == order_judged::yes) {
+      const std::array<int, Capacity> ids = ids_up_to(tasks.id_of(got.value), got.count);
+      mine.log.add(began, op_kind::append, std::span<const int>(ids.data(), got.count - 1));
+    }
     return got.status;
   }
   /// One steal of a single task.
   steal_status steal_one(queue& victim) {
+    const moment began = victim.log.begin();
     const steal_result<task*> got = victim.ring.make_thief().steal();
     judge(got);
+    log_steal(victim, began, op_kind::take_front, got, 1);
     return got.status;
   }
+  bool has_work(queue& q) {
+    const moment began = q.log.begin();
+    const bool yes = q.ring.make_thief().has_work();
+    q.log.add(began, yes ? op_kind::find_work : op_kind::find_empty, {});
+    return yes;
+  }
 
-  /// In finish(), when nobody steals any more: what is left is drained in order, and nothing is missing.
+  /// In finish(), when nobody steals any more: what is left is drained in order, nothing is missing, and a sequential
+  /// order explains all answers.
   template <class... Queues>
   void finish_with(Queues&... queues) {
     (drain(queues), ...);
     tasks.require_all_ran();
+    if (Order == order_judged::yes) (queues.log.require_linearizable(), ...);
   }
 
   /// A fresh ring at the scenario's first index.
@@ -86,10 +146,38 @@ class ring_model : public scenario {
   // remembered head, the newest slot and the claim; for n > 1 also own head, its note, n-1 pairs of slots, own tail.
   static constexpr std::uint64_t steal_bound = Capacity == 2 ? 6 : 7 + Capacity;
 
-  int run(task* t) {
-    if (t == nullptr) return 0;
-    tasks.run(t);
-    return tasks.id_of(t);
+  [[nodiscard]] bool try_push(queue& q, int id) {
+    task* const t = tasks.make(id);
+    const moment began = q.log.begin();
+    const bool fits = q.owner.push(t);
+    q.log.add(began, fits ? op_kind::append : op_kind::refuse, {&id, fits ? 1U : 0U});
+    return fits;
+  }
+
+  void run_all(queue& q, moment began, op_kind kind, std::span<task* const> taken) {
+    std::array<int, Capacity> ids{};
+    for (std::size_t i = 0; i != taken.size(); ++i) ids[i] = tasks.id_of(taken[i]);
+    q.log.add(began, kind, std::span<const int>(ids.data(), taken.size()));
+    fifo_view view;
+    for (task* const t : taken) {
+      view.see(tasks.id_of(t));
+      tasks.run(t);
+    }
+  }
+
+  // The `count` ids that end with `newest`.
+  [[nodiscard]] static std::array<int, Capacity> ids_up_to(int newest, std::size_t count) {
+    std::array<int, Capacity> ids{};
+    for (std::size_t i = 0; i != count; ++i) ids[i] = newest - static_cast<int>(count - 1 - i);
+    return ids;
+  }
+
+  // A lost race is no operation: nothing happened.
+  void log_steal(queue& victim, moment began, op_kind kind, const steal_result<task*>& got, std::size_t limit) {
+    if (got.status == steal_status::empty) victim.log.add(began, op_kind::find_empty, {});
+    if (!got || Order == order_judged::no) return;
+    const std::array<int, Capacity> ids = ids_up_to(tasks.id_of(got.value), got.count);
+    victim.log.add(began, kind, std::span<const int>(ids.data(), got.count), limit);
   }
 
   void judge(const steal_result<task*>& got) {
@@ -98,7 +186,7 @@ class ring_model : public scenario {
       return;
     }
     require(got.count >= 1 && got.count <= (Capacity + 1) / 2, "a steal took more than half of a full ring");
-    run(got.value);
+    tasks.run(got.value);
     if (Order == order_judged::no) return;
     // ⌈k/2⌉ = count means that k was at least 2·count - 1: so many tasks, counted from the oldest one taken.
     const int newest = tasks.id_of(got.value);

@@ -79,6 +79,7 @@ const bool added[] = {
         .quick = {.random = 200'000, .bound = 2},
         .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<chain>({
         .name = "ring/chain",
@@ -86,12 +87,14 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
         .mutants = {{"thief_publish_relaxed", "ring.steal.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<from_and_into>({
         .name = "ring/from_and_into",
         .property = "a ring may be stolen from while its owner steals into it",
         .threads = 2,
         .quick = {.random = 200'000, .bound = 3},
+        .progress = progress_claim::lock_free,
     }),
 };
 

@@ -76,18 +76,21 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<slot_reuse>({
         .name = "ring/slot_reuse",
         .property = "a thief never runs what the owner wrote into a slot after the thief had claimed it",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
+        .progress = progress_claim::lock_free,
     }),
     add_case<index_comes_back<4>>({
         .name = "ring/index_comes_back_4_bits",
         .property = "a thief's claim fails when the head has moved, by up to 15 tasks, since the thief looked",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
     }),
     add_case<index_comes_back<3>>({
         .name = "ring/index_comes_back_3_bits",

@@ -12,7 +12,7 @@
 namespace runq::model {
 
 struct job {
-  enum class expectation : unsigned char { pass, fail, litmus, ledger };
+  enum class expectation : unsigned char { pass, fail, litmus, progress, ledger };
 
   std::string case_name;
   std::string label;  ///< "bounded 3", "publish_relaxed", …

@@ -14,6 +14,7 @@
 #include "pinned.hpp"
 #include "plan.hpp"
 #include "report.hpp"
+#include "shares.hpp"
 
 namespace {
 
@@ -26,7 +27,7 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--budget", o.budget, "quick (a minute or two) or full (as long as it takes)")
       ->check(CLI::IsMember({"quick", "full"}));
   app.add_option("--case", o.case_glob, "only cases that match this pattern, as 'ring/*'");
-  app.add_option("--engine", o.engine, "only this engine")->check(CLI::IsMember({"exact", "relacy"}));
+  app.add_option("--engine", o.engine, "only this engine")->check(CLI::IsMember({"exact", "relacy", "genmc"}));
   app.add_option("--mutant", o.mutant_glob, "only mutants that match this pattern, with their counterexamples");
   app.add_option("--execution", o.execution, "show this execution of the one case that --case names");
   app.add_option("--weaken", o.weaken, "with one --case: weaken SITE:ORDER, as ring.push.publish:relaxed, and show");
@@ -37,6 +38,10 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--json", o.json_file, "write all results to this file");
   app.add_option("--html", o.html_dir, "write an index and a page per counterexample to this folder");
   app.add_option("--jobs", o.jobs, "searches at a time")->check(CLI::Range(1, 1024));
+  auto* const shard = app.add_option("--shard", o.shard, "I/N: make only the I-th of N shares of the searches");
+  app.add_option("--merge", o.merge, "judge the --json files of all shares of a run instead of searching")
+      ->expected(-1)
+      ->excludes(shard);
   app.add_flag("--update-counts", o.update_counts, "write the explored counts to models/<stem>/counts.txt");
   app.add_flag("--update-ledger", o.update_ledger, "write models/<stem>/ledger.json and docs/memory-orders.md");
   app.add_flag("--list", o.list, "name the cases and what each shows");
@@ -67,9 +72,10 @@ int show_one(const options& o, const manifest& m, const json& cases) {
   return failed ? 1 : 0;
 }
 
-void write_results(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger) {
+void write_results(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger, const json& shard) {
   if (o.json_file.empty() && o.html_dir.empty()) return;
-  const json all = to_json(o, jobs, ledger);
+  json all = to_json(o, jobs, ledger);
+  if (!shard.is_null()) all["shard"] = shard;
   if (!o.json_file.empty()) {
     std::ofstream out(o.json_file);
     out << all.dump(1) << "\n";
@@ -84,6 +90,29 @@ void write_results(const options& o, const std::vector<job>& jobs, const pinned_
   }
 }
 
+// Makes the searches that the options ask for, or takes their results from files; judges and prints each.
+std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, report& judge, json& shard) {
+  if (!o.merge.empty()) {
+    merged_run run = merge_shares(o, m, cases);
+    for (job& j : run.jobs) judge(j);
+    judge.finish(run.jobs.size(), run.jobs.size(), run.seconds);
+    return std::move(run.jobs);
+  }
+  const auto started = clock_type::now();
+  std::vector<job> jobs = plan(o, m, cases);
+  if (jobs.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
+  std::vector<std::string> planned;
+  if (!o.shard.empty()) {
+    planned = names_of(jobs);
+    jobs = jobs_of(parse_share(o.shard), std::move(jobs));
+  }
+  const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
+  const double seconds = std::chrono::duration<double>(clock_type::now() - started).count();
+  judge.finish(done, jobs.size(), seconds);
+  if (!o.shard.empty()) shard = describe_share(o, m, planned, jobs, done, seconds);
+  return jobs;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,6 +120,9 @@ int main(int argc, char** argv) {
   options o;
   add_options(app, o);
   CLI11_PARSE(app, argc, argv);
+  if (!o.shard.empty() && (o.update_counts || o.update_ledger)) {
+    usage_error("what is pinned is updated from the whole: with --merge, not with --shard");
+  }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
   const json cases = cases_of(m.worker);
@@ -98,17 +130,14 @@ int main(int argc, char** argv) {
   if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases);
 
   catch_interrupt();
-  const auto started = clock_type::now();
   pinned_counts counts(m.models_dir);
   pinned_ledger ledger(m.models_dir, m.docs_dir);
   report judge(o, m, counts, ledger);
-  std::vector<job> jobs = plan(o, m, cases);
-  if (jobs.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
-  const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
-  judge.finish(done, jobs.size(), std::chrono::duration<double>(clock_type::now() - started).count());
+  json shard;
+  const std::vector<job> jobs = run_or_merge(o, m, cases, judge, shard);
   if (o.update_counts) counts.write();
   if (o.update_ledger) ledger.write();
-  write_results(o, jobs, ledger);
+  write_results(o, jobs, ledger, shard);
   if (was_interrupted()) return 130;
   return judge.red() ? 1 : 0;
 }

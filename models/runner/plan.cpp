@@ -2,6 +2,7 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <unistd.h>
 
 namespace runq::model {
 
@@ -28,6 +30,16 @@ namespace fs = std::filesystem;
   std::istringstream in(line);
   for (std::string field; std::getline(in, field, '\t');) fields.push_back(field);
   return fields;
+}
+
+[[nodiscard]] std::string find_on_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = folder + "/" + program;
+    if (!folder.empty() && access(file.c_str(), X_OK) == 0 && fs::is_regular_file(file)) return file;
+  }
+  return "";
 }
 
 [[nodiscard]] bool is_litmus(const json& c) { return c.contains("litmus"); }
@@ -63,6 +75,18 @@ void plan_case(const options& o, const manifest& m, const json& c, std::vector<j
   }
   if (const auto random = budget["random"].get<std::uint64_t>(); random != 0) {
     add("relacy", "random", {"--search", "random", "--executions", std::to_string(random)}, false);
+  }
+}
+
+// GenMC's opinion on the same case, if it is there: how far it comes in the given time.
+void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
+  if (!o.wants_engine("genmc") || m.genmc.empty()) return;
+  for (const char* model : {"rc11", "imm"}) {
+    job j = search_job(m.python, c, "genmc", model, {});
+    j.arguments = {m.models_dir + "/genmc/run_genmc.py", "--genmc",   m.genmc, "--case", j.case_name, "--model", model,
+                   "--seconds", o.budget == "full" ? "3600" : "60"};
+    j.replay = "--engine genmc";
+    jobs.push_back(std::move(j));
   }
 }
 
@@ -114,6 +138,12 @@ void plan_source_mutants(const options& o, const manifest& m, std::vector<job>& 
   }
 }
 
+void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
+  job j = search_job(m.worker, c, "exact", "progress", {"--search", "progress"});
+  j.expect = job::expectation::progress;
+  jobs.push_back(std::move(j));
+}
+
 void plan_ledger(const manifest& m, std::vector<job>& jobs) {
   for (const fs::directory_entry& entry : fs::directory_iterator(m.headers_dir)) {
     const fs::path header = entry.path().filename();
@@ -150,8 +180,10 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
     if (fields[0] == "headers") m.headers_dir = fields[1];
+    if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 4) m.mutants.push_back({fields[1], fields[2], fields[3]});
   }
+  m.genmc = find_on_path("genmc");
   return m;
 }
 
@@ -163,6 +195,7 @@ json cases_of(const std::string& worker) {
 }
 
 std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
+  if (o.engine == "genmc" && m.genmc.empty()) usage_error("engine genmc: absent (not on the PATH)");
   std::vector<job> jobs;
   const bool only_mutants = !o.mutant_glob.empty();
   const auto each = [&](auto wanted, auto add) {
@@ -173,9 +206,15 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
   if (!only_mutants) {
     each(is_litmus, [&](const json& c) { plan_litmus(m, c, jobs); });
     each([](const json& c) { return !is_litmus(c) && !is_seeded_bug(c); },
-         [&](const json& c) { plan_case(o, m, c, jobs); });
+         [&](const json& c) {
+           plan_case(o, m, c, jobs);
+           plan_genmc(o, m, c, jobs);
+         });
   }
   if (o.wants_engine("exact")) {
+    if (!only_mutants) {
+      each([](const json& c) { return c.contains("progress"); }, [&](const json& c) { plan_progress(m, c, jobs); });
+    }
     if (!only_mutants) each(is_seeded_bug, [&](const json& c) { plan_seeded_bug(m, c, jobs); });
     each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
     plan_source_mutants(o, m, jobs);

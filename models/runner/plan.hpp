@@ -16,7 +16,7 @@ namespace runq::model {
 struct options {
   std::string budget = "quick";
   std::string case_glob = "*";
-  std::string engine;  ///< only this one: "exact" or "relacy"
+  std::string engine;  ///< only this one: "exact", "relacy" or "genmc"
   std::string mutant_glob;
   std::string search;
   std::string weaken;  ///< "SITE:ORDER"
@@ -24,6 +24,8 @@ struct options {
   std::uint64_t execution = 0;
   std::string json_file;
   std::string html_dir;
+  std::string shard;               ///< "I/N"; empty: the whole
+  std::vector<std::string> merge;  ///< --json files of the shares to put together
   unsigned jobs = 1;
   bool update_counts = false;
   bool update_ledger = false;
@@ -48,6 +50,8 @@ struct manifest {
   std::string models_dir;
   std::string docs_dir;
   std::string headers_dir;
+  std::string python;
+  std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent
   std::vector<source_mutant> mutants;
 };
 

@@ -54,7 +54,7 @@ void print_counterexample(const json& r) {
 }
 
 report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_ledger& ledger)
-    : options_(o), counts_(counts), ledger_(ledger), waiting_(count_waiting(m.models_dir)) {}
+    : options_(o), counts_(counts), ledger_(ledger), genmc_absent_(m.genmc.empty()), waiting_(count_waiting(m.models_dir)) {}
 
 void report::operator()(job& j) {
   if (j.result.contains("error")) {
@@ -64,6 +64,7 @@ void report::operator()(job& j) {
       case job::expectation::pass: judge_search(j); break;
       case job::expectation::fail: judge_must_fail(j); break;
       case job::expectation::litmus: judge_litmus(j); break;
+      case job::expectation::progress: judge_progress(j); break;
       case job::expectation::ledger: judge_ledger(j); break;
     }
   }
@@ -71,10 +72,12 @@ void report::operator()(job& j) {
 }
 
 void report::judge_search(job& j) {
-  heading("models", "every case on the shipped headers: by the exact engine to the end, then by Relacy");
+  if (j.engine == "genmc") return judge_genmc(j);
+  heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
   const json& r = j.result;
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
+    if (j.engine == "exact") exact_failed_.insert(j.case_name);
     failed(j.case_name,
            fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == "exact" ? "graph" : "execution"), j.engine,
                        j.label, r["message"].get<std::string>()));
@@ -91,6 +94,36 @@ void report::judge_search(job& j) {
   ++passed_;
   line(j.case_name, fmt::format("PASS {:<12}", coverage_words(j)),
        fmt::format("{:>9} {:<10} {:>6.2f} s  {}", executions, unit(j), r["seconds"].get<double>(), j.engine));
+}
+
+// GenMC is asked for its verdict. Its counts are a comment on ours: where they differ, both are said, and it is no
+// failure, because GenMC counts some executions that the exact engine does not, and the other way round.
+void report::judge_genmc(job& j) {
+  heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
+  const json& r = j.result;
+  const auto executions = r["executions"].get<std::uint64_t>();
+  const std::string engine = "genmc " + j.label;
+  if (failed_in(r) != exact_failed_.contains(j.case_name) && r["how"] != "cut_short") {
+    failed(j.case_name, failed_in(r)
+                            ? fmt::format("FAIL by {} alone, {} after {} executions: {}", engine,
+                                          r["what"].get<std::string>(), executions, r["message"].get<std::string>())
+                            : fmt::format("FAIL by the exact engine alone: {} finds nothing in {} executions", engine,
+                                          executions));
+    return;
+  }
+  const auto exact = counts_.find(j.case_name + " exhaustive");
+  const std::string verdict = failed_in(r)              ? "FAIL too: " + r["message"].get<std::string>()
+                              : r["how"] == "cut_short" ? "unfinished"
+                                                        : "PASS exhaustive";
+  const std::string note = failed_in(r)              ? ""
+                           : r["how"] == "cut_short" ? r["message"].get<std::string>()
+                           : exact == executions     ? "agrees"
+                           : exact                   ? fmt::format("exact: {} graphs", *exact)
+                                                     : "";
+  if (!failed_in(r) && r["how"] != "cut_short") ++passed_;
+  line(j.case_name, fmt::format("{:<17}", verdict),
+       fmt::format("{:>9} {:<10} {:>6.2f} s  {} {}{}", executions, "executions", r["seconds"].get<double>(), engine, note,
+                   r["blocked"] == 0 ? "" : fmt::format(" (+{} blocked)", r["blocked"].get<std::uint64_t>())));
 }
 
 bool report::count_is_pinned(const job& j) {
@@ -163,6 +196,26 @@ void report::judge_litmus(job& j) {
              allowed ? "allowed" : "forbidden", words(exact), words(buffering), words(relacy), note);
 }
 
+void report::judge_progress(job& j) {
+  heading("progress", "any one thread frozen for ever at any of its steps: do the others still finish?");
+  const json& r = j.result;
+  const std::string claim = j.about["progress"];
+  const bool finish = r["others_always_finish"];
+  const std::string effort = fmt::format("{:>4} searches {:>6} graphs", r["searches"].get<std::uint64_t>(),
+                                         r["executions"].get<std::uint64_t>());
+  const std::string stuck = finish ? ""
+                                   : fmt::format("T{} frozen after {} steps: {}", r["thread"].get<int>(),
+                                                 r["step"].get<unsigned>(), failure_words(r, "graph"));
+  if (finish != (claim == "lock-free")) {
+    failed(j.case_name, finish ? "FAIL claimed to block, but the others always finish; " + effort
+                               : "FAIL claimed to be lock-free, but with " + stuck);
+    print_counterexample(r);
+    return;
+  }
+  ++passed_;
+  line(j.case_name, fmt::format("PASS {:<12}", claim), fmt::format("{}  {}", effort, stuck));
+}
+
 void report::judge_ledger(job& j) {
   heading("ledger", "every order of the headers, weakened by every step (docs/memory-orders.md)");
   const json& rows = j.result["rows"];
@@ -196,7 +249,7 @@ void report::finish(std::size_t done, std::size_t planned, double seconds) {
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
     failed("docs/memory-orders.md", "STALE it does not follow from models/*/ledger.json: ./kit verify --update-ledger");
   }
-  if (options_.whole() && options_.jobs != 0) fmt::print("\nengine genmc: absent\n");
+  if (options_.whole() && genmc_absent_) fmt::print("\nengine genmc: absent (not on the PATH)\n");
   if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);
   fmt::print("\nverify: {} searches passed", passed_);
   if (litmus_ != 0) fmt::print(", litmus as expected {}/{}", calibrated_, litmus_);
@@ -240,9 +293,10 @@ json to_json(const options& o, const std::vector<job>& jobs, const pinned_ledger
                   {"changed", j.changed},
                   {"replay", j.replay},
                   {"result", j.result},
-                  {"expect", j.expect == job::expectation::pass   ? "pass"
-                             : j.expect == job::expectation::fail ? "fail"
-                                                                  : "litmus"}};
+                  {"expect", j.expect == job::expectation::pass       ? "pass"
+                             : j.expect == job::expectation::fail     ? "fail"
+                             : j.expect == job::expectation::progress ? "progress"
+                                                                      : "litmus"}};
     if (j.about.contains("property")) entry["property"] = j.about["property"];
     if (j.about.contains("litmus")) entry["litmus"] = j.about["litmus"];
     searches.push_back(std::move(entry));

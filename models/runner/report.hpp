@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ class report {
 
  private:
   void judge_search(job& j);
+  void judge_genmc(job& j);
   void judge_must_fail(job& j);
   void judge_litmus(job& j);
+  void judge_progress(job& j);
   void judge_ledger(job& j);
   [[nodiscard]] bool count_is_pinned(const job& j);
 
@@ -39,6 +42,8 @@ class report {
   const options& options_;
   pinned_counts& counts_;
   pinned_ledger& ledger_;
+  const bool genmc_absent_;
+  std::set<std::string> exact_failed_;  ///< cases
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The one slot in front of a ring: its owner puts and takes, thieves want what is in it.
+#include <array>
+#include <optional>
+
+#include "linearize.hpp"
 #include "oracle.hpp"
 #include "runq/runnext.hpp"
 
@@ -11,20 +15,42 @@ class runnext_model : public scenario {
  protected:
   using slot_type = basic_runnext<task*, atomics>;
 
-  /// The owner puts task `id`; what it displaces is run by the owner.
+  /// The owner puts task `id`; what it displaced is run by the owner.
   void put(int id) {
-    if (const auto displaced = owner.put(tasks.make(id))) tasks.run(*displaced);
+    task* const t = tasks.make(id);
+    const moment began = log.begin();
+    const std::optional<task*> displaced = owner.put(t);
+    const std::array<int, 2> ids{id, displaced ? tasks.id_of(*displaced) : 0};
+    log.add(began, op_kind::replace, ids);
+    if (displaced) tasks.run(*displaced);
   }
   void take() {
-    if (const auto t = owner.take()) tasks.run(*t);
+    const moment began = log.begin();
+    const std::optional<task*> got = owner.take();
+    took(began, got ? *got : nullptr);
   }
   void steal(std::size_t backoff) {
-    if (const auto got = slot.make_thief().steal(backoff)) tasks.run(got.value);
+    const moment began = log.begin();
+    const steal_result<task*> got = slot.make_thief().steal(backoff);
+    // A lost race is no operation: nothing happened.
+    if (got.status != steal_status::lost) took(began, got.value);
+  }
+  void took(moment began, task* t) {
+    if (t == nullptr) return log.add(began, op_kind::find_empty, {});
+    const int id = tasks.id_of(t);
+    log.add(began, op_kind::take_front, {&id, 1});
+    tasks.run(t);
+  }
+  void finish() override {
+    take();
+    tasks.require_all_ran();
+    log.require_linearizable();
   }
 
   task_set<Tasks> tasks;
   slot_type slot;
   typename slot_type::owner owner = slot.make_owner();
+  history<31, 2> log{1};
 };
 
 // Owner: put put take ‖ thief: steal with one pause.
@@ -37,10 +63,6 @@ struct put_vs_steal final : runnext_model<2> {
     } else {
       steal(1);
     }
-  }
-  void finish() override {
-    take();
-    tasks.require_all_ran();
   }
 };
 
@@ -55,29 +77,26 @@ struct two_thieves final : runnext_model<2> {
       steal(0);
     }
   }
-  void finish() override {
-    take();
-    tasks.require_all_ran();
-  }
 };
 
 // The same task leaves and comes back while a thief sleeps between its look and its claim: harmless, it is runnable
 // again. Owner: take, and if it got the task, put it again ‖ thief: steal.
 struct comes_back final : runnext_model<1> {
-  comes_back() { require(!owner.put(tasks.make(1)), "an empty slot displaced something"); }
+  comes_back() { put(1); }
   void thread(unsigned index) override {
     if (index == 0) {
-      if (const auto t = owner.take()) {
-        (*t)->contents.set((*t)->contents.get());
-        require(!owner.put(*t), "an empty slot displaced something");
-      }
+      const moment began = log.begin();
+      const std::optional<task*> got = owner.take();
+      if (!got) return log.add(began, op_kind::find_empty, {});
+      const int id = 1;
+      log.add(began, op_kind::take_front, {&id, 1});
+      (*got)->contents.set((*got)->contents.get());
+      const moment again = log.begin();
+      require(!owner.put(*got), "an empty slot displaced something");
+      log.add(again, op_kind::replace, {&id, 1});
     } else {
       steal(0);
     }
-  }
-  void finish() override {
-    take();
-    tasks.require_all_ran();
   }
 };
 
@@ -89,6 +108,7 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 4, .full = true},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<two_thieves>({
         .name = "runnext/two_thieves",
@@ -97,6 +117,7 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 3},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
     add_case<comes_back>({
         .name = "runnext/comes_back",
@@ -104,6 +125,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4, .full = true},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
     }),
 };
 

@@ -129,6 +129,11 @@ bool is_litmus(const json& search) { return text(search, "expect") == "litmus"; 
 bool is_seeded_bug(const json& search) { return is_mutant(search) && label_of(search) == "seeded bug"; }
 bool is_corpus(const json& search) { return is_seeded_bug(search) && text(search, "case").starts_with("corpus/"); }
 
+std::string property_of(const json& search) {
+  std::string own = text(search, "property");
+  return own.empty() ? text(object(search, "litmus"), "property") : own;
+}
+
 std::string unit_of(const json& search) { return engine_of(search) == "relacy" ? "execution" : "graph"; }
 
 std::string changed_site(const json& search) {
@@ -167,7 +172,7 @@ std::string verdict_words(const json& search) {
   if (text(result, "what") != "none") return text(result, "what");
   if (!text(search, "failed").empty()) return text(search, "failed");
   if (is_mutant(search)) return "survived";
-  const std::string how = text(result, "how");
+  std::string how = text(result, "how");
   if (how == "cut_short") return "not finished: " + text(result, "message");
   if (how == "full") return "full search";
   if (how == "bounded") {

@@ -37,6 +37,8 @@ using nlohmann::json;
 [[nodiscard]] bool is_seeded_bug(const json& search);  ///< a program that is wrong on purpose; also a mutant
 [[nodiscard]] bool is_corpus(const json& search);      ///< a bug from history; also a seeded bug
 
+[[nodiscard]] std::string property_of(const json& search);
+
 /// "graph" or "execution": what the exact engine counts is not one run.
 [[nodiscard]] std::string unit_of(const json& search);
 

@@ -95,7 +95,7 @@ void find_sources(execution& e, const json& trace) {
 
 void mark_last_steps(execution& e) {
   std::set<int> seen{main_thread};
-  for (auto s = e.steps.rbegin(); s != e.steps.rend(); ++s) s->stuck = seen.insert(s->thread).second;
+  for (std::size_t i = e.steps.size(); i-- != 0;) e.steps[i].stuck = seen.insert(e.steps[i].thread).second;
 }
 
 // The exact engine ends a trace with a step of its own for the failure, at the place of the operation that failed.
@@ -156,10 +156,9 @@ void keep_earlier_looks(execution& e) {
 
 // A read whose value another thread replaced before the reader looked again: what the reader did not know.
 void keep_overtaken(execution& e) {
-  for (std::size_t r = 0; r != e.steps.size(); ++r) {
-    step& read = e.steps[r];
+  for (step& read : e.steps) {
     if (!read.reads() || read.is_cell() || read.location == 0 || read.construction) continue;
-    for (std::size_t i = r + 1; i != e.steps.size(); ++i) {
+    for (auto i = static_cast<std::size_t>(read.index) + 1; i != e.steps.size(); ++i) {
       step& later = e.steps[i];
       if (later.location != read.location) continue;
       if (later.thread == read.thread) break;

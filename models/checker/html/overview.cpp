@@ -40,10 +40,10 @@ constexpr std::string_view legend = R"(
   return *names == '\0' ? "<td>" + html + "</td>" : fmt::format("<td class=\"{}\">{}</td>", names, html);
 }
 [[nodiscard]] std::string number_cell(std::uint64_t n, const std::string& unit = {}) {
-  return fmt::format("<td class=\"num\" data-s=\"{}\">{}{}{}</td>", n, unit, unit.empty() ? "" : " ", grouped(n));
+  return fmt::format(R"(<td class="num" data-s="{}">{}{}{}</td>)", n, unit, unit.empty() ? "" : " ", grouped(n));
 }
 [[nodiscard]] std::string seconds_cell(double seconds) {
-  return fmt::format("<td class=\"num\" data-s=\"{}\">{:.3f}</td>", seconds, seconds);
+  return fmt::format(R"(<td class="num" data-s="{}">{:.3f}</td>)", seconds, seconds);
 }
 
 [[nodiscard]] std::string counterexample_link(const std::string& page, const std::string& words = "counterexample") {
@@ -151,9 +151,9 @@ class overview {
   [[nodiscard]] std::string filter() const {
     std::string choices;
     for (const auto& [stem, t] : by_queue_) {
-      if (!stem.empty()) choices += fmt::format("<button type=\"button\" data-q=\"{0}\">{0}</button>", escaped(stem));
+      if (!stem.empty()) choices += fmt::format(R"(<button type="button" data-q="{0}">{0}</button>)", escaped(stem));
     }
-    if (litmus_.all != 0) choices += "<button type=\"button\" data-q=\"litmus\">litmus</button>";
+    if (litmus_.all != 0) choices += R"(<button type="button" data-q="litmus">litmus</button>)";
     // Without a script there is nothing to filter with.
     return fmt::format(
         "<div class=\"filter\" hidden><input type=\"search\" placeholder=\"filter all tables: case, mutant, "
@@ -267,7 +267,7 @@ class overview {
     const json& relacy = object(object(s, "result"), "relacy");
     if (relacy.empty()) return {};
     if (text(relacy, "what") == "none") return "not noticed";
-    return fmt::format("execution {}", grouped(number(relacy, "executions")));
+    return "execution\u00a0" + grouped(number(relacy, "executions"));
   }
 
   // ----- litmus: a row per shape, a column per engine
@@ -307,8 +307,8 @@ class overview {
   }
   [[nodiscard]] std::string litmus_row(const std::string& name, const shape& of,
                                        const std::vector<std::string>& engines) const {
-    const std::string property = text(*of.question, "property");
-    std::string row = fmt::format("<tr data-q=\"litmus\"><td title=\"{}\"><b>{}</b><div class=\"sub\">{}</div></td>",
+    const std::string property = property_of(searches()[of.searches.begin()->second]);
+    std::string row = fmt::format(R"(<tr data-q="litmus"><td title="{}"><b>{}</b><div class="sub">{}</div></td>)",
                                   escaped(property), escaped(name.substr(name.find('/') + 1)), escaped(property)) +
                       cell("<code>" + escaped(text(*of.question, "outcome")) + "</code>") +
                       cell(flag(*of.question, "cpp20") ? "allowed" : "forbidden");

@@ -114,11 +114,6 @@ class page {
     return html.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, html);
   }
 
-  [[nodiscard]] std::string property() const {
-    const std::string own = text(search_, "property");
-    return own.empty() ? text(object(search_, "litmus"), "property") : own;
-  }
-
   // The order as it is in the shipped header, where the ledger knows it.
   [[nodiscard]] std::string shipped_order() const {
     const std::string site = changed_site(search_);
@@ -177,7 +172,7 @@ class page {
 
   // Killed mutants replay by name: their search stops at the first failure.
   [[nodiscard]] std::string replay() const {
-    const std::string given = text(search_, "replay");
+    std::string given = text(search_, "replay");
     if (given.starts_with("./") || given.starts_with("cmake")) return given;
     std::string command = "./kit verify --case " + text(search_, "case");
     if (!given.empty()) command += " " + given;
@@ -187,7 +182,7 @@ class page {
   }
 
   [[nodiscard]] std::string facts() const {
-    return "<dl class=\"facts\">\n" + fact("property", escaped(property())) + fact("mutant", change()) +
+    return "<dl class=\"facts\">\n" + fact("property", escaped(property_of(search_))) + fact("mutant", change()) +
            fact("failure", failure()) + fact("found by", found_by()) +
            fact("replay", fmt::format("<code class=\"command\">{}</code>", escaped(replay()))) + "</dl>\n";
   }
@@ -205,7 +200,7 @@ class page {
     for (const step& s : execution_.steps) {
       if (!colours_.contains(s.location) || std::find(done.begin(), done.end(), s.location) != done.end()) continue;
       done.push_back(s.location);
-      chips += fmt::format("<button type=\"button\" data-v=\"{}\">{}</button>", s.location, variable(s));
+      chips += fmt::format(R"(<button type="button" data-v="{}">{}</button>)", s.location, variable(s));
     }
     return fmt::format(
         "<input type=\"checkbox\" id=\"dim\" checked><label for=\"dim\">dim steps of no part in this</label>\n"
@@ -288,11 +283,11 @@ class page {
     const std::string order =
         s.order.empty() ? "" : fmt::format("<span class=\"ord {0}\">{0}</span>", escaped(s.order));
     const std::string first =
-        fmt::format("<span class=\"n\">{}</span><b>{}</b>{}<span class=\"val\">{}</span>{}{}", s.index + 1,
+        fmt::format(R"(<span class="n">{}</span><b>{}</b>{}<span class="val">{}</span>{}{})", s.index + 1,
                     escaped(s.kind), variable(s), escaped(effect(s)), order, badges(s));
     const std::string second = fmt::format("{} <code>{}</code>", place_of(s), escaped(abbreviated(s.source)));
-    if (s.minor) return fmt::format("<div class=\"l1\">{} <span class=\"l2\">{}</span></div>", first, second);
-    return fmt::format("<div class=\"l1\">{}</div><div class=\"l2\">{}</div>", first, second);
+    if (s.minor) return fmt::format(R"(<div class="l1">{} <span class="l2">{}</span></div>)", first, second);
+    return fmt::format(R"(<div class="l1">{}</div><div class="l2">{}</div>)", first, second);
   }
 
   [[nodiscard]] std::string render(const step& s) const {
@@ -333,7 +328,7 @@ class page {
   [[nodiscard]] std::string chart() const {
     std::string lanes;
     for (const box& c : layout_.columns)
-      lanes += fmt::format("<div class=\"lane\" style=\"left:{}px;width:{}px\"></div>", c.left, c.width);
+      lanes += fmt::format(R"(<div class="lane" style="left:{}px;width:{}px"></div>)", c.left, c.width);
     std::string arrows;
     for (const arrow& a : layout_.arrows) arrows += render(a);
     std::string boxes;

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include "exact_team.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "exact_search.hpp"
+
+namespace runq::model::exact {
+
+// --- what the members share ----------------------------------------------------------------------------------------
+
+shared_set::answer shared_set::insert(std::uint64_t number) noexcept {
+  if (number == 0) number = 1;
+  for (std::size_t i = static_cast<std::size_t>(number);; ++i) {
+    // relaxed: only the numbers themselves matter, nothing is published with them.
+    std::atomic<std::uint64_t>& slot = slots_[i % slots_.size()];
+    std::uint64_t there = slot.load(std::memory_order::relaxed);
+    if (there == 0) {
+      if (size_.fetch_add(1, std::memory_order::relaxed) >= capacity) return answer::full;
+      if (slot.compare_exchange_strong(there, number, std::memory_order::relaxed)) return answer::added;
+    }
+    if (there == number) return answer::was_there;
+  }
+}
+
+team::team(unsigned jobs, bool sets) : jobs_(jobs) {
+  const std::size_t begin_of_members = (sizeof(shared_state) + cache_line - 1) / cache_line * cache_line;
+  const std::size_t begin_of_sets = begin_of_members + jobs * sizeof(member);
+  bytes_ = begin_of_sets + (sets ? number_of_sets * sizeof(shared_set) : 0);
+  // Pages come into being when they are written, so what is not used costs nothing.
+  void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  memory_ = memory;
+  auto* const bytes = static_cast<std::byte*>(memory);
+  shared_ = ::new (bytes) shared_state;
+  for (unsigned i = 0; i != jobs; ++i) {
+    auto* const m = ::new (bytes + begin_of_members + i * sizeof(member)) member;
+    if (i == 0) members_ = m;
+  }
+  // Fresh pages hold zeros, which is an empty set: to construct it would write all of them.
+  if (sets) sets_ = reinterpret_cast<shared_set*>(bytes + begin_of_sets);
+}
+
+team::~team() {
+  owner_.reset();
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+unsigned team::fork_members() {
+  const pid_t parent = getpid();
+  for (unsigned i = 1; i != jobs_; ++i) {
+    const pid_t pid = fork();
+    if (pid < 0) break;  // fewer will do
+    if (pid == 0) {
+#ifdef __linux__
+      // Whoever kills the first member means all.
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+      if (getppid() != parent) _exit(1);
+      self_ = i;
+      pids_.clear();
+      break;
+    }
+    pids_.push_back(pid);
+    others_.push_back(&members()[i].left);
+  }
+  owner_.emplace(members()[self_].offered.make_owner());
+  return self_;
+}
+
+/// A member that died may have taken work along: nobody would ever end.
+void team::look_after_members() noexcept {
+  std::erase_if(pids_, [this](pid_t pid) {
+    int status = 0;
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+    if (ended != pid || status != 0) lost_ = true;
+    return true;
+  });
+  if (lost_) stop();
+}
+
+void team::wait_for_members() noexcept {
+  for (const pid_t pid : pids_) {
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
+    if (ended != pid || status != 0) lost_ = true;
+  }
+  pids_.clear();
+}
+
+std::uint64_t team::executions() const noexcept {
+  std::uint64_t sum = 0;
+  for (unsigned i = 0; i != jobs_; ++i) sum += members()[i].executions.load(std::memory_order::relaxed);
+  return sum;
+}
+
+// --- graphs that travel ----------------------------------------------------------------------------------------------
+
+bool team::wants_graphs() const noexcept {
+  return shared_->idle.load(std::memory_order::relaxed) > owner_->size_approx();
+}
+
+bool team::offer(const graph& g) noexcept {
+  if (g.packed_bytes() > parcel_bytes) return false;
+  for (parcel& p : members()[self_].outgoing) {
+    // acquire: whoever gave it back has read it.
+    if (p.used.load(std::memory_order::acquire)) continue;
+    g.pack(p.packed.data());
+    p.used.store(true, std::memory_order::relaxed);
+    // relaxed: the ring publishes it together with the graph.
+    shared_->work.fetch_add(1, std::memory_order::relaxed);
+    if (owner_->push(&p)) return true;
+    shared_->work.fetch_sub(1, std::memory_order::relaxed);
+    p.used.store(false, std::memory_order::relaxed);
+    return false;
+  }
+  return false;
+}
+
+team::parcel* team::find_work(unsigned& victim) noexcept {
+  if (const std::optional<parcel*> mine = owner_->pop()) return *mine;
+  for (unsigned i = 0; i != jobs_; ++i) {
+    victim = (victim + 1) % jobs_;
+    if (victim == self_) continue;
+    const auto stolen = members()[victim].offered.make_thief().steal_half_into(*owner_);
+    if (stolen) return stolen.value;
+  }
+  return nullptr;
+}
+
+bool team::take(graph& g, bool has_worked) {
+  constexpr unsigned rounds_awake = 64;
+  shared_->idle.fetch_add(1, std::memory_order::relaxed);
+  // What was added for the graphs on offer comes before this in the same variable, and a graph that somebody takes is
+  // work until that member has none left: 0 is final.
+  if (has_worked) shared_->work.fetch_sub(1, std::memory_order::relaxed);
+  unsigned victim = self_;
+  for (unsigned round = 0;; ++round) {
+    if (stopped() || shared_->work.load(std::memory_order::relaxed) == 0) return false;
+    if (parcel* const p = find_work(victim)) {
+      shared_->idle.fetch_sub(1, std::memory_order::relaxed);
+      g.unpack(p->packed.data());
+      p->used.store(false, std::memory_order::release);
+      return true;
+    }
+    if (round < rounds_awake) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    if (self_ == 0 && round % rounds_awake == 0) look_after_members();
+  }
+}
+
+// --- the search of one member ----------------------------------------------------------------------------------------
+
+void search::explore_together() {
+  team t(std::min(options_.jobs, max_jobs), options_.check_duplicates || options_.load_buffering);
+  if (!t.exists()) return explore();
+  team_ = &t;
+  for (const std::uint64_t number : seen_) t.seen(0).insert(number);
+  for (const std::uint64_t number : delayed_bases_) t.seen(1).insert(number);
+  if (t.fork_members() != 0) {
+    work_as_other();
+    _exit(0);
+  }
+  work(true);
+  t.wait_for_members();
+  team_ = nullptr;
+  add_up(t);
+}
+
+void search::work_as_other() {
+  pending_.clear();
+  result_ = {};
+  result_.how = coverage::exhaustive;
+  statistics_ = {};
+  work(false);
+  team::summary& s = team_->own();
+  s.failed = result_.what != failure::none;
+  s.executions = result_.executions;
+  s.blocked = result_.blocked;
+  s.statistics = statistics_;
+  std::strncpy(s.message.data(), result_.message.c_str(), s.message.size() - 1);
+  s.notes = notes();
+  s.how = stopped_by_team_ || !over() ? team::ending::no_more_work
+          : out_of_budget_            ? team::ending::out_of_budget
+                                      : team::ending::decided;
+}
+
+void search::work(bool has_work) {
+  for (;;) {
+    if (has_work) explore();
+    if (over()) break;
+    std::unique_ptr<graph> next = new_graph();
+    if (!team_->take(*next, has_work)) break;
+    has_work = true;
+    push(std::move(next));
+  }
+  if (over()) team_->stop();
+}
+
+/// After each graph.
+void search::confer() {
+  constexpr std::uint64_t add_up_every = 1024;
+  if (over()) return;
+  if (team_->stopped()) {
+    over_ = stopped_by_team_ = true;
+    return;
+  }
+  team_->publish_executions(result_.executions);
+  if ((result_.executions + result_.blocked) % add_up_every == 0 && team_->executions() >= options_.max_executions) {
+    use_up_budget("max_executions = " + std::to_string(options_.max_executions));
+    return;
+  }
+  if (pending_.size() < 2 || !team_->wants_graphs() || !team_->offer(*pending_.front())) return;
+  recycle(std::move(pending_.front()));
+  pending_.erase(pending_.begin());
+}
+
+bool search::first_time(std::unordered_set<std::uint64_t>& alone, unsigned together, std::uint64_t number) {
+  if (team_ == nullptr) return alone.insert(number).second;
+  const shared_set::answer answer = team_->seen(together).insert(number);
+  if (answer == shared_set::answer::full) {
+    cut_short("limit reached: shared_set::capacity = " + std::to_string(shared_set::capacity) +
+              " graphs to remember; use one job");
+  }
+  return answer == shared_set::answer::added;
+}
+
+/// What the team has found. A search that did not come to its end is told as one process would tell it, by making it
+/// again: which failure is met first is otherwise a matter of chance.
+void search::add_up(team& t) {
+  bool failed = result_.what != failure::none || t.lost_a_member();
+  bool decided = failed || (over() && !stopped_by_team_ && !out_of_budget_);
+  std::string budget = out_of_budget_ ? result_.message : "";
+  for (const team::summary* s : t.others()) {
+    failed = failed || s->failed;
+    decided = decided || s->failed || s->how == team::ending::decided;
+    if (s->how == team::ending::out_of_budget) budget = s->message.data();
+    result_.executions += s->executions;
+    result_.blocked += s->blocked;
+    statistics_.duplicates += s->statistics.duplicates;
+    statistics_.froze = statistics_.froze || s->statistics.froze;
+    if (!add_notes(s->notes)) decided = true;
+  }
+  undecided_ = failed ? again::without_time_limit : decided ? again::as_before : again::no;
+  if (decided || budget.empty()) return;
+  result_.how = coverage::cut_short;
+  result_.message = budget;
+}
+
+}  // namespace runq::model::exact

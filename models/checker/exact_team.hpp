@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// One search by several processes, on the kit's own queues.
+//
+// Graphs that wait are independent of each other, so any process may go on with any of them. Each process keeps its own
+// stack, as a search alone does; one that has nothing left takes a graph that another has put into its runq::ring. Only
+// while somebody is idle does a process put graphs there, and then the oldest, under which there is most to do: so what
+// travels is few and large.
+//
+// Processes, not threads: a graph's values are addresses of the scenario's memory, and after fork() all have that
+// memory at the same address; and scenarios may use global variables. The rings and the graphs that travel lie in
+// memory that all share; a queue of std::atomics works there as it does between threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "exact.hpp"
+#include "exact_graph.hpp"
+#include "runq/ring.hpp"
+#include "runtime.hpp"
+
+namespace runq::model::exact {
+
+/// Graphs of a search that one process makes alone, before it asks others to help: most searches end there.
+inline constexpr std::uint64_t graphs_before_team = 1'000;
+/// More processes than this are not asked.
+inline constexpr unsigned max_jobs = 64;
+
+/// Numbers that have come up, in shared memory. A fixed number of them.
+class shared_set {
+ public:
+  static constexpr std::size_t capacity = std::size_t{1} << 22;
+
+  enum class answer : std::uint8_t { added, was_there, full };
+  answer insert(std::uint64_t number) noexcept;
+
+ private:
+  std::atomic<std::size_t> size_;
+  std::array<std::atomic<std::uint64_t>, 2 * capacity> slots_;  ///< 0: free
+};
+
+/// The processes of one search: member 0 is the one that began it.
+class team {
+ public:
+  enum class ending : std::uint8_t {
+    none,           ///< has not ended, or died
+    no_more_work,   ///< all graphs were visited, or somebody else ended the search
+    out_of_budget,  ///< a limit of how long to search
+    decided         ///< a failure, or another limit
+  };
+  /// What a member leaves behind.
+  struct summary {
+    ending how = ending::none;
+    bool failed = false;
+    std::uint64_t executions = 0;
+    std::uint64_t blocked = 0;
+    exact_statistics statistics;
+    std::array<char, 256> message{};
+    runtime_notes notes;
+  };
+
+  /// `sets`: whether seen() will be asked.
+  team(unsigned jobs, bool sets);
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  ~team();
+  /// Whether there was memory to share.
+  [[nodiscard]] bool exists() const noexcept { return shared_ != nullptr; }
+
+  /// Forks the other members. Returns this process's number.
+  unsigned fork_members();
+  /// Waits for the others; for member 0 only.
+  void wait_for_members() noexcept;
+  /// Whether a member died without leaving a summary.
+  [[nodiscard]] bool lost_a_member() const noexcept { return lost_; }
+
+  [[nodiscard]] summary& own() noexcept { return members()[self_].left; }
+  [[nodiscard]] const std::vector<const summary*>& others() const noexcept { return others_; }
+
+  /// Whether one of the others waits for work and finds none in this process's ring.
+  [[nodiscard]] bool wants_graphs() const noexcept;
+  /// Offers a graph to the others; false when it is too large, or too many are on offer.
+  [[nodiscard]] bool offer(const graph& g) noexcept;
+  /// Waits until there is a graph to go on with. False: the search is over. `has_worked`: since the last call.
+  [[nodiscard]] bool take(graph& g, bool has_worked);
+
+  void stop() noexcept { shared_->stop.store(true, std::memory_order::relaxed); }
+  [[nodiscard]] bool stopped() const noexcept { return shared_->stop.load(std::memory_order::relaxed); }
+  void publish_executions(std::uint64_t n) noexcept {
+    members()[self_].executions.store(n, std::memory_order::relaxed);
+  }
+  /// Of all members, as far as published.
+  [[nodiscard]] std::uint64_t executions() const noexcept;
+
+  /// Complete graphs; and load buffering's starting points.
+  [[nodiscard]] shared_set& seen(unsigned which) noexcept { return sets_[which]; }
+
+ private:
+  static constexpr std::size_t parcel_bytes = 256 * 1024;
+  static constexpr std::size_t parcels = 32;
+  static constexpr unsigned number_of_sets = 2;
+
+  /// A graph that travels. Belongs to the member in whose memory it lies until it is in the ring; then to whoever takes
+  /// it out, who gives it back.
+  struct parcel {
+    std::atomic<bool> used{false};
+    alignas(cache_line) std::array<std::byte, parcel_bytes> packed;
+  };
+  using ring = basic_ring<parcel*, parcels>;
+  struct member {
+    ring offered;
+    alignas(cache_line) std::atomic<std::uint64_t> executions{0};
+    summary left;
+    std::array<parcel, parcels> outgoing;
+  };
+  struct shared_state {
+    /// Members that are at work, and graphs on offer: only who is at work puts graphs on offer, so at 0 all is done.
+    alignas(cache_line) std::atomic<std::uint64_t> work{1};
+    alignas(cache_line) std::atomic<unsigned> idle{0};
+    std::atomic<bool> stop{false};
+  };
+
+  [[nodiscard]] member* members() const noexcept { return members_; }
+  [[nodiscard]] parcel* find_work(unsigned& victim) noexcept;
+  void look_after_members() noexcept;
+
+  const unsigned jobs_;
+  std::size_t bytes_ = 0;
+  void* memory_ = nullptr;
+  shared_state* shared_ = nullptr;
+  member* members_ = nullptr;
+  shared_set* sets_ = nullptr;
+  unsigned self_ = 0;
+  std::optional<ring::owner> owner_;  ///< of the own ring
+  std::vector<pid_t> pids_;           ///< of the others that have not ended
+  std::vector<const summary*> others_;
+  bool lost_ = false;
+};
+
+}  // namespace runq::model::exact

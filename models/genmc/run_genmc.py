@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles one case of the models to LLVM bitcode and lets GenMC, if it is installed, check it.
+
+Prints one line, "R " and a JSON object with the keys that the workers of the models use (checker/json.hpp):
+  how         "exhaustive", or "cut_short" by the time limit
+  what        "none", or what kind of failure
+  message     of the failure or of the limit
+  executions  complete executions explored; on failure, those before it
+  blocked     executions abandoned because a thread was blocked
+  seconds     GenMC's time
+or, when GenMC could not be asked, {"error": why}. GenMC is a program of its own (https://github.com/MPI-SWS/genmc);
+nothing of it is part of this kit.
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.dirname(HERE)
+SKIPPED = 77  # what ctest is told when there is no clang
+
+# The optimiser folds the choice of the case (scenario.hpp) and inlines constant memory orders. It must not widen
+# accesses into calls of memset, which are not the program's.
+COMPILE = ["-std=c++20", "-O1", "-g", "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-exceptions", "-fno-rtti",
+           "-fno-threadsafe-statics", "-fno-vectorize", "-fno-slp-vectorize", "-emit-llvm"]
+
+# Load annotation makes GenMC's counts incomparable, estimation only costs time. Loops go around for real, as in the
+# exact engine: so no spin loops made into assumptions, no retries blocked. Waiting loops are marked in waiting.hpp.
+CHECK = ["--disable-load-annotation", "--disable-estimation", "--disable-spin-assume",
+         "--disable-confirmation-annotation", "--check-liveness"]
+
+
+class Unavailable(Exception):
+    """GenMC could not be asked; says nothing about the case."""
+
+
+def source_of(case):
+    """The file that registers `case`, below models/<stem>/."""
+    wanted = f'.name = "{case}"'
+    for path in sorted(glob.glob(os.path.join(MODELS, case.split("/")[0], "*.cpp"))):
+        with open(path, encoding="utf-8") as file:
+            if wanted in file.read():
+                return path
+    raise Unavailable(f"no file registers a case called {case}")
+
+
+def find_clang(genmc):
+    """A clang++ whose bitcode this GenMC reads: of the same LLVM if there is one."""
+    if genmc:
+        banner = subprocess.run([genmc, "--version"], capture_output=True, text=True, check=False)
+        version = re.search(r"LLVM\D*(\d+)", banner.stdout + banner.stderr)
+        if version and (found := shutil.which("clang++-" + version.group(1))):
+            return found
+    return shutil.which("clang++")
+
+
+def compile_case(clang, headers, source, case, output, text=False):
+    command = [clang, *COMPILE, "-S" if text else "-c", "-I", HERE, "-I", os.path.join(MODELS, "checker"), "-I", headers,
+               f'-DRUNQ_CASE="{case}"', source, "-o", output]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Unavailable(f"{os.path.basename(clang)} does not compile {source}:\n{done.stderr.strip()}")
+
+
+def check_folded(path):
+    """The compiler has evaluated the choice of the case: nothing is left to run before main()."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    left = re.search(r"@llvm\.global_ctors = appending global \[(\d+) x", text)
+    if left and int(left.group(1)) != 0:
+        raise Unavailable("the choice of the case was not evaluated at compile time (models/genmc/scenario.hpp)")
+    if "@__VERIFIER_thread_create" not in text:
+        raise Unavailable("the program starts no thread: no case was chosen (models/genmc/scenario.hpp)")
+
+
+# GenMC's words for what it finds, and those of the models.
+FAILURES = {
+    "Safety violation": "check failed",
+    "Non-atomic race": "data race",
+    "Liveness violation": "deadlock",
+    "Attempt to read from uninitialized memory": "uninitialised read",
+    "Attempt to access freed memory": "use after free",
+    "Malloc-free race": "use after free",
+    "Double-free error": "double free",
+    "Unfreed memory": "leak",
+    "Attempt to access non-allocated memory": "unpublished allocation",
+}
+
+
+def result_of(seconds, executions=0, blocked=0, what="none", message="", how="exhaustive"):
+    return {"how": how, "what": what, "message": message, "executions": executions, "blocked": blocked,
+            "seconds": seconds, "outcomes": [], "where": ""}
+
+
+def verdict(text, status, seconds):
+    count = re.search(r"Number of complete executions explored: (\d+)", text)
+    if count is None:
+        raise Unavailable(f"GenMC ended with status {status}: {' '.join(text.split())[-300:]}")
+    blocked = re.search(r"Number of blocked executions seen: (\d+)", text)
+    counts = (int(count.group(1)), int(blocked.group(1)) if blocked else 0)
+    found = re.search(r"^(?:Error|Warning): ([^\n]*?)!?$", text, re.MULTILINE)
+    if found is None:
+        if "No errors were detected" not in text:
+            raise Unavailable(f"GenMC gave no verdict: {' '.join(text.split())[-300:]}")
+        return result_of(seconds, *counts)
+    check = re.search(r"Assertion violation: (.*)", text)
+    return result_of(seconds, *counts, what=FAILURES.get(found.group(1), "misuse"),
+                     message=check.group(1) if check else found.group(1))
+
+
+def check(genmc, model, bitcode, limit):
+    started = time.monotonic()
+    command = [genmc, *CHECK, f"--{model}", "--input-from-bitcode-file", bitcode]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=limit or None, check=False)
+    except subprocess.TimeoutExpired:
+        return result_of(time.monotonic() - started, how="cut_short", message=f"not finished after {limit:g} s")
+    return verdict(done.stdout, done.returncode, time.monotonic() - started)
+
+
+def run(options):
+    clang = options.clang or find_clang(options.genmc)
+    if clang is None:
+        if options.compile_only:
+            print("skipped: there is no clang++")
+            sys.exit(SKIPPED)
+        raise Unavailable("GenMC is there, but no clang++ to compile the cases for it")
+    source = source_of(options.case)
+    with tempfile.TemporaryDirectory(prefix="runq-genmc-") as folder:
+        if options.compile_only:
+            text = os.path.join(folder, "case.ll")
+            compile_case(clang, options.headers, source, options.case, text, text=True)
+            check_folded(text)
+            return {"how": "compiled only"}
+        bitcode = os.path.join(folder, "case.bc")
+        compile_case(clang, options.headers, source, options.case, bitcode)
+        return check(options.genmc, options.model, bitcode, options.seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", required=True, help="as ring/push_vs_steal")
+    parser.add_argument("--genmc", default=shutil.which("genmc"), help="the executable (default: from the PATH)")
+    parser.add_argument("--clang", help="clang++ (default: of GenMC's LLVM version, else from the PATH)")
+    parser.add_argument("--headers", default=os.path.join(os.path.dirname(MODELS), "deque", "include"))
+    parser.add_argument("--model", choices=["rc11", "imm"], default="rc11")
+    parser.add_argument("--seconds", type=float, default=0, help="time limit (0: none)")
+    parser.add_argument("--compile-only", action="store_true", help="needs no GenMC; exits with 77 without clang++")
+    options = parser.parse_args()
+    if options.genmc is None and not options.compile_only:
+        parser.error("no genmc on the PATH, and none given")
+    try:
+        print("R " + json.dumps(run(options)))
+    except Unavailable as why:
+        print("R " + json.dumps({"error": str(why)}))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
