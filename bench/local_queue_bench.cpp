@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// What a processor's queue costs its owner, beside the floor (a plain ring for one thread) and a std::deque under a
+// std::mutex.
+//
+// What this does not show: thieves (ring_bench has them) and a scheduler, where the tasks themselves are read and run.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <runq/local_queue.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using runq_bench::item;
+using runq_bench::mutex_deque;
+using runq_bench::pinned;
+using runq_bench::plain_ring;
+
+struct task {
+  item id = 0;
+  runq::inject_link<task> link{};
+};
+using local_queue = runq::local_queue<&task::link>;
+
+/// A processor's queue, the global one behind it, and tasks with the ids 0 … 511.
+struct processor {
+  processor() : tasks(512) {
+    for (std::size_t i = 0; i != tasks.size(); ++i) tasks[i].id = i;
+  }
+  processor(const processor&) = delete;
+  processor& operator=(const processor&) = delete;
+  ~processor() {
+    while (global.take() != nullptr) {
+    }
+  }
+
+  std::vector<task> tasks;
+  local_queue::global_queue global;
+  local_queue queue{global};
+  local_queue::owner owner = queue.make_owner();
+};
+
+template <class Queue>
+void push_pop(benchmark::State& state) {
+  const auto queue = std::make_unique<Queue>();
+  runq_bench::push_pop(state, *queue);
+}
+void BM_floor_push_pop(benchmark::State& state) { push_pop<plain_ring>(state); }
+void BM_mutex_deque_push_pop(benchmark::State& state) { push_pop<mutex_deque>(state); }
+BENCHMARK(BM_floor_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
+BENCHMARK(BM_mutex_deque_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
+
+// Pushes the tasks 0 … batch - 1 and pops them: in order by push(), the newest first by push_next().
+enum class way : bool { push, push_next };
+
+template <way Way>
+void tasks_push_pop(benchmark::State& state) {
+  const pinned here(0);
+  const auto p = std::make_unique<processor>();
+  const auto batch = static_cast<std::size_t>(state.range(0));
+  item mistakes = 0;
+  for ([[maybe_unused]] auto step : state) {
+    for (std::size_t i = 0; i != batch; ++i) {
+      mistakes |= Way == way::push ? p->owner.push(&p->tasks[i]) : p->owner.push_next(&p->tasks[i]);
+    }
+    if (Way == way::push_next) mistakes |= item{p->owner.pop().task != &p->tasks[batch - 1]};
+    const std::size_t from_ring = Way == way::push ? batch : batch - 1;
+    for (std::size_t i = 0; i != from_ring; ++i) mistakes |= item{p->owner.pop().task != &p->tasks[i]};
+  }
+  runq_bench::check(state, mistakes == 0 && !p->owner.pop());
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+void BM_local_queue_push_pop(benchmark::State& state) { tasks_push_pop<way::push>(state); }
+void BM_local_queue_push_next_pop(benchmark::State& state) { tasks_push_pop<way::push_next>(state); }
+BENCHMARK(BM_local_queue_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
+BENCHMARK(BM_local_queue_push_next_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
+
+// Half full, 129 more are pushed: the last one overflows, and 129 go to the global queue, from where they are taken in
+// batches. Time is for 129 tasks once through all that. Its plain counterpart is below.
+void BM_local_queue_overflow(benchmark::State& state) {
+  const pinned here(0);
+  const auto p = std::make_unique<processor>();
+  item in = 0;
+  item out = 0;
+  item mistakes = 0;
+  const std::size_t all = p->tasks.size();
+  // What overflows in one round is the 128 that the ring held and the newest; the order within a batch is checked by
+  // the sum of its numbers, the number of tasks by the count.
+  for (; in != 128; ++in) mistakes |= p->owner.push(&p->tasks[in % all]);
+  item held = 128 * 127 / 2;
+  for ([[maybe_unused]] auto step : state) {
+    item pushed = 0;
+    for (int i = 0; i != 128; ++i, ++in) {
+      mistakes |= p->owner.push(&p->tasks[in % all]);
+      pushed += in % all;
+    }
+    mistakes |= p->owner.push(&p->tasks[in % all]) ^ 129;
+    item moved = 0;
+    while (p->global.has_work()) {
+      auto batch = p->global.take_batch(1);
+      while (const task* const t = batch.pop_front()) {
+        moved += t->id;
+        ++out;
+      }
+    }
+    mistakes |= moved ^ (held + in % all);
+    held = pushed;
+    ++in;
+  }
+  mistakes |= out ^ static_cast<item>(129 * state.iterations());
+  item left = 0;
+  while (p->owner.pop()) ++left;
+  runq_bench::check(state, mistakes == 0 && left == 128);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations() * 129);
+}
+BENCHMARK(BM_local_queue_overflow);
+BENCHMARK(BM_floor_push_pop)->Name("BM_floor_push_pop_for_overflow")->ArgName("batch")->Arg(129);
+BENCHMARK(BM_mutex_deque_push_pop)->Name("BM_mutex_deque_push_pop_for_overflow")->ArgName("batch")->Arg(129);
+
+// Half of the ring to another processor and back, in the same thread.
+void BM_local_queue_steal_from(benchmark::State& state) {
+  const pinned here(0);
+  const auto victim = std::make_unique<processor>();
+  local_queue own(victim->global);
+  auto mine = own.make_owner();
+  const auto thief = victim->queue.make_thief();
+  const auto batch = static_cast<std::size_t>(state.range(0));
+  item mistakes = 0;
+  for ([[maybe_unused]] auto step : state) {
+    for (std::size_t i = 0; i != batch; ++i) mistakes |= victim->owner.push(&victim->tasks[i]);
+    std::size_t taken = 0;
+    while (const auto loot = mine.steal_from(thief)) {
+      taken += loot.count;
+      for (std::size_t i = 1; i < loot.count; ++i) mistakes |= item{!mine.pop()};
+    }
+    mistakes |= taken ^ batch;
+  }
+  runq_bench::check(state, mistakes == 0 && !victim->owner.pop() && !mine.pop());
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_local_queue_steal_from)->ArgName("batch")->Arg(64)->Arg(200);
+
+}  // namespace
+
+int main(int argc, char** argv) { return runq_bench::run(argc, argv); }

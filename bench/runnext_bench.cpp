@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// What the runnext slot costs, beside the floor (a slot in memory for one thread) and an optional under a std::mutex.
+//
+// What this does not show: what the slot is for, namely that the task just readied finds its data in this core's cache;
+// nor a thief at the same time: it comes only in its last round, after a back-off. The element is an integer.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <benchmark/benchmark.h>
+#include <runq/runnext.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using runq_bench::item;
+using runq_bench::pinned;
+
+struct plain_slot {
+  item put(item value) noexcept {
+    const item displaced = std::exchange(value_, value);
+    benchmark::ClobberMemory();
+    return displaced;
+  }
+  item take() noexcept { return put(0); }
+
+ private:
+  item value_ = 0;
+};
+
+struct mutex_slot {
+  item put(item value) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(value_, value);
+  }
+  item take() { return put(0); }
+
+ private:
+  std::mutex mutex_;
+  item value_ = 0;
+};
+
+struct runnext_slot {
+  item put(item value) noexcept { return owner.put(value).value_or(0); }
+  item take() noexcept { return owner.take().value_or(0); }
+
+  runq::runnext<item> slot;
+  runq::runnext<item>::owner owner = slot.make_owner();
+};
+
+template <class Slot>
+void put_take(benchmark::State& state) {
+  const pinned here(0);
+  const auto slot = std::make_unique<Slot>();
+  Slot* escaped = slot.get();
+  benchmark::DoNotOptimize(escaped);
+  item value = 0;
+  item mistakes = 0;
+  for ([[maybe_unused]] auto step : state) {
+    ++value;
+    mistakes |= slot->put(value);
+    mistakes |= slot->take() ^ value;
+  }
+  mistakes |= slot->take();
+  runq_bench::check(state, mistakes == 0);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+void BM_floor_put_take(benchmark::State& state) { put_take<plain_slot>(state); }
+void BM_runnext_put_take(benchmark::State& state) { put_take<runnext_slot>(state); }
+void BM_mutex_put_take(benchmark::State& state) { put_take<mutex_slot>(state); }
+BENCHMARK(BM_floor_put_take);
+BENCHMARK(BM_runnext_put_take);
+BENCHMARK(BM_mutex_put_take);
+
+// Every put displaces the one before.
+void BM_runnext_put_displace(benchmark::State& state) {
+  const pinned here(0);
+  const auto slot = std::make_unique<runnext_slot>();
+  item value = 1;
+  item mistakes = slot->put(value);
+  for ([[maybe_unused]] auto step : state) {
+    mistakes |= slot->put(value + 1) ^ value;
+    ++value;
+  }
+  mistakes |= slot->take() ^ value;
+  runq_bench::check(state, mistakes == 0);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_runnext_put_displace);
+
+// The thief's claim, in the same thread; `backoff` pauses first.
+void BM_runnext_put_steal(benchmark::State& state) {
+  const pinned here(0);
+  const auto slot = std::make_unique<runnext_slot>();
+  const auto thief = slot->slot.make_thief();
+  const auto backoff = static_cast<std::size_t>(state.range(0));
+  item value = 0;
+  item mistakes = 0;
+  for ([[maybe_unused]] auto step : state) {
+    ++value;
+    mistakes |= slot->put(value);
+    mistakes |= thief.steal(backoff).value ^ value;
+  }
+  runq_bench::check(state, mistakes == 0);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_runnext_put_steal)->ArgName("backoff")->Arg(0)->Arg(64);
+
+}  // namespace
+
+int main(int argc, char** argv) { return runq_bench::run(argc, argv); }

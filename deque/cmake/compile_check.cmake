@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# Compiles one file, for its syntax only.
+#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
+#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
+# A file that must not compile says in its first line what the compiler has to say: `// expect: TEXT`. With RUNQ_CONTROL
+# defined the same file must compile, which shows that the mistake under test is the only one in it.
+
+function(compile extra_flags)
+  execute_process(
+    COMMAND "${COMPILER}" -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror ${extra_flags} "-I${INCLUDE}"
+            -fsyntax-only "${SOURCE}"
+    RESULT_VARIABLE result
+    OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  set(result "${result}" PARENT_SCOPE)
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+if(NOT MUST_FAIL)
+  foreach(mode IN ITEMS "" "-fno-exceptions;-fno-rtti")
+    compile("${mode}")
+    if(NOT result EQUAL 0)
+      message(FATAL_ERROR "${SOURCE} does not compile (${mode})\n${output}")
+    endif()
+  endforeach()
+  return()
+endif()
+
+file(STRINGS "${SOURCE}" first LIMIT_COUNT 1)
+if(NOT first MATCHES "^// expect: (.+)$")
+  message(FATAL_ERROR "${SOURCE}: the first line must be `// expect: TEXT`")
+endif()
+set(expected "${CMAKE_MATCH_1}")
+
+compile("-DRUNQ_CONTROL")
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} does not compile even with RUNQ_CONTROL\n${output}")
+endif()
+compile("")
+if(result EQUAL 0)
+  message(FATAL_ERROR "${SOURCE} compiles, but must not")
+endif()
+string(FIND "${output}" "${expected}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "${SOURCE} fails to compile, but the compiler does not say '${expected}'\n${output}")
+endif()

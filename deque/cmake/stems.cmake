@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# One stem per part: the same name in header, unit test, models, properties, benchmark and page. This names every hole.
+
+# A new queue starts here: add its stem, and configuring says what is left to write.
+set(runq_stems ring runnext inject local_queue chase_lev)
+# Headers that are no queue of their own.
+set(runq_support_headers atomics common)
+
+set(holes "")
+foreach(stem IN LISTS runq_stems)
+  foreach(part IN ITEMS "deque/include/runq/${stem}.hpp" "deque/test/${stem}_test.cpp" "models/${stem}/*.cpp"
+                        "proptests/${stem}_props.cpp" "bench/${stem}_bench.cpp" "docs/queues/${stem}.md")
+    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
+    if(NOT found)
+      list(APPEND holes "stem '${stem}' has no ${part}")
+    endif()
+  endforeach()
+endforeach()
+
+file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/deque/include/runq"
+     "${PROJECT_SOURCE_DIR}/deque/include/runq/*.hpp")
+foreach(header IN LISTS headers)
+  string(REGEX REPLACE "\\.hpp$" "" stem "${header}")
+  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_support_headers)
+    list(APPEND holes "deque/include/runq/${header} belongs to no stem: add it to deque/cmake/stems.cmake")
+  endif()
+endforeach()
+
+if(holes)
+  if(RUNQ_STRICT_STEMS)
+    set(severity FATAL_ERROR)
+  else()
+    set(severity WARNING)
+  endif()
+  list(JOIN holes "\n  " holes)
+  message(${severity} "runqkit: parts are missing\n  ${holes}")
+endif()

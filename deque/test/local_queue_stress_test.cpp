@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// local_queue on real threads: row Q17, every task is taken exactly once, through runnext, rings, overflow and the
+// global queue; and row Q16, Go's test of emptiness, with two parties and with three.
+// What this does not show: the interleavings that this processor never makes; those are for the models.
+// RUNQ_STRESS=n makes every run n times as long.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/local_queue.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::steal_runnext;
+using runq_test::takers;
+
+struct task : runq_test::parcel {
+  runq::inject_link<task> link{};
+};
+
+// Every processor spawns its own tasks, runs what it finds, and robs the others.
+template <std::size_t Capacity>
+void processors_share_their_work(std::size_t processors, std::size_t tasks_each) {
+  using local = runq::basic_local_queue<&task::link, Capacity>;
+  const std::size_t total = processors * tasks_each;
+  std::vector<task> tasks(total);
+  typename local::global_queue global;
+  std::deque<local> queues;
+  std::vector<typename local::owner> owners;
+  for (std::size_t i = 0; i != processors; ++i) owners.push_back(queues.emplace_back(global).make_owner());
+  takers log(processors);
+  std::atomic<std::ptrdiff_t> left{static_cast<std::ptrdiff_t>(total)};
+  std::atomic<std::size_t> overflowed{0};
+  std::atomic<std::size_t> robbed{0};
+
+  runq_test::in_threads(processors, [&](std::size_t self) {
+    auto& mine = owners[self];
+    runq_test::patience patience;
+    runq_test::dice dice(self);
+    auto next = static_cast<std::uint32_t>(self * tasks_each);
+    const std::size_t end = (self + 1) * tasks_each;
+    std::size_t own_overflowed = 0;
+    std::size_t own_robbed = 0;
+    const auto run = [&](task* t) {
+      log.open(self, t);
+      left.fetch_sub(1, std::memory_order::relaxed);
+      patience.success();
+    };
+    while (left.load(std::memory_order::relaxed) > 0) {
+      for (std::size_t n = dice.roll(2 * Capacity); n != 0 && next != end; --n, ++next) {
+        tasks[next].pack(next);
+        own_overflowed += dice.roll(3) == 0 ? mine.push(&tasks[next]) : mine.push_next(&tasks[next]);
+      }
+      if (dice.roll(8) == 0) {
+        typename local::chain batch;
+        for (std::size_t n = dice.roll(Capacity); n != 0 && next != end; --n, ++next) {
+          tasks[next].pack(next);
+          batch.push_back(&tasks[next]);
+        }
+        own_overflowed += mine.push_batch(std::move(batch));
+      }
+      for (std::size_t n = dice.roll(Capacity); n != 0; --n) {
+        const auto own = mine.pop();
+        if (!own) break;
+        run(own.task);
+      }
+      if (task* const t = dice.roll(4) == 0 ? mine.take_from(global, processors) : nullptr) run(t);
+      if (dice.roll(64) == 0) global.splice(mine.drain());
+      const std::size_t victim = (self + 1 + dice.roll(processors - 1)) % processors;
+      const auto next_too = dice.roll(4) == 0 ? steal_runnext::yes : steal_runnext::no;
+      const auto loot = mine.steal_from(queues[victim].make_thief(), next_too, Capacity, 4);
+      if (loot) {
+        own_robbed += loot.count;
+        run(loot.value);
+      } else if (patience.spent()) {
+        return;
+      }
+    }
+    overflowed += own_overflowed;
+    robbed += own_robbed;
+  });
+  log.expect_each_once(total);
+  EXPECT_EQ(global.size_approx(), 0U);
+  EXPECT_NE(overflowed.load(), 0U) << "this run has not tested the overflow";
+  EXPECT_NE(robbed.load(), 0U) << "this run has not tested the thieves";
+}
+
+TEST(local_queue_stress, Q17_four_processors_run_each_task_once) {
+  processors_share_their_work<256>(4, runq_test::stress_size(300'000));
+}
+
+TEST(local_queue_stress, Q17_four_processors_with_tiny_queues_run_each_task_once) {
+  processors_share_their_work<4>(4, runq_test::stress_size(60'000));
+}
+
+// Go's test: there is always one task in the queue, and at times two; an observer must never call it empty.
+TEST(local_queue_stress, Q16_a_queue_that_always_holds_a_task_never_looks_empty) {
+  for (const bool next_1 : {false, true}) {
+    for (const bool next_2 : {false, true}) {
+      const std::size_t rounds = runq_test::stress_size(300'000);
+      runq::inject<&task::link> global;
+      runq::local_queue<&task::link> queue(global);
+      auto owner = queue.make_owner();
+      task tasks[2];
+      std::atomic<bool> stop{false};
+      owner.push(&tasks[0]);
+      owner.rebind();
+      runq_test::in_threads(2, [&](std::size_t self) {
+        if (self == 0) {
+          task* in_hand = &tasks[1];
+          for (std::size_t i = 0; i != rounds; ++i) {
+            (i % 2 == 0 ? next_1 : next_2) ? owner.push_next(in_hand) : owner.push(in_hand);
+            in_hand = owner.pop().task;
+            ASSERT_NE(in_hand, nullptr);
+          }
+          stop.store(true, std::memory_order::release);
+        } else {
+          const auto observer = queue.make_thief();
+          for (std::size_t looks = 1; !stop.load(std::memory_order::acquire); ++looks) {
+            ASSERT_TRUE(observer.has_work()) << "next: " << next_1 << ", " << next_2;
+            if (looks % 64 == 0) std::this_thread::yield();
+          }
+        }
+      });
+      owner.rebind();
+      while (owner.pop()) {
+      }
+    }
+  }
+}
+
+// With a thief as the third party the promise is: never false while a task is published, that is, while the push that
+// made it runnable has returned, no later push_next() is moving it, and nobody has set about taking it.
+//
+// `published` counts the ends of publications, `claimed` the beginnings of claims, a move out of runnext among them.
+// Both are changed by read-modify-writes that acquire and release, and the observer reads them in the same way: so if
+// its look saw the effect of a claim, its later read of `claimed` counts that claim.
+//
+// Returns how many looks met a published task: the others say nothing.
+std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
+  runq::inject<&task::link> global;
+  runq::basic_local_queue<&task::link, 8> queue(global);
+  runq::basic_local_queue<&task::link, 8> thiefs_queue(global);
+  auto owner = queue.make_owner();
+  auto thiefs = thiefs_queue.make_owner();
+  std::vector<task> tasks(rounds);
+  takers log(2);
+  std::atomic<std::uint64_t> published{0};
+  std::atomic<std::uint64_t> claimed{0};
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> looks{0};
+  std::uint64_t telling_looks = 0;
+
+  const auto count = [](std::atomic<std::uint64_t>& counter, std::uint64_t by) {
+    return counter.fetch_add(by, std::memory_order::acq_rel);
+  };
+  const auto own = [&] {
+    runq_test::dice dice(1);
+    for (std::uint32_t next = 0; next != rounds; ++next) {
+      tasks[next].pack(next);
+      // Keeps the ring short of its eight slots, so that it never overflows.
+      while (owner.size_approx() >= 4) {
+        count(claimed, 1);
+        if (const auto own_task = owner.pop()) {
+          log.open(0, own_task.task);
+        } else {
+          count(published, 1);  // claimed nothing after all
+        }
+      }
+      if (dice.roll(4) == 0) {
+        owner.push(&tasks[next]);
+        count(published, 1);
+      } else {
+        count(claimed, 1);
+        owner.push_next(&tasks[next]);
+        count(published, 2);  // this task, and the displaced one, if there was one; else the claim is taken back
+      }
+      if (dice.roll(256) == 0) std::this_thread::yield();
+      if (next % 1024 == 0) {
+        // Does not run away from an observer that has no processor.
+        runq_test::patience patience;
+        for (const std::uint64_t before = looks.load(); looks.load() == before && !patience.spent();) continue;
+      }
+    }
+    stop.store(true, std::memory_order::release);
+    while (const auto own_task = owner.pop()) log.open(0, own_task.task);
+  };
+  const auto steal = [&] {
+    const auto victim = queue.make_thief();
+    for (;;) {
+      const bool last_look = stop.load(std::memory_order::acquire);
+      count(claimed, 2);  // as many as the limit below allows; the rest is taken back
+      const auto loot = thiefs.steal_from(victim, steal_runnext::yes, 2, 0);
+      if (loot.count != 2) count(published, 2 - loot.count);
+      if (loot) {
+        log.open(1, loot.value);
+        while (const auto more = thiefs.pop()) log.open(1, more.task);
+      } else {
+        if (last_look && !victim.has_work()) return;
+        std::this_thread::yield();
+      }
+    }
+  };
+  const auto observe = [&] {
+    const auto observer = queue.make_thief();
+    while (!stop.load(std::memory_order::acquire)) {
+      const std::uint64_t published_before = count(published, 0);
+      const bool seen = observer.has_work();
+      const std::uint64_t claimed_after = count(claimed, 0);
+      if (published_before > claimed_after) {
+        ++telling_looks;
+        EXPECT_TRUE(seen) << published_before - claimed_after << " published tasks were missed";
+      }
+      if (looks.fetch_add(1, std::memory_order::relaxed) % 64 == 0) std::this_thread::yield();
+    }
+  };
+  runq_test::in_threads(3, [&](std::size_t i) { i == 0 ? own() : i == 1 ? steal() : observe(); });
+  log.expect_each_once(rounds);
+  return telling_looks;
+}
+
+TEST(local_queue_stress, Q16_a_queue_never_looks_empty_while_a_task_is_published_though_a_third_party_steals) {
+  std::uint64_t telling_looks = 0;
+  for (int again = 0; again != 20 && telling_looks < 1000; ++again) {
+    telling_looks += look_while_a_third_party_steals(runq_test::stress_size(300'000));
+  }
+  RecordProperty("telling_looks", std::to_string(telling_looks));
+  EXPECT_NE(telling_looks, 0U) << "the observer never looked while a task was published";
+}
+
+}  // namespace

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// What the tests of this folder share. Each test program is one source file, so definitions may stand here: the
+// replaced operator new among them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/atomics.hpp>
+
+#if defined(__linux__)
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#if defined(__has_feature)
+#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define RUNQ_TEST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer)
+#define RUNQ_TEST_TSAN 1
+#else
+#define RUNQ_TEST_TSAN 0
+#endif
+#if RUNQ_TEST_TSAN || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(address_sanitizer)
+#define RUNQ_TEST_SANITIZED 1
+#else
+#define RUNQ_TEST_SANITIZED 0
+#endif
+
+// Contracts are checked in debug builds only.
+#ifdef NDEBUG
+#define RUNQ_EXPECT_CONTRACT_VIOLATION(statement, message) GTEST_SKIP() << "contracts are not checked with NDEBUG"
+#else
+#define RUNQ_EXPECT_CONTRACT_VIOLATION(statement, message) \
+  do {                                                     \
+    GTEST_FLAG_SET(death_test_style, "threadsafe");        \
+    EXPECT_DEATH(statement, message);                      \
+  } while (false)
+#endif
+
+namespace runq_test {
+
+// ---- allocations ----------------------------------------------------------------------------------------------------
+
+inline std::atomic<std::size_t> allocations{0};
+
+/// How often `work` called operator new, in whatever thread. Always 0 under ThreadSanitizer.
+template <class Work>
+std::size_t allocations_during(Work&& work) {
+  const std::size_t before = allocations.load();
+  work();
+  return allocations.load() - before;
+}
+
+inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
+  allocations.fetch_add(1, std::memory_order::relaxed);
+  const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
+  void* const memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+// ---- system calls ---------------------------------------------------------------------------------------------------
+
+/// To be called in a death test: runs `work` and exits with 0, or is killed at the first system call that `work` makes.
+template <class Work>
+[[noreturn]] void exit_0_unless_it_enters_the_kernel([[maybe_unused]] Work&& work) {
+#if defined(__linux__)
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) == 0) {
+    work();
+    syscall(SYS_exit, 0);
+  }
+#endif
+  std::_Exit(0);  // not to be had here: nothing is shown
+}
+
+// ---- one thread that meets every interleaving it asks for -----------------------------------------------------------
+
+enum class op : unsigned char { load, store, rmw, cell, pause, lock };
+
+/// What the operations of `probe_atomics` did. For tests with one thread.
+class probe {
+ public:
+  /// Before the `nth` operation of this kind from now on (1 is the next), does `action`, once: it plays the other
+  /// thread. Its own operations are neither counted nor interrupted.
+  static void before(op kind, std::size_t nth, std::function<void()> action) {
+    kind_ = kind;
+    countdown_ = nth;
+    action_ = std::move(action);
+  }
+  /// Whether the action was done.
+  [[nodiscard]] static bool happened() { return countdown_ == 0; }
+
+  static void reset() {
+    counts_.fill(0);
+    countdown_ = 0;
+  }
+  [[nodiscard]] static std::size_t count(op kind) { return counts_[static_cast<std::size_t>(kind)]; }
+  /// Atomic operations of all kinds.
+  [[nodiscard]] static std::size_t atomics() { return count(op::load) + count(op::store) + count(op::rmw); }
+
+  static void step(op kind) {
+    if (acting_) return;
+    ++counts_[static_cast<std::size_t>(kind)];
+    if (countdown_ == 0 || kind != kind_ || --countdown_ != 0) return;
+    acting_ = true;
+    action_();
+    acting_ = false;
+  }
+
+ private:
+  static inline std::array<std::size_t, 6> counts_{};
+  static inline op kind_{};
+  static inline std::size_t countdown_ = 0;
+  static inline std::function<void()> action_{};
+  static inline bool acting_ = false;
+};
+
+/// The policy that ships, with every operation reported to `probe` before it takes place.
+struct probe_atomics : runq::std_atomics {
+  template <class T>
+  class atomic : private std::atomic<T> {
+    using base = std::atomic<T>;
+
+   public:
+    using base::base;
+
+    [[nodiscard]] T load(std::memory_order order) const noexcept {
+      probe::step(op::load);
+      return base::load(order);
+    }
+    void store(T value, std::memory_order order) noexcept {
+      probe::step(op::store);
+      base::store(value, order);
+    }
+    [[nodiscard]] T exchange(T value, std::memory_order order) noexcept {
+      probe::step(op::rmw);
+      return base::exchange(value, order);
+    }
+    [[nodiscard]] bool compare_exchange_weak(T& expected, T value, std::memory_order success,
+                                             std::memory_order failure) noexcept {
+      probe::step(op::rmw);
+      return base::compare_exchange_weak(expected, value, success, failure);
+    }
+    [[nodiscard]] bool compare_exchange_strong(T& expected, T value, std::memory_order success,
+                                               std::memory_order failure) noexcept {
+      probe::step(op::rmw);
+      return base::compare_exchange_strong(expected, value, success, failure);
+    }
+  };
+
+  template <class T>
+  class cell : private runq::std_atomics::cell<T> {
+    using base = runq::std_atomics::cell<T>;
+
+   public:
+    using base::base;
+
+    [[nodiscard]] T get() const noexcept {
+      probe::step(op::cell);
+      return base::get();
+    }
+    void set(T value) noexcept {
+      probe::step(op::cell);
+      base::set(value);
+    }
+  };
+
+  class mutex {
+   public:
+    void lock() {
+      probe::step(op::lock);
+      mutex_.lock();
+    }
+    void unlock() { mutex_.unlock(); }
+
+   private:
+    std::mutex mutex_;
+  };
+
+  static void pause() noexcept { probe::step(op::pause); }
+};
+
+// ---- many threads ---------------------------------------------------------------------------------------------------
+
+/// `usual`, made larger or smaller by the environment variable RUNQ_STRESS (a factor, 1 when it is not set), and
+/// smaller under ThreadSanitizer.
+inline std::size_t stress_size(std::size_t usual) {
+  const char* const text = std::getenv("RUNQ_STRESS");
+  const double wish = text == nullptr ? 1.0 : std::strtod(text, nullptr);
+  const double factor = (wish > 0 ? wish : 1.0) * (RUNQ_TEST_TSAN ? 0.1 : 1.0);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(usual) * factor));
+}
+
+/// Runs `work(0)` … `work(n - 1)` in as many threads, which start together, and waits for them.
+template <class Work>
+void in_threads(std::size_t n, Work work) {
+  std::atomic<std::size_t> ready{0};
+  std::vector<std::thread> threads;
+  threads.reserve(n);
+  for (std::size_t i = 0; i != n; ++i) {
+    threads.emplace_back([&ready, &work, n, i] {
+      ready.fetch_add(1);
+      while (ready.load() != n) std::this_thread::yield();
+      work(i);
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+/// Pseudo-random numbers that are the same everywhere.
+class dice {
+ public:
+  explicit dice(std::uint64_t seed) noexcept : state_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
+  /// A number below `sides`.
+  [[nodiscard]] std::size_t roll(std::size_t sides) noexcept {
+    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    return static_cast<std::size_t>(state_ >> 33U) % sides;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a stressed queue carries a pointer to. Plain memory throughout: it is the queue that has to order the accesses,
+/// and ThreadSanitizer judges whether it does.
+struct parcel {
+  std::uint32_t id = 0;
+  std::uint64_t contents = 0;
+  std::uint32_t opened = 0;
+
+  void pack(std::uint32_t number) {
+    id = number;
+    contents = expected(number);
+  }
+  /// True the first time, if the contents have arrived.
+  [[nodiscard]] bool open() { return contents == expected(id) && ++opened == 1; }
+
+ private:
+  static std::uint64_t expected(std::uint32_t number) { return number * 0x9E3779B97F4A7C15ULL + 7; }
+};
+
+/// Who took what: one log per thread, compared when all have ended. Identities, not sums: two errors do not cancel.
+class takers {
+ public:
+  explicit takers(std::size_t threads) : logs_(threads) {}
+
+  /// To be called by the thread `self` with what it took.
+  void open(std::size_t self, parcel* p) {
+    log& mine = logs_[self];
+    mine.ids.push_back(p->id);
+    if (!p->open()) ++mine.damaged;
+  }
+
+  void expect_each_once(std::size_t elements) const {
+    std::vector<unsigned> times(elements, 0);
+    for (const log& one : logs_) {
+      EXPECT_EQ(one.damaged, 0U) << "elements whose contents had not arrived, or that were taken before";
+      for (const std::uint32_t id : one.ids) {
+        ASSERT_LT(id, elements) << "an element that nobody ever queued";
+        ++times[id];
+      }
+    }
+    for (std::size_t id = 0; id != elements; ++id) ASSERT_EQ(times[id], 1U) << "times that element " << id << " came";
+  }
+  void expect_each_log_in_order() const {
+    for (std::size_t i = 0; i != logs_.size(); ++i) {
+      const std::vector<std::uint32_t>& ids = logs_[i].ids;
+      EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end())) << "thread " << i << " took newer before older";
+    }
+  }
+
+ private:
+  struct alignas(64) log {
+    std::vector<std::uint32_t> ids;
+    std::size_t damaged = 0;
+  };
+  std::vector<log> logs_;
+};
+
+/// For loops that end when all elements have been taken: if one is lost, they are to fail and not to hang.
+class patience {
+ public:
+  /// To be called when there was nothing to do. Lets other threads run; true after 20 s without success.
+  [[nodiscard]] bool spent() {
+    std::this_thread::yield();
+    if (++fruitless_ % 4096 != 0) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (fruitless_ == 4096) began_ = now;
+    return now - began_ > std::chrono::seconds(20);
+  }
+  void success() noexcept { fruitless_ = 0; }
+
+ private:
+  std::size_t fruitless_ = 0;
+  std::chrono::steady_clock::time_point began_{};
+};
+
+}  // namespace runq_test
+
+// ThreadSanitizer of clang 19 brings an operator new that cannot be replaced; so nothing is counted there.
+#if !RUNQ_TEST_TSAN
+// NOLINTBEGIN(misc-definitions-in-headers,misc-new-delete-overloads,cppcoreguidelines-no-malloc)
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  return runq_test::allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  return runq_test::allocate(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+// NOLINTEND(misc-definitions-in-headers,misc-new-delete-overloads,cppcoreguidelines-no-malloc)
+#endif

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: MIT
+// Laws, and the program that runs them with RapidCheck.
+//
+// A law is a name that says what is promised, and a property. `stateful_law` makes one by running random calls on a
+// candidate and on its specification; `threads_law`, by running random scripts on real threads. Both are templates over
+// the specification and take any candidate.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <rapidcheck.h>
+#include <rapidcheck/state.h>
+#include <unistd.h>
+
+#include "history.hpp"
+#include "operations.hpp"
+#include "threads.hpp"
+
+namespace runq::props {
+
+// RapidCheck prints generated values by these.
+inline void showValue(const operation& o, std::ostream& out) { out << o; }
+
+/// The run under way as a unit test; printed when a law fails, also when the process is about to die.
+class transcript {
+ public:
+  static void begin(const paste& words, const std::string& comment) {
+    text() = {};
+    text().words = words;
+    text().comment = comment;
+  }
+  static void add(const std::string& code) { text().lines += "  " + code + "\n"; }
+  static void replace(const std::string& whole) {
+    text() = {};
+    text().whole = whole;
+  }
+  static void name(const std::string& suite, const std::string& law) {
+    text() = {};
+    names() = suite + ", " + law;
+  }
+  [[nodiscard]] static std::string code() {
+    const parts& t = text();
+    if (!t.whole.empty()) return "TEST(" + names() + ") {\n" + t.whole + "}\n";
+    return t.words.at_namespace_scope + "TEST(" + names() + ") {  // " + t.comment + "\n" + t.words.setup + t.lines +
+           t.words.cleanup + "}\n";
+  }
+
+ private:
+  struct parts {
+    paste words;
+    std::string comment, lines, whole;
+  };
+  static parts& text() {
+    static parts t;
+    return t;
+  }
+  static std::string& names() {
+    static std::string n;
+    return n;
+  }
+};
+
+/// How many calls a law has made: 200 cases of nothing would be no evidence.
+inline std::uint64_t& calls_made() {
+  static std::uint64_t n = 0;
+  return n;
+}
+
+/// One law of a suite. Runs inside rc::check: it draws from generators and fails by RC_FAIL.
+struct law {
+  std::string name;
+  std::function<void()> body;
+  int cost = 1;  ///< one of so many of the cases asked for is run
+};
+
+/// Runs laws by name and prints one line for each: verdict, name, cases run, seed.
+///
+///   --list              the names
+///   --only TEXT         only laws whose name contains TEXT; may be repeated
+///   --must-fail NAME    run this law and succeed only if it fails; may be repeated
+///   --paste FILE        write the code of the first failure to FILE
+/// RUNQ_PROP_CASES=N     cases per law, and a fifth of that, run five times each, for threads; RC_PARAMS is
+/// RapidCheck's (seed=…, max_success=…, reproduce=…)
+class suite {
+ public:
+  explicit suite(std::string stem) : stem_(std::move(stem)) {}
+
+  void add(law l) { laws_.push_back(std::move(l)); }
+  void add(std::vector<law> laws) {
+    for (law& l : laws) laws_.push_back(std::move(l));
+  }
+
+  int run(int argc, char** argv);
+
+ private:
+  enum class result : std::uint8_t { passed, failed, gave_up };
+  struct options {
+    std::set<std::string> only, must_fail;
+    std::string paste_file;
+  };
+
+  result run_one(const law& l, rc::detail::TestParams params, const options& chosen) const;
+
+  std::string stem_;
+  std::vector<law> laws_;
+};
+
+namespace detail {
+
+// A contract that stops the process, or a sanitizer that does, must not take the repro with it.
+inline void print_repro_and_die(int sig) {
+  const std::string code = "\nthe process died in:\n" + transcript::code();
+  (void)!write(STDERR_FILENO, code.data(), code.size());
+  std::signal(sig, SIG_DFL);
+  (void)raise(sig);
+}
+
+inline double seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
+}
+
+}  // namespace detail
+
+inline suite::result suite::run_one(const law& l, rc::detail::TestParams params, const options& chosen) const {
+  const bool must_fail = chosen.must_fail.count(l.name) != 0;
+  const rc::detail::Configuration& config = rc::detail::configuration();
+  params.maxSuccess = std::max(1, params.maxSuccess / l.cost);
+  if (must_fail) {
+    params.disableShrinking = chosen.paste_file.empty();
+    params.maxSuccess = 2000;
+  }
+  transcript::name(stem_, l.name);
+  rc::detail::TestMetadata about;
+  about.id = stem_ + "/" + l.name;
+  about.description = about.id;
+  calls_made() = 0;
+  const auto begun = std::chrono::steady_clock::now();
+  // The listener that prints nothing: RapidCheck's own would print dots.
+  struct silent final : rc::detail::TestListener {
+    void onTestCaseFinished(const rc::detail::CaseDescription&) override { ++cases; }
+    void onShrinkTried(const rc::detail::CaseDescription&, bool) override {}
+    void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
+    int cases = 0;
+  } listener;
+  const rc::detail::TestResult outcome =
+      rc::detail::checkProperty(rc::detail::toProperty([&l] { l.body(); }), about, params, listener, config.reproduce);
+
+  rc::detail::SuccessResult success;
+  rc::detail::FailureResult failure;
+  rc::detail::GaveUpResult tired;
+  std::ostringstream line;
+  line << about.id << "  " << listener.cases << " cases  " << calls_made() << " calls  seed " << params.seed << "  ";
+  line.precision(2);
+  line << std::fixed << detail::seconds_since(begun) << " s";
+  if (outcome.match(success)) {
+    std::cout << (must_fail ? "SURVIVED  " : "PASS  ") << line.str() << std::endl;
+    return result::passed;
+  }
+  if (outcome.match(tired)) {
+    std::cout << "GAVE UP  " << line.str() << "\n" << tired.description << std::endl;
+    return result::gave_up;
+  }
+  if (!outcome.match(failure)) {
+    std::cout << "ERROR  " << line.str() << "\n" << outcome << std::endl;
+    return result::gave_up;
+  }
+  if (must_fail) {
+    std::cout << "KILLED  " << line.str() << "  " << failure.description.substr(0, failure.description.find('\n'))
+              << std::endl;
+  } else {
+    rc::detail::Configuration again;
+    again.testParams.seed = params.seed;
+    again.reproduce = {{about.id, failure.reproduce}};
+    std::cout << "FAIL  " << line.str() << "\n"
+              << failure.description << "\n"
+              << "again: RC_PARAMS=\"seed=" << params.seed << " max_success=" << params.maxSuccess * l.cost
+              << "\" and --only " << l.name << "\n"
+              << "only the shrunk case: RC_PARAMS=\"" << rc::detail::configToMinimalString(again) << "\"\n"
+              << "as a unit test:\n"
+              << "----------------------------------------\n"
+              << transcript::code() << "----------------------------------------" << std::endl;
+  }
+  if (!chosen.paste_file.empty()) {
+    if (std::FILE* file = std::fopen(chosen.paste_file.c_str(), "w"); file != nullptr) {
+      std::fputs(transcript::code().c_str(), file);
+      std::fclose(file);
+    }
+  }
+  return result::failed;
+}
+
+inline int suite::run(int argc, char** argv) {
+  options chosen;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool more = i + 1 < argc;
+    if (word == "--list") {
+      for (const law& l : laws_) std::cout << l.name << "\n";
+      return 0;
+    }
+    if (word == "--only" && more) {
+      chosen.only.insert(argv[++i]);
+    } else if (word == "--must-fail" && more) {
+      chosen.must_fail.insert(argv[++i]);
+    } else if (word == "--paste" && more) {
+      chosen.paste_file = argv[++i];
+    } else {
+      std::cerr << "usage: " << argv[0] << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE]\n";
+      return 2;
+    }
+  }
+  std::signal(SIGABRT, detail::print_repro_and_die);
+
+  const char* asked = std::getenv("RUNQ_PROP_CASES");
+  const char* rapidcheck_says = std::getenv("RC_PARAMS");
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  if (rapidcheck_says == nullptr || std::string(rapidcheck_says).find("max_success") == std::string::npos) {
+    params.maxSuccess = asked != nullptr ? std::max(1, std::atoi(asked)) : 1000;
+  }
+  std::cout << stem_ << ": seed " << params.seed << ", up to " << params.maxSuccess
+            << " cases per law; to repeat: RC_PARAMS=\"seed=" << params.seed << "\"" << std::endl;
+
+  std::size_t bad = 0;
+  std::size_t ran = 0;
+  std::set<std::string> not_found = chosen.must_fail;
+  for (const law& l : laws_) {
+    bool wanted = chosen.only.empty() && chosen.must_fail.empty();
+    for (const std::string& text : chosen.only) wanted = wanted || l.name.find(text) != std::string::npos;
+    const bool must_fail = not_found.erase(l.name) != 0;
+    if (!wanted && !must_fail) continue;
+    ++ran;
+    if (run_one(l, params, chosen) != (must_fail ? result::failed : result::passed)) ++bad;
+  }
+  for (const std::string& name : not_found) std::cout << "there is no law called " << name << std::endl;
+  if (ran == 0) std::cout << "no law matches" << std::endl;
+  std::cout << stem_ << ": " << ran << " laws, " << bad << (chosen.must_fail.empty() ? " failed" : " not as asked")
+            << std::endl;
+  return bad == 0 && ran != 0 && not_found.empty() ? 0 : 1;
+}
+
+/// What a stateful law looks at.
+struct focus {
+  std::string name;
+  /// The calls it makes, each as often as it stands here; those that a candidate does not have are left out.
+  std::vector<verb> mix;
+  /// Whether an answer agrees with the expected one; empty: the law does not consult the specification.
+  std::function<bool(const operation&, const outcome& want, const outcome& seen)> agree;
+  /// Without these the law is about nothing: candidates that lack one are not asked.
+  std::vector<verb> needs{};
+  /// What went in, and only that, comes out, and once. Does not consult the specification.
+  bool conserve = false;
+  /// What comes out of the hands of actor 0 and of thieves is in the order in which actor 0, who alone puts, put it.
+  bool in_order = false;
+  /// Makes the same calls on a second candidate whose counters start elsewhere and compares all answers.
+  bool any_start = false;
+};
+
+/// Agreement about some verbs in everything that a call returns.
+inline auto agree_on(std::vector<verb> verbs) {
+  return [verbs = std::move(verbs)](const operation& o, const outcome& want, const outcome& seen) {
+    for (const verb v : verbs) {
+      if (v == o.what) return want == seen;
+    }
+    return true;
+  };
+}
+inline bool agree_on_all(const operation&, const outcome& want, const outcome& seen) { return want == seen; }
+
+namespace detail {
+
+template <class Spec>
+struct model {
+  Spec spec;
+  value next = 1;
+};
+
+/// A candidate under test, with the record of what was asked of it.
+template <class Spec>
+class execution {
+ public:
+  execution(const candidate& c, const focus& f, std::uint64_t start, std::size_t queues)
+      : candidate_(c), focus_(f), start_(start), queues_(queues), words_(c.code(start, queues)) {
+    subject_ = c.make(start, queues);
+    if (f.any_start) twin_ = c.make(0, queues);
+    transcript::begin(words_, c.name + ", counters from " + std::to_string(start));
+  }
+
+  void run(const Spec& before, const operation& o) {
+    ++calls_made();
+    Spec after = before;
+    const outcome want = after.apply(o);
+    transcript::add(Spec::code(o, want, words_));
+    const outcome seen = subject_->apply(o);
+    std::ostringstream what;
+    what << o << " of " << candidate_.name << ", counters from " << start_;
+    if (focus_.agree && !focus_.agree(o, want, seen)) {
+      what << "\nexpected " << want << "\ngot      " << seen;
+      RC_FAIL(what.str());
+    }
+    if (twin_) {
+      const outcome other = twin_->apply(o);
+      if (!(other == seen)) {
+        what << "\nwith counters from 0  " << other << "\nwith counters as here " << seen;
+        RC_FAIL(what.str());
+      }
+    }
+    const values in = Spec::entered(o, seen);
+    entered_.insert(in.begin(), in.end());
+    if (o.actor == 0) pushed_ += in.size();
+    for (const value v : seen.taken) left(v, what.str());
+  }
+
+  // Empties the queues, and crosses the wrap-around of the counters if the calls so far have not.
+  void finish(Spec spec, value next) {
+    const auto call = [&](operation o) {
+      o.first = next;
+      next += static_cast<value>(Spec::fresh_values(o));
+      run(spec, o);
+      return spec.apply(o);
+    };
+    if (candidate_.index_bits != 0) {
+      const std::uint64_t to_wrap = candidate_.index_bits == 64 ? 0 - start_ : (1ULL << candidate_.index_bits) - start_;
+      for (const operation& o : Spec::emptying(queues_)) {
+        while (call(o).what != answer::empty) {
+        }
+      }
+      const auto chunk = static_cast<std::uint16_t>(std::min<std::size_t>(candidate_.capacity, 1024));
+      while (pushed_ < to_wrap) {
+        call({verb::push_run, 0, 0, chunk, 0, 0});
+        call({verb::pop_run, 0, 0, chunk, 0, 0});
+        if (entered_.empty()) break;  // it takes nothing: some other law says so
+      }
+    }
+    for (const operation& o : Spec::emptying(queues_)) {
+      while (call(o).what != answer::empty) {
+      }
+      // More than there should be?
+      transcript::add(Spec::code(o, {answer::empty, 0, {}, false}, words_));
+      for (const value v : subject_->apply(o).taken) left(v, "when all is taken");
+    }
+    if (focus_.conserve && gone_.size() != entered_.size()) {
+      RC_FAIL(std::to_string(entered_.size()) + " went into " + candidate_.name + ", " + std::to_string(gone_.size()) +
+              " came out");
+    }
+  }
+
+ private:
+  void left(value v, const std::string& where) {
+    if (focus_.conserve) {
+      if (entered_.count(v) == 0) RC_FAIL("never put in: " + std::to_string(v) + ", from " + where);
+      if (!gone_.insert(v).second) RC_FAIL("taken twice: " + std::to_string(v) + ", by " + where);
+    }
+    if (focus_.in_order) {
+      if (v <= last_) RC_FAIL(std::to_string(v) + " came out after " + std::to_string(last_) + ", by " + where);
+      last_ = v;
+    }
+  }
+
+  const candidate& candidate_;
+  const focus& focus_;
+  std::uint64_t start_;
+  std::size_t queues_;
+  paste words_;
+  std::unique_ptr<subject> subject_, twin_;
+  std::set<value> entered_, gone_;
+  std::uint64_t pushed_ = 0;
+  value last_ = 0;
+};
+
+template <class Spec>
+class command final : public rc::state::Command<model<Spec>, execution<Spec>> {
+ public:
+  explicit command(const operation& o) : call_(o) {}
+  void apply(model<Spec>& m) const override {
+    const operation o = at(m);
+    m.next += static_cast<value>(Spec::fresh_values(o));
+    (void)m.spec.apply(o);
+  }
+  void run(const model<Spec>& m, execution<Spec>& e) const override { e.run(m.spec, at(m)); }
+  void show(std::ostream& out) const override { out << call_; }
+
+ private:
+  operation at(const model<Spec>& m) const {
+    operation o = call_;
+    o.first = m.next;
+    return o;
+  }
+  operation call_;
+};
+
+/// A number from `low` to `high` - 1, all of them at every size: RapidCheck's inRange() offers the lower part of the
+/// range only while the size is small, and within gen::resize(). Shrinks to `low`.
+template <class T>
+rc::Gen<T> between(T low, T high) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(low, high));
+}
+
+/// Any call of these, on `queues` queues.
+template <class Spec>
+rc::Gen<operation> any_operation(std::vector<verb> mix, const candidate& c, std::size_t first_actor, std::size_t actors,
+                                 std::size_t queues) {
+  const int most = static_cast<int>(std::min<std::size_t>(c.capacity, 300) + 3);
+  return rc::gen::map(
+      rc::gen::tuple(between<std::size_t>(0, mix.size()), detail::between<std::size_t>(0, actors),
+                     rc::gen::weightedOneOf<int>({{3, between(0, 5)}, {1, between(0, most)}}), detail::between(0, 6)),
+      [=](const std::tuple<std::size_t, std::size_t, int, int>& drawn) {
+        operation o;
+        o.what = mix[std::get<0>(drawn)];
+        o.actor = static_cast<std::uint8_t>(first_actor + std::get<1>(drawn));
+        o.n = static_cast<std::uint16_t>(std::get<2>(drawn));
+        o.m = static_cast<std::uint16_t>(std::get<3>(drawn));
+        return Spec::tidy(o, c, queues);
+      });
+}
+
+inline std::vector<verb> only_those_of(const candidate& c, const std::vector<verb>& mix) {
+  std::vector<verb> mine;
+  for (const verb v : mix) {
+    if (c.has(v)) mine.push_back(v);
+  }
+  return mine;
+}
+
+/// A start from which at most some 2 · capacity pushes cross the wrap-around.
+inline std::uint64_t start_near_wrap(const candidate& c, std::uint64_t before) {
+  if (c.index_bits == 0) return 0;
+  const std::uint64_t start = 0 - before;
+  return c.index_bits == 64 ? start : start & ((1ULL << c.index_bits) - 1);
+}
+
+}  // namespace detail
+
+/// A law about sequences of calls on each of the candidates; each case draws one of them.
+template <class Spec>
+[[nodiscard]] law stateful_law(const std::vector<candidate>& candidates, const focus& f) {
+  return {f.name, [candidates, f] {
+            const candidate& c = candidates[*detail::between<std::size_t>(0, candidates.size())];
+            const std::size_t queues = Spec::how_many;
+            const int near = static_cast<int>(std::min<std::size_t>(2 * std::min<std::size_t>(c.capacity, 64), 127));
+            const std::uint64_t start =
+                detail::start_near_wrap(c, static_cast<std::uint64_t>(*detail::between(1, near + 1)));
+            const std::vector<verb> mix = detail::only_those_of(c, f.mix);
+            RC_PRE(!mix.empty());
+            const detail::model<Spec> initial{Spec(c, queues)};
+            const auto any = detail::any_operation<Spec>(mix, c, 0, queues, queues);
+            const bool one_producer = f.in_order;
+            const auto commands = *rc::state::gen::commands(initial, [&](const detail::model<Spec>&) {
+              return rc::gen::map(any, [=](operation o) {
+                if (one_producer && o.victim == o.actor) o.actor = o.victim = 0;
+                if (one_producer && o.victim != o.actor) o.actor = 1, o.victim = 0;
+                return std::shared_ptr<const rc::state::Command<detail::model<Spec>, detail::execution<Spec>>>(
+                    std::make_shared<const detail::command<Spec>>(o));
+              });
+            });
+            detail::execution<Spec> e(c, f, start, queues);
+            detail::model<Spec> m = initial;
+            rc::state::runAll(commands, initial, e);
+            rc::state::applyAll(commands, m);
+            e.finish(m.spec, m.next);
+          }};
+}
+
+/// One law for each focus that some candidate can be asked about.
+template <class Spec>
+[[nodiscard]] std::vector<law> stateful_laws(const std::vector<candidate>& candidates, const std::vector<focus>& all) {
+  std::vector<law> laws;
+  for (const focus& f : all) {
+    std::vector<candidate> able;
+    for (const candidate& c : candidates) {
+      if (detail::only_those_of(c, f.needs).size() == f.needs.size()) able.push_back(c);
+    }
+    if (!able.empty()) laws.push_back(stateful_law<Spec>(able, f));
+  }
+  return laws;
+}
+
+/// A law about real threads: every history can be explained by the specification.
+template <class Spec>
+[[nodiscard]] law threads_law(const std::string& name, const std::vector<candidate>& candidates, bool pinned) {
+  // Once a script has failed, the smaller ones are tried more often before they are believed to be right.
+  auto suspicious = std::make_shared<bool>(false);
+  return {name,
+          [=] {
+            const candidate& c = candidates[*detail::between<std::size_t>(0, candidates.size())];
+            const auto threads = *detail::between<std::size_t>(2, 5);
+            script s;
+            s.pin = !pinned ? pinning::none : *rc::gen::element(pinning::one_core, pinning::spread);
+            s.start = detail::start_near_wrap(c, static_cast<std::uint64_t>(*detail::between(1, 9)));
+            s.prefill = static_cast<std::uint16_t>(*detail::between(0, 5));
+            for (std::size_t t = 0; t != threads; ++t) {
+              const auto mix = detail::only_those_of(c, Spec::concurrent_mix(t));
+              auto calls = *rc::gen::resize(
+                  30, rc::gen::container<std::vector<operation>>(detail::any_operation<Spec>(mix, c, t, 1, threads)));
+              if (calls.size() > 12) calls.resize(12);
+              // Most of them meet in queue 0.
+              for (operation& o : calls) {
+                if (t != 0 && o.victim != o.actor && o.m < 5) o.victim = 0;
+                o.n = std::min<std::uint16_t>(o.n, 6);
+              }
+              s.threads.push_back(std::move(calls));
+            }
+            const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint32_t>());
+            const auto report = try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5);
+            calls_made() += report.runs * s.calls();
+            RC_CLASSIFY(report.undecided != 0, "undecided");
+            if (report.failure.empty()) return;
+            *suspicious = true;
+            std::ostringstream code;
+            code << "  using namespace runq::props;\n  EXPECT_TRUE(holds_on_threads<" << Spec::type_name << ">("
+                 << c.expression << ",\n    " << s << ",\n    " << seed << "U, 10000));\n";
+            transcript::replace(code.str());
+            RC_FAIL(c.name + ", " + report.failure);
+          },
+          5};
+}
+
+}  // namespace runq::props

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "suites.hpp"
+
+#include "fifo_laws.hpp"
+#include "inject_laws.hpp"
+#include "local_queue_laws.hpp"
+#include "runnext_laws.hpp"
+
+namespace runq::props {
+
+int run_ring_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads) {
+  suite s("ring");
+  s.add(fifo_laws(alone));
+  s.add(fifo_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                     const std::vector<candidate>& threads) {
+  suite s("runnext");
+  s.add(slot_laws(alone));
+  s.add(slot_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads,
+                    const std::function<std::string(const std::vector<std::uint8_t>&)>& chain_disagrees) {
+  suite s("inject");
+  s.add(shared_laws(alone));
+  s.add(chain_law(chain_disagrees));
+  s.add(shared_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_local_queue_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                         const std::vector<candidate>& threads) {
+  suite s("local_queue");
+  s.add(processor_laws(alone));
+  s.add(processor_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+}  // namespace runq::props

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The laws, compiled once: a mutant's program contains nothing but the changed queue.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "operations.hpp"
+
+namespace runq::props {
+
+int run_ring_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
+int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
+int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads,
+                    const std::function<std::string(const std::vector<std::uint8_t>&)>& chain_disagrees);
+int run_local_queue_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                         const std::vector<candidate>& threads);
+
+}  // namespace runq::props
