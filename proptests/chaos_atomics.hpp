@@ -212,6 +212,8 @@ struct chaos_atomics {
     std_atomics::pause();
     chaos::disturb(-6);
   }
+  [[nodiscard]] static void* allocate(std::size_t bytes) noexcept { return std_atomics::allocate(bytes); }
+  static void deallocate(void* p) noexcept { std_atomics::deallocate(p); }
   static void check(bool ok, const char* what) noexcept { std_atomics::check(ok, what); }
   [[nodiscard]] static std::uintptr_t thread_token() noexcept { return std_atomics::thread_token(); }
 };

@@ -173,7 +173,10 @@ class fifo_spec {
         (void)pop(own, 1);
         return progress::done;
       case verb::steal:
-        if (seen.what == answer::lost) return lost(mine, other, phase);
+        // The owner of a LIFO deque takes its last element when it reserves it, which thieves may see ("empty"), and
+        // moves the top only later: a thief that loses to it then may have come after the take. So any earlier take
+        // will do.
+        if (seen.what == answer::lost) return newest_first_ ? done_if(other.takes != 0) : lost(mine, other, phase);
         if (seen.what == answer::empty) return done_if(other.items.empty());
         return done_if(seen.count == 1 && claim(other, seen.taken));
       case verb::steal_half: return step_steal_half(o, phase, seen, mine, own, other);
@@ -184,6 +187,10 @@ class fifo_spec {
       case verb::drain: return done_if(own.items.size() == seen.count && claim(own, seen.taken));
       case verb::size_approx: return done_if(seen.count <= capacity_);
       case verb::hand_over: return progress::done;
+      case verb::has_work:
+        // For the same reason a LIFO deque may still say yes about the element that its owner is popping.
+        if (newest_first_ && seen.count != 0) return done_if(other.takes != 0 || !other.items.empty());
+        return done_if(apply(o) == seen);
       default: return done_if(operation_is_a_look(o) && apply(o) == seen);
     }
   }

@@ -140,6 +140,9 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   const bool must_fail = chosen.must_fail.count(l.name) != 0;
   const rc::detail::Configuration& config = rc::detail::configuration();
   params.maxSuccess = std::max(1, params.maxSuccess / l.cost);
+  const std::uint64_t seed = params.seed;
+  // Other calls for every law, and yet all from one seed.
+  for (const char c : l.name) params.seed = (params.seed ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   if (must_fail) {
     params.disableShrinking = chosen.paste_file.empty();
     params.maxSuccess = 2000;
@@ -164,7 +167,7 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   rc::detail::FailureResult failure;
   rc::detail::GaveUpResult tired;
   std::ostringstream line;
-  line << about.id << "  " << listener.cases << " cases  " << calls_made() << " calls  seed " << params.seed << "  ";
+  line << about.id << "  " << listener.cases << " cases  " << calls_made() << " calls  seed " << seed << "  ";
   line.precision(2);
   line << std::fixed << detail::seconds_since(begun) << " s";
   if (outcome.match(success)) {
@@ -184,12 +187,12 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
               << std::endl;
   } else {
     rc::detail::Configuration again;
-    again.testParams.seed = params.seed;
+    again.testParams.seed = seed;
     again.reproduce = {{about.id, failure.reproduce}};
     std::cout << "FAIL  " << line.str() << "\n"
               << failure.description << "\n"
-              << "again: RC_PARAMS=\"seed=" << params.seed << " max_success=" << params.maxSuccess * l.cost
-              << "\" and --only " << l.name << "\n"
+              << "again: RC_PARAMS=\"seed=" << seed << " max_success=" << params.maxSuccess * l.cost << "\" and --only "
+              << l.name << "\n"
               << "only the shrunk case: RC_PARAMS=\"" << rc::detail::configToMinimalString(again) << "\"\n"
               << "as a unit test:\n"
               << "----------------------------------------\n"

@@ -276,8 +276,9 @@ class basic_chase_lev<T, Atomics>::owner {
 template <class T, class Atomics>
 class basic_chase_lev<T, Atomics>::thief {
  public:
-  /// Takes the oldest element. `lost` means that the owner or another thief took it first; `empty`, that at some moment
-  /// of the call nothing was there. One attempt, wait-free.
+  /// Takes the oldest element. `lost` means that the owner or another thread took it first: with the last element, the
+  /// owner may have, by a pop that began before this call and has not returned yet. `empty` means that at some moment
+  /// of the call nothing was there, or only the element that the owner was popping. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
     // [chase_lev.steal.top] relaxed: the fence below makes it an acquire.
     index t = deque_->top_.load(std::memory_order::relaxed);
@@ -302,8 +303,8 @@ class basic_chase_lev<T, Atomics>::thief {
     return {steal_status::taken, value, 1};
   }
 
-  /// Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
-  /// element it may say no already. Wait-free.
+  /// Whether there is something to take: the question to ask before going to sleep. About the last element, while the
+  /// owner is popping it, it may say either. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
     // [chase_lev.has_work.top] acquire: the bottom read next is no older than this top. kept: no model of a deque alone
     // objects to relaxed, but the answer decides who sleeps and who is woken.
