@@ -80,7 +80,7 @@ void compare_engines(const char* name, const case_spec& spec) {
     relacy[i] = executions_per_second(spec);
     ratio[i] = exact[i] / relacy[i];
   }
-  fmt::print("{:<44} {:>10.0f} graphs/s {:>10.0f} executions/s   ratio {:.2f}\n", name, median(exact), median(relacy),
+  fmt::print("{:<48} {:>7.0f} graphs/s {:>7.0f} executions/s  ratio {:.2f}\n", name, median(exact), median(relacy),
              median(ratio));
 }
 
@@ -115,6 +115,11 @@ struct cost {
   return c;
 }
 
+void print(const char* name, unsigned jobs, const cost& c) {
+  fmt::print("{:<48} {} jobs {:>6.2f} s {:>6.2f} s of processor time {:>5.1f} MiB peak per process\n", name, jobs,
+             c.seconds, c.processor_seconds, static_cast<double>(c.kibibytes) / 1024);
+}
+
 void compare_jobs(const char* name, const case_spec& spec) {
   constexpr std::array<unsigned, 2> jobs{1, 2};
   std::array<samples, jobs.size()> seconds{};
@@ -129,22 +134,22 @@ void compare_jobs(const char* name, const case_spec& spec) {
     }
   }
   for (std::size_t k = 0; k != jobs.size(); ++k) {
-    fmt::print("{:<44} {:>2} jobs {:>7.2f} s {:>7.2f} s of processor time {:>6.1f} MiB peak per process\n",
-               k == 0 ? name : "", jobs[k], median(seconds[k]), median(processor[k]),
-               static_cast<double>(kibibytes[k]) / 1024);
+    print(k == 0 ? name : "", jobs[k], {median(seconds[k]), median(processor[k]), kibibytes[k]});
   }
 }
 
 }  // namespace
 
 int main() {
-  fmt::print("medians of {}\n", rounds);
+  fmt::print("medians of {}; the last line is one search\n", rounds);
   go_program = {"ppgp", 2};
   compare_engines("run queue, ppgp, 2 thieves: 1,275 graphs", spec_of<go_runq_scenario<2>>(3));
   go_program = {"ppgpp", 2};
   compare_engines("run queue, ppgpp, 2 thieves: 9,157 graphs", spec_of<go_runq_scenario<2>>(3));
-  deque_program = {"ppptt", 2, 2};
+  std::fflush(stdout);  // the processes that follow would print it again
   const case_spec deque = spec_of<chase_lev_scenario>(3);
-  std::fflush(stdout);
+  deque_program = {"ppptt", 2, 2};
   compare_jobs("Chase-Lev, ppptt, 2 x 2 steals: 90,535 graphs", deque);
+  deque_program = {"ppptt", 2, 3};
+  print("Chase-Lev, ppptt, 2 x 3 steals: 2,334,725 graphs", 2, cost_of(deque, 2));
 }

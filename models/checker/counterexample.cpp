@@ -37,7 +37,7 @@ namespace {
     case event_kind::allocate: return fmt::format("allocate {} bytes", e.value);
     case event_kind::deallocate: return "free";
     case event_kind::pause: return "pause";
-    case event_kind::failure: return "CHECK FAILED";
+    case event_kind::failure: return "FAILS HERE";
   }
   return "?";
 }

@@ -19,7 +19,7 @@ struct exact_options {
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.
   bool retries_block = false;
-  /// Processes that search together (exact_team.hpp). The result is the same with any number.
+  /// Processes that search together (exact_team.hpp), at most 64. The result is the same with any number.
   unsigned jobs = 1;
   /// Limits. Reaching one ends the search with coverage::cut_short and a message that names it.
   std::uint64_t max_executions = 1'000'000'000;

@@ -211,6 +211,7 @@ void add_run_options(CLI::App& command, request& r) {
   command.add_option("--first", r.relacy.first);
   command.add_option("--bound", r.relacy.context_bound);
   command.add_option("--seconds", r.seconds);
+  command.add_option("--jobs", r.exact.jobs);
   command.add_option("--show", r.exact.show_execution);
   command.add_flag("--load-buffering", r.exact.load_buffering);
   command.add_option("--freeze-thread", r.exact.freeze_thread);

@@ -11,14 +11,14 @@
 
 namespace runq::model {
 
-/// std::atomic, except that a default-constructed one stays uninitialised, as in the other models: GenMC reports a read.
-/// Not std::atomic itself, because the standard library's inline functions may leave the order a run-time value.
+/// std::atomic, except that a default-constructed one stays uninitialised, as in the other models: GenMC reports a
+/// read. Not std::atomic itself, because the standard library's inline functions may leave the order a run-time value.
 template <class T>
 class atomic {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
 
  public:
-  atomic() {}               // NOLINT(modernize-use-equals-default): must leave the value alone
+  atomic() {}                         // NOLINT(modernize-use-equals-default): must leave the value alone
   atomic(T value) : value_(value) {}  // NOLINT(google-explicit-constructor): as std::atomic's
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
@@ -64,7 +64,7 @@ class atomic {
 
  private:
   union {  // so that a T with a default constructor stays uninitialised too
-    T value_;
+    alignas(sizeof(T)) T value_;
   };
 };
 
@@ -122,9 +122,7 @@ struct atomics {
   [[gnu::always_inline]] static void fence(std::memory_order order, const char* = "", int = 0) {
     __atomic_thread_fence(static_cast<int>(order));
   }
-  static void* allocate(std::size_t bytes, const char* = "", int = 0) {
-    return __VERIFIER_malloc_aligned(alignof(std::max_align_t), bytes);
-  }
+  static void* allocate(std::size_t bytes, const char* = "", int = 0) { return __VERIFIER_malloc(bytes); }
   static void deallocate(void* p, const char* = "", int = 0) { __VERIFIER_free(p); }
   static void pause(const char* = "", int = 0) {}
   [[gnu::always_inline]] static void check(bool ok, const char* what, const char* file = __builtin_FILE(),

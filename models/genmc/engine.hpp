@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GenMC as an engine. It checks LLVM bitcode: a case is compiled to a program of its own, whose shared accesses are real
-// atomics and plain memory. Headers of this folder take the place of those of the same name in models/checker/.
+// GenMC as an engine. It checks LLVM bitcode: a case is compiled to a program of its own, whose shared accesses are
+// real atomics and plain memory. Headers of this folder take the place of those of the same name in models/checker/.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct runq_genmc_mutex {
   int state;
 };
 void __VERIFIER_assert_fail(const char* what, const char* file, int line) noexcept;
-void* __VERIFIER_malloc_aligned(std::size_t alignment, std::size_t bytes) noexcept;
+void* __VERIFIER_malloc(std::size_t bytes) noexcept;
 void __VERIFIER_free(void* p) noexcept;
 int __VERIFIER_thread_create(const void* attributes, void* (*body)(void*), void* argument) noexcept;
 void* __VERIFIER_thread_join(long thread) noexcept;
@@ -26,6 +26,9 @@ void __VERIFIER_spin_end(bool done) noexcept;
 }
 
 namespace runq::model {
+
+/// A point of an execution; GenMC does not tell (linearize.hpp).
+struct moment {};
 
 struct engine {
   /// Steps are not counted here: a bound on them holds trivially, and the exact engine judges it.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Scenarios and cases for GenMC: the case called RUNQ_CASE (set on the compiler's command line) becomes the program's
-// main(); the other cases of the file are left out.
+// Scenarios and cases for GenMC: one case of a file becomes a program; the others leave no code behind.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <utility>
 
 #include "atomics.hpp"
 
@@ -66,7 +66,11 @@ inline constexpr unsigned max_threads = 4;
 inline void record_outcome(const char*) noexcept {}
 inline void name_value(const void*, const char*, int) noexcept {}
 
-namespace {
+/// Does nothing: the case to run is named in the program's main(), which run_genmc.py writes behind the case's file.
+template <class S>
+[[nodiscard]] constexpr bool add_case(const case_spec&) noexcept {
+  return true;
+}
 
 template <class S, unsigned Index>
 void* run_thread(void* s) {
@@ -74,44 +78,17 @@ void* run_thread(void* s) {
   return nullptr;
 }
 
-template <class S>
-void run_case(unsigned threads) {
-  constexpr void* (*bodies[max_threads])(void*) = {run_thread<S, 0>, run_thread<S, 1>, run_thread<S, 2>,
-                                                   run_thread<S, 3>};
+/// What main() does: one execution of scenario `S`.
+template <class S, unsigned Threads>
+void run_case() {
+  static_assert(Threads <= max_threads);
   S s;
-  long running[max_threads];
-#pragma clang loop unroll(full)
-  for (unsigned i = 0; i != max_threads; ++i) {
-    if (i < threads) running[i] = __VERIFIER_thread_create(nullptr, bodies[i], &s);
+  [&]<unsigned... Index>(std::integer_sequence<unsigned, Index...>) {
+    const std::array<long, Threads> running{__VERIFIER_thread_create(nullptr, run_thread<S, Index>, &s)...};
+    (__VERIFIER_thread_join(running[Index]), ...);
   }
-#pragma clang loop unroll(full)
-  for (unsigned i = 0; i != max_threads; ++i) {
-    if (i < threads) __VERIFIER_thread_join(running[i]);
-  }
+  (std::make_integer_sequence<unsigned, Threads>{});
   static_cast<scenario&>(s).finish();  // some scenarios hide theirs
 }
 
-struct {
-  void (*run)(unsigned threads) = nullptr;
-  unsigned threads = 0;
-} chosen;
-
-/// Notes the case if it is the one to run. The compiler evaluates this, and so the other cases leave no code behind.
-template <class S>
-[[gnu::always_inline]] inline bool add_case(const case_spec& spec) {
-  if (__builtin_strcmp(spec.name, RUNQ_CASE) == 0) {
-    chosen.run = run_case<S>;
-    chosen.threads = spec.threads;
-  }
-  return true;
-}
-
-}  // namespace
-
 }  // namespace runq::model
-
-// This header is the program's frame: it is included by the one file that is compiled.
-int main() {  // NOLINT(misc-definitions-in-headers)
-  runq::model::chosen.run(runq::model::chosen.threads);
-  return 0;
-}

@@ -37,7 +37,7 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--executions", "ignored: part of a replay line")->expected(1);
   app.add_option("--json", o.json_file, "write all results to this file");
   app.add_option("--html", o.html_dir, "write an index and a page per counterexample to this folder");
-  app.add_option("--jobs", o.jobs, "searches at a time")->check(CLI::Range(1, 1024));
+  app.add_option("--jobs", o.jobs, "processes at a time: searches, or parts of one search")->check(CLI::Range(1, 1024));
   auto* const shard = app.add_option("--shard", o.shard, "I/N: make only the I-th of N shares of the searches");
   app.add_option("--merge", o.merge, "judge the --json files of all shares of a run instead of searching")
       ->expected(-1)
@@ -90,6 +90,16 @@ void write_results(const options& o, const std::vector<job>& jobs, const pinned_
   }
 }
 
+// With fewer searches than there may be processes, each complete one gets several: it counts the same with any number.
+void spread(std::vector<job>& jobs, unsigned width) {
+  const auto each = jobs.empty() ? 1 : static_cast<unsigned>(width / jobs.size());
+  if (each < 2) return;
+  for (job& j : jobs) {
+    if (j.engine == "exact" && j.label == "exhaustive")
+      j.arguments.insert(j.arguments.end(), {"--jobs", std::to_string(each)});
+  }
+}
+
 // Makes the searches that the options ask for, or takes their results from files; judges and prints each.
 std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, report& judge, json& shard) {
   if (!o.merge.empty()) {
@@ -106,6 +116,7 @@ std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, 
     planned = names_of(jobs);
     jobs = jobs_of(parse_share(o.shard), std::move(jobs));
   }
+  spread(jobs, o.jobs);
   const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
   const double seconds = std::chrono::duration<double>(clock_type::now() - started).count();
   judge.finish(done, jobs.size(), seconds);

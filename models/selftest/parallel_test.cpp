@@ -199,7 +199,7 @@ TEST_F(parallel, limits_are_limits_of_all_processes) {
   EXPECT_EQ(r.how, coverage::cut_short);
   EXPECT_NE(r.message.find("max_executions"), std::string::npos);
   EXPECT_LT(r.executions, 90'000U);
-  const search_result timed = search_chase_lev(large, {.jobs = 4, .time_limit_seconds = 0.3});
+  const search_result timed = search_chase_lev(large, {.jobs = 4, .time_limit_seconds = 0.05});
   EXPECT_EQ(timed.how, coverage::cut_short);
   EXPECT_NE(timed.message.find("time_limit_seconds"), std::string::npos);
 }

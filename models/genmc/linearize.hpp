@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Histories for GenMC: none. Whether a sequential order explains an execution is asked in terms of what happened before
+// what, which a program cannot learn from GenMC. The exact engine asks it of the same executions.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "atomics.hpp"
+
+namespace runq::model {
+
+enum class op_kind : unsigned char {
+  append,
+  append_some,
+  refuse,
+  take_front,
+  take_back,
+  take_half,
+  take_lower_half,
+  take_all,
+  find_empty,
+  find_work,
+  replace,
+};
+
+template <std::size_t Operations, std::size_t Items>
+class history {
+ public:
+  explicit constexpr history(std::size_t = Items) noexcept {}
+  [[nodiscard]] static constexpr moment begin() noexcept { return {}; }
+  constexpr void add(moment, op_kind, std::span<const int>, std::size_t = Items) noexcept {}
+  constexpr void require_linearizable() noexcept {}
+};
+
+}  // namespace runq::model
