@@ -66,11 +66,11 @@ class processor_spec {
   }
   static std::vector<verb> concurrent_mix(std::size_t actor) {
     if (actor == 0) {
-      return {verb::push,      verb::push_next, verb::push_batch, verb::pop,
-              verb::take_from, verb::push_next, verb::push,       verb::drain};
+      return {verb::push_next, verb::pop,       verb::push, verb::push_next,  verb::pop,
+              verb::push,      verb::take_from, verb::pop,  verb::push_batch, verb::drain};
     }
-    return {verb::steal_half, verb::steal_half, verb::has_work,   verb::pop,
-            verb::steal_half, verb::take_from,  verb::global_put, verb::global_take};
+    return {verb::steal_half, verb::has_work,  verb::steal_half, verb::has_work,   verb::pop,
+            verb::steal_half, verb::take_from, verb::global_put, verb::global_take};
   }
 
   outcome apply(const operation& o) {

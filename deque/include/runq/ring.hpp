@@ -188,7 +188,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     return claimed ? n : 0;
   }
 
-  /// Takes everything, oldest first, handing each element to `sink(T)`. Returns how many.
+  /// Takes everything, oldest first, handing each element to `sink(T)`, which must not push here. Returns how many.
   /// Owner only. Lock-free.
   template <class Sink>
   std::size_t drain(Sink&& sink) {
