@@ -77,6 +77,18 @@ struct grow_vs_steal final : chase_lev_model<3> {
   }
 };
 
+// Owner: push push push pop pop pop ‖ three thieves, one steal each.
+struct three_thieves final : chase_lev_model<3> {
+  void thread(unsigned index) override {
+    if (index != 0) {
+      steal();
+      return;
+    }
+    for (int id = 1; id <= 3; ++id) push(id);
+    for (int i = 0; i != 3; ++i) pop();
+  }
+};
+
 // One task inside. Owner: pop push pop ‖ thief: steal steal: both want the last element.
 struct last_one final : chase_lev_model<2> {
   last_one() { push(1); }
@@ -170,6 +182,12 @@ const bool added[] = {
         .mutants = {{"pop_fence_acq_rel", "chase_lev.pop.fence", std::memory_order::acq_rel},
                     {"steal_fence_acq_rel", "chase_lev.steal.fence", std::memory_order::acq_rel}},
         .progress = progress_claim::lock_free,
+    }),
+    add_case<three_thieves>({
+        .name = "chase_lev/three_thieves",
+        .property = "three thieves and an owner of six moves run every task exactly once",
+        .threads = 4,
+        .quick = {.random = 50'000, .bound = 1},
     }),
     add_case<last_one>({
         .name = "chase_lev/last_one",

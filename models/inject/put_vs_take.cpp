@@ -85,6 +85,24 @@ struct put_vs_take final : inject_model<3> {
   void finish() override { drain(); }
 };
 
+// put ×2, splice of two, put ×2 ‖ a fair share ‖ take ‖ take.
+struct three_takers final : inject_model<6> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      put(1);
+      put(2);
+      put_batch(3, 4);
+      put(5);
+      put(6);
+    } else if (index == 1) {
+      take_batch(2);
+    } else {
+      take();
+    }
+  }
+  void finish() override { drain(); }
+};
+
 // One producer, one consumer: who is told that there is work, and is alone, finds it.
 struct hint_is_kept final : inject_model<2> {
   void thread(unsigned index) override {
@@ -139,6 +157,12 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
         .progress = progress_claim::blocking,
+    }),
+    add_case<three_takers>({
+        .name = "inject/three_takers",
+        .property = "three consumers take every task of five puts exactly once, in order",
+        .threads = 4,
+        .quick = {.random = 50'000, .bound = 1},
     }),
     add_case<hint_is_kept>({
         .name = "inject/hint_is_kept",

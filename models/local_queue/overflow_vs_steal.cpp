@@ -25,6 +25,27 @@ struct overflow_vs_steal final : local_queue_model<4> {
   processor thief{global};
 };
 
+// Ring of 2. Owner: push_next ×4 (the ring overflows), pop, pop ‖ three thieves.
+struct three_thieves final : local_queue_model<4> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      for (int id = 1; id <= 4; ++id) push_next(owner, id);
+      pop(owner);
+      pop(owner);
+    } else {
+      processor& mine = index == 1 ? first : index == 2 ? second : third;
+      steal(owner, mine, steal_runnext::yes);
+      drain(mine);
+    }
+  }
+  void finish() override { finish_with(owner); }
+
+  processor owner{global};
+  processor first{global};
+  processor second{global};
+  processor third{global};
+};
+
 // Ring of 2, full. Owner: push, which overflows ‖ another processor: a share of the global queue. The batch arrives
 // whole and in order: older half first, the new task last.
 struct overflow_vs_take final : local_queue_model<3> {
@@ -94,6 +115,12 @@ const bool added[] = {
         .property = "what overflows and what is stolen are disjoint: every task runs exactly once",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
+    }),
+    add_case<three_thieves>({
+        .name = "local_queue/three_thieves",
+        .property = "three thieves and an owner of six moves, with overflow, run every task exactly once",
+        .threads = 4,
+        .quick = {.random = 50'000, .bound = 1},
     }),
     add_case<overflow_vs_take>({
         .name = "local_queue/overflow_vs_take",

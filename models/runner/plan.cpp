@@ -83,8 +83,9 @@ void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<
   if (!o.wants_engine("genmc") || m.genmc.empty()) return;
   for (const char* model : {"rc11", "imm"}) {
     job j = search_job(m.python, c, "genmc", model, {});
-    j.arguments = {m.models_dir + "/genmc/run_genmc.py", "--genmc",   m.genmc, "--case", j.case_name, "--model", model,
-                   "--seconds", o.budget == "full" ? "3600" : "60"};
+    j.arguments = {
+        m.models_dir + "/genmc/run_genmc.py", "--genmc", m.genmc, "--case", j.case_name, "--model", model, "--seconds",
+        o.budget == "full" ? "3600" : "60"};
     j.replay = "--engine genmc";
     jobs.push_back(std::move(j));
   }

@@ -66,6 +66,22 @@ struct put_vs_steal final : runnext_model<2> {
   }
 };
 
+// Owner: put put take put take put ‖ three thieves.
+struct three_thieves final : runnext_model<4> {
+  void thread(unsigned index) override {
+    if (index != 0) {
+      steal(0);
+      return;
+    }
+    put(1);
+    put(2);
+    take();
+    put(3);
+    take();
+    put(4);
+  }
+};
+
 // Owner: put take put ‖ two thieves, who may see the same task.
 struct two_thieves final : runnext_model<2> {
   void thread(unsigned index) override {
@@ -109,6 +125,12 @@ const bool added[] = {
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+    }),
+    add_case<three_thieves>({
+        .name = "runnext/three_thieves",
+        .property = "three thieves and an owner of six moves run every task exactly once",
+        .threads = 4,
+        .quick = {.random = 50'000, .bound = 1},
     }),
     add_case<two_thieves>({
         .name = "runnext/two_thieves",
