@@ -25,8 +25,7 @@ namespace runq::props {
   return stateful_laws<fifo_spec>(
       candidates,
       {
-          {lifo ? "agrees_with_a_bounded_lifo_stolen_at_the_other_end" : "agrees_with_a_bounded_fifo", all,
-           agree_on_all},
+          {lifo ? "agrees_with_a_lifo_stolen_at_the_other_end" : "agrees_with_a_bounded_fifo", all, agree_on_all},
           {"push_refuses_exactly_when_full", {push, push_run, pop, steal, push}, agree_on({push, push_run})},
           {"push_batch_takes_the_longest_prefix_that_fits",
            {push_batch, push_batch, pop, pop_run, steal, drain},

@@ -485,6 +485,8 @@ template <class Spec>
   for (const focus& f : all) {
     std::vector<candidate> able;
     for (const candidate& c : candidates) {
+      // Counters that start at 0 whatever is asked for say nothing about their start.
+      if (f.any_start && c.index_bits == 0) continue;
       if (detail::only_those_of(c, f.needs).size() == f.needs.size()) able.push_back(c);
     }
     if (!able.empty()) laws.push_back(stateful_law<Spec>(able, f));

@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 
 SOURCE_FOLDERS = ("deque", "scheduler", "models", "proptests", "bench")
-LABELS = {"unit", "stress", "style", "compile", "model", "mutant", "prop", "doc", "consumer", "bench-smoke"}
+LABELS = {"unit", "stress", "style", "compile", "model", "mutant", "prop", "doc", "consumer", "bench-smoke", "shard", "selftest"}
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 

@@ -221,6 +221,33 @@ MUTANTS = [
     ("pop_claims_without_comparing", "local_queue", "ring.hpp",
      "if (r.head_.compare_exchange_weak(h, advance(h, 1), std::memory_order::release, std::memory_order::relaxed)) {",
      "if (r.head_.store(advance(h, 1), std::memory_order::release); true) {", [ROAM, PINNED]),
+    # chase_lev
+    ("pop_takes_the_oldest", "chase_lev", "chase_lev.hpp",
+     "const T value = a->slot(b).load", "const T value = a->slot(t).load",
+     ["pop_takes_the_newest", "agrees_with_a_lifo_stolen_at_the_other_end", ONCE]),
+    ("push_does_not_grow", "chase_lev", "chase_lev.hpp",
+     "return publish(grown(a, t, b));", "return nullptr;", ["push_refuses_exactly_when_full"]),
+    ("growth_forgets_the_oldest", "chase_lev", "chase_lev.hpp",
+     "for (index i = t; i != b; ++i)", "for (index i = t + 1; i < b; ++i)",
+     ["agrees_with_a_lifo_stolen_at_the_other_end", ONCE, "steal_takes_the_oldest"]),
+    ("steal_takes_the_newest", "chase_lev", "chase_lev.hpp",
+     "const T value = a->slot(t).load", "const T value = a->slot(b - 1).load", ["steal_takes_the_oldest", ONCE]),
+    ("has_work_forgets_the_last", "chase_lev", "chase_lev.hpp",
+     "return t < deque_->bottom_", "return t + 1 < deque_->bottom_", [HAS_WORK]),
+    ("size_of_one_is_0", "chase_lev", "chase_lev.hpp",
+     "return b > t ?", "return b > t + 1 ?", [SIZE]),
+    ("push_publishes_before_the_slot", "chase_lev", "chase_lev.hpp",
+     "a->slot(b).store(value, std::memory_order::relaxed);",
+     """d.bottom_.store(b + 1, std::memory_order::release);
+    a->slot(b).store(value, std::memory_order::relaxed);""", [ROAM, PINNED]),
+    ("pop_takes_the_last_without_a_claim", "chase_lev", "chase_lev.hpp",
+     "if (t < b) return value;", "if (t <= b) return value;", [ROAM, PINNED]),
+    ("pop_claims_without_comparing", "chase_lev", "chase_lev.hpp",
+     "d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);",
+     "(d.top_.store(t + 1, std::memory_order::seq_cst), true);", [ROAM, PINNED]),
+    ("steal_claims_without_comparing", "chase_lev", "chase_lev.hpp",
+     "if (!deque_->top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed)) {",
+     "if (deque_->top_.store(t + 1, std::memory_order::seq_cst); false) {", [ROAM, PINNED]),
 ]
 
 BEGIN = "<!-- mutants.py table: begin -->"
@@ -265,7 +292,7 @@ def table():
     for name, stem, _, _, _, kills in MUTANTS:
         for law in kills:
             seen.setdefault((stem, law), []).append(name)
-    stems = ["ring", "runnext", "inject", "local_queue"]
+    stems = ["ring", "runnext", "inject", "local_queue", "chase_lev"]
     for (stem, law), names in sorted(seen.items(), key=lambda item: (stems.index(item[0][0]), item[0][1])):
         rows.append(f"| `{stem}/{law}` | {', '.join(f'`{n}`' for n in names)} |")
     return f"{BEGIN}\n" + "\n".join(rows) + f"\n{END}"

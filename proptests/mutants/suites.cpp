@@ -15,6 +15,14 @@ int run_ring_laws(int argc, char** argv, const std::vector<candidate>& alone, co
   return s.run(argc, argv);
 }
 
+int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                       const std::vector<candidate>& threads) {
+  suite s("chase_lev");
+  s.add(fifo_laws(alone));
+  s.add(fifo_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone,
                      const std::vector<candidate>& threads) {
   suite s("runnext");
