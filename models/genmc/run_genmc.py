@@ -45,7 +45,7 @@ class Unavailable(Exception):
 
 def program_of(case):
     """A source that includes the file which registers `case`, below models/<stem>/, and runs that case in main()."""
-    registered = re.compile(r"add_case<((?:(?!add_case<).)*)>\(\{\s*\.name = \"" + re.escape(case) +
+    registered = re.compile(r"add_case<((?:(?!add_case<).)*)>\(\s*\{\s*\.name = \"" + re.escape(case) +
                             r"\",.*?\.threads = (\d+)", re.DOTALL)
     for path in sorted(glob.glob(os.path.join(MODELS, case.split("/")[0], "*.cpp"))):
         with open(path, encoding="utf-8") as file:
@@ -67,8 +67,17 @@ def find_clang(genmc):
     return shutil.which("clang++")
 
 
-def compile_case(clang, headers, case, output):
-    command = [clang, *COMPILE, "-I", HERE, "-I", os.path.join(MODELS, "checker"), "-I", headers, "-o", output]
+def lay_headers(folder):
+    """The headers of the checker, those of this folder in the place of their namesakes, for any of them to include."""
+    os.mkdir(folder)
+    headers = {os.path.basename(path): path for place in (os.path.join(MODELS, "checker"), HERE)
+               for path in glob.glob(os.path.join(place, "*.hpp"))}
+    for name, path in headers.items():
+        os.symlink(path, os.path.join(folder, name))
+
+
+def compile_case(clang, include, case, output):
+    command = [clang, *COMPILE, *(f"-I{folder}" for folder in include), "-o", output]
     done = subprocess.run(command, input=program_of(case), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if "error:" in line] or [done.stderr.strip()]
@@ -106,6 +115,11 @@ def verdict(text, status, seconds):
             raise Unavailable(f"GenMC gave no verdict: {' '.join(text.split())[-300:]}")
         return result_of(seconds, *counts)
     name = found.group(1) or found.group(2)
+    in_main = re.search(r"^Error: .*\nEvent \(0, ", text, re.MULTILINE)
+    if FAILURES.get(name) == "uninitialised read" and in_main and "Memory intrinsic found" in text:
+        # The optimiser may join an array's zeroes and those of the member behind it; GenMC then writes the array's only.
+        # It shows at once, while the scenario is constructed.
+        raise Unavailable("reads uninitialised memory, but GenMC has split a memset before, which can lose its tail")
     check = re.search(r"Assertion violation: (.*)", text)
     return result_of(seconds, *counts, what=FAILURES.get(name, "misuse"),
                      message=check.group(1) if check else name)
@@ -131,8 +145,10 @@ def run(options):
         raise Unavailable("GenMC is there, but no clang++ to compile the cases for it")
     with tempfile.TemporaryDirectory(prefix="runq-genmc-") as folder:
         bitcode = os.path.join(folder, "case.bc")
+        laid = os.path.join(folder, "include")
+        lay_headers(laid)
         for case in options.case:
-            compile_case(clang, options.headers, case, bitcode)
+            compile_case(clang, [laid, options.headers], case, bitcode)
         if options.compile_only:
             return {"how": "compiled only"}
         return check(options.genmc, options.model, bitcode, options.seconds)

@@ -59,7 +59,6 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
-  bool full_budget_only = false;
 };
 
 inline constexpr unsigned max_threads = 4;

@@ -85,7 +85,7 @@ void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<
     job j = search_job(m.python, c, "genmc", model, {});
     j.arguments = {
         m.models_dir + "/genmc/run_genmc.py", "--genmc", m.genmc, "--case", j.case_name, "--model", model, "--seconds",
-        o.budget == "full" ? "3600" : "60"};
+        o.budget == "full" ? "3600" : "20"};
     j.replay = "--engine genmc";
     jobs.push_back(std::move(j));
   }

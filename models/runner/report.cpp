@@ -101,7 +101,8 @@ void report::judge_search(job& j) {
 }
 
 // GenMC is asked for its verdict. Its counts are a comment on ours: where they differ, both are said, and it is no
-// failure: GenMC is stronger than C++20 where seq_cst accesses and fences mix, and leaves some executions out there.
+// failure: GenMC leaves executions out, because it gives a failed compare-exchange the order of a successful one, and
+// because it is stronger than C++20 where seq_cst accesses and fences mix.
 void report::judge_genmc(job& j) {
   heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
   const json& r = j.result;
