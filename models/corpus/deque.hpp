@@ -116,7 +116,7 @@ class deque {
     return Traits.signed_indices ? a <= b : static_cast<std::uint64_t>(a) <= static_cast<std::uint64_t>(b);
   }
 
-  std::array<array*, 3> arrays_;  // the first used_ of them  ///< the owner's notes
+  std::array<array*, 3> arrays_;  ///< the owner's notes: the first used_
   std::size_t used_ = 0;
 };
 
