@@ -118,6 +118,10 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return {};
   }
 
+  /// Takes the ring's oldest task, or nullptr, and leaves the runnext slot alone: for a scheduler that bounds how many
+  /// tasks in a row come from that slot. Owner only. Lock-free.
+  [[nodiscard]] element* pop_oldest() noexcept { return ring_.pop().value_or(nullptr); }
+
   /// Takes a fair share of the global queue (inject::take_batch): returns the first task, or nullptr, and queues the
   /// others here. `procs` is the number of processors that share it, at least 1. Owner only. Locks.
   [[nodiscard]] element* take_from(global_queue& global, std::size_t procs) noexcept {

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// channel: values handed from task to task.
+//
+// Source: Go's channels (runtime/chan.go): a bounded buffer under a lock, direct hand-over to a waiting task, waiters
+// first come, first served. Models: models/channel/.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "runq/detail/waiting.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+enum class channel_result : unsigned char {
+  done,    ///< the value was handed over, or is in the buffer
+  closed,  ///< the channel is closed (and, for a receiver, empty)
+  waits    ///< neither: the other side is not ready
+};
+
+namespace detail {
+
+/// A channel without its coroutines. Every operation takes the lock for a few dozen instructions; tasks that it wakes
+/// are woken after that.
+template <class T, class Policy = task_waiting>
+class channel_core {
+  using atomics = typename Policy::atomics;
+  using node = waiter<Policy>;
+
+ public:
+  /// Throws std::bad_alloc.
+  explicit channel_core(std::size_t capacity) : capacity_(capacity) {
+    if (capacity == 0) return;
+    buffer_ = static_cast<T*>(atomics::allocate(capacity * sizeof(T)));
+    if (buffer_ == nullptr) throw std::bad_alloc();
+  }
+  channel_core(const channel_core&) = delete;
+  channel_core& operator=(const channel_core&) = delete;
+  ~channel_core() {
+    while (size_.get() != 0) (void)take_first();
+    if (buffer_ != nullptr) atomics::deallocate(buffer_);
+  }
+
+  /// Sends, or says why not; `value` is moved from only when it is `done`. With `w`, which then must hold &value, the
+  /// task is put among the waiting senders instead: after `waits` it may run at any moment, elsewhere, and `w->ok` says
+  /// whether somebody received the value.
+  [[nodiscard]] channel_result send(T& value, node* w = nullptr) {
+    wake_list<Policy> woken;
+    channel_result result = channel_result::waits;
+    {
+      const std::lock_guard guard(mutex_);
+      result = send_locked(value, woken);
+      if (result == channel_result::waits && w != nullptr) senders_.push_back(*w);
+    }
+    woken.wake_all();
+    return result;
+  }
+
+  /// Receives into `value`, or says why not. With `w`, which then must hold &value: as send().
+  [[nodiscard]] channel_result receive(std::optional<T>& value, node* w = nullptr) {
+    wake_list<Policy> woken;
+    channel_result result = channel_result::waits;
+    {
+      const std::lock_guard guard(mutex_);
+      result = receive_locked(value, woken);
+      if (result == channel_result::waits && w != nullptr) receivers_.push_back(*w);
+    }
+    woken.wake_all();
+    return result;
+  }
+
+  /// False if it was closed already.
+  [[nodiscard]] bool close() {
+    wake_list<Policy> woken;
+    {
+      const std::lock_guard guard(mutex_);
+      if (closed_.get()) return false;
+      closed_.set(true);
+      for (wait_list<Policy>* const list : {&receivers_, &senders_}) {
+        while (node* const w = list->pop_front()) {
+          bool must_wake = false;
+          if (!w->wins(must_wake)) continue;
+          w->ok.set(false);
+          woken.add(*w, must_wake);
+        }
+      }
+    }
+    woken.wake_all();
+    return true;
+  }
+
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard guard(mutex_);
+    return size_.get();
+  }
+
+  // For select, which locks several channels at once.
+
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+  [[nodiscard]] channel_result send_locked(T& value, wake_list<Policy>& woken) {
+    if (closed_.get()) return channel_result::closed;
+    bool must_wake = false;
+    if (node* const r = first_winner(receivers_, must_wake)) {
+      static_cast<std::optional<T>*>(r->value.get())->emplace(std::move(value));
+      r->ok.set(true);
+      woken.add(*r, must_wake);
+      return channel_result::done;
+    }
+    if (size_.get() != capacity_) {
+      put_last(value);
+      return channel_result::done;
+    }
+    return channel_result::waits;
+  }
+
+  [[nodiscard]] channel_result receive_locked(std::optional<T>& value, wake_list<Policy>& woken) {
+    bool must_wake = false;
+    if (size_.get() != 0) {
+      value.emplace(take_first());
+      // The buffer was full if somebody waits to send, and now has room for his value.
+      if (node* const s = first_winner(senders_, must_wake)) {
+        put_last(*static_cast<T*>(s->value.get()));
+        s->ok.set(true);
+        woken.add(*s, must_wake);
+      }
+      return channel_result::done;
+    }
+    if (node* const s = first_winner(senders_, must_wake)) {
+      value.emplace(std::move(*static_cast<T*>(s->value.get())));
+      s->ok.set(true);
+      woken.add(*s, must_wake);
+      return channel_result::done;
+    }
+    if (closed_.get()) return channel_result::closed;
+    return channel_result::waits;
+  }
+
+  void enlist_sender(node& w) { senders_.push_back(w); }
+  void enlist_receiver(node& w) { receivers_.push_back(w); }
+  void forget_sender(node& w) { senders_.remove(w); }
+  void forget_receiver(node& w) { receivers_.remove(w); }
+
+ private:
+  // The first waiter that nobody else has claimed (a select may have been woken by another channel).
+  [[nodiscard]] static node* first_winner(wait_list<Policy>& list, bool& must_wake) {
+    while (node* const w = list.pop_front()) {
+      if (w->wins(must_wake)) return w;
+    }
+    return nullptr;
+  }
+
+  void put_last(T& value) {
+    ::new (static_cast<void*>(buffer_ + (first_.get() + size_.get()) % capacity_)) T(std::move(value));
+    size_.set(size_.get() + 1);
+  }
+  [[nodiscard]] T take_first() {
+    T& first = buffer_[first_.get()];
+    T value(std::move(first));
+    first.~T();
+    first_.set((first_.get() + 1) % capacity_);
+    size_.set(size_.get() - 1);
+    return value;
+  }
+
+  template <class U>
+  using cell = typename atomics::template cell<U>;
+
+  // All of it under the lock, but capacity_ and the pointer.
+  mutable typename atomics::mutex mutex_;
+  const std::size_t capacity_;
+  T* buffer_ = nullptr;
+  cell<std::size_t> first_{std::size_t{0}};
+  cell<std::size_t> size_{std::size_t{0}};
+  cell<bool> closed_{false};
+  wait_list<Policy> receivers_;
+  wait_list<Policy> senders_;
+};
+
+}  // namespace detail
+
+template <class T>
+class receive_arm;
+template <class T>
+class send_arm;
+
+/// A queue of values between tasks, bounded, first in, first out. With capacity 0 a send waits until somebody receives.
+/// Waiting senders and receivers are served in the order in which they came; a value is handed directly to a receiver
+/// that waits. All operations may be called by any number of tasks; those that are not awaited, by any thread.
+///
+/// T is movable; a move that throws while the channel is locked is not supported. Must outlive the operations on it.
+///
+///     runq::channel<int> numbers(3);
+///     co_await numbers.send(42);
+///     numbers.close();
+///     while (auto n = co_await numbers.receive()) std::printf("%d\n", *n);
+template <class T>
+class channel {
+  using core = detail::channel_core<T>;
+
+  class waiting {
+   protected:
+    explicit waiting(core& on) noexcept : on_(on) {}
+    void prepare(std::coroutine_handle<> self, wait_reason reason, void* value) {
+      goroutine_ = &detail::fall_asleep(self, reason);
+      waiter_.who.set(goroutine_);
+      waiter_.value.set(value);
+    }
+    // Whether the task sleeps.
+    [[nodiscard]] bool settle(channel_result now) noexcept {
+      if (now == channel_result::waits) return true;
+      goroutine_->set_status(task_status::running);
+      waiter_.ok.set(now == channel_result::done);
+      return false;
+    }
+    core& on_;
+    detail::waiter<detail::task_waiting> waiter_;
+
+   private:
+    detail::goroutine* goroutine_ = nullptr;
+  };
+
+ public:
+  using value_type = T;
+
+  /// A channel with room for `capacity` values. Throws std::bad_alloc.
+  explicit channel(std::size_t capacity = 0) : core_(capacity) {}
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+
+  class [[nodiscard]] send_awaiter : waiting {
+   public:
+    send_awaiter(core& on, T&& value) : waiting(on), value_(std::move(value)) {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+      this->prepare(self, wait_reason::chan_send, &value_);
+      // After `waits` this awaiter may be gone.
+      const channel_result now = this->on_.send(value_, &this->waiter_);
+      return now == channel_result::waits || this->settle(now);
+    }
+    void await_resume() const {
+      if (!this->waiter_.ok.get()) detail::throw_misuse("send on closed channel");
+    }
+
+   private:
+    T value_;
+  };
+
+  class [[nodiscard]] receive_awaiter : waiting {
+   public:
+    explicit receive_awaiter(core& on) noexcept : waiting(on) {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+      this->prepare(self, wait_reason::chan_receive, &value_);
+      const channel_result now = this->on_.receive(value_, &this->waiter_);
+      return now == channel_result::waits || this->settle(now);
+    }
+    [[nodiscard]] std::optional<T> await_resume() { return std::move(value_); }
+
+   private:
+    std::optional<T> value_;
+  };
+
+  /// `co_await c.send(v)` returns when the value is in the buffer or in a receiver's hands. Throws runq::misuse("send
+  /// on closed channel"), also when the channel is closed while it waits. Tasks only.
+  [[nodiscard]] send_awaiter send(T value) { return send_awaiter(core_, std::move(value)); }
+  /// `co_await c.receive()` returns the next value, or nothing when the channel is closed and empty. Tasks only.
+  [[nodiscard]] receive_awaiter receive() noexcept { return receive_awaiter(core_); }
+
+  /// Sends if that needs no waiting; `value` is moved from only when it is `done`. Any thread.
+  [[nodiscard]] channel_result try_send(T& value) { return core_.send(value); }
+  [[nodiscard]] channel_result try_send(T&& value) { return core_.send(value); }
+  /// Receives if that needs no waiting. Any thread.
+  [[nodiscard]] channel_result try_receive(std::optional<T>& value) { return core_.receive(value); }
+
+  /// No value can be sent any more; those in the buffer can still be received. All waiting tasks go on. Throws
+  /// runq::misuse("close of closed channel"). Any thread.
+  void close() {
+    if (!core_.close()) detail::throw_misuse("close of closed channel");
+  }
+
+  /// Values in the buffer, a moment ago. Any thread.
+  [[nodiscard]] std::size_t size() const { return core_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
+
+ private:
+  friend receive_arm<T>;
+  friend send_arm<T>;
+  core core_;
+};
+
+}  // namespace runq

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// core: a scheduler without its public face: the global queue, the processors, the machines, and what they share.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runq/detail/processor.hpp"
+#include "runq/options.hpp"
+#include "runq/park.hpp"
+
+namespace runq::detail {
+
+/// Something to run: a goroutine from a queue, or a frame from a fork deque.
+struct work {
+  goroutine* task = nullptr;
+  frame* fork = nullptr;
+  bool inherits = false;  // runs in its predecessor's time slice
+
+  [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr || fork != nullptr; }
+};
+
+class core {
+ public:
+  explicit core(const options& wanted);
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
+  ~core();
+
+  // -- tasks (core.cpp) --
+
+  /// Makes a new task of a frame and, possibly, the callable behind it; runnable next on `p`. On the thread of `p`.
+  void spawn(processor& p, frame& root, closure* callable, const char* name);
+  /// The same from a thread without a processor of this scheduler; to the end of the global queue.
+  void spawn_outside(frame& root, closure* callable, const char* name);
+  /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
+  [[nodiscard]] goroutine& take_goroutine(processor& p);
+  void give_back(processor& p, goroutine& g) noexcept;
+  /// The task of `root` has ended; its frame is destroyed.
+  void end_task(processor& p, frame& root) noexcept;
+
+  /// Runs until the task with this frame has ended, then destroys all others: what scheduler::run() does.
+  void run_main(frame& root, closure* callable);
+  /// Waits until there is no task left.
+  void wait_for_all();
+
+  // -- from outside --
+
+  void attach() noexcept;
+  void detach() noexcept;
+  unsigned resize(unsigned n);
+  [[nodiscard]] unsigned size() const noexcept { return parking.limit(); }
+  [[nodiscard]] statistics count() const;
+  [[nodiscard]] std::string dump() const;
+
+  // -- what park_protocol asks of its host (machine.cpp) --
+
+  [[nodiscard]] bool work_anywhere() const noexcept;
+  [[nodiscard]] bool surplus(const processor& p) const noexcept { return p.index >= parking.limit(); }
+  [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
+  void start_machine(processor& p);
+  void all_idle();
+
+  const options chosen;
+  global_queue global;
+  park_protocol<machine, processor, core> parking;
+
+ private:
+  // -- the machines' loop (machine.cpp) --
+
+  void loop(machine& m);
+  [[nodiscard]] work find_work(machine& m);
+  [[nodiscard]] work take_local_or_global(processor& p);
+  [[nodiscard]] work take_oldest(processor& p);
+  [[nodiscard]] work steal(processor& p);
+  [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
+  void run(processor& p, const work& w);
+  void evacuate(processor& p);
+  void hold(machine& m, processor& p);
+
+  void stop();
+  void destroy_tasks();
+  void forget_queues();
+  [[nodiscard]] goroutine& enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept;
+  void make_processors(unsigned n);
+  [[nodiscard]] std::uint64_t live_tasks() const noexcept;
+  void refill(goroutine_list& to, std::size_t n);
+  [[nodiscard]] bool somebody_outside_may_wake() const;
+  [[noreturn]] void deadlock() const;
+  template <class F>
+  void for_each_goroutine(F&& f) const;
+
+  static constexpr unsigned max_processors = options::max_procs;
+  static constexpr std::size_t slab_size = 64;  // records made at once
+
+  // The first made_ of them exist, and never change again.
+  std::vector<std::unique_ptr<processor>> processors_;
+
+  mutable std::mutex machines_mutex_;
+  std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
+  bool may_start_ = false;                          // under machines_mutex_
+  std::uint64_t parks_ = 0;                         // of machines that have left
+  std::uint64_t useless_wakes_ = 0;                 // likewise
+
+  mutable std::mutex goroutines_mutex_;
+  std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
+  goroutine_list free_;                              // under goroutines_mutex_
+  std::atomic<std::uint64_t> next_id_{1};
+  std::atomic<std::uint64_t> outside_spawned_{0};
+
+  std::atomic<unsigned> handles_{0};  // threads outside that may still make tasks runnable
+  // What the one thread that may wait in here waits for.
+  enum class awaited : std::uint8_t { nothing, main, all };
+  void await(awaited what);
+  void arrived(awaited what);
+  std::mutex waiting_mutex_;
+  std::condition_variable waiting_;
+  awaited awaited_ = awaited::nothing;  // under waiting_mutex_
+  frame* main_ = nullptr;               // the main task's frame; written while no machine runs
+  std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
+  std::atomic<std::uint64_t> killed_{0};
+  std::atomic<std::uint64_t> machines_started_{0};
+};
+
+/// Calls `f` with every record there is, dead ones included.
+template <class F>
+void core::for_each_goroutine(F&& f) const {
+  std::size_t n = 0;
+  const auto slab = [this](std::size_t i) -> goroutine* {
+    const std::lock_guard lock(goroutines_mutex_);
+    return i < slabs_.size() ? slabs_[i].get() : nullptr;
+  };
+  while (goroutine* const records = slab(n++)) {
+    for (std::size_t i = 0; i != slab_size; ++i) f(records[i]);
+  }
+}
+
+}  // namespace runq::detail

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// fatal: the ways in which a scheduler ends its process: a message on stderr and status 2, as Go's runtime does it.
+#pragma once
+
+#include <string>
+#include <system_error>
+
+namespace runq::detail {
+
+inline constexpr int fatal_status = 2;
+
+/// Writes what is buffered on stdout, then `text` on stderr, and ends the process without running destructors.
+[[noreturn]] void fatal(const std::string& text) noexcept;
+[[noreturn]] void fatal_threads(unsigned limit) noexcept;
+[[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
+
+}  // namespace runq::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// goroutine: what the scheduler knows of a task (Go's G).
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+
+#include "runq/inject.hpp"
+
+namespace runq {
+
+/// The state of a task, with Go's numbers: what a dump and a trace show.
+enum class task_status : std::uint8_t { idle = 0, runnable = 1, running = 2, syscall = 3, waiting = 4, dead = 6 };
+
+/// Why a task waits, in Go's words where Go has the case; see to_string().
+enum class wait_reason : std::uint8_t {
+  none,
+  chan_receive,
+  chan_send,
+  chan_receive_nil,
+  chan_send_nil,
+  select,
+  select_no_cases,
+  semacquire,  // wait_group
+  mutex_lock,
+  join,
+};
+
+/// "chan receive", "select (no cases)", …
+[[nodiscard]] const char* to_string(wait_reason reason) noexcept;
+
+namespace detail {
+
+class core;
+struct frame;
+
+/// What a callable that was given to go() is kept alive in.
+struct closure {
+  void (*destroy)(closure*) noexcept;
+};
+
+/// A schedulable strand of execution: a task started by go(), or the continuation of one that another processor stole.
+/// Never freed while its scheduler lives, so that a dump may look at any of them; reused.
+struct goroutine {
+  inject_link<goroutine> link;     // of the queue it is in; the holder's
+  std::coroutine_handle<> resume;  // where it goes on; set when it suspends
+  core* home = nullptr;
+  std::uint64_t id = 0;         // 1 is main; 0 in the free list
+  const char* name = nullptr;   // a literal
+  frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
+  closure* callable = nullptr;  // the callable behind `root`, or null
+  // Read by dumps while others write: relaxed, never decides anything.
+  std::atomic<task_status> status{task_status::dead};
+  std::atomic<wait_reason> reason{wait_reason::none};
+  bool outside_may_wake = false;  // waits with a stop token: somebody outside the scheduler may wake it
+
+  [[nodiscard]] bool is(task_status s) const noexcept { return status.load(std::memory_order::relaxed) == s; }
+  void set_status(task_status s) noexcept { status.store(s, std::memory_order::relaxed); }
+  void waits(wait_reason r) noexcept {
+    reason.store(r, std::memory_order::relaxed);
+    set_status(task_status::waiting);
+  }
+};
+
+using goroutine_list = inject_chain<&goroutine::link>;
+
+}  // namespace detail
+}  // namespace runq

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// processor, machine: what is needed to run tasks (Go's P), and the thread that does it (Go's M).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#include "runq/chase_lev.hpp"
+#include "runq/detail/frames.hpp"
+#include "runq/detail/goroutine.hpp"
+#include "runq/detail/processor_queue.hpp"
+#include "runq/detail/steal_order.hpp"
+#include "runq/parker.hpp"
+#include "runq/park.hpp"
+
+namespace runq::detail {
+
+class core;
+struct frame;
+struct machine;
+struct processor;
+
+/// A number that one thread counts and others may read. Not a read-modify-write: there is one writer.
+class counter {
+ public:
+  void operator+=(std::uint64_t n) noexcept {
+    n_.store(n_.load(std::memory_order::relaxed) + n, std::memory_order::relaxed);
+  }
+  void operator++() noexcept { *this += 1; }
+  [[nodiscard]] std::uint64_t get() const noexcept { return n_.load(std::memory_order::relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> n_{0};
+};
+
+/// The dead goroutines that a processor keeps for reuse. The thread that holds the processor.
+struct goroutine_cache {
+  goroutine_list free;
+  std::uint64_t next_id = 0;  // ids are handed out to processors in batches
+  std::uint64_t last_id = 0;
+};
+
+/// A processor: a machine must hold one to run tasks, and at most as many tasks run at once as there are processors.
+/// All fields but the atomics and the thieves' handles belong to the machine that holds it.
+struct alignas(cache_line) processor : park_processor<processor, std_atomics> {
+  processor(core& scheduler, std::uint32_t index);
+
+  core& home;
+  const std::uint32_t index;
+  machine* holder = nullptr;
+  goroutine* current = nullptr;  // what runs now
+  std::coroutine_handle<> next;  // what runs next without the queues; see transfer()
+  std::uint32_t transfers = 0;   // since the machine's loop was last entered
+  std::uint32_t dispatches = 0;  // tasks run; every 61st looks at the global queue first
+  std::uint32_t lifo_chain = 0;  // consecutive tasks from runnext or the deque
+  fast_random random;
+  steal_order order;
+
+  processor_queue queue;
+  processor_queue::owner own_queue;
+  processor_queue::thief queue_thief;
+  chase_lev<frame*> forks;  // continuations, or children that have not begun, by the fork policy
+  chase_lev<frame*>::owner own_forks;
+  chase_lev<frame*>::thief forks_thief;
+
+  frame_cache frames;
+  goroutine_cache goroutines;
+
+  // Statistics: see runq::statistics.
+  counter ticks;  // tasks that began a time slice of their own; Go's schedtick
+  counter spawned, finished, steals, stolen, lost, overflowed, runnext_hits, runnext_steals, yields;
+};
+
+/// A thread that runs tasks.
+struct machine : park_machine<machine, processor, parker, std_atomics> {
+  explicit machine(core& scheduler) : home(scheduler) {}
+  core& home;
+  processor* held = nullptr;
+  std::thread thread;
+  counter parks, useless_wakes;
+};
+
+/// The processor that the calling thread holds, or nullptr outside a scheduler. Never inlined: after a suspension the
+/// same code may run on another thread, and a compiler may remember the address of a thread-local variable.
+[[nodiscard]] processor* this_processor() noexcept;
+
+/// Makes `g`, which waits, runnable: next on the calling thread's processor, or on the global queue when that is not
+/// one of the same scheduler. Any thread.
+void ready(goroutine& g);
+
+/// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
+/// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
+/// others.
+[[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) noexcept {
+  constexpr std::uint32_t most = 64;
+  if (++p.transfers < most) return h;
+  p.next = h;
+  return std::noop_coroutine();
+}
+
+}  // namespace runq::detail

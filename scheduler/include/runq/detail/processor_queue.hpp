@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// processor_queue: the run queue of one processor: runq::local_queue; or, when RUNQ_GLOBAL_QUEUE_ONLY is defined,
+// nothing but a door to the global queue, as in Go before 1.1. The latter is there to be measured against.
+#pragma once
+
+#include <cstddef>
+
+#include "runq/detail/goroutine.hpp"
+#include "runq/inject.hpp"
+#include "runq/local_queue.hpp"
+
+namespace runq::detail {
+
+using global_queue = inject<&goroutine::link>;
+
+#if !defined(RUNQ_GLOBAL_QUEUE_ONLY)
+
+inline constexpr bool has_processor_queues = true;
+using processor_queue = local_queue<&goroutine::link>;
+
+#else
+
+inline constexpr bool has_processor_queues = false;
+
+/// The interface of local_queue, over one locked list for all.
+class processor_queue {
+ public:
+  class thief;
+  class owner;
+  explicit processor_queue(global_queue& global) noexcept : global_(&global) {}
+  [[nodiscard]] owner make_owner() noexcept;
+  [[nodiscard]] thief make_thief() const noexcept;
+
+ private:
+  global_queue* global_;
+};
+
+class processor_queue::thief {
+ public:
+  [[nodiscard]] bool has_work() const noexcept { return false; }
+  [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
+};
+
+class processor_queue::owner {
+ public:
+  explicit owner(global_queue& global) noexcept : global_(&global) {}
+  std::size_t push(goroutine* g) noexcept {
+    global_->put(g);
+    return 1;
+  }
+  std::size_t push_next(goroutine* g) noexcept { return push(g); }
+  std::size_t push_batch(goroutine_list&& batch) noexcept {
+    const std::size_t n = batch.size();
+    global_->splice(std::move(batch));
+    return n;
+  }
+  [[nodiscard]] popped<goroutine> pop() noexcept { return {global_->take(), false}; }
+  [[nodiscard]] goroutine* pop_oldest() noexcept { return nullptr; }
+  [[nodiscard]] goroutine* take_from(global_queue& global, std::size_t) noexcept { return global.take(); }
+  [[nodiscard]] steal_result<goroutine*> steal_from(const thief&, steal_runnext = steal_runnext::no) noexcept {
+    return {};
+  }
+  [[nodiscard]] goroutine_list drain() noexcept { return {}; }
+  [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
+  void rebind() noexcept {}
+
+ private:
+  global_queue* global_;
+};
+
+inline processor_queue::owner processor_queue::make_owner() noexcept { return owner(*global_); }
+inline processor_queue::thief processor_queue::make_thief() const noexcept { return {}; }
+
+#endif
+
+}  // namespace runq::detail

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// waiting: a task's place in a queue of waiters, for channels, mutexes and whatever else lets tasks wait.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+
+#include "runq/atomics.hpp"
+#include "runq/detail/processor.hpp"
+#include "runq/suspension.hpp"
+
+namespace runq::detail {
+
+/// How tasks wait in production. A model puts its own threads in their place; the rest of the code is the same.
+struct task_waiting {
+  using atomics = std_atomics;
+  using sleeper = goroutine*;
+  static void wake(sleeper g) { ready(*g); }
+};
+
+/// One waiting task, in its own frame; linked into at most one list, under that list's lock. Whoever takes it out of
+/// the list and wins it (see wins()) may write to it until he wakes the task.
+template <class Policy>
+struct waiter {
+  using atomics = typename Policy::atomics;
+  template <class T>
+  using cell = typename atomics::template cell<T>;
+
+  cell<waiter*> next{nullptr};
+  cell<waiter*> previous{nullptr};
+  cell<bool> linked{false};
+  cell<bool> ok{false};  // what became of it: the waker's answer
+  cell<void*> value{nullptr};
+  cell<typename Policy::sleeper> who{nullptr};
+  cell<suspension<atomics>*> claim{nullptr};  // null: can be woken from this list only
+  cell<std::uint32_t> arm{0};
+
+  /// Whether the caller is the one to wake this task, having taken it out of its list; must_wake says by which means.
+  [[nodiscard]] bool wins(bool& must_wake) {
+    suspension<atomics>* const shared = claim.get();
+    if (shared == nullptr) {
+      must_wake = true;
+      return true;
+    }
+    const claim_result result = shared->claim(arm.get());
+    must_wake = result == claim_result::must_wake;
+    return result != claim_result::lost;
+  }
+};
+
+/// First come, first served. Under the lock of whatever it belongs to.
+template <class Policy>
+class wait_list {
+  using node = waiter<Policy>;
+  template <class T>
+  using cell = typename Policy::atomics::template cell<T>;
+
+ public:
+  [[nodiscard]] bool empty() const { return first_.get() == nullptr; }
+
+  void push_back(node& w) {
+    node* const last = last_.get();
+    w.previous.set(last);
+    w.next.set(nullptr);
+    w.linked.set(true);
+    if (last == nullptr) {
+      first_.set(&w);
+    } else {
+      last->next.set(&w);
+    }
+    last_.set(&w);
+  }
+
+  [[nodiscard]] node* pop_front() {
+    node* const w = first_.get();
+    if (w != nullptr) remove(*w);
+    return w;
+  }
+
+  /// Takes `w` out if it is in.
+  void remove(node& w) {
+    if (!w.linked.get()) return;
+    node* const previous = w.previous.get();
+    node* const next = w.next.get();
+    if (previous == nullptr) {
+      first_.set(next);
+    } else {
+      previous->next.set(next);
+    }
+    if (next == nullptr) {
+      last_.set(previous);
+    } else {
+      next->previous.set(previous);
+    }
+    w.linked.set(false);
+  }
+
+ private:
+  cell<node*> first_{nullptr};
+  cell<node*> last_{nullptr};
+};
+
+/// The tasks that an operation has won, to be woken when its lock is free again: a woken task's waiter is gone at once.
+template <class Policy>
+class wake_list {
+ public:
+  void add(waiter<Policy>& w, bool must_wake) {
+    if (!must_wake) return;
+    w.next.set(nullptr);
+    if (last_ == nullptr) {
+      first_ = &w;
+    } else {
+      last_->next.set(&w);
+    }
+    last_ = &w;
+  }
+  void wake_all() {
+    while (first_ != nullptr) {
+      waiter<Policy>* const next = first_->next.get();
+      const auto who = first_->who.get();
+      first_ = next;
+      Policy::wake(who);
+    }
+    last_ = nullptr;
+  }
+
+ private:
+  waiter<Policy>* first_ = nullptr;
+  waiter<Policy>* last_ = nullptr;
+};
+
+/// The calling task, which is about to wait for `reason` and go on at `self`. Throws runq::misuse outside a scheduler.
+[[nodiscard]] goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason);
+
+}  // namespace runq::detail

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// fork, join: structured parallelism inside a task.
+//
+// Source: the fork-join rules of Cilk (Frigo, Leiserson and Randall, PLDI 1998); what a fork does is chosen by
+// options::forks.
+#pragma once
+
+#include <coroutine>
+#include <utility>
+
+#include "runq/task.hpp"
+
+namespace runq {
+
+/// The result-to-be of a forked child: what `co_await fork(child)` returns when the child has a result. Keep it until
+/// after the join. Move-only; to destroy it before the child has ended is an error that ends the process.
+template <class T>
+class [[nodiscard]] forked {
+ public:
+  forked() noexcept = default;
+  forked(forked&& other) noexcept : child_(std::exchange(other.child_, nullptr)) {}
+  forked& operator=(forked&& other) noexcept {
+    forked moved(std::move(other));
+    std::swap(child_, moved.child_);
+    return *this;
+  }
+  forked(const forked&) = delete;
+  forked& operator=(const forked&) = delete;
+  ~forked() {
+    if (!child_) return;
+    if (!child_.promise().finished.load(std::memory_order::relaxed)) detail::fork_not_joined();
+    child_.destroy();
+  }
+
+  /// The child's result, or its exception. After `co_await join()`; at most once.
+  T get() {
+    if (!child_ || !child_.promise().finished.load(std::memory_order::relaxed)) {
+      detail::throw_misuse("runq: the result of a forked task was asked for before co_await runq::join()");
+    }
+    return child_.promise().take();
+  }
+
+ private:
+  friend detail::fork_awaiter<T>;
+  explicit forked(std::coroutine_handle<detail::promise<T>> child) noexcept : child_(child) {}
+  std::coroutine_handle<detail::promise<T>> child_;
+};
+
+namespace detail {
+
+template <class T>
+class [[nodiscard]] fork_awaiter {
+ public:
+  explicit fork_awaiter(task<T>&& child) noexcept : child_(std::move(child)) {}
+
+  [[nodiscard]] bool await_ready() const {
+    const auto child = access::handle(child_);
+    if (!child || child.promise().how != role::fresh)
+      throw_misuse("runq: forked a task that was moved from or awaited");
+    return false;
+  }
+
+  template <std::derived_from<promise_base> Promise>
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
+    processor& p = *this_processor();
+    frame& parent = caller.promise();
+    const auto child = access::handle(child_);
+    child.promise().parent = &parent;
+    child.promise().owned_by_handle = !std::is_void_v<T>;
+    if (p.home.chosen.forks != fork_policy::continuation) {
+      fork_apart(p, parent, child.promise());
+      return caller;
+    }
+    child.promise().how = role::forked_inline;
+    if (!p.own_forks.push(&parent)) throw std::bad_alloc();
+    // From here on the parent, and this awaiter with it, may be running elsewhere.
+    p.home.parking.submitted();
+    return transfer(p, child);
+  }
+
+  auto await_resume() noexcept {
+    // The child's frame belongs to the handle, or to itself.
+    const auto child = access::release(child_);
+    if constexpr (!std::is_void_v<T>) return forked<T>(child);
+  }
+
+ private:
+  task<T> child_;
+};
+
+class [[nodiscard]] join_awaiter {
+ public:
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <std::derived_from<promise_base> Promise>
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    processor& p = *this_processor();
+    frame& parent = caller.promise();
+    parent_ = &parent;
+    if (!parent.children.any() || parent.children.wait()) return false;
+    // From here on the parent may be running elsewhere.
+    end_strand(p);
+    return true;
+  }
+  void await_resume() const {
+    if (parent_->child_error) std::rethrow_exception(std::exchange(parent_->child_error, nullptr));
+  }
+
+ private:
+  frame* parent_ = nullptr;
+};
+
+}  // namespace detail
+
+/// `co_await fork(child)` runs `child` and the rest of the calling task at the same time, where there are processors
+/// for both; see fork_policy. For a task<T> it returns a forked<T>; for a task<void> nothing. Before a task ends it
+/// must `co_await join()` what it has forked. Only a task may await it. Throws std::bad_alloc; runq::misuse for a task
+/// that was awaited or moved from.
+///
+///     auto left = co_await runq::fork(sum(first_half));
+///     const int right = co_await sum(second_half);
+///     co_await runq::join();
+///     const int total = left.get() + right;
+template <class T>
+[[nodiscard]] detail::fork_awaiter<T> fork(task<T> child) noexcept {
+  return detail::fork_awaiter<T>(std::move(child));
+}
+
+/// `co_await join()` waits until every child that the calling task has forked since its last join has ended. Rethrows
+/// the first exception of those without a result. Any number of forks may come before it.
+[[nodiscard]] inline detail::join_awaiter join() noexcept { return {}; }
+
+}  // namespace runq

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// join_counter: how a parent waits for children that run elsewhere, without a lock and without a limit on their number.
+//
+// Source: the steal and join counts of libfork's frames (C. J. Williams and J. Elliott, "Libfork: portable
+// continuation-stealing with stackless coroutines", 2024), with 64 bits instead of 16, so that any number of forks may
+// come before one join. Models: models/join_counter/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// Counts down to the moment at which all detached children have arrived and the parent waits for them. The parent
+/// counts its detached children in plain memory and hands the sum over only when it waits, so that until then only the
+/// children touch the shared word.
+template <class Atomics = std_atomics>
+class join_counter {
+ public:
+  join_counter() noexcept : balance_(0) {}
+  join_counter(const join_counter&) = delete;
+  join_counter& operator=(const join_counter&) = delete;
+
+  /// One more child runs independently of the parent. The parent only. Wait-free.
+  void detach() noexcept { detached_.set(detached_.get() + 1); }
+
+  /// Whether a child was detached since the last join: if not, there is nothing to wait for. The parent only.
+  [[nodiscard]] bool any() const noexcept { return detached_.get() != 0; }
+
+  /// The parent waits. Returns true when all children have arrived: the parent goes on, and sees what they did.
+  /// Otherwise the parent stops here and touches nothing of its own any more: the last arrive() resumes it. Wait-free.
+  [[nodiscard]] bool wait() noexcept {
+    const std::int64_t children = detached_.get();
+    detached_.set(0);
+    // [join.wait] acq_rel: acquire pairs with [join.arrive] of all children; weaker: the parent does not see their
+    // results. Release, with the acquire there: who resumes the parent sees what it did before.
+    return balance_.fetch_add(children, std::memory_order::acq_rel) + children == 0;
+  }
+
+  /// A detached child has ended. Returns true when it was the last one and the parent waits: the caller resumes the
+  /// parent. Otherwise the caller touches nothing of the parent any more. Wait-free.
+  [[nodiscard]] bool arrive() noexcept {
+    // [join.arrive] acq_rel: release pairs with [join.wait] and with the last [join.arrive], whose acquire lets the
+    // parent see the results of all.
+    return balance_.fetch_sub(1, std::memory_order::acq_rel) == 1;
+  }
+
+ private:
+  // Children that the parent waits for, less those that have arrived. Negative until the parent waits; 0 when a join
+  // is complete, and so ready for the next.
+  typename Atomics::template atomic<std::int64_t> balance_;
+  typename Atomics::template cell<std::int64_t> detached_{0};
+};
+
+}  // namespace runq

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// mutex: mutual exclusion between tasks: who waits frees its thread for others.
+//
+// Source: the hand-off of a first come, first served semaphore, as in Go's sync.Mutex in starvation mode. Models:
+// models/mutex/.
+#pragma once
+
+#include <coroutine>
+#include <mutex>
+
+#include "runq/detail/waiting.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+namespace detail {
+
+/// A flag and the tasks that wait for it. unlock() hands the mutex to the first of them, so nobody can overtake.
+template <class Policy = task_waiting>
+class mutex_core {
+  using atomics = typename Policy::atomics;
+
+ public:
+  /// Takes the mutex, or returns false.
+  [[nodiscard]] bool try_lock() {
+    const std::lock_guard guard(guard_);
+    if (held_.get()) return false;
+    held_.set(true);
+    return true;
+  }
+  /// Takes the mutex and returns true; or puts `w` among the waiters: then the task may run at any moment, elsewhere,
+  /// and has the mutex.
+  [[nodiscard]] bool lock_or_wait(waiter<Policy>& w) {
+    const std::lock_guard guard(guard_);
+    if (held_.get()) {
+      waiters_.push_back(w);
+      return false;
+    }
+    held_.set(true);
+    return true;
+  }
+  /// False if the mutex was not locked.
+  [[nodiscard]] bool unlock() {
+    wake_list<Policy> woken;
+    {
+      const std::lock_guard guard(guard_);
+      if (!held_.get()) return false;
+      if (waiter<Policy>* const next = waiters_.pop_front()) {
+        woken.add(*next, true);
+      } else {
+        held_.set(false);
+      }
+    }
+    woken.wake_all();
+    return true;
+  }
+
+ private:
+  typename atomics::mutex guard_;
+  typename atomics::template cell<bool> held_{false};  // under guard_
+  wait_list<Policy> waiters_;                          // under guard_
+};
+
+}  // namespace detail
+
+/// A mutex for tasks, first come, first served. Held across co_awaits, by whatever thread runs the task.
+///
+///     runq::mutex m;
+///     co_await m.lock();
+///     ++shared;
+///     m.unlock();
+class mutex {
+  class awaiter;
+  class guard_awaiter;
+
+ public:
+  /// Unlocks at its end.
+  class [[nodiscard]] guard {
+   public:
+    guard(guard&& other) noexcept : locked_(std::exchange(other.locked_, nullptr)) {}
+    guard& operator=(guard&&) = delete;
+    ~guard() {
+      if (locked_ != nullptr) locked_->unlock();
+    }
+
+   private:
+    friend mutex;
+    explicit guard(mutex& locked) noexcept : locked_(&locked) {}
+    mutex* locked_;
+  };
+
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  /// `co_await m.lock()` returns when the calling task has the mutex. Tasks only.
+  [[nodiscard]] awaiter lock() noexcept;
+  /// `auto guard = co_await m.scoped_lock();`
+  [[nodiscard]] guard_awaiter scoped_lock() noexcept;
+  /// Whether the caller has the mutex now. Any thread.
+  [[nodiscard]] bool try_lock() { return core_.try_lock(); }
+  /// Hands the mutex to the first waiting task, if any. Any thread that the mutex was handed to. Throws
+  /// runq::misuse("sync: unlock of unlocked mutex").
+  void unlock() {
+    if (!core_.unlock()) detail::throw_misuse("sync: unlock of unlocked mutex");
+  }
+
+ private:
+  detail::mutex_core<> core_;
+};
+
+class [[nodiscard]] mutex::awaiter {
+ public:
+  explicit awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
+  [[nodiscard]] bool await_ready() const { return wanted_.try_lock(); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
+    waiter_.who.set(&g);
+    if (!wanted_.core_.lock_or_wait(waiter_)) return true;
+    g.set_status(task_status::running);
+    return false;
+  }
+  void await_resume() const noexcept {}
+
+ protected:
+  mutex& wanted_;
+
+ private:
+  detail::waiter<detail::task_waiting> waiter_;
+};
+
+class [[nodiscard]] mutex::guard_awaiter : public awaiter {
+ public:
+  using awaiter::awaiter;
+  guard await_resume() const noexcept { return guard(wanted_); }
+};
+
+inline mutex::awaiter mutex::lock() noexcept { return awaiter(*this); }
+inline mutex::guard_awaiter mutex::scoped_lock() noexcept { return guard_awaiter(*this); }
+
+}  // namespace runq

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// options, statistics: what a scheduler is made with, and what it counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace runq {
+
+/// What happens at `co_await fork(child)`.
+enum class fork_policy : std::uint8_t {
+  continuation,  ///< the child runs at once; the parent's continuation can be stolen (Cilk, libfork)
+  child,         ///< the parent goes on; the child can be stolen (oneTBB, rayon)
+  task           ///< the parent goes on; the child becomes a task of its own, as by go() (Go)
+};
+
+/// How many processors a scheduler has by default: the environment variable RUNQ_PROCS if it is set, a number from 1 to
+/// options::max_procs; else the number of CPUs that the calling thread may run on.
+/// Throws runq::misuse when RUNQ_PROCS is set to anything else.
+[[nodiscard]] unsigned default_procs();
+
+struct options {
+  static constexpr unsigned max_procs = 1024;
+
+  /// Processors: how many tasks run at once, 1 … max_procs; 0 means default_procs().
+  unsigned procs = 0;
+  /// Threads that may exist at once to run tasks; the process ends with a message when one more is needed.
+  unsigned max_threads = 10'000;
+  fork_policy forks = fork_policy::continuation;
+};
+
+/// Counts since the scheduler was made, and a few present values. Each is exact when no task runs.
+struct statistics {
+  std::uint64_t spawned = 0;         ///< tasks started
+  std::uint64_t finished = 0;        ///< tasks ended
+  std::uint64_t steals = 0;          ///< successful steals
+  std::uint64_t stolen = 0;          ///< tasks moved by them
+  std::uint64_t lost_races = 0;      ///< steals that found another thief faster
+  std::uint64_t overflowed = 0;      ///< tasks moved to the global queue by full local ones
+  std::uint64_t runnext_hits = 0;    ///< tasks run from the runnext slot
+  std::uint64_t runnext_steals = 0;  ///< tasks stolen from there
+  std::uint64_t yields = 0;
+  std::uint64_t parks = 0;             ///< how often a machine went to sleep
+  std::uint64_t useless_wakes = 0;     ///< how often one woke up and found nothing
+  std::uint64_t machines = 0;          ///< threads that exist
+  std::uint64_t machines_started = 0;  ///< threads started so far
+  unsigned procs = 0;
+  unsigned idle_procs = 0;
+  unsigned spinning = 0;
+  std::size_t global_queue = 0;
+  std::vector<std::size_t> local_queues;  ///< per processor, without its runnext slot
+  std::vector<std::uint64_t> ticks;       ///< per processor: time slices begun
+};
+
+}  // namespace runq

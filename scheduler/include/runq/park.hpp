@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+// park: who sleeps and who is woken: the part of a scheduler that decides when a machine (thread) gives up its
+// processor and when somebody fetches it back.
+//
+// The property that it keeps: never is a task runnable while a processor is idle and nobody is on the way to look for
+// it. Source of the protocol: Go's scheduler (runtime/proc.go: wakep, startm, resetspinning, findRunnable's last part,
+// needspinning of golang/go#45867). Steps, picture and rejected designs: docs/scheduler.md. Models: models/park/.
+//
+// Three rules:
+//   1. Whoever makes a task runnable then asks whether a machine is spinning (looking for work); if none is and a
+//      processor is idle, it wakes one machine, which spins.                                        submitted()
+//   2. A spinning machine that finds work stops spinning and does as in rule 1: it may have been the only one. found()
+//   3. A spinning machine that finds nothing gives up its processor, stops spinning, and looks at all queues once
+//      more before it sleeps.                                                                       rest()
+// Rules 1 and 3 are the two sides of a Dekker handshake: publish work, fence, read `spinning_` ‖ lower `spinning_`,
+// fence, read all queues. With both fences one of the two sees the other.
+// Machines that were not spinning do not look again; `need_spinning_` covers them: a submitter who finds neither a
+// spinner nor an idle processor leaves a request, and a machine that is about to give up its processor heeds it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+
+namespace runq {
+
+/// What park_protocol keeps in a processor. Processors are never freed while the protocol lives.
+template <class Processor, class Atomics>
+struct park_processor {
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+  cell<Processor*> next_idle{nullptr};  // under the protocol's lock
+  cell<bool> retired{true};             // under the protocol's lock: neither idle nor held by a machine
+};
+
+/// What park_protocol keeps in a machine.
+template <class Machine, class Processor, class Parker, class Atomics>
+struct park_machine {
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+  Parker parker;
+  cell<Machine*> next_idle{nullptr};      // under the lock
+  cell<Machine*> previous_idle{nullptr};  // under the lock
+  cell<bool> idle{false};                 // under the lock
+  cell<Processor*> handed{nullptr};       // under the lock until the machine is woken, then the machine's
+  cell<bool> spinning{false};             // the machine's; the waker's while it wakes it
+};
+
+/// The protocol. `Host` is the scheduler around it:
+///   bool work_anywhere()            whether any queue holds a task: asked before sleeping, with no lock held
+///   bool surplus(Processor&)        whether that processor is one too many since the last resize()
+///   Processor& processor_at(unsigned)  the i-th processor, for resize()
+///   void start_machine(Processor&)  starts one more machine, spinning, with that processor
+///   void all_idle()                 with the lock held: no machine holds a processor
+///
+/// Any thread may call submitted(); a machine calls the others for itself. Wake-ups take a lock, so this is not
+/// lock-free; submitted() is wait-free while somebody spins or a request is pending.
+template <class Machine, class Processor, class Host, class Atomics = std_atomics>
+class park_protocol {
+  template <class T>
+  using atomic = typename Atomics::template atomic<T>;
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+ public:
+  explicit park_protocol(Host& host) noexcept
+      : host_(host), spinning_(0U), need_spinning_(0U), idle_processors_(0U), limit_(0U) {}
+  park_protocol(const park_protocol&) = delete;
+  park_protocol& operator=(const park_protocol&) = delete;
+
+  /// To be called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is
+  /// needed (rule 1). Any thread.
+  void submitted() {
+    // [park.submit.fence] seq_cst: pairs with [park.rest.fence]; weaker: the last spinner goes to sleep beside the
+    // task.
+    Atomics::fence(std::memory_order::seq_cst);
+    // [park.submit.spinning] relaxed: ordered by the fence.
+    if (spinning_.load(std::memory_order::relaxed) != 0) return;
+    // [park.submit.need] relaxed: ordered by the fence: who withdraws the request looks at all queues after a fence.
+    if (need_spinning_.load(std::memory_order::relaxed) != 0) return;
+    wake_one();
+  }
+
+  /// Whether machine `m` may look for work elsewhere: at most half as many machines as are busy do so, because more
+  /// would only be in each other's way. If so, it is spinning from now on. The machine itself.
+  [[nodiscard]] bool may_spin(Machine& m) {
+    if (m.spinning.get()) return true;
+    // [park.spin.limit] relaxed: a limit for economy, which may be overshot.
+    const unsigned spinning = spinning_.load(std::memory_order::relaxed);
+    if (2 * spinning >= limit() - idle_processors()) return false;
+    become_spinning(m);
+    return true;
+  }
+
+  /// Machine `m` has a task to run: if it was spinning, it no longer is, and it sees to it that somebody else looks for
+  /// what it leaves behind (rule 2). The machine itself.
+  void found(Machine& m) {
+    if (!m.spinning.get()) return;
+    m.spinning.set(false);
+    // [park.found] relaxed: submitted() has the fence.
+    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    submitted();
+  }
+
+  /// Machine `m` found nothing for processor `p`, whose queues are empty: gives `p` up and sleeps, unless it is needed
+  /// after all (rule 3). Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
+  [[nodiscard]] Processor* rest(Machine& m, Processor& p) {
+    const bool was_spinning = m.spinning.get();
+    switch (give_up(m, p)) {
+      case given::not_now: return &p;
+      case given::stopping: found(m); return nullptr;
+      case given::up: break;
+    }
+    if (was_spinning) {
+      // [park.rest.spinning] relaxed: ordered by the fence.
+      spinning_.fetch_sub(1U, std::memory_order::relaxed);
+      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: as there.
+      Atomics::fence(std::memory_order::seq_cst);
+      if (host_.work_anywhere()) {
+        if (Processor* const again = take_back(m)) return again;
+      }
+    }
+    return sleep(m);
+  }
+
+  /// Machine `m`, which is not spinning, gives up processor `p`, which is surplus and whose tasks it has moved to the
+  /// global queue. Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
+  [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
+    {
+      const std::lock_guard lock(mutex_);
+      held_.set(held_.get() - 1);
+      p.retired.set(true);
+      if (stopping_.get()) return nullptr;
+      if (Processor* const other = pop_idle()) return other;
+      add_idle(m);
+    }
+    submitted();
+    return sleep(m);
+  }
+
+  /// From now on there are `n` processors. New ones are idle at first, and one is woken; idle ones that are too many go
+  /// at once, the others when their machines notice (surplus(), retire()). Returns the former number. Any thread.
+  unsigned resize(unsigned n) {
+    unsigned before = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      // [park.resize.before] relaxed: written under the lock only.
+      before = limit_.load(std::memory_order::relaxed);
+      // [park.resize.limit] relaxed: whoever sees it late retires late.
+      limit_.store(n, std::memory_order::relaxed);
+      drop_surplus();
+      // The machine that submitted() wakes below answers a pending request as well.
+      if (n > before) withdraw_request();
+      for (unsigned i = n; i-- != 0;) {
+        Processor& p = host_.processor_at(i);
+        if (p.retired.get()) push_idle(p);
+      }
+    }
+    if (n > before) submitted();
+    return before;
+  }
+
+  /// Every machine leaves at its next rest() or retire(); the sleeping ones are woken. Any thread.
+  void stop() {
+    Machine* sleeping = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_.set(true);
+      // [park.stop.limit] relaxed: as [park.resize.limit]: all processors are surplus now.
+      limit_.store(0, std::memory_order::relaxed);
+      drop_surplus();
+      sleeping = idle_machines_.get();
+      idle_machines_.set(nullptr);
+      for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) m->idle.set(false);
+    }
+    while (sleeping != nullptr) {
+      Machine* const next = sleeping->next_idle.get();
+      sleeping->parker.unpark();
+      sleeping = next;
+    }
+  }
+
+  /// Makes the protocol as new, with no processor, after stop() and after all machines have left. Then resize().
+  void restart(unsigned processors_made) {
+    const std::lock_guard lock(mutex_);
+    stopping_.set(false);
+    held_.set(0);
+    for (unsigned i = 0; i != processors_made; ++i) host_.processor_at(i).retired.set(true);
+  }
+
+  /// The machine that start_machine() was to start was not started, because the scheduler stops. The caller of that.
+  void not_started() {
+    // [park.not_started] relaxed: as [park.one.claim].
+    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+  }
+
+  /// Runs `f` when no processor can change hands: for questions about the whole scheduler. Any thread.
+  template <class F>
+  auto with_lock(F&& f) {
+    const std::lock_guard lock(mutex_);
+    return f();
+  }
+
+  /// How many processors machines hold; with the lock held.
+  [[nodiscard]] unsigned held() const { return held_.get(); }
+
+  /// The number of processors. Any thread.
+  [[nodiscard]] unsigned limit() const noexcept {
+    // [park.limit] relaxed: as [park.resize.limit].
+    return limit_.load(std::memory_order::relaxed);
+  }
+  /// For statistics, all three. Any thread.
+  [[nodiscard]] unsigned idle_processors() const noexcept {
+    // [park.idle.read] relaxed: a guess.
+    return idle_processors_.load(std::memory_order::relaxed);
+  }
+  [[nodiscard]] unsigned spinning() const noexcept {
+    // [park.spinning.read] relaxed: a guess.
+    return spinning_.load(std::memory_order::relaxed);
+  }
+  [[nodiscard]] bool need_spinning() const noexcept {
+    // [park.need.read] relaxed: a guess.
+    return need_spinning_.load(std::memory_order::relaxed) != 0;
+  }
+
+ private:
+  void become_spinning(Machine& m) {
+    m.spinning.set(true);
+    // [park.spin] relaxed: rule 3 orders what matters.
+    spinning_.fetch_add(1U, std::memory_order::relaxed);
+    withdraw_request();
+  }
+
+  // By a machine that is or becomes spinning, and so will look at all queues.
+  void withdraw_request() {
+    // [park.need.clear] relaxed: the fence of the next rest() or submitted() comes before it matters.
+    need_spinning_.store(0U, std::memory_order::relaxed);
+  }
+
+  // Wakes one machine with one idle processor. The first to raise `spinning_` from 0 does it: one spinner is enough.
+  void wake_one() {
+    unsigned none = 0;
+    // [park.one.claim] relaxed: the lock orders the rest.
+    if (!spinning_.compare_exchange_strong(none, 1U, std::memory_order::relaxed, std::memory_order::relaxed)) return;
+    Processor* p = nullptr;
+    Machine* m = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      p = pop_idle();
+      if (p == nullptr) {
+        // [park.need.set] relaxed: read under the lock by who gives up a processor.
+        need_spinning_.store(1U, std::memory_order::relaxed);
+      } else {
+        m = wake_machine_for(*p);
+      }
+    }
+    if (p == nullptr) {
+      // [park.one.undo] relaxed: as [park.one.claim].
+      spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    } else if (m != nullptr) {
+      m->parker.unpark();
+    } else {
+      host_.start_machine(*p);
+    }
+  }
+
+  // With the lock held: takes a machine from the idle ones and hands it `p`; it will wake up spinning.
+  [[nodiscard]] Machine* wake_machine_for(Processor& p) {
+    Machine* const m = idle_machines_.get();
+    if (m == nullptr) return nullptr;
+    remove_idle(*m);
+    withdraw_request();
+    m->handed.set(&p);
+    m->spinning.set(true);
+    return m;
+  }
+
+  enum class given : unsigned char { up, not_now, stopping };
+
+  // Gives `p` up and puts `m` among the idle machines; not if a submitter asked for a spinner, which `m` then becomes.
+  [[nodiscard]] given give_up(Machine& m, Processor& p) {
+    const std::lock_guard lock(mutex_);
+    // A stopping scheduler's processors and counts do not matter any more.
+    if (stopping_.get()) return given::stopping;
+    // [park.need.heed] relaxed: set under the lock.
+    if (!m.spinning.get() && need_spinning_.load(std::memory_order::relaxed) != 0) {
+      become_spinning(m);
+      return given::not_now;
+    }
+    // A spinner is going to look at all queues, and so answers a request as well.
+    if (m.spinning.get()) withdraw_request();
+    // Cleared here rather than with the count, because from now on the flag may be a waker's.
+    m.spinning.set(false);
+    held_.set(held_.get() - 1);
+    push_idle(p);
+    add_idle(m);
+    if (held_.get() == 0) host_.all_idle();
+    return given::up;
+  }
+
+  // There is work after all: a processor for `m`, or nullptr when all are busy (then the request is left for them) or
+  // `m` has been woken meanwhile.
+  [[nodiscard]] Processor* take_back(Machine& m) {
+    const std::lock_guard lock(mutex_);
+    if (!m.idle.get()) return nullptr;
+    Processor* const p = pop_idle();
+    if (p == nullptr) {
+      // [park.need.set_late] relaxed: as [park.need.set].
+      need_spinning_.store(1U, std::memory_order::relaxed);
+      return nullptr;
+    }
+    remove_idle(m);
+    become_spinning(m);
+    return p;
+  }
+
+  // Sleeps until somebody hands `m` a processor; nullptr: the scheduler stops.
+  [[nodiscard]] Processor* sleep(Machine& m) {
+    m.parker.park();
+    Processor* const p = m.handed.get();
+    m.handed.set(nullptr);
+    return p;
+  }
+
+  // All of these with the lock held. Both lists are stacks: who went to sleep last has the warmest cache.
+  void push_idle(Processor& p) {
+    p.retired.set(false);
+    p.next_idle.set(idle_list_.get());
+    idle_list_.set(&p);
+    count_idle(+1);
+  }
+  [[nodiscard]] Processor* pop_idle() {
+    Processor* const p = idle_list_.get();
+    if (p == nullptr) return nullptr;
+    idle_list_.set(p->next_idle.get());
+    count_idle(-1);
+    held_.set(held_.get() + 1);
+    return p;
+  }
+  void drop_surplus() {
+    Processor* p = idle_list_.get();
+    idle_list_.set(nullptr);
+    count_idle(-static_cast<int>(idle_processors()));
+    Processor* kept = nullptr;  // reversed twice: the order stays
+    while (p != nullptr) {
+      Processor* const next = p->next_idle.get();
+      p->next_idle.set(kept);
+      kept = p;
+      p = next;
+    }
+    while (kept != nullptr) {
+      Processor* const next = kept->next_idle.get();
+      if (host_.surplus(*kept)) {
+        kept->retired.set(true);
+      } else {
+        push_idle(*kept);
+      }
+      kept = next;
+    }
+  }
+  void count_idle(int by) {
+    // [park.idle.count] relaxed: exact under the lock, a guess without.
+    idle_processors_.store(idle_processors() + static_cast<unsigned>(by), std::memory_order::relaxed);
+  }
+  void add_idle(Machine& m) {
+    Machine* const first = idle_machines_.get();
+    m.previous_idle.set(nullptr);
+    m.next_idle.set(first);
+    if (first != nullptr) first->previous_idle.set(&m);
+    idle_machines_.set(&m);
+    m.idle.set(true);
+  }
+  void remove_idle(Machine& m) {
+    Machine* const previous = m.previous_idle.get();
+    Machine* const next = m.next_idle.get();
+    if (previous != nullptr) {
+      previous->next_idle.set(next);
+    } else {
+      idle_machines_.set(next);
+    }
+    if (next != nullptr) next->previous_idle.set(previous);
+    m.idle.set(false);
+  }
+
+  Host& host_;
+  // Machines that look for work and hold a processor; also a waker about to make one. Any thread.
+  alignas(cache_line) atomic<unsigned> spinning_;
+  // 1: work was submitted when no machine was spinning and no processor idle. Set and read under the lock where it
+  // decides something; cleared by spinners.
+  atomic<unsigned> need_spinning_;
+  atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
+  atomic<unsigned> limit_;            // number of processors; written under the lock
+  alignas(cache_line) typename Atomics::mutex mutex_;
+  cell<Processor*> idle_list_{nullptr};    // under the lock
+  cell<Machine*> idle_machines_{nullptr};  // under the lock
+  cell<unsigned> held_{0U};                // under the lock: processors in the hands of machines, or on the way there
+  cell<bool> stopping_{false};             // under the lock
+};
+
+}  // namespace runq

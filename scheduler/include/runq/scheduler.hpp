@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// scheduler: runs tasks on a few threads, as Go runs goroutines. How it works: docs/scheduler.md.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "runq/detail/core.hpp"
+#include "runq/fork.hpp"
+#include "runq/options.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+namespace detail {
+
+/// What go() makes of its argument: a coroutine to run and the callable that it may refer to.
+struct root_parts {
+  frame* root;
+  closure* callable;
+};
+
+template <class F>
+struct closure_of : closure {
+  template <class G>
+  explicit closure_of(G&& g) : f(std::forward<G>(g)) {
+    destroy = [](closure* self) noexcept { delete static_cast<closure_of*>(self); };
+  }
+  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
+  F f;
+};
+
+template <class F>
+task<void> call_once(F f) {
+  static_cast<void>(std::invoke(std::move(f)));
+  co_return;
+}
+
+template <class T>
+[[nodiscard]] root_parts root_of(task<T>&& t) {
+  if (!access::handle(t)) throw_misuse("runq: go() was given a task that was moved from");
+  if (access::handle(t).promise().how != role::fresh) throw_misuse("runq: go() was given a task that was awaited");
+  return {&access::release(t).promise(), nullptr};
+}
+
+template <class F>
+[[nodiscard]] root_parts make_root(F&& f) {
+  using callable = std::decay_t<F>;
+  if constexpr (is_task<callable>::value) {
+    return root_of(std::forward<F>(f));
+  } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
+    // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
+    auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
+    auto parts = root_of(std::invoke(kept->f));
+    parts.callable = kept.release();
+    return parts;
+  } else {
+    return root_of(call_once<callable>(std::forward<F>(f)));
+  }
+}
+
+template <class F>
+struct main_result {
+  using type = std::invoke_result_t<F&>;
+};
+template <class T>
+struct main_result<task<T>> {
+  using type = T;
+};
+template <class F>
+requires is_task<std::invoke_result_t<F&>>::value struct main_result<F> {
+  using type = typename std::invoke_result_t<F&>::value_type;
+};
+
+template <class T>
+struct outcome {
+  std::optional<T> value;
+  std::exception_ptr error;
+};
+template <>
+struct outcome<void> {
+  std::exception_ptr error;
+};
+
+// Runs a task, a function or a coroutine function and keeps what comes of it.
+template <class F, class R>
+task<void> keep_outcome(F& f, outcome<R>& out) {
+  try {
+    if constexpr (is_task<F>::value) {
+      if constexpr (std::is_void_v<R>) {
+        co_await f;
+      } else {
+        out.value.emplace(co_await f);
+      }
+    } else if constexpr (is_task<std::invoke_result_t<F&>>::value) {
+      auto body = std::invoke(f);
+      if constexpr (std::is_void_v<R>) {
+        co_await body;
+      } else {
+        out.value.emplace(co_await body);
+      }
+    } else if constexpr (std::is_void_v<R>) {
+      std::invoke(f);
+    } else {
+      out.value.emplace(std::invoke(f));
+    }
+  } catch (...) {
+    out.error = std::current_exception();
+  }
+}
+
+class yield_awaiter {
+ public:
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> self) const;
+  void await_resume() const noexcept {}
+};
+
+}  // namespace detail
+
+/// Starts a task and goes on: the whole of the spawning interface. `f` is a task, a function without parameters that
+/// returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task needs
+/// it. The task runs next on the calling task's processor, or wherever it is stolen to. `name`, a literal or nullptr,
+/// is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2.
+///
+/// Called by tasks (other threads: scheduler::handle::go). Throws std::bad_alloc; runq::misuse when called outside a
+/// scheduler.
+///
+///     runq::go([] { std::puts("hello"); });
+///     runq::go([n = 3]() -> runq::task<> { co_await work(n); });
+template <class F>
+void go(F&& f, const char* name = nullptr) {
+  detail::processor* const p = detail::this_processor();
+  if (p == nullptr) {
+    detail::throw_misuse("runq: go() was called outside a scheduler; use runq::run(), or a scheduler::handle");
+  }
+  const detail::root_parts parts = detail::make_root(std::forward<F>(f));
+  p->home.spawn(*p, *parts.root, parts.callable, name);
+}
+
+/// `co_await yield()` puts the calling task behind all others, at the end of the global queue, and lets them run.
+/// Throws runq::misuse outside a scheduler.
+[[nodiscard]] inline detail::yield_awaiter yield() noexcept { return {}; }
+
+/// A set of processors and the threads that run tasks on them. Several may live in one process. Threads are started
+/// when there is work for them and sleep when there is none.
+class scheduler {
+ public:
+  /// Throws runq::misuse when `wanted` is out of its ranges, or the environment variable RUNQ_PROCS is.
+  explicit scheduler(const options& wanted = {});
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+  /// Ends the threads and destroys what tasks are left, as at the end of run(). No handle may be left.
+  ~scheduler();
+
+  /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
+  /// exception. As in Go, when the main task ends all others do, too: their frames are destroyed where they wait, in no
+  /// particular order, without running on; a task that runs does so until its next co_await. Blocks the calling thread,
+  /// which must not be one of a scheduler; one run at a time. Throws runq::misuse otherwise.
+  ///
+  /// When all tasks wait for each other the process ends: `fatal error: all goroutines are asleep - deadlock!`, the
+  /// tasks and what they wait for, status 2.
+  template <class F>
+  auto run(F&& main) {
+    using callable = std::decay_t<F>;
+    using result = typename detail::main_result<callable>::type;
+    detail::outcome<result> out;
+    callable kept(std::forward<F>(main));
+    run_main(*detail::root_of(detail::keep_outcome(kept, out)).root);
+    if (out.error) std::rethrow_exception(out.error);
+    if constexpr (!std::is_void_v<result>) return std::move(*out.value);
+  }
+
+  /// A thread outside the scheduler that may start or wake tasks holds one: as long as there is a handle, waiting tasks
+  /// are no deadlock. Copyable; any thread. Must not outlive the scheduler.
+  class handle;
+  [[nodiscard]] handle attach();
+
+  /// Waits until every task has ended. Not for tasks. Throws runq::misuse when called by one.
+  void wait();
+
+  /// Sets the number of processors, 1 … options::max_procs, and returns the former one. New processors are used at
+  /// once; one that is too many is given up when its running task next waits or yields, and its tasks move to the head
+  /// of the global queue. Any thread, tasks included. Throws runq::misuse when n is out of range.
+  unsigned set_procs(unsigned n);
+  [[nodiscard]] unsigned procs() const noexcept;
+
+  [[nodiscard]] statistics stats() const;
+  /// All tasks as `goroutine N [state]:` and their names, as in a deadlock's message.
+  [[nodiscard]] std::string dump() const;
+
+ private:
+  void run_main(detail::frame& root);
+  std::unique_ptr<detail::core> core_;
+};
+
+class scheduler::handle {
+ public:
+  handle(const handle& other);
+  handle& operator=(const handle&) = delete;
+  ~handle();
+
+  /// As runq::go(), from any thread; the task begins at the end of the global queue.
+  template <class F>
+  void go(F&& f, const char* name = nullptr) const {
+    const detail::root_parts parts = detail::make_root(std::forward<F>(f));
+    core_->spawn_outside(*parts.root, parts.callable, name);
+  }
+
+ private:
+  friend scheduler;
+  explicit handle(detail::core& core);
+  detail::core* core_;
+};
+
+/// Runs `main` on a scheduler of its own: see scheduler::run().
+///
+///     int main() {
+///       return runq::run([]() -> runq::task<int> { co_return 0; });
+///     }
+template <class F>
+auto run(F&& main, const options& wanted = {}) {
+  return scheduler(wanted).run(std::forward<F>(main));
+}
+
+/// About the calling task. Outside a scheduler they throw runq::misuse, but running().
+namespace this_task {
+
+/// Whether the caller is a task.
+[[nodiscard]] bool running() noexcept;
+/// 1 for the main task; ids grow, in batches of 16 per processor. With fork_policy::continuation, what runs after a
+/// fork whose continuation was stolen has an id of its own until the join.
+[[nodiscard]] std::uint64_t id();
+/// What go() was told, or "".
+[[nodiscard]] const char* name();
+/// Which processor runs it now, 0 … procs - 1. May be different after every co_await.
+[[nodiscard]] unsigned processor();
+
+}  // namespace this_task
+
+/// Sets the number of processors of the calling task's scheduler: see scheduler::set_procs().
+unsigned set_procs(unsigned n);
+/// The number of processors of the calling task's scheduler.
+[[nodiscard]] unsigned procs();
+
+}  // namespace runq

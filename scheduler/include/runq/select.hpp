@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// select: waits for the first of several channel operations that can go on.
+//
+// Source: Go's select (runtime/select.go): look at all arms in random order with all channels locked in the order of
+// their addresses; else wait in all of them; the first channel to claim the task wins. Models: models/select/.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "runq/channel.hpp"
+#include "runq/suspension.hpp"
+
+namespace runq {
+
+namespace detail {
+
+/// One arm of a select: an operation on a channel. A null channel is never ready.
+template <class Policy>
+class select_arm {
+ public:
+  virtual ~select_arm() = default;
+  [[nodiscard]] virtual const void* channel() const noexcept = 0;
+  virtual void lock() = 0;
+  virtual void unlock() = 0;
+  // The following with the channel locked.
+  [[nodiscard]] virtual channel_result attempt(wake_list<Policy>& woken) = 0;
+  virtual void enlist() = 0;
+  virtual void forget() = 0;
+
+  waiter<Policy> place;
+  std::size_t number = 0;  // as the caller of select() counts them
+};
+
+/// A select without its coroutine.
+template <class Policy>
+class select_core {
+  using atomics = typename Policy::atomics;
+  using arm_pointer = select_arm<Policy>*;
+
+ public:
+  enum class outcome : unsigned char {
+    chosen,       ///< the operation of an arm was carried out
+    not_ready,    ///< none could be, and the task was not to wait
+    asleep,       ///< the task waits, or runs again already, elsewhere
+    woken_early,  ///< it was claimed before it could sleep: it goes on, with finish()
+  };
+  struct started {
+    outcome what;
+    std::size_t arm;     ///< chosen: its place in the order
+    channel_result how;  ///< chosen: done or closed
+  };
+
+  /// `arms` in the order in which they are tried; `by_address` is room for as many.
+  select_core(std::span<arm_pointer> arms, std::span<arm_pointer> by_address) noexcept
+      : arms_(arms), by_address_(by_address) {
+    std::copy(arms.begin(), arms.end(), by_address.begin());
+    std::sort(by_address.begin(), by_address.end(),
+              [](arm_pointer a, arm_pointer b) { return std::less<>()(a->channel(), b->channel()); });
+  }
+
+  /// Carries out the first arm that is ready. If none is, and `who` is not null, puts that task among the waiters of
+  /// all channels; whoever wakes it claims `state`. After `asleep` nothing of the task may be touched.
+  [[nodiscard]] started start(const typename Policy::sleeper* who, suspension<atomics>& state) {
+    wake_list<Policy> woken;
+    lock_all();
+    started result = attempt_all(woken);
+    if (result.what == outcome::not_ready && who != nullptr) {
+      enlist_all(*who, state);
+      result.what = state.commit() ? outcome::asleep : outcome::woken_early;
+    }
+    unlock_all();
+    woken.wake_all();
+    return result;
+  }
+
+  /// After having been woken: leaves the channels' lists.
+  void finish() {
+    lock_all();
+    for (const arm_pointer arm : arms_) {
+      if (arm->channel() != nullptr) arm->forget();
+    }
+    unlock_all();
+  }
+
+ private:
+  [[nodiscard]] started attempt_all(wake_list<Policy>& woken) {
+    for (std::size_t i = 0; i != arms_.size(); ++i) {
+      if (arms_[i]->channel() == nullptr) continue;
+      const channel_result how = arms_[i]->attempt(woken);
+      if (how != channel_result::waits) return {outcome::chosen, i, how};
+    }
+    return {outcome::not_ready, 0, channel_result::waits};
+  }
+
+  void enlist_all(typename Policy::sleeper who, suspension<atomics>& state) {
+    for (std::size_t i = 0; i != arms_.size(); ++i) {
+      if (arms_[i]->channel() == nullptr) continue;
+      arms_[i]->place.who.set(who);
+      arms_[i]->place.claim.set(&state);
+      arms_[i]->place.arm.set(static_cast<std::uint32_t>(i));
+      arms_[i]->enlist();
+    }
+  }
+  // The same channel may be in several arms. Everybody locks in the order of addresses, so nobody waits in a circle.
+  void lock_all() {
+    for (std::size_t i = 0; i != by_address_.size(); ++i) {
+      if (first_with_its_channel(i)) by_address_[i]->lock();
+    }
+  }
+  // A task that was woken meanwhile locks the lowest channel first, in finish(). So nothing of it, and this object is
+  // in its frame, may be touched after that one was unlocked.
+  void unlock_all() {
+    std::size_t lowest = 0;
+    while (lowest != by_address_.size() && by_address_[lowest]->channel() == nullptr) ++lowest;
+    for (std::size_t i = by_address_.size(); i > lowest;) {
+      if (first_with_its_channel(--i)) by_address_[i]->unlock();
+    }
+  }
+  [[nodiscard]] bool first_with_its_channel(std::size_t i) const noexcept {
+    const void* const channel = by_address_[i]->channel();
+    return channel != nullptr && (i == 0 || by_address_[i - 1]->channel() != channel);
+  }
+
+  std::span<arm_pointer> arms_;
+  std::span<arm_pointer> by_address_;
+};
+
+struct no_wait {};
+
+}  // namespace detail
+
+/// An arm of select(): receives from a channel into an optional, which is empty afterwards if the channel was closed.
+template <class T>
+class receive_arm : public detail::select_arm<detail::task_waiting> {
+ public:
+  receive_arm(runq::channel<T>* from, std::optional<T>& into) noexcept
+      : from_(from == nullptr ? nullptr : &from->core_), into_(&into) {}
+  receive_arm(receive_arm&& other) noexcept : from_(other.from_), into_(other.into_) {}
+
+  [[nodiscard]] const void* channel() const noexcept override { return from_; }
+  void lock() override { from_->lock(); }
+  void unlock() override { from_->unlock(); }
+  [[nodiscard]] channel_result attempt(detail::wake_list<detail::task_waiting>& woken) override {
+    into_->reset();
+    return from_->receive_locked(*into_, woken);
+  }
+  void enlist() override {
+    place.value.set(into_);
+    from_->enlist_receiver(place);
+  }
+  void forget() override { from_->forget_receiver(place); }
+  void settle(bool) const noexcept {}
+
+ private:
+  detail::channel_core<T>* from_;
+  std::optional<T>* into_;
+};
+
+/// An arm of select(): sends a value.
+template <class T>
+class send_arm : public detail::select_arm<detail::task_waiting> {
+ public:
+  send_arm(runq::channel<T>* to, T&& value) : to_(to == nullptr ? nullptr : &to->core_), value_(std::move(value)) {}
+  send_arm(send_arm&& other) noexcept : to_(other.to_), value_(std::move(other.value_)) {}
+
+  [[nodiscard]] const void* channel() const noexcept override { return to_; }
+  void lock() override { to_->lock(); }
+  void unlock() override { to_->unlock(); }
+  [[nodiscard]] channel_result attempt(detail::wake_list<detail::task_waiting>& woken) override {
+    return to_->send_locked(value_, woken);
+  }
+  void enlist() override {
+    place.value.set(&value_);
+    to_->enlist_sender(place);
+  }
+  void forget() override { to_->forget_sender(place); }
+  void settle(bool sent) const {
+    if (!sent) detail::throw_misuse("send on closed channel");
+  }
+
+ private:
+  detail::channel_core<T>* to_;
+  T value_;
+};
+
+/// Arms for select(). A null channel is an arm that is never ready.
+template <class T>
+[[nodiscard]] receive_arm<T> on_receive(channel<T>& from, std::optional<T>& into) noexcept {
+  return {&from, into};
+}
+template <class T>
+[[nodiscard]] receive_arm<T> on_receive(channel<T>* from, std::optional<T>& into) noexcept {
+  return {from, into};
+}
+template <class T>
+[[nodiscard]] send_arm<T> on_send(channel<T>& to, std::type_identity_t<T> value) {
+  return {&to, std::move(value)};
+}
+template <class T>
+[[nodiscard]] send_arm<T> on_send(channel<T>* to, std::type_identity_t<T> value) {
+  return {to, std::move(value)};
+}
+/// The last arm, if there is one: chosen when no other is ready, so that select() does not wait.
+[[nodiscard]] inline detail::no_wait otherwise() noexcept { return {}; }
+
+/// What select() returns when its stop token was the reason to go on.
+inline constexpr std::size_t stopped = ~std::size_t{0};
+
+namespace detail {
+
+/// Random numbers of the calling task's processor, below n.
+[[nodiscard]] std::uint32_t random_below(std::uint32_t n);
+
+template <bool HasDefault, class... Arms>
+class [[nodiscard]] select_awaiter {
+  static constexpr std::size_t count = sizeof...(Arms);
+  using arm_pointer = select_arm<task_waiting>*;
+  using core = select_core<task_waiting>;
+
+ public:
+  select_awaiter(std::stop_token stop, Arms&&... arms) : stop_(std::move(stop)), arms_(std::move(arms)...) {}
+  select_awaiter(const select_awaiter&) = delete;
+  select_awaiter& operator=(const select_awaiter&) = delete;
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    goroutine& me = fall_asleep(self, count == 0 ? wait_reason::select_no_cases : wait_reason::select);
+    who_ = &me;
+    arrange();
+    // Before anything can wake the task, because nothing of it may be touched after that; a stop that comes at once is
+    // noticed when the task is to fall asleep.
+    if (!HasDefault && stop_.stop_possible()) {
+      me.outside_may_wake = true;
+      on_stop_.emplace(stop_, on_stop{this});
+    }
+    const typename core::started begun = core_->start(HasDefault ? nullptr : &who_, state_);
+    if (begun.what == core::outcome::asleep) return true;
+    if (begun.what == core::outcome::chosen) choose(*order_[begun.arm], begun.how == channel_result::done);
+    if (begun.what == core::outcome::not_ready) chosen_ = count;
+    me.set_status(task_status::running);
+    return false;
+  }
+
+  std::size_t await_resume() {
+    on_stop_.reset();
+    who_->outside_may_wake = false;
+    if (chosen_ == undecided) {
+      core_->finish();
+      const std::uint32_t arm = state_.arm();
+      if (arm == stop_arm) return stopped;
+      choose(*order_[arm], order_[arm]->place.ok.get());
+    }
+    std::apply([this](auto&... arm) { ((arm.number == chosen_ ? arm.settle(done_) : void()), ...); }, arms_);
+    return chosen_;
+  }
+
+ private:
+  struct on_stop {
+    select_awaiter* self;
+    void operator()() const {
+      if (self->state_.claim(stop_arm) == claim_result::must_wake) ready(*self->who_);
+    }
+  };
+  static constexpr std::size_t undecided = ~std::size_t{0} - 1;
+  static constexpr std::uint32_t stop_arm = count;
+
+  // Fills order_ with the arms in random order.
+  void arrange() {
+    std::size_t n = 0;
+    std::apply([&](auto&... arm) { ((arm.number = n, order_[n++] = &arm), ...); }, arms_);
+    for (std::size_t i = count; i > 1; --i)
+      std::swap(order_[i - 1], order_[random_below(static_cast<std::uint32_t>(i))]);
+    core_.emplace(std::span<arm_pointer>(order_), std::span<arm_pointer>(by_address_));
+  }
+  void choose(const select_arm<task_waiting>& arm, bool done) noexcept {
+    chosen_ = arm.number;
+    done_ = done;
+  }
+
+  std::stop_token stop_;
+  std::tuple<Arms...> arms_;
+  std::array<arm_pointer, count> order_{};
+  std::array<arm_pointer, count> by_address_{};
+  std::optional<core> core_;
+  suspension<> state_;
+  goroutine* who_ = nullptr;
+  std::size_t chosen_ = undecided;
+  bool done_ = false;
+  std::optional<std::stop_callback<on_stop>> on_stop_;
+};
+
+template <class Arms>
+[[nodiscard]] constexpr bool ends_in_otherwise() noexcept {
+  constexpr std::size_t n = std::tuple_size_v<Arms>;
+  if constexpr (n == 0) {
+    return false;
+  } else {
+    return std::is_same_v<std::tuple_element_t<n - 1, Arms>, no_wait>;
+  }
+}
+
+template <class Arms>
+[[nodiscard]] auto make_select(std::stop_token stop, Arms arms) {
+  constexpr bool has_default = ends_in_otherwise<Arms>();
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return select_awaiter<has_default, std::tuple_element_t<I, Arms>...>(std::move(stop),
+                                                                         std::move(std::get<I>(arms))...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<Arms> - (has_default ? 1 : 0)>());
+}
+
+}  // namespace detail
+
+/// `co_await select(arms…)` waits until one of the arms can go on, carries it out, and returns its number, from 0. If
+/// several can, a random one. With otherwise() as the last argument it does not wait: that one's number then means that
+/// no other could go on. `select()` without arms waits for ever. A send to a closed channel throws runq::misuse("send
+/// on closed channel"). Tasks only.
+///
+///     std::optional<int> n;
+///     switch (co_await runq::select(runq::on_receive(numbers, n), runq::on_send(out, 7))) {
+///       case 0: std::puts(n ? "received" : "closed"); break;
+///       case 1: std::puts("sent"); break;
+///     }
+template <class... Arms>
+[[nodiscard]] auto select(Arms... arms) {
+  return detail::make_select(std::stop_token(), std::tuple<Arms...>(std::move(arms)...));
+}
+
+/// The same, which also goes on when a stop is requested: it then returns `stopped`. A task that waits with a stop
+/// token that can still be used is no deadlock: somebody outside the scheduler may hold the source.
+template <class... Arms>
+[[nodiscard]] auto select(std::stop_token stop, Arms... arms) {
+  return detail::make_select(std::move(stop), std::tuple<Arms...>(std::move(arms)...));
+}
+
+}  // namespace runq

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// suspension: the handshake between a task that is going to sleep and those who may wake it, of whom exactly one does.
+//
+// Source: Go's gopark/goready and selectDone (runtime/proc.go, runtime/select.go). Models: models/suspension/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// What became of an attempt to wake a task.
+enum class claim_result : unsigned char {
+  lost,      ///< somebody else wakes it; the caller leaves it alone
+  early,     ///< the task has not gone to sleep yet, and now will not: the caller must not ready it
+  must_wake  ///< the task sleeps; the caller readies it
+};
+
+/// For a task that may be woken from several sides: by one of many channels (select), by a stop request. The first to
+/// claim it wins, and says by a number, its arm, who it was. Used once; lives in the task's frame.
+template <class Atomics = std_atomics>
+class suspension {
+ public:
+  suspension() noexcept : state_(falling_asleep) {}
+  suspension(const suspension&) = delete;
+  suspension& operator=(const suspension&) = delete;
+
+  /// The task is suspended and may be readied. False: somebody claimed it already, so it goes on at once. After true
+  /// the task may run at any moment, elsewhere: the caller touches nothing of it any more. The task itself. Wait-free.
+  [[nodiscard]] bool commit() noexcept {
+    std::uint32_t expected = falling_asleep;
+    // [suspension.commit] release: pairs with [suspension.claim]: who readies the task sees it suspended. Acquire on
+    // failure: the task sees what the one who woke it did before.
+    return state_.compare_exchange_strong(expected, asleep, std::memory_order::release, std::memory_order::acquire);
+  }
+
+  /// Claims the task for `arm`. Any thread. Wait-free: a second try is needed only if the task falls asleep meanwhile.
+  [[nodiscard]] claim_result claim(std::uint32_t arm) noexcept {
+    // [suspension.peek] relaxed: the exchange below decides.
+    std::uint32_t seen = state_.load(std::memory_order::relaxed);
+    while (seen < first_arm) {
+      // [suspension.claim] acq_rel: acquire pairs with [suspension.commit]; release with its failure and with
+      // [suspension.arm].
+      if (state_.compare_exchange_strong(seen, first_arm + arm, std::memory_order::acq_rel,
+                                         std::memory_order::relaxed)) {
+        return seen == asleep ? claim_result::must_wake : claim_result::early;
+      }
+    }
+    return claim_result::lost;
+  }
+
+  /// Whether nobody has claimed the task yet; a guess.
+  [[nodiscard]] bool open() const noexcept {
+    // [suspension.open] relaxed: a guess.
+    return state_.load(std::memory_order::relaxed) < first_arm;
+  }
+
+  /// Who woke the task. The task itself, after it was woken.
+  [[nodiscard]] std::uint32_t arm() const noexcept {
+    // [suspension.arm] acquire: pairs with [suspension.claim].
+    return state_.load(std::memory_order::acquire) - first_arm;
+  }
+
+ private:
+  static constexpr std::uint32_t falling_asleep = 0;
+  static constexpr std::uint32_t asleep = 1;
+  static constexpr std::uint32_t first_arm = 2;
+
+  typename Atomics::template atomic<std::uint32_t> state_;
+};
+
+}  // namespace runq

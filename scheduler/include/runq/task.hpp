@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// task: a coroutine that runs on a scheduler and returns a T.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "runq/detail/core.hpp"
+#include "runq/join_counter.hpp"
+
+namespace runq {
+
+/// What is thrown when this library is used against its rules. Its text says what to do.
+class misuse : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+template <class T = void>
+class task;
+
+namespace detail {
+
+[[noreturn]] void throw_misuse(const char* what);
+/// Ends the process as an uncaught panic does in Go: `panic: ` and the text of the current exception, exit status 2.
+[[noreturn]] void panic() noexcept;
+
+/// How a coroutine was started, and so what happens when it ends.
+enum class role : std::uint8_t {
+  fresh,          // not started
+  called,         // by co_await: its caller goes on
+  root,           // by go(): its task ends
+  forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
+  forked_apart,   // by fork(), and ran by itself: its parent goes on if it was the last
+};
+
+/// The part of every promise that does not depend on the result.
+struct frame {
+  std::coroutine_handle<> self;
+  union {
+    void* caller;       // called: the address of its coroutine
+    goroutine* record;  // root: who it is; not always who runs it, once its continuation was stolen
+    frame* parent;      // forked
+  };
+  join_counter<> children;
+  std::exception_ptr child_error;  // the first exception of a forked child without a result
+  role how = role::fresh;
+  bool owned_by_handle = false;       // forked: a forked<T> destroys it
+  std::atomic<bool> finished{false};  // forked: relaxed, for a check only
+
+  frame() noexcept : caller(nullptr) {}
+  frame(const frame&) = delete;
+  frame& operator=(const frame&) = delete;
+
+  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
+};
+
+/// The strand of execution that runs on `p` is at its end, though its task may not be.
+void end_strand(processor& p) noexcept;
+[[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
+void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
+/// Lets `child` run by itself: stealable from the deque, or as a task of its own.
+void fork_apart(processor& p, frame& parent, frame& child);
+[[noreturn]] void fork_not_joined() noexcept;
+
+/// A forked child has ended: its parent goes on here if nobody else runs it or waits for somebody else.
+[[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
+  frame& parent = *child.parent;
+  const bool ran_at_once = child.how == role::forked_inline;
+  child.finished.store(true, std::memory_order::relaxed);
+  if (!child.owned_by_handle) child.self.destroy();
+  if (ran_at_once) {
+    if (const auto newest = p.own_forks.pop()) {
+      // Most often the parent, as this child left it there. If it is, then whatever child it was put there for, one
+      // child that had been detached is done, and one that was not detached now is: the count stays the same.
+      if (*newest == &parent) return transfer(p, parent.self);
+      (void)p.own_forks.push(*newest);  // there is room: it was here a moment ago
+    }
+  }
+  if (parent.children.arrive()) return transfer(p, parent.self);
+  end_strand(p);
+  return std::noop_coroutine();
+}
+
+struct final_awaiter {
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+    frame& f = ended.promise();
+    processor& p = *this_processor();
+    if (f.how == role::called) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
+    if (f.how == role::root) return end_root(p, f);
+    return end_fork(p, f);
+  }
+  void await_resume() const noexcept {}
+};
+
+template <class T>
+class fork_awaiter;
+
+struct promise_base : frame {
+  [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+  [[nodiscard]] final_awaiter final_suspend() const noexcept { return {}; }
+
+ protected:
+  // An exception nobody will see: the process ends, as in Go. Called in a handler.
+  void unhandled_in_detached() noexcept {
+    if (how == role::root) panic();
+  }
+};
+
+template <class T>
+class promise : public promise_base {
+ public:
+  promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
+  [[nodiscard]] task<T> get_return_object() noexcept;
+  template <std::convertible_to<T> U>
+  void return_value(U&& value) {
+    result_.template emplace<1>(std::forward<U>(value));
+  }
+  void unhandled_exception() noexcept {
+    unhandled_in_detached();
+    result_.template emplace<2>(std::current_exception());
+  }
+  [[nodiscard]] T take() {
+    if (result_.index() == 2) std::rethrow_exception(std::get<2>(result_));
+    return std::move(std::get<1>(result_));
+  }
+
+ private:
+  std::variant<std::monostate, T, std::exception_ptr> result_;
+};
+
+template <>
+class promise<void> : public promise_base {
+ public:
+  promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
+  [[nodiscard]] task<void> get_return_object() noexcept;
+  void return_void() noexcept {}
+  void unhandled_exception() noexcept {
+    unhandled_in_detached();
+    if (how == role::called) {
+      error_ = std::current_exception();
+    } else {
+      keep_child_error(*parent, std::current_exception());
+    }
+  }
+  void take() {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
+struct access;
+
+}  // namespace detail
+
+/// A coroutine that has not begun: calling a function that returns a task runs nothing of it. It runs when somebody
+/// awaits it (then the awaiting coroutine goes on with the result, or with the exception that left it, like a call), or
+/// when it is given to go() or fork(). Awaited at most once. Move-only; one that was never awaited is destroyed without
+/// having run.
+///
+/// Its frame comes from the processor's cache. Throws std::bad_alloc when there is no memory for it.
+///
+///     runq::task<int> answer() { co_return 42; }
+///     runq::task<> ask() { std::printf("%d\n", co_await answer()); }
+template <class T>
+class [[nodiscard]] task {
+ public:
+  using promise_type = detail::promise<T>;
+  using value_type = T;
+
+  task(task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  task& operator=(task&& other) noexcept {
+    task moved(std::move(other));
+    std::swap(handle_, moved.handle_);
+    return *this;
+  }
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
+  ~task() {
+    if (handle_) handle_.destroy();
+  }
+
+  class awaiter {
+   public:
+    explicit awaiter(std::coroutine_handle<promise_type> callee) noexcept : callee_(callee) {}
+    [[nodiscard]] bool await_ready() const {
+      if (!callee_) detail::throw_misuse("runq: awaited a task that was moved from");
+      if (callee_.promise().how != detail::role::fresh) detail::throw_misuse("runq: a task was awaited twice");
+      return false;
+    }
+    [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const {
+      detail::processor* const p = detail::this_processor();
+      if (p == nullptr) detail::throw_misuse("runq: a task was awaited outside a scheduler; start it with runq::run()");
+      callee_.promise().how = detail::role::called;
+      callee_.promise().caller = caller.address();
+      return detail::transfer(*p, callee_);
+    }
+    T await_resume() const { return callee_.promise().take(); }
+
+   private:
+    std::coroutine_handle<promise_type> callee_;
+  };
+
+  /// Calls the task. Throws what leaves it; runq::misuse when it is awaited a second time, after a move, or by a
+  /// coroutine that no scheduler runs.
+  [[nodiscard]] awaiter operator co_await() const noexcept { return awaiter(handle_); }
+
+ private:
+  friend promise_type;
+  friend detail::access;
+  explicit task(std::coroutine_handle<promise_type> handle) noexcept : handle_(handle) {}
+  std::coroutine_handle<promise_type> handle_;
+};
+
+namespace detail {
+
+template <class T>
+task<T> promise<T>::get_return_object() noexcept {
+  return task<T>(std::coroutine_handle<promise>::from_promise(*this));
+}
+inline task<void> promise<void>::get_return_object() noexcept {
+  return task<void>(std::coroutine_handle<promise>::from_promise(*this));
+}
+
+/// The door to a task's coroutine for the rest of the library.
+struct access {
+  template <class T>
+  [[nodiscard]] static std::coroutine_handle<promise<T>> handle(const task<T>& t) noexcept {
+    return t.handle_;
+  }
+  template <class T>
+  static std::coroutine_handle<promise<T>> release(task<T>& t) noexcept {
+    return std::exchange(t.handle_, nullptr);
+  }
+};
+
+template <class>
+struct is_task : std::false_type {};
+template <class T>
+struct is_task<task<T>> : std::true_type {};
+
+}  // namespace detail
+}  // namespace runq

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// wait_group: lets tasks wait until a number of other tasks are done.
+//
+// Source of the interface: Go's sync.WaitGroup. The implementation is our own, because a C++ program may destroy the
+// group as soon as wait() has returned. Models: models/wait_group/.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+
+#include "runq/detail/waiting.hpp"
+
+namespace runq {
+
+namespace detail {
+
+[[noreturn]] void negative_wait_group();
+
+/// A count and the tasks that wait for it to be 0, in one word, so that the step
+/// that makes the count 0 learns whether somebody waits. It touches the group afterwards only if so, and who waits
+/// cannot return, and destroy the group, before.
+template <class Policy = task_waiting>
+class wait_group_core {
+  using atomics = typename Policy::atomics;
+  using node = waiter<Policy>;
+
+ public:
+  wait_group_core() noexcept : state_(0) {}
+
+  /// Any thread. Wait-free but for waking.
+  void add(std::int64_t n) {
+    // [wait_group.add] acq_rel: release pairs with the acquire of whoever sees the count at 0, here or in
+    // [wait_group.wait.peek]; weaker: it does not see what the others did.
+    const std::int64_t before = state_.fetch_add(n * one, std::memory_order::acq_rel);
+    const std::int64_t count = (before >> count_shift) + n;
+    if (count < 0) negative_wait_group();
+    if (count == 0 && (before & (locked | waited_for)) != 0) wake_waiters();
+  }
+
+  /// Whether the count is 0, and so nobody has to wait. Any thread. Wait-free.
+  [[nodiscard]] bool done() const noexcept {
+    // [wait_group.wait.peek] acquire: pairs with [wait_group.add].
+    return (state_.load(std::memory_order::acquire) >> count_shift) == 0;
+  }
+
+  /// Puts `w` among the waiters, unless the count is 0: then false. After true the task may run at any moment,
+  /// elsewhere.
+  [[nodiscard]] bool enlist(node& w) noexcept {
+    // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0.
+    std::int64_t seen = state_.load(std::memory_order::acquire);
+    do {
+      while ((seen & locked) != 0) {
+        atomics::pause();
+        // [wait_group.lock.again] acquire: likewise.
+        seen = state_.load(std::memory_order::acquire);
+      }
+      if ((seen >> count_shift) == 0) return false;
+      // [wait_group.lock] acquire: pairs with [wait_group.unlock]: the list's last writer. On failure as
+      // [wait_group.lock.peek].
+    } while (
+        !state_.compare_exchange_weak(seen, seen | locked, std::memory_order::acquire, std::memory_order::acquire));
+    waiters_.push_back(w);
+    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step, so that who makes
+    // the count 0 sees either a group that is locked or one that is waited for.
+    state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
+    return true;
+  }
+
+ private:
+  // By the one that made the count 0: nobody else locks the group then, because a count of 0 makes nobody wait.
+  void wake_waiters() {
+    for (;;) {
+      // [wait_group.wake.lock] acquire: pairs with [wait_group.unlock]: the list.
+      if ((state_.load(std::memory_order::acquire) & locked) == 0) break;
+      atomics::pause();
+    }
+    wake_list<Policy> woken;
+    while (node* const w = waiters_.pop_front()) woken.add(*w, true);
+    // [wait_group.wake.clear] relaxed: the group is ready for its next use before any waiter returns.
+    state_.fetch_and(~waited_for, std::memory_order::relaxed);
+    woken.wake_all();
+  }
+
+  static constexpr std::int64_t locked = 1;      // somebody changes the list
+  static constexpr std::int64_t waited_for = 2;  // the list is not empty
+  static constexpr int count_shift = 2;
+  static constexpr std::int64_t one = std::int64_t{1} << count_shift;
+
+  typename atomics::template atomic<std::int64_t> state_;
+  wait_list<Policy> waiters_;  // under the lock bit; by who makes the count 0
+};
+
+}  // namespace detail
+
+/// Counts tasks that are not done yet. Must not be destroyed while somebody waits for it; may be as soon as wait() has
+/// returned. May be used again when all waits have returned.
+///
+///     runq::wait_group group;
+///     group.add(1);
+///     runq::go([&] { std::puts("hello"); group.done(); });
+///     co_await group.wait();
+class wait_group {
+  class awaiter;
+
+ public:
+  wait_group() = default;
+  wait_group(const wait_group&) = delete;
+  wait_group& operator=(const wait_group&) = delete;
+
+  /// Adds n, which may be negative, to the count; at 0 all waiting tasks become runnable. To be called before the tasks
+  /// that are counted are started. Throws runq::misuse("sync: negative WaitGroup counter"). Any thread.
+  void add(std::int64_t n) { core_.add(n); }
+  /// add(-1).
+  void done() { core_.add(-1); }
+
+  /// `co_await group.wait()` returns when the count is 0. Tasks only.
+  [[nodiscard]] awaiter wait() noexcept;
+
+ private:
+  detail::wait_group_core<> core_;
+};
+
+class [[nodiscard]] wait_group::awaiter {
+ public:
+  explicit awaiter(detail::wait_group_core<>& core) noexcept : core_(core) {}
+  [[nodiscard]] bool await_ready() const noexcept { return core_.done(); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire));
+    if (core_.enlist(waiter_)) return true;
+    waiter_.who.get()->set_status(task_status::running);
+    return false;
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  detail::wait_group_core<>& core_;
+  detail::waiter<detail::task_waiting> waiter_;
+};
+
+inline wait_group::awaiter wait_group::wait() noexcept { return awaiter(core_); }
+
+}  // namespace runq

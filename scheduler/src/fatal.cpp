@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "runq/detail/fatal.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "runq/detail/core.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+const char* to_string(wait_reason reason) noexcept {
+  switch (reason) {
+    case wait_reason::none: return "";
+    case wait_reason::chan_receive: return "chan receive";
+    case wait_reason::chan_send: return "chan send";
+    case wait_reason::chan_receive_nil: return "chan receive (nil chan)";
+    case wait_reason::chan_send_nil: return "chan send (nil chan)";
+    case wait_reason::select: return "select";
+    case wait_reason::select_no_cases: return "select (no cases)";
+    case wait_reason::semacquire: return "semacquire";
+    case wait_reason::mutex_lock: return "sync.Mutex.Lock";
+    case wait_reason::join: return "join";
+  }
+  return "?";
+}
+
+namespace detail {
+namespace {
+
+std::string state_of(const goroutine& g) {
+  switch (g.status.load(std::memory_order::relaxed)) {
+    case task_status::runnable: return "runnable";
+    case task_status::running: return "running";
+    case task_status::waiting: return to_string(g.reason.load(std::memory_order::relaxed));
+    default: return "dead";
+  }
+}
+
+std::string describe_current_exception() {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (const char* text) {
+    return text;
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+}  // namespace
+
+void fatal(const std::string& text) noexcept {
+  std::fflush(stdout);
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  std::_Exit(fatal_status);
+}
+
+void fatal_threads(unsigned limit) noexcept {
+  fatal("runtime: program exceeds " + std::to_string(limit) + "-thread limit\nfatal error: thread exhaustion\n");
+}
+
+void fatal_no_thread(const std::system_error& error) noexcept {
+  fatal(std::string("runtime: failed to create new OS thread: ") + error.what() +
+        "\nfatal error: no new thread\nThe limit of threads may be too low: see ulimit -u.\n");
+}
+
+void panic() noexcept {
+  std::string text = "panic: " + describe_current_exception() + "\n";
+  if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
+    const goroutine& g = *p->current;
+    text += "\ngoroutine " + std::to_string(g.id) + " [running]:\n";
+    if (g.name != nullptr) text += std::string(g.name) + "\n";
+  }
+  fatal(text);
+}
+
+void throw_misuse(const char* what) { throw misuse(what); }
+
+void fork_not_joined() noexcept {
+  fatal(
+      "panic: runq: a task that has forked others went on past its end, or dropped the result of one, before "
+      "co_await runq::join()\n");
+}
+
+std::string core::dump() const {
+  std::string text;
+  for_each_goroutine([&text](const goroutine& g) {
+    if (g.is(task_status::dead)) return;
+    if (!text.empty()) text += "\n";
+    text += "goroutine " + std::to_string(g.id) + " [" + state_of(g) + "]:\n";
+    if (g.name != nullptr) text += std::string(g.name) + "\n";
+  });
+  return text;
+}
+
+void core::deadlock() const { fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump()); }
+
+}  // namespace detail
+}  // namespace runq

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The machines' loop: what a thread does to find a task, run it, and sleep when there is none. Together with park.hpp
+// this is the scheduler; docs/scheduler.md has the same in words, with a picture.
+#include <cstdio>
+#include <system_error>
+
+#include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
+#include "runq/task.hpp"
+
+namespace runq::detail {
+namespace {
+
+// Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it.
+constexpr std::uint32_t global_period = 61;
+
+// After so many tasks in a row from runnext or the fork deque, the oldest task of the ring, or else of the global
+// queue, has its turn: two tasks that ready each other cannot starve the rest. (Go bounds this by time, 10 ms.)
+constexpr std::uint32_t lifo_bound = 16;
+
+// Go's number of rounds over all processors; only in the last one is runnext stolen.
+constexpr int steal_rounds = 4;
+
+thread_local processor* held_here = nullptr;
+
+}  // namespace
+
+[[gnu::noinline]] processor* this_processor() noexcept { return held_here; }
+
+void core::loop(machine& m) {
+  while (const work w = find_work(m)) {
+    parking.found(m);
+    run(*m.held, w);
+  }
+  held_here = nullptr;
+}
+
+work core::find_work(machine& m) {
+  bool woken = false;
+  for (;;) {
+    processor& p = *m.held;
+    processor* next = nullptr;
+    if (surplus(p)) {
+      parking.found(m);
+      evacuate(p);
+      next = parking.retire(m, p);
+    } else {
+      if (const work w = take_local_or_global(p)) return w;
+      if (parking.may_spin(m)) {
+        if (const work w = steal(p)) return w;
+      }
+      if (woken) ++m.useless_wakes;
+      ++m.parks;
+      next = parking.rest(m, p);
+      woken = true;
+    }
+    if (next == nullptr) return {};
+    hold(m, *next);
+  }
+}
+
+work core::take_local_or_global(processor& p) {
+  if (++p.dispatches % global_period == 0 && global.has_work()) {
+    if (goroutine* const g = global.take()) return {.task = g};
+  }
+  if (p.lifo_chain >= lifo_bound) {
+    p.lifo_chain = 0;
+    if (const work w = take_oldest(p)) return w;
+  }
+  // A strand that has just ended at a join: what it forked last is at the deque's bottom.
+  if (p.own_forks.size_approx() != 0) {
+    if (const auto f = p.own_forks.pop()) {
+      ++p.lifo_chain;
+      return {.fork = *f, .inherits = true};
+    }
+  }
+  if (const auto next = p.own_queue.pop()) {
+    if (next.from_runnext) {
+      ++p.lifo_chain;
+      ++p.runnext_hits;
+    } else {
+      p.lifo_chain = 0;
+    }
+    return {.task = next.task, .inherits = next.from_runnext};
+  }
+  if (!global.has_work()) return {};
+  return {.task = p.own_queue.take_from(global, parking.limit())};
+}
+
+work core::take_oldest(processor& p) {
+  if (goroutine* const g = p.own_queue.pop_oldest()) return {.task = g};
+  if (global.has_work()) return {.task = global.take()};
+  return {};
+}
+
+work core::steal(processor& p) {
+  const std::uint32_t n = parking.limit();
+  if (n < 2) return {};
+  if (p.order.size() != n) p.order.reset(n);
+  for (int round = 1; round <= steal_rounds; ++round) {
+    for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
+      if (walk.position() == p.index) continue;
+      if (const work w = steal_from(p, processor_at(walk.position()), round == steal_rounds)) return w;
+    }
+  }
+  return {};
+}
+
+work core::steal_from(processor& p, processor& victim, bool last_round) {
+  const auto tasks = p.own_queue.steal_from(victim.queue_thief, last_round ? steal_runnext::yes : steal_runnext::no);
+  if (tasks) {
+    ++p.steals;
+    p.stolen += tasks.count;
+    return {.task = tasks.value};
+  }
+  const auto fork = victim.forks_thief.steal();
+  if (fork) {
+    ++p.steals;
+    p.stolen += 1;
+    return {.fork = fork.value};
+  }
+  if (tasks.status == steal_status::lost || fork.status == steal_status::lost) ++p.lost;
+  return {};
+}
+
+void core::run(processor& p, const work& w) {
+  if (!w.inherits) ++p.ticks;
+  p.transfers = 0;
+  std::coroutine_handle<> next;
+  if (w.task != nullptr) {
+    p.current = w.task;
+    next = w.task->resume;
+  } else {
+    // A continuation taken by anybody but the child that left it there: that child is on its own from now on.
+    if (chosen.forks == fork_policy::continuation) w.fork->children.detach();
+    p.current = &take_goroutine(p);
+    next = w.fork->self;
+  }
+  p.current->set_status(task_status::running);
+  while (next) {
+    next.resume();
+    p.transfers = 0;
+    next = std::exchange(p.next, nullptr);
+  }
+}
+
+// Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run.
+void core::evacuate(processor& p) {
+  goroutine_list all = p.own_queue.drain();
+  while (const auto f = p.own_forks.pop()) {
+    goroutine& g = take_goroutine(p);
+    if (chosen.forks == fork_policy::continuation) (*f)->children.detach();
+    g.resume = (*f)->self;
+    g.set_status(task_status::runnable);
+    all.push_back(&g);
+  }
+  global.splice_front(std::move(all));
+}
+
+void core::hold(machine& m, processor& p) {
+  m.held = &p;
+  held_here = &p;
+  p.holder = &m;
+  // The handles know their thread in debug builds, and this is another.
+  p.own_queue.rebind();
+  p.own_forks.rebind();
+}
+
+bool core::work_anywhere() const noexcept {
+  if (global.has_work()) return true;
+  const unsigned n = parking.limit();
+  for (unsigned i = 0; i != n; ++i) {
+    if (processors_[i]->queue_thief.has_work() || processors_[i]->forks_thief.has_work()) return true;
+  }
+  return false;
+}
+
+void core::start_machine(processor& p) {
+  const std::lock_guard lock(machines_mutex_);
+  if (!may_start_) {
+    parking.not_started();
+    return;
+  }
+  if (machines_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
+  machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
+  machines_started_.fetch_add(1, std::memory_order::relaxed);
+  try {
+    m.thread = std::thread([this, &m, &p] {
+      m.spinning.set(true);
+      hold(m, p);
+      loop(m);
+    });
+  } catch (const std::system_error& error) {
+    fatal_no_thread(error);
+  }
+}
+
+}  // namespace runq::detail

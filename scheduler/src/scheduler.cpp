@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+#include <sched.h>
+
+#include "runq/runq.hpp"
+
+namespace runq {
+namespace {
+
+detail::processor& own_processor() {
+  detail::processor* const p = detail::this_processor();
+  if (p == nullptr) detail::throw_misuse("runq: only a task has a processor; this thread runs none");
+  return *p;
+}
+
+unsigned cpus_of_this_thread() noexcept {
+  cpu_set_t cpus;
+  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<unsigned>(CPU_COUNT(&cpus));
+}
+
+}  // namespace
+
+unsigned default_procs() {
+  const char* const wanted = std::getenv("RUNQ_PROCS");
+  if (wanted == nullptr) return cpus_of_this_thread();
+  const std::string text = wanted;
+  unsigned n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n == 0 || n > options::max_procs) {
+    throw misuse("runq: the environment variable RUNQ_PROCS must be a number from 1 to 1024, but is \"" + text + "\"");
+  }
+  return n;
+}
+
+scheduler::scheduler(const options& wanted) : core_(std::make_unique<detail::core>(wanted)) {}
+scheduler::~scheduler() = default;
+
+void scheduler::run_main(detail::frame& root) {
+  if (detail::this_processor() != nullptr) {
+    root.self.destroy();
+    detail::throw_misuse("runq: run() inside run(): a task cannot wait like that; use go() or co_await");
+  }
+  core_->run_main(root, nullptr);
+}
+
+void scheduler::wait() {
+  if (detail::this_processor() != nullptr) detail::throw_misuse("runq: scheduler::wait() is not for tasks");
+  core_->wait_for_all();
+}
+
+scheduler::handle scheduler::attach() { return handle(*core_); }
+unsigned scheduler::set_procs(unsigned n) { return core_->resize(n); }
+unsigned scheduler::procs() const noexcept { return core_->size(); }
+statistics scheduler::stats() const { return core_->count(); }
+std::string scheduler::dump() const { return core_->dump(); }
+
+scheduler::handle::handle(detail::core& core) : core_(&core) { core_->attach(); }
+scheduler::handle::handle(const handle& other) : core_(other.core_) { core_->attach(); }
+scheduler::handle::~handle() { core_->detach(); }
+
+namespace detail {
+
+void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
+  processor& p = own_processor();
+  goroutine& g = *p.current;
+  ++p.yields;
+  g.resume = self;
+  g.set_status(task_status::runnable);
+  p.home.global.put(&g);
+  // The task may run elsewhere from here on, and this awaiter with it.
+  p.home.parking.submitted();
+}
+
+goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason) {
+  goroutine& g = *own_processor().current;
+  g.resume = self;
+  g.waits(reason);
+  return g;
+}
+
+std::uint32_t random_below(std::uint32_t n) { return own_processor().random() % n; }
+
+void negative_wait_group() { throw_misuse("sync: negative WaitGroup counter"); }
+
+}  // namespace detail
+
+namespace this_task {
+
+bool running() noexcept { return detail::this_processor() != nullptr; }
+std::uint64_t id() { return own_processor().current->id; }
+const char* name() {
+  const char* const name = own_processor().current->name;
+  return name == nullptr ? "" : name;
+}
+unsigned processor() { return own_processor().index; }
+
+}  // namespace this_task
+
+unsigned set_procs(unsigned n) { return own_processor().home.resize(n); }
+unsigned procs() { return own_processor().home.size(); }
+
+}  // namespace runq
