@@ -7,7 +7,8 @@ foreach(folder IN ITEMS deque scheduler models proptests bench docs)
        "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
   list(APPEND sources ${found})
 endforeach()
-set(scripts "${PROJECT_SOURCE_DIR}/kit" "${PROJECT_SOURCE_DIR}/.ci/run")
+set(scripts "${PROJECT_SOURCE_DIR}/kit" "${PROJECT_SOURCE_DIR}/.ci/run"
+    "${PROJECT_SOURCE_DIR}/proptests/fuzz/must_find.sh")
 
 # Another version formats differently, so only this one is asked.
 find_program(RUNQ_CLANG_FORMAT NAMES clang-format-14)

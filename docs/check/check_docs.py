@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 
 SOURCE_FOLDERS = ("deque", "scheduler", "models", "proptests", "bench")
-LABELS = {"unit", "stress", "style", "compile", "model", "mutant", "prop", "doc", "consumer", "bench-smoke", "shard", "selftest"}
+LABELS = {"unit", "stress", "style", "compile", "model", "mutant", "prop", "doc", "consumer", "bench-smoke", "shard", "selftest", "fuzz", "demo"}
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# The barriers in the code of the hot operations, counted for each compiler and machine, against expected.txt.
+# A compiler that is not there shows as a test that was not run.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(NOT Python3_Interpreter_FOUND)
+  message(WARNING "runqkit: Python 3 was not found; nobody counts the barriers in the code of the hot operations")
+  return()
+endif()
+
+find_program(RUNQ_GXX NAMES g++)
+find_program(RUNQ_CLANGXX NAMES clang++)
+find_program(RUNQ_GXX_AARCH64 NAMES aarch64-linux-gnu-g++)
+mark_as_advanced(RUNQ_GXX RUNQ_CLANGXX RUNQ_GXX_AARCH64)
+
+# runq_add_codegen_test(NAME ARCH COMPILER NEEDED_TOO OPTIONS…)
+function(runq_add_codegen_test name arch compiler needed)
+  add_test(
+    NAME codegen.${name}
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/count_barriers.py" --arch ${arch} --compiler
+            "${compiler}" --include "${PROJECT_SOURCE_DIR}/deque/include" ${ARGN})
+  set_tests_properties(codegen.${name} PROPERTIES LABELS "unit;compile")
+  if(NOT compiler OR NOT needed)
+    set_tests_properties(codegen.${name} PROPERTIES DISABLED ON)
+  endif()
+endfunction()
+
+if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  runq_add_codegen_test(x86-64.g++ x86-64 "${RUNQ_GXX}" ON)
+  runq_add_codegen_test(x86-64.clang++ x86-64 "${RUNQ_CLANGXX}" ON)
+  # Each of these orders is stronger than it needs to be, and costs an instruction.
+  foreach(change ring.push.publish:seq_cst|ring_push chase_lev.pop.reserve:seq_cst|chase_lev_pop)
+    string(REGEX MATCH "(.+)[|](.+)" change "${change}")
+    runq_add_codegen_test(x86-64.notices.${CMAKE_MATCH_2} x86-64 "${RUNQ_GXX}" ON --strengthen ${CMAKE_MATCH_1}
+                          --must-notice ${CMAKE_MATCH_2})
+  endforeach()
+endif()
+
+runq_add_codegen_test(aarch64.g++ aarch64 "${RUNQ_GXX_AARCH64}" ON)
+# clang++ compiles for every machine, with the library that came with the other compiler.
+runq_add_codegen_test(aarch64.clang++ aarch64 "${RUNQ_CLANGXX}" "${RUNQ_GXX_AARCH64}"
+                      --flags=--target=aarch64-linux-gnu)
+foreach(change ring.pop.claim:acq_rel|ring_pop ring.steal_one.slot:acquire|ring_steal
+               chase_lev.push.slot:release|chase_lev_push runnext.take.peek:acquire|runnext_take)
+  string(REGEX MATCH "(.+)[|](.+)" change "${change}")
+  runq_add_codegen_test(aarch64.notices.${CMAKE_MATCH_2} aarch64 "${RUNQ_GXX_AARCH64}" ON --strengthen ${CMAKE_MATCH_1}
+                        --must-notice ${CMAKE_MATCH_2})
+endforeach()

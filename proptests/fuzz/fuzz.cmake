@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# Fuzz targets for libFuzzer: fuzz.hpp says what they do. They take the place of the property programs (preset fuzz).
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
+check_cxx_source_compiles(
+  "#include <cstddef>
+#include <cstdint>
+extern \"C\" int LLVMFuzzerTestOneInput(const std::uint8_t*, std::size_t) { return 0; }"
+  RUNQ_HAS_LIBFUZZER)
+unset(CMAKE_REQUIRED_FLAGS)
+if(NOT RUNQ_HAS_LIBFUZZER)
+  message(FATAL_ERROR "runqkit: RUNQ_PROP_FUZZ needs libFuzzer: a clang++ that knows -fsanitize=fuzzer")
+endif()
+
+# Both bounds hold; on a slow machine the second one is reached first.
+set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
+set(RUNQ_FUZZ_SECONDS 60 CACHE STRING "Seconds of each fuzz target in ctest, at most")
+set(here "${CMAKE_CURRENT_LIST_DIR}")
+
+function(runq_fuzz_program name)
+  runq_prop_program(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/proptests")
+  set(sanitizers -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all)
+  target_compile_options(${name} PRIVATE ${sanitizers})
+  target_link_options(${name} PRIVATE ${sanitizers})
+endfunction()
+
+# What a run finds stays in the build folder: `-merge=1` brings it to the corpus in the tree (docs/properties.md).
+foreach(stem IN LISTS stems)
+  runq_fuzz_program(${stem}_fuzz "${here}/${stem}_fuzz.cpp")
+  set(found "${CMAKE_CURRENT_BINARY_DIR}/corpus/${stem}")
+  file(MAKE_DIRECTORY "${found}")
+  add_test(NAME fuzz.${stem} COMMAND ${stem}_fuzz -runs=${RUNQ_FUZZ_RUNS} -max_total_time=${RUNQ_FUZZ_SECONDS}
+                                     -max_len=256 -timeout=30 -print_final_stats=1 "-artifact_prefix=${found}-" "${found}"
+                                     "${here}/corpus/${stem}")
+  set_tests_properties(fuzz.${stem} PROPERTIES LABELS fuzz TIMEOUT 300)
+endforeach()
+
+# Each target finds a seeded bug that needs no second thread, from an empty corpus.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(NOT Python3_Interpreter_FOUND)
+  message(WARNING "runqkit: Python 3 was not found; the seeded bugs of the fuzz targets are left out")
+  return()
+endif()
+set(script "${here}/../mutants/mutants.py")
+set(headers "${PROJECT_SOURCE_DIR}/deque/include")
+foreach(
+  id
+  ring.room_trusts_an_old_head
+  runnext.steal_gives_up_at_the_second_pause
+  inject.take_batch_ignores_max
+  local_queue.overflow_puts_the_new_one_first
+  chase_lev.growth_forgets_the_oldest)
+  string(REGEX REPLACE "[.].*" "" stem ${id})
+  set(out "${CMAKE_CURRENT_BINARY_DIR}/mutants/${id}")
+  set(header "${out}/runq/${stem}.hpp")
+  add_custom_command(
+    OUTPUT "${header}"
+    COMMAND "${Python3_EXECUTABLE}" "${script}" patch ${id} "${headers}" "${out}"
+    DEPENDS "${script}" "${headers}/runq/${stem}.hpp"
+    VERBATIM)
+  set(name fuzz_mutant_${id})
+  runq_fuzz_program(${name} "${here}/${stem}_fuzz.cpp" "${header}")
+  target_include_directories(${name} BEFORE PRIVATE "${out}")
+  target_compile_options(${name} PRIVATE -w)
+  add_test(NAME fuzz.mutant.${id} COMMAND sh "${here}/must_find.sh" $<TARGET_FILE:${name}> "${out}")
+  set_tests_properties(fuzz.mutant.${id} PROPERTIES LABELS "fuzz;mutant" TIMEOUT 300)
+endforeach()
