@@ -136,18 +136,6 @@ void core::end_task(processor& p, frame& root) noexcept {
   if (was_main) arrived(awaited::main);
 }
 
-void ready(goroutine& g) {
-  g.set_status(task_status::runnable);
-  core& home = *g.home;
-  processor* const p = this_processor();
-  if (p != nullptr && &p->home == &home) {
-    p->overflowed += p->own_queue.push_next(&g);
-  } else {
-    home.global.put(&g);
-  }
-  home.parking.submitted();
-}
-
 void end_strand(processor& p) noexcept {
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand->root == nullptr) {

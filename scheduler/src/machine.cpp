@@ -21,11 +21,29 @@ constexpr std::uint32_t lifo_bound = 16;
 // Go's number of rounds over all processors; only in the last one is runnext stolen.
 constexpr int steal_rounds = 4;
 
-thread_local processor* held_here = nullptr;
+// How long a thief watches a processor before it takes the task from its runnext slot, in pauses: a few µs. If that
+// processor starts another task meanwhile, it will get to this one, too.
+constexpr int watch_pauses = 128;
+
+// A spinning machine looks again so often before it gives up, with so many pauses in between. Some 50 µs in all:
+// shorter than what it costs to sleep and to be woken, for the one that must wake it as well.
+constexpr int looks = 16;
+constexpr int look_pauses = 64;
+
+void pause(int times) noexcept {
+  for (int i = 0; i != times; ++i) policy::pause();
+}
 
 }  // namespace
 
+#if defined(__clang__) && __clang_major__ < 17
+namespace {
+thread_local processor* held_here = nullptr;
+}  // namespace
 [[gnu::noinline]] processor* this_processor() noexcept { return held_here; }
+#else
+constinit thread_local processor* held_here = nullptr;
+#endif
 
 void core::loop(machine& m) {
   while (const work w = find_work(m)) {
@@ -47,7 +65,7 @@ work core::find_work(machine& m) {
     } else {
       if (const work w = take_local_or_global(p)) return w;
       if (parking.may_spin(m)) {
-        if (const work w = steal(p)) return w;
+        if (const work w = spin(p)) return w;
       }
       if (woken) ++m.useless_wakes;
       ++m.parks;
@@ -60,7 +78,8 @@ work core::find_work(machine& m) {
 }
 
 work core::take_local_or_global(processor& p) {
-  if (++p.dispatches % global_period == 0 && global.has_work()) {
+  ++p.dispatches;
+  if (p.dispatches.get() % global_period == 0 && global.has_work()) {
     if (goroutine* const g = global.take()) return {.task = g};
   }
   if (p.lifo_chain >= lifo_bound) {
@@ -93,9 +112,20 @@ work core::take_oldest(processor& p) {
   return {};
 }
 
+work core::spin(processor& p) {
+  if (parking.limit() < 2) return {};
+  for (int i = 0; i != looks && !surplus(p); ++i) {
+    if (const work w = steal(p)) return w;
+    pause(look_pauses);
+    if (global.has_work()) {
+      if (goroutine* const g = p.own_queue.take_from(global, parking.limit())) return {.task = g};
+    }
+  }
+  return {};
+}
+
 work core::steal(processor& p) {
   const std::uint32_t n = parking.limit();
-  if (n < 2) return {};
   if (p.order.size() != n) p.order.reset(n);
   for (int round = 1; round <= steal_rounds; ++round) {
     for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
@@ -107,12 +137,21 @@ work core::steal(processor& p) {
 }
 
 work core::steal_from(processor& p, processor& victim, bool last_round) {
-  const auto tasks = p.own_queue.steal_from(victim.queue_thief, last_round ? steal_runnext::yes : steal_runnext::no);
+  steal_runnext next = steal_runnext::no;
+  if (last_round && victim.queue_thief.size_approx() == 0) {
+    const std::uint64_t before = victim.dispatches.get();
+    if (victim.queue_thief.has_work()) pause(watch_pauses);
+    if (victim.dispatches.get() == before) next = steal_runnext::yes;
+  }
+  const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
   if (tasks) {
+    if (next == steal_runnext::yes) ++p.runnext_steals;
     ++p.steals;
     p.stolen += tasks.count;
     return {.task = tasks.value};
   }
+  // Asked first, because an attempt costs a fence.
+  if (!victim.forks_thief.has_work()) return {};
   const auto fork = victim.forks_thief.steal();
   if (fork) {
     ++p.steals;

@@ -12,7 +12,7 @@ namespace {
 
 detail::processor& own_processor() {
   detail::processor* const p = detail::this_processor();
-  if (p == nullptr) detail::throw_misuse("runq: only a task has a processor; this thread runs none");
+  if (p == nullptr) detail::throw_no_task();
   return *p;
 }
 
@@ -75,12 +75,7 @@ void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   p.home.parking.submitted();
 }
 
-goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason) {
-  goroutine& g = *own_processor().current;
-  g.resume = self;
-  g.waits(reason);
-  return g;
-}
+void throw_no_task() { throw_misuse("runq: only a task can wait; this thread runs none"); }
 
 std::uint32_t random_below(std::uint32_t n) { return own_processor().random() % n; }
 

@@ -294,7 +294,7 @@ class [[nodiscard]] select_awaiter {
   std::array<arm_pointer, count> order_{};
   std::array<arm_pointer, count> by_address_{};
   std::optional<core> core_;
-  suspension<> state_;
+  suspension<task_waiting::atomics> state_;
   goroutine* who_ = nullptr;
   std::size_t chosen_ = undecided;
   bool done_ = false;

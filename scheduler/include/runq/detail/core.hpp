@@ -70,7 +70,7 @@ class core {
 
   const options chosen;
   global_queue global;
-  park_protocol<machine, processor, core> parking;
+  park_protocol<machine, processor, core, policy> parking;
 
  private:
   // -- the machines' loop (machine.cpp) --
@@ -79,6 +79,7 @@ class core {
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] work take_oldest(processor& p);
+  [[nodiscard]] work spin(processor& p);
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
   void run(processor& p, const work& w);
@@ -128,6 +129,32 @@ class core {
   std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};
 };
+
+/// Makes `g`, which waits, runnable: next on the calling thread's processor, or at the end of the global queue when
+/// that is not one of the same scheduler. Any thread.
+inline void ready(goroutine& g) {
+  g.set_status(task_status::runnable);
+  core& home = *g.home;
+  processor* const p = this_processor();
+  if (p != nullptr && &p->home == &home) {
+    if (const std::size_t overflowed = p->own_queue.push_next(&g); overflowed != 0) p->overflowed += overflowed;
+  } else {
+    home.global.put(&g);
+  }
+  home.parking.submitted();
+}
+
+[[noreturn]] void throw_no_task();
+
+/// The calling task, which is about to wait for `reason` and go on at `self`. Throws runq::misuse outside a scheduler.
+[[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason) {
+  const processor* const p = this_processor();
+  if (p == nullptr) throw_no_task();
+  goroutine& g = *p->current;
+  g.resume = self;
+  g.waits(reason);
+  return g;
+}
 
 /// Calls `f` with every record there is, dead ones included.
 template <class F>

@@ -5,6 +5,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RUNQ_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RUNQ_ASAN 1
+#endif
+#endif
+#if defined(RUNQ_ASAN)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace runq::detail {
 
@@ -28,10 +40,47 @@ class frame_cache {
   frame_cache& operator=(const frame_cache&) = delete;
   ~frame_cache();
 
-  [[nodiscard]] void* allocate(std::size_t bytes);
-  void deallocate(void* memory, std::size_t bytes) noexcept;
+  [[nodiscard]] void* allocate(std::size_t bytes) {
+    if (bytes > largest) return ::operator new(bytes);
+    list& free = lists_[class_of(bytes)];
+    if (free.first == nullptr) refill(class_of(bytes));
+    block* const b = free.first;
+    free.first = b->next;
+    --free.size;
+    show(b, class_of(bytes));
+    return b;
+  }
+
+  void deallocate(void* memory, std::size_t bytes) noexcept {
+    if (bytes > largest) {
+      ::operator delete(memory);
+      return;
+    }
+    list& free = lists_[class_of(bytes)];
+    free.first = ::new (memory) block{free.first, nullptr, 0};
+    hide(free.first, class_of(bytes));
+    if (++free.size >= high) trim(class_of(bytes));
+  }
+
+  [[nodiscard]] static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule; }
+  [[nodiscard]] static constexpr std::size_t size_of_class(std::size_t c) noexcept { return (c + 1) * granule; }
+
+  // A free block may not be touched, but for its links: AddressSanitizer is told so.
+  static void hide([[maybe_unused]] block* b, [[maybe_unused]] std::size_t c) noexcept {
+#if defined(RUNQ_ASAN)
+    ASAN_POISON_MEMORY_REGION(b + 1, size_of_class(c) - sizeof(block));
+#endif
+  }
+  static void show([[maybe_unused]] block* b, [[maybe_unused]] std::size_t c) noexcept {
+#if defined(RUNQ_ASAN)
+    ASAN_UNPOISON_MEMORY_REGION(b, size_of_class(c));
+#endif
+  }
 
  private:
+  void refill(std::size_t c);
+  void trim(std::size_t c) noexcept;
+
   struct list {
     block* first = nullptr;
     std::uint32_t size = 0;
@@ -39,10 +88,9 @@ class frame_cache {
   std::array<list, largest / granule> lists_;
 };
 
-/// The same, for whatever thread calls: through the cache of its processor if it has one, else from the shared pool.
-/// Never inlined: the compiler must not remember one thread's cache across a suspension after which another runs.
-[[nodiscard]] void* allocate_frame(std::size_t bytes);
-void deallocate_frame(void* memory, std::size_t bytes) noexcept;
+/// The same for a thread without a processor. Any thread.
+[[nodiscard]] void* allocate_frame_outside(std::size_t bytes);
+void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 
 /// Bytes that the pool has taken from the system so far, in this process. They are kept for reuse.
 [[nodiscard]] std::size_t frame_pool_bytes() noexcept;

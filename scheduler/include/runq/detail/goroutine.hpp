@@ -6,6 +6,7 @@
 #include <coroutine>
 #include <cstdint>
 
+#include "runq/detail/policy.hpp"
 #include "runq/inject.hpp"
 
 namespace runq {
@@ -43,8 +44,8 @@ struct closure {
 /// A schedulable strand of execution: a task started by go(), or the continuation of one that another processor stole.
 /// Never freed while its scheduler lives, so that a dump may look at any of them; reused.
 struct goroutine {
-  inject_link<goroutine> link;     // of the queue it is in; the holder's
-  std::coroutine_handle<> resume;  // where it goes on; set when it suspends
+  inject_link<goroutine, policy> link;  // of the queue it is in; the holder's
+  std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;
   std::uint64_t id = 0;         // 1 is main; 0 in the free list
   const char* name = nullptr;   // a literal

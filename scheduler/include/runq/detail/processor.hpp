@@ -14,8 +14,8 @@
 #include "runq/detail/goroutine.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
-#include "runq/parker.hpp"
 #include "runq/park.hpp"
+#include "runq/parker.hpp"
 
 namespace runq::detail {
 
@@ -44,9 +44,11 @@ struct goroutine_cache {
   std::uint64_t last_id = 0;
 };
 
+using fork_deque = basic_chase_lev<frame*, policy>;
+
 /// A processor: a machine must hold one to run tasks, and at most as many tasks run at once as there are processors.
 /// All fields but the atomics and the thieves' handles belong to the machine that holds it.
-struct alignas(cache_line) processor : park_processor<processor, std_atomics> {
+struct alignas(cache_line) processor : park_processor<processor, policy> {
   processor(core& scheduler, std::uint32_t index);
 
   core& home;
@@ -55,7 +57,7 @@ struct alignas(cache_line) processor : park_processor<processor, std_atomics> {
   goroutine* current = nullptr;  // what runs now
   std::coroutine_handle<> next;  // what runs next without the queues; see transfer()
   std::uint32_t transfers = 0;   // since the machine's loop was last entered
-  std::uint32_t dispatches = 0;  // tasks run; every 61st looks at the global queue first
+  counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
   std::uint32_t lifo_chain = 0;  // consecutive tasks from runnext or the deque
   fast_random random;
   steal_order order;
@@ -63,9 +65,9 @@ struct alignas(cache_line) processor : park_processor<processor, std_atomics> {
   processor_queue queue;
   processor_queue::owner own_queue;
   processor_queue::thief queue_thief;
-  chase_lev<frame*> forks;  // continuations, or children that have not begun, by the fork policy
-  chase_lev<frame*>::owner own_forks;
-  chase_lev<frame*>::thief forks_thief;
+  fork_deque forks;  // continuations, or children that have not begun, by the fork policy
+  fork_deque::owner own_forks;
+  fork_deque::thief forks_thief;
 
   frame_cache frames;
   goroutine_cache goroutines;
@@ -76,7 +78,7 @@ struct alignas(cache_line) processor : park_processor<processor, std_atomics> {
 };
 
 /// A thread that runs tasks.
-struct machine : park_machine<machine, processor, parker, std_atomics> {
+struct machine : park_machine<machine, processor, parker, policy> {
   explicit machine(core& scheduler) : home(scheduler) {}
   core& home;
   processor* held = nullptr;
@@ -84,13 +86,29 @@ struct machine : park_machine<machine, processor, parker, std_atomics> {
   counter parks, useless_wakes;
 };
 
-/// The processor that the calling thread holds, or nullptr outside a scheduler. Never inlined: after a suspension the
-/// same code may run on another thread, and a compiler may remember the address of a thread-local variable.
+/// The processor that the calling thread holds, or nullptr outside a scheduler.
+///
+/// After a suspension the same code may run on another thread. Some compilers remember the address of a thread-local
+/// variable all the same (LLVM before 17, which optimises a coroutine before it splits it); for them this is a call.
+#if defined(__clang__) && __clang_major__ < 17
 [[nodiscard]] processor* this_processor() noexcept;
+#else
+extern constinit thread_local processor* held_here;
+[[nodiscard]] inline processor* this_processor() noexcept { return held_here; }
+#endif
 
-/// Makes `g`, which waits, runnable: next on the calling thread's processor, or on the global queue when that is not
-/// one of the same scheduler. Any thread.
-void ready(goroutine& g);
+/// Memory for a frame: through the cache of the calling thread's processor, if it has one.
+[[nodiscard]] inline void* allocate_frame(std::size_t bytes) {
+  processor* const p = this_processor();
+  return p != nullptr ? p->frames.allocate(bytes) : allocate_frame_outside(bytes);
+}
+inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
+  if (processor* const p = this_processor()) {
+    p->frames.deallocate(memory, bytes);
+  } else {
+    deallocate_frame_outside(memory, bytes);
+  }
+}
 
 /// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
 /// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all

@@ -30,6 +30,7 @@ class processor_queue {
   explicit processor_queue(global_queue& global) noexcept : global_(&global) {}
   [[nodiscard]] owner make_owner() noexcept;
   [[nodiscard]] thief make_thief() const noexcept;
+  [[nodiscard]] static constexpr std::size_t capacity() noexcept { return 0; }
 
  private:
   global_queue* global_;
@@ -57,7 +58,7 @@ class processor_queue::owner {
   [[nodiscard]] popped<goroutine> pop() noexcept { return {global_->take(), false}; }
   [[nodiscard]] goroutine* pop_oldest() noexcept { return nullptr; }
   [[nodiscard]] goroutine* take_from(global_queue& global, std::size_t) noexcept { return global.take(); }
-  [[nodiscard]] steal_result<goroutine*> steal_from(const thief&, steal_runnext = steal_runnext::no) noexcept {
+  [[nodiscard]] steal_result<goroutine*> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept {
     return {};
   }
   [[nodiscard]] goroutine_list drain() noexcept { return {}; }

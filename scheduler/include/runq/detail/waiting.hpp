@@ -7,14 +7,14 @@
 #include <cstdint>
 
 #include "runq/atomics.hpp"
-#include "runq/detail/processor.hpp"
+#include "runq/detail/core.hpp"
 #include "runq/suspension.hpp"
 
 namespace runq::detail {
 
 /// How tasks wait in production. A model puts its own threads in their place; the rest of the code is the same.
 struct task_waiting {
-  using atomics = std_atomics;
+  using atomics = policy;
   using sleeper = goroutine*;
   static void wake(sleeper g) { ready(*g); }
 };
@@ -129,8 +129,5 @@ class wake_list {
   waiter<Policy>* first_ = nullptr;
   waiter<Policy>* last_ = nullptr;
 };
-
-/// The calling task, which is about to wait for `reason` and go on at `self`. Throws runq::misuse outside a scheduler.
-[[nodiscard]] goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason);
 
 }  // namespace runq::detail
