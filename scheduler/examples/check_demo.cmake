@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Runs a demo and compares what it prints with what the files beside this one say:
 #   EXPECTED.out     its standard output, exactly; or
-#   EXPECTED.regex   a regular expression that matches all of it; no file: any output
+#   EXPECTED.regex   a regular expression that matches all of it, but for the last line feed; no file: any output
 #   EXPECTED.err     its standard error, exactly; no file: nothing
 #   EXPECTED.status  its exit status; no file: 0
 execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status TIMEOUT 100)
@@ -19,7 +19,8 @@ endfunction()
 if(EXISTS "${EXPECTED}.regex")
   file(READ "${EXPECTED}.regex" regex)
   string(STRIP "${regex}" regex)
-  if(NOT out MATCHES "^${regex}$")
+  string(STRIP "${out}" stripped)
+  if(NOT stripped MATCHES "^${regex}$")
     message(FATAL_ERROR "${PROGRAM}: the output does not match ${regex}\n--- got\n${out}\n---")
   endif()
 elseif(EXISTS "${EXPECTED}.out")
