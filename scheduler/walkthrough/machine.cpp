@@ -57,7 +57,14 @@ std::optional<std::string> machine::obstacle_to_return(const frame& top) const {
 bool machine::called_child_is_back(std::size_t processor) const {
   const auto& stack = now_[processor].stack;
   return !stack.empty() && stack.back().state == frame::phase::returned &&
-         states_[program_->tasks[stack.back().task].parent].called;
+         states_[caller(processor)].called == stack.back().task;
+}
+
+task_id machine::next_child(task_id task) const { return program_->tasks[task].children[states_[task].forked]; }
+
+// The parent of the task on top, whatever its state.
+task_id machine::caller(std::size_t processor) const {
+  return program_->tasks[now_[processor].stack.back().task].parent;
 }
 
 std::optional<std::string> machine::obstacle(step s) const {
@@ -118,17 +125,20 @@ void machine::apply(step s) {
 }
 
 void machine::fork(std::size_t processor) {
+  walkthrough::processor& self = now_[processor];
+  const task_id parent = self.stack.back().task;
   if (pushed_ == stealing::continuations) {
-    now_[processor].deque.push_back(now_[processor].stack.back().task);
+    self.deque.push_back(parent);
     begin_next_child(processor);
   } else {
-    const task_id parent = now_[processor].stack.back().task;
-    now_[processor].deque.push_back(program_->tasks[parent].children[states_[parent].forked++]);
+    self.deque.push_back(next_child(parent));
+    ++states_[parent].forked;
   }
 }
 
 void machine::call(std::size_t processor) {
-  states_[now_[processor].stack.back().task].called = true;
+  const task_id parent = now_[processor].stack.back().task;
+  states_[parent].called = next_child(parent);
   begin_next_child(processor);
 }
 
@@ -136,7 +146,8 @@ void machine::call(std::size_t processor) {
 void machine::begin_next_child(std::size_t processor) {
   auto& stack = now_[processor].stack;
   const task_id parent = stack.back().task;
-  const task_id child = program_->tasks[parent].children[states_[parent].forked++];
+  const task_id child = next_child(parent);
+  ++states_[parent].forked;
   stack.back() = {.task = child};
   history_.push_back({event::kind::begins, child});
 }
@@ -148,9 +159,8 @@ void machine::take(std::size_t processor, task_id task, bool stolen) {
 }
 
 void machine::resume(std::size_t processor) {
-  frame& top = now_[processor].stack.back();
-  top = {.task = program_->tasks[top.task].parent};
-  states_[top.task].called = false;
+  const task_id parent = caller(processor);
+  now_[processor].stack.back() = {.task = parent};
 }
 
 void machine::finish(std::size_t processor) {
@@ -160,6 +170,7 @@ void machine::finish(std::size_t processor) {
   states_[top.task].value = value;
   history_.push_back({event::kind::returns, top.task});
   top.state = frame::phase::returned;
+  top.value = value;
   drop_returned_children(top.task);
 }
 
@@ -179,22 +190,20 @@ void machine::drop_returned_children(task_id parent) {
 
 std::string machine::describe(step s) const {
   const frame* top = current(s.processor);
-  const std::string self = top == nullptr ? "nothing" : name(top->task);
-  const std::string who = thread_name(s.processor);
   const std::string rest_of = pushed_ == stealing::continuations ? "c." : "";
   switch (s.what) {
-    case act::fork: return who + " forks in " + self;
-    case act::call: return who + " calls in " + self;
-    case act::wait: return who + " waits in " + self;
-    case act::finish: return who + " returns from " + self;
-    case act::resume: return who + " goes on with the caller";
-    case act::pop: return who + " pops " + rest_of + name(now_[s.processor].deque.back());
+    case act::fork: return "forks " + name(next_child(top->task));
+    case act::call: return "calls " + name(next_child(top->task));
+    case act::wait: return "waits in " + name(top->task);
+    case act::finish: return "returns from " + name(top->task);
+    case act::resume: return "goes on with " + name(caller(s.processor));
+    case act::pop: return "pops " + rest_of + name(now_[s.processor].deque.back());
     case act::steal: {
       const std::size_t victim = *victim_of(s.processor);
-      return who + " steals " + rest_of + name(now_[victim].deque.front()) + " from " + thread_name(victim);
+      return "steals " + rest_of + name(now_[victim].deque.front()) + " from " + thread_name(victim);
     }
   }
-  return who;
+  return {};
 }
 
 }  // namespace runq::walkthrough

@@ -37,6 +37,7 @@ struct frame {
   task_id task;
   phase state = phase::running;
   bool stolen = false;
+  int value = 0;  // once it has returned
 };
 
 struct processor {
@@ -66,7 +67,7 @@ class machine {
   /// Takes a step that is possible.
   void apply(step s);
 
-  /// The step in words: "T2 steals f4 from T1".
+  /// What the processor does in a possible step: "steals f4 from T1".
   [[nodiscard]] std::string describe(step s) const;
 
   /// The task that the processor is in, which may be waiting; nothing when it is in none. A task that has returned
@@ -84,9 +85,9 @@ class machine {
 
  private:
   struct state {
-    std::size_t forked = 0;        // how many of its children
-    bool called = false;           // its rest is nowhere: the child that it called will come back to it
-    std::optional<int> value{};    // once it has returned
+    std::size_t forked = 0;           // how many of its children
+    std::optional<task_id> called{};  // the last child that it called, which comes back to it
+    std::optional<int> value{};       // once it has returned
   };
 
   [[nodiscard]] const std::string& name(task_id task) const { return program_->tasks[task].name; }
@@ -95,6 +96,8 @@ class machine {
   [[nodiscard]] std::optional<std::size_t> victim_of(std::size_t thief) const;
   [[nodiscard]] std::optional<std::string> obstacle_to_return(const frame& top) const;
   [[nodiscard]] bool called_child_is_back(std::size_t processor) const;
+  [[nodiscard]] task_id next_child(task_id task) const;
+  [[nodiscard]] task_id caller(std::size_t processor) const;
 
   void fork(std::size_t processor);
   void call(std::size_t processor);

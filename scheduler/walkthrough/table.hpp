@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Runs and other tables as text.
+//
+//   main(j),f4 / f3,f2 ‖ – / –     T1's stack / T1's deque ‖ T2's stack / T2's deque
+//
+// f4 is a task, c.f4 the rest of it: in a deque, or on the stack of a thread that stole it. (j) waits at its join, ret1
+// has returned 1. A stack has its top on the right; a deque has its head, where others steal, on the left.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "walkthrough/run.hpp"
+
+namespace runq::walkthrough {
+
+using lines = std::vector<std::string>;
+
+/// Where the book's tables say the same thing in different words.
+struct wording {
+  std::string rest_of_main = "c.main";
+  std::string before_result = "main prints ";
+  std::string after_result{};
+};
+
+/// One line for each row, as above.
+[[nodiscard]] lines in_notation(const run& r, const wording& words);
+
+/// The same as a table with a head. Rows that depart from the strict rule have a star.
+[[nodiscard]] lines table_of(const run& r, const wording& words);
+
+/// Rows of cells as lines with aligned columns; the first row is the head.
+[[nodiscard]] lines aligned(const std::vector<lines>& cells);
+
+/// Two texts next to each other, each under its title.
+[[nodiscard]] lines beside(const std::string& left_title, lines left, const std::string& right_title, lines right);
+
+}  // namespace runq::walkthrough
