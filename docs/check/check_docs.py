@@ -5,7 +5,11 @@
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
 
-check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--prefix DIR] --page FILE.md
+check_docs.py comments --root ROOT --work DIR --compiler CXX --header FILE.hpp
+    Every example in a doc comment (`///     code`) compiles: as declarations, or as statements of a coroutine that sees
+    comment_prelude.hpp.
+
+check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
       cpp               with main(): compiled with all warnings, linked and run; otherwise compiled as it stands or, if
                         it is made of statements, inside a function. A fragment sees every public header and the
@@ -45,6 +49,18 @@ def blocks(text):
         yield text.count("\n", 0, m.start()) + 1, m[2].split(), body
 
 
+def comment_examples(text):
+    """The bodies of the examples in doc comments: runs of lines that are indented by four more spaces than text is."""
+    body = ""
+    for line in [*text.splitlines(), ""]:
+        m = re.match(r" *///     (.*)$", line)
+        if m:
+            body += m[1] + "\n"
+        elif body:
+            yield body
+            body = ""
+
+
 def run(command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
     if done.returncode != 0:
@@ -55,14 +71,15 @@ def run(command, **options):
 class CodeCheck:
     def __init__(self, arguments):
         self.root, self.work, self.compiler = arguments.root, arguments.work, arguments.compiler
-        self.generator, self.prefix = arguments.generator, arguments.prefix
+        self.generator, self.prefix, self.library = arguments.generator, arguments.prefix, arguments.library
         self.work.mkdir(parents=True, exist_ok=True)
 
     def compile(self, name, text, *flags):
         source = self.work / f"{name}.cpp"
         source.write_text(text)
-        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "models/checker", "proptests")]
-        run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source])
+        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "scheduler/include", "models/checker", "proptests")]
+        libraries = [self.library] if self.library and "-fsyntax-only" not in flags else []
+        run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source, *libraries])
 
     def cpp(self, name, options, body):
         if "excerpt" in options:
@@ -99,6 +116,31 @@ class CodeCheck:
                 return "compiled inside a function"
             except Problem as as_statements:
                 raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
+
+    def comment(self, name, body):
+        includes = f'#include <runq/runq.hpp>\n#include "{self.root / "docs/check/comment_prelude.hpp"}"\n'
+        flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-fsyntax-only"]
+        try:
+            self.compile(name, f"{includes}namespace {{\n{body}}}\n" if "int main" not in body else includes + body, *flags,
+                         "-Wno-unused-function")
+            return "compiled"
+        except Problem as as_declarations:
+            try:
+                self.compile(name, f"{includes}runq::task<> comment() {{\n{body}co_return;\n}}\n", *flags)
+                return "compiled inside a coroutine"
+            except Problem as as_statements:
+                raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
+
+    def check_comments(self, header):
+        failed = 0
+        for number, body in enumerate(comment_examples(header.read_text())):
+            where = f"{header.name}: example {number + 1}:"
+            try:
+                print(where, self.comment(f"{header.stem}_{number}", body))
+            except Problem as problem:
+                failed += 1
+                print(where, "FAILED", problem)
+        return failed
 
     def cmake(self, name, options, body):
         folder = self.work / name
@@ -213,16 +255,20 @@ def check_links(root):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["links", "code"])
+    parser.add_argument("what", choices=["links", "code", "comments"])
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--compiler")
     parser.add_argument("--generator")
     parser.add_argument("--prefix", default="")
+    parser.add_argument("--library", default="")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--header", type=Path)
     arguments = parser.parse_args()
     if arguments.what == "links":
         return check_links(arguments.root)
+    if arguments.what == "comments":
+        return CodeCheck(arguments).check_comments(arguments.header)
     return CodeCheck(arguments).check(arguments.page)
 
 

@@ -102,8 +102,15 @@ work core::take_local_or_global(processor& p) {
     }
     return {.task = next.task, .inherits = next.from_runnext};
   }
+  return take_share(p);
+}
+
+work core::take_share(processor& p) {
   if (!global.has_work()) return {};
-  return {.task = p.own_queue.take_from(global, parking.limit())};
+  goroutine* const first = p.own_queue.take_from(global, parking.limit());
+  // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
+  if (p.own_queue.size_approx() != 0) parking.submitted();
+  return {.task = first};
 }
 
 work core::take_oldest(processor& p) {
@@ -117,9 +124,7 @@ work core::spin(processor& p) {
   for (int i = 0; i != looks && !surplus(p); ++i) {
     if (const work w = steal(p)) return w;
     pause(look_pauses);
-    if (global.has_work()) {
-      if (goroutine* const g = p.own_queue.take_from(global, parking.limit())) return {.task = g};
-    }
+    if (const work w = take_share(p)) return w;
   }
   return {};
 }
@@ -206,12 +211,12 @@ void core::hold(machine& m, processor& p) {
 }
 
 bool core::work_anywhere() const noexcept {
-  if (global.has_work()) return true;
   const unsigned n = parking.limit();
   for (unsigned i = 0; i != n; ++i) {
     if (processors_[i]->queue_thief.has_work() || processors_[i]->forks_thief.has_work()) return true;
   }
-  return false;
+  // Last, because a task that yields goes from a processor to the global queue.
+  return global.has_work();
 }
 
 void core::start_machine(processor& p) {

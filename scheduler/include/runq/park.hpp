@@ -131,22 +131,30 @@ class park_protocol {
   /// Machine `m`, which is not spinning, gives up processor `p`, which is surplus and whose tasks it has moved to the
   /// global queue. Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
   [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
+    Processor* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      held_.set(held_.get() - 1);
-      p.retired.set(true);
       if (stopping_.get()) return nullptr;
-      if (Processor* const other = pop_idle()) return other;
-      add_idle(m);
+      if (!host_.surplus(p)) {
+        // A resize() came in between, which took `p` for held and so did not make it idle.
+        next = &p;
+      } else {
+        held_.set(held_.get() - 1);
+        p.retired.set(true);
+        next = pop_idle();
+        if (next == nullptr) add_idle(m);
+      }
     }
+    // Whoever looked at the queues while the tasks were moved has not seen them.
     submitted();
-    return sleep(m);
+    return next != nullptr ? next : sleep(m);
   }
 
   /// From now on there are `n` processors. New ones are idle at first, and one is woken; idle ones that are too many go
   /// at once, the others when their machines notice (surplus(), retire()). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
+    bool more = false;
     {
       const std::lock_guard lock(mutex_);
       // [park.resize.before] relaxed: written under the lock only.
@@ -154,14 +162,16 @@ class park_protocol {
       // [park.resize.limit] relaxed: whoever sees it late retires late.
       limit_.store(n, std::memory_order::relaxed);
       drop_surplus();
-      // The machine that submitted() wakes below answers a pending request as well.
-      if (n > before) withdraw_request();
       for (unsigned i = n; i-- != 0;) {
         Processor& p = host_.processor_at(i);
-        if (p.retired.get()) push_idle(p);
+        if (!p.retired.get()) continue;
+        push_idle(p);
+        more = true;
       }
+      // The machine that submitted() wakes below answers a pending request as well.
+      if (more) withdraw_request();
     }
-    if (n > before) submitted();
+    if (more) submitted();
     return before;
   }
 
@@ -255,14 +265,14 @@ class park_protocol {
       if (p == nullptr) {
         // [park.need.set] relaxed: read under the lock by who gives up a processor.
         need_spinning_.store(1U, std::memory_order::relaxed);
-      } else {
-        m = wake_machine_for(*p);
+        // [park.one.undo] relaxed: ordered by the lock. Under it, because this thread looks at no queue: once another
+        // processor can become idle, nobody may take it for a spinner.
+        spinning_.fetch_sub(1U, std::memory_order::relaxed);
+        return;
       }
+      m = wake_machine_for(*p);
     }
-    if (p == nullptr) {
-      // [park.one.undo] relaxed: as [park.one.claim].
-      spinning_.fetch_sub(1U, std::memory_order::relaxed);
-    } else if (m != nullptr) {
+    if (m != nullptr) {
       m->parker.unpark();
     } else {
       host_.start_machine(*p);

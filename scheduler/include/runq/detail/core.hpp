@@ -79,6 +79,7 @@ class core {
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] work take_oldest(processor& p);
+  [[nodiscard]] work take_share(processor& p);
   [[nodiscard]] work spin(processor& p);
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);

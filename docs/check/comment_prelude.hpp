@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What an example in a doc comment of the scheduler may use without declaring it.
+#pragma once
+
+#include <cstdio>
+#include <span>
+#include <vector>
+
+namespace {
+
+[[maybe_unused]] runq::channel<int> numbers(3), out;
+[[maybe_unused]] int shared = 0;
+[[maybe_unused]] std::vector<int> first_half, second_half;
+[[maybe_unused]] runq::task<> work(int) { co_return; }
+[[maybe_unused]] runq::task<int> sum(std::span<const int>) { co_return 0; }
+
+}  // namespace
