@@ -4,11 +4,14 @@
 set(sources "")
 foreach(folder IN ITEMS deque scheduler models proptests bench docs)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.hpp"
-       "${PROJECT_SOURCE_DIR}/${folder}/*.cpp")
+       "${PROJECT_SOURCE_DIR}/${folder}/*.cpp" "${PROJECT_SOURCE_DIR}/${folder}/*.h" "${PROJECT_SOURCE_DIR}/${folder}/*.c")
   list(APPEND sources ${found})
 endforeach()
-set(scripts "${PROJECT_SOURCE_DIR}/kit" "${PROJECT_SOURCE_DIR}/.ci/run"
-    "${PROJECT_SOURCE_DIR}/proptests/fuzz/must_find.sh")
+file(GLOB_RECURSE scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/deque/test/*.sh")
+list(APPEND scripts "${PROJECT_SOURCE_DIR}/kit" "${PROJECT_SOURCE_DIR}/.ci/run"
+     "${PROJECT_SOURCE_DIR}/proptests/fuzz/must_find.sh")
+file(GLOB_RECURSE recipes CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/recipes/*.py"
+     "${CMAKE_CURRENT_LIST_DIR}/recipes/*.cmake" "${CMAKE_CURRENT_LIST_DIR}/recipes/*.json")
 
 # Another version formats differently, so only this one is asked.
 find_program(RUNQ_CLANG_FORMAT NAMES clang-format-14)
@@ -18,8 +21,11 @@ mark_as_advanced(RUNQ_CLANG_FORMAT RUNQ_SHELLCHECK)
 add_test(NAME style_format COMMAND "${RUNQ_CLANG_FORMAT}" --dry-run -Werror ${sources})
 add_test(NAME style_scripts COMMAND "${RUNQ_SHELLCHECK}" ${scripts})
 add_test(NAME style_licence COMMAND sh -c "! grep -L 'SPDX-License-Identifier: MIT' \"$@\" | grep ." sh ${sources}
-                                    ${scripts})
-set_tests_properties(style_format style_scripts style_licence PROPERTIES LABELS "unit;style")
+                                    ${scripts} ${recipes})
+# The one number in the recipes that CMake does not fill in.
+add_test(NAME style_recipe_version COMMAND grep -F "\"version\": \"${PROJECT_VERSION}\""
+                                           "${CMAKE_CURRENT_LIST_DIR}/recipes/vcpkg/runqkit/vcpkg.json")
+set_tests_properties(style_format style_scripts style_licence style_recipe_version PROPERTIES LABELS "unit;style")
 if(NOT RUNQ_CLANG_FORMAT)
   set_tests_properties(style_format PROPERTIES DISABLED ON)
 endif()

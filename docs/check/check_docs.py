@@ -16,8 +16,9 @@ check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--pre
                         declarations of prelude.hpp.
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
       cpp excerpt       not compiled: some source file of the project must contain these lines
-      cmake             configured and built in a project that has a target `my_app`; --prefix is where the library is
-                        installed
+      c                 compiled as C11 with all warnings, linked with the installed C interface, and run
+      cmake             configured and built in a project that has a target `my_app`, in C if it links runq::c; --prefix
+                        is where the library is installed
       sh, console       lines that call ./kit use a command and options that `./kit help` lists; presets and labels exist
     Other languages are not checked.
 """
@@ -142,6 +143,16 @@ class CodeCheck:
                 print(where, "FAILED", problem)
         return failed
 
+    def c(self, name, options, body):
+        source, program = self.work / f"{name}.c", self.work / name
+        source.write_text(body)
+        libraries = sorted(Path(self.prefix).glob("lib*/**/librunqkit_c.a"))
+        if not libraries:
+            raise Problem(f"{self.prefix} has no C interface")
+        run(["cc", "-std=c11", *WARNINGS, f"-I{self.prefix}/include", source, libraries[0], "-pthread", "-o", program])
+        run([program], timeout=60)
+        return "compiled and run"
+
     def cmake(self, name, options, body):
         folder = self.work / name
         folder.mkdir(exist_ok=True)
@@ -149,8 +160,13 @@ class CodeCheck:
         link = folder / "third_party/runqkit"
         if not link.is_symlink():
             link.symlink_to(self.root)
-        (folder / "main.cpp").write_text("#include <runq/ring.hpp>\nint main() { runq::ring<int> r; }\n")
-        head = "cmake_minimum_required(VERSION 3.25)\nproject(doc LANGUAGES CXX)\nadd_executable(my_app main.cpp)\n"
+        if "runq::c)" in body:
+            main, text = "main.c", "#include <runq.h>\nint main(void) { return runq_status_text(RUNQ_OK) == NULL; }\n"
+        else:
+            main, text = "main.cpp", "#include <runq/ring.hpp>\nint main() { runq::ring<int> r; }\n"
+        (folder / main).write_text(text)
+        languages = "C CXX" if main == "main.c" else "CXX"
+        head = f"cmake_minimum_required(VERSION 3.25)\nproject(doc LANGUAGES {languages})\nadd_executable(my_app {main})\n"
         (folder / "CMakeLists.txt").write_text(head + body)
         build = folder / "build"
         run(["cmake", "-G", self.generator, "-S", folder, "-B", build, f"-DCMAKE_CXX_COMPILER={self.compiler}",
@@ -205,7 +221,7 @@ class CodeCheck:
                 raise Problem(f"`{' '.join(words)}`: there is no label {value}")
 
     def check(self, page):
-        kinds = {"cpp": self.cpp, "cmake": self.cmake, "sh": self.shell, "bash": self.shell, "console": self.shell}
+        kinds = {"cpp": self.cpp, "c": self.c, "cmake": self.cmake, "sh": self.shell, "bash": self.shell, "console": self.shell}
         failed = 0
         for line, options, body in blocks(page.read_text()):
             if not options or options[0] not in kinds:

@@ -6,36 +6,67 @@ set(source "${CMAKE_CURRENT_SOURCE_DIR}/test/consumer")
 set(work "${CMAKE_CURRENT_BINARY_DIR}/consumers of runqkit")
 set(stage "${work}/installed here")
 set(RUNQ_STAGE "${stage}" PARENT_SCOPE) # the documentation's tests use it too
+# And so may the path of the sources.
+set(sources_here "${work}/sources of runqkit")
+file(MAKE_DIRECTORY "${work}")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${sources_here}" SYMBOLIC)
+
+# Into an empty folder: what an older installation left there could hide that a file is missing or stale.
+add_test(NAME consumer_install COMMAND sh -c "rm -rf \"$2\" && exec \"$0\" --install \"$1\" --prefix \"$2\""
+                                       "${CMAKE_COMMAND}" "${PROJECT_BINARY_DIR}" "${stage}")
+set_tests_properties(consumer_install PROPERTIES LABELS consumer FIXTURES_SETUP runq_installed)
 
 # Configures, builds and runs a project; the rest of the arguments are options for its configuration.
 function(runq_add_consumer name)
+  file(REMOVE_RECURSE "${work}/${name}") # what an older configuration left there could hide a mistake
   add_test(
     NAME consumer_${name}
-    COMMAND
-      "${CMAKE_CTEST_COMMAND}" --build-and-test "${source}/${name}" "${work}/${name}"
-      --build-generator "${CMAKE_GENERATOR}" --build-options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" ${ARGN}
-      --test-command "${work}/${name}/consumer")
+    COMMAND "${CMAKE_CTEST_COMMAND}" --build-and-test "${source}/${name}" "${work}/${name}" --build-generator
+            "${CMAKE_GENERATOR}" --build-options ${ARGN} --test-command "${work}/${name}/consumer")
+  set_tests_properties(consumer_${name} PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed)
 endfunction()
 
-function(runq_add_plain_consumer name flags)
-  add_test(NAME consumer_${name} COMMAND sh "${source}/plain.sh" "${work}/${name}" "${CMAKE_CXX_COMPILER}" "${flags}")
+# Compiles one file by a plain call of a compiler, and runs it.
+function(runq_add_plain_consumer name file compiler flags)
+  add_test(NAME consumer_${name} COMMAND sh "${source}/plain.sh" "${work}/${name}" "${file}" "${compiler}" "${flags}")
+  set_tests_properties(consumer_${name} PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed)
 endfunction()
 
-add_test(NAME consumer_install COMMAND "${CMAKE_COMMAND}" --install "${PROJECT_BINARY_DIR}" --prefix "${stage}")
-set_tests_properties(consumer_install PROPERTIES FIXTURES_SETUP runq_installed)
+set(cxx "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")
+set(from_stage "-DCMAKE_PREFIX_PATH=${stage}" "-DRUNQ_VERSION=${PROJECT_VERSION}")
+runq_add_consumer(find_package "${cxx}" ${from_stage})
+runq_add_consumer(subdirectory "${cxx}" "-DRUNQ_SOURCE=${sources_here}")
+runq_add_consumer(fetch_content "${cxx}" "-DRUNQ_SOURCE=${sources_here}")
+foreach(name IN ITEMS subdirectory fetch_content)
+  set_tests_properties(consumer_${name} PROPERTIES FIXTURES_SETUP runq_built_${name})
+  add_test(NAME consumer_${name}_installs_nothing COMMAND sh "${source}/installs_nothing.sh" "${CMAKE_COMMAND}"
+                                                          "${work}/${name}")
+  set_tests_properties(consumer_${name}_installs_nothing PROPERTIES LABELS consumer FIXTURES_REQUIRED
+                                                                    runq_built_${name})
+endforeach()
 
-runq_add_consumer(find_package "-DCMAKE_PREFIX_PATH=${stage}" "-DRUNQ_VERSION=${PROJECT_VERSION}")
-runq_add_consumer(subdirectory "-DRUNQ_SOURCE=${PROJECT_SOURCE_DIR}")
-runq_add_plain_consumer(copied_headers "'-I${CMAKE_CURRENT_SOURCE_DIR}/include' -pthread -fno-exceptions -fno-rtti")
-runq_add_plain_consumer(pkg_config "$(pkg-config --cflags --libs runqkit)")
+set(strictly "-pthread -fno-exceptions -fno-rtti")
+runq_add_plain_consumer(copied_headers main.cpp "${CMAKE_CXX_COMPILER}" "'-I${stage}/include' ${strictly}")
+if(TARGET runq_single_headers)
+  runq_add_plain_consumer(single_header single_header.cpp "${CMAKE_CXX_COMPILER}"
+                          "'-I${stage}/share/runqkit/single' ${strictly}")
+endif()
+runq_add_plain_consumer(pkg_config main.cpp "${CMAKE_CXX_COMPILER}" "$(pkg-config --cflags --libs runqkit)")
+set(by_pkg_config consumer_pkg_config)
 
-set(consumers find_package subdirectory copied_headers pkg_config)
-list(TRANSFORM consumers PREPEND consumer_)
-set_tests_properties(consumer_install ${consumers} PROPERTIES LABELS consumer)
-set_tests_properties(consumer_find_package consumer_pkg_config PROPERTIES FIXTURES_REQUIRED runq_installed)
-set_tests_properties(consumer_pkg_config PROPERTIES ENVIRONMENT "PKG_CONFIG_PATH=${stage}/share/pkgconfig")
+if(RUNQ_BUILD_C AND CMAKE_C_COMPILER)
+  runq_add_consumer(c_find_package "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" ${from_stage})
+  runq_add_consumer(c_subdirectory "${cxx}" "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DRUNQ_SOURCE=${sources_here}")
+  # By the C compiler alone, so without the C++ run-time library.
+  runq_add_plain_consumer(c_pkg_config main.c "${CMAKE_C_COMPILER}" "$(pkg-config --cflags --libs runqkit_c)")
+  list(APPEND by_pkg_config consumer_c_pkg_config)
+endif()
+
+set_tests_properties(
+  ${by_pkg_config} PROPERTIES ENVIRONMENT
+                              "PKG_CONFIG_PATH=${stage}/share/pkgconfig:${stage}/${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 find_program(RUNQ_PKG_CONFIG pkg-config)
 mark_as_advanced(RUNQ_PKG_CONFIG)
 if(NOT RUNQ_PKG_CONFIG)
-  set_tests_properties(consumer_pkg_config PROPERTIES DISABLED ON) # listed by ctest as not run
+  set_tests_properties(${by_pkg_config} PROPERTIES DISABLED ON) # listed by ctest as not run
 endif()

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// The C interface: every function of runq.h is one call of the C++ queue behind it.
+//
+// Compile it with C++20 and without exceptions, and it needs no C++ run-time library, so that a C program is linked by
+// its C compiler: the policy below takes memory from malloc() and its lock from POSIX threads.
+#include "runq.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <pthread.h>
+#include <runq/chase_lev.hpp>
+#include <runq/inject.hpp>
+#include <runq/local_queue.hpp>
+#include <runq/ring.hpp>
+#include <runq/runnext.hpp>
+
+// Not an anonymous namespace, because the structs of runq.h, which have linkage, are made of these types.
+namespace runq_c {
+
+struct c_atomics : runq::std_atomics {
+  class mutex {
+   public:
+    mutex() noexcept = default;
+    mutex(const mutex&) = delete;
+    mutex& operator=(const mutex&) = delete;
+    ~mutex() { pthread_mutex_destroy(&mutex_); }
+    void lock() noexcept { pthread_mutex_lock(&mutex_); }
+    void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+    bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
+
+   private:
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  };
+  static void* allocate(std::size_t bytes) noexcept { return std::malloc(bytes); }
+  static void deallocate(void* p) noexcept { std::free(p); }
+};
+
+// What lies in a runq_task while a queue has it. C++ gives memory a new object by placement new, so every push makes a
+// node of the task; C code never looks into it.
+struct node {
+  runq::inject_link<node, c_atomics> link;
+};
+static_assert(sizeof(node) <= sizeof(runq_task) && alignof(node) <= alignof(runq_task));
+
+using ring = runq::basic_ring<void*, RUNQ_RING_CAPACITY, std::uint64_t, c_atomics>;
+using runnext = runq::basic_runnext<void*, c_atomics>;
+using chase_lev = runq::basic_chase_lev<void*, c_atomics>;
+using global_queue = runq::inject<&node::link>;
+using local_queue = runq::local_queue<&node::link>;
+
+static_assert(RUNQ_DEFAULT_BACKOFF == runnext::default_backoff);
+
+}  // namespace runq_c
+
+// A queue and its owner handle: in C, who may use that is for the caller to keep in mind.
+struct runq_ring {
+  runq_c::ring queue{};
+  runq_c::ring::owner owner = queue.make_owner();
+};
+
+struct runq_runnext {
+  runq_c::runnext slot{};
+  runq_c::runnext::owner owner = slot.make_owner();
+};
+
+struct runq_chase_lev {
+  explicit runq_chase_lev(std::size_t initial_capacity) noexcept : deque(initial_capacity) {}
+  runq_c::chase_lev deque;
+  runq_c::chase_lev::owner owner = deque.make_owner();
+};
+
+struct runq_global {
+  runq_c::global_queue queue{};
+};
+
+struct runq_local_queue {
+  explicit runq_local_queue(runq_global& global) noexcept : queue(global.queue) {}
+  runq_c::local_queue queue;
+  runq_c::local_queue::owner owner = queue.make_owner();
+};
+
+namespace {
+
+runq_c::node* node_of(runq_task* task) noexcept { return ::new (static_cast<void*>(task)) runq_c::node; }
+runq_task* task_of(runq_c::node* n) noexcept { return static_cast<runq_task*>(static_cast<void*>(n)); }
+
+// Tasks that arrive as an array travel on as a list.
+runq_c::global_queue::chain chain_of(runq_task* const* tasks, std::size_t count) noexcept {
+  runq_c::global_queue::chain batch;
+  for (std::size_t i = 0; i != count; ++i) batch.push_back(node_of(tasks[i]));
+  return batch;
+}
+
+runq_status status_of(runq::steal_status s) noexcept {
+  switch (s) {
+    case runq::steal_status::taken: return RUNQ_OK;
+    case runq::steal_status::empty: return RUNQ_EMPTY;
+    case runq::steal_status::lost: break;
+  }
+  return RUNQ_LOST;
+}
+
+// Hands out what was stolen, if anything was.
+runq_status give(const runq::steal_result<void*>& loot, void** element) noexcept {
+  if (loot) *element = loot.value;
+  return status_of(loot.status);
+}
+
+runq_status give(const std::optional<void*>& popped, void** element) noexcept {
+  if (popped) *element = *popped;
+  return popped ? RUNQ_OK : RUNQ_EMPTY;
+}
+
+// The queues are aligned to cache lines, which malloc() does not promise.
+template <class T, class... Arguments>
+T* create(Arguments&... arguments) noexcept {
+  void* memory = nullptr;
+  return posix_memalign(&memory, alignof(T), sizeof(T)) == 0 ? ::new (memory) T(arguments...) : nullptr;
+}
+
+template <class T>
+void destroy(T* object) noexcept {
+  if (object == nullptr) return;
+  object->~T();
+  std::free(object);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* runq_status_text(runq_status status) {
+  switch (status) {
+    case RUNQ_OK: return "ok";
+    case RUNQ_EMPTY: return "empty";
+    case RUNQ_LOST: return "lost";
+    case RUNQ_FULL: return "full";
+    case RUNQ_NO_MEMORY: return "no memory";
+    case RUNQ_INVALID: return "invalid";
+  }
+  return "unknown";
+}
+
+runq_ring* runq_ring_create(void) { return create<runq_ring>(); }
+void runq_ring_destroy(runq_ring* ring) { destroy(ring); }
+void runq_ring_hand_over(runq_ring* ring) { ring->owner.rebind(); }
+
+runq_status runq_ring_push(runq_ring* ring, void* element) { return ring->owner.push(element) ? RUNQ_OK : RUNQ_FULL; }
+size_t runq_ring_push_batch(runq_ring* ring, void* const* elements, size_t count) {
+  return ring->owner.push_batch(std::span(elements, count));
+}
+runq_status runq_ring_pop(runq_ring* ring, void** element) { return give(ring->owner.pop(), element); }
+size_t runq_ring_shed_half(runq_ring* ring, void** elements) {
+  return ring->owner.shed_half(std::span<void*, RUNQ_RING_CAPACITY / 2>(elements, RUNQ_RING_CAPACITY / 2));
+}
+size_t runq_ring_room(runq_ring* ring) { return ring->owner.room(); }
+
+runq_status runq_ring_steal(const runq_ring* victim, void** element) {
+  return give(victim->queue.make_thief().steal(), element);
+}
+runq_status runq_ring_steal_half(const runq_ring* victim, runq_ring* into, size_t limit, void** element,
+                                 size_t* taken) {
+  if (victim == into || limit == 0) return RUNQ_INVALID;
+  const auto loot = victim->queue.make_thief().steal_half_into(into->owner, limit);
+  if (loot && taken != nullptr) *taken = loot.count;
+  return give(loot, element);
+}
+bool runq_ring_has_work(const runq_ring* ring) { return ring->queue.make_thief().has_work(); }
+size_t runq_ring_size_approx(const runq_ring* ring) { return ring->queue.make_thief().size_approx(); }
+
+runq_runnext* runq_runnext_create(void) { return create<runq_runnext>(); }
+void runq_runnext_destroy(runq_runnext* slot) { destroy(slot); }
+void runq_runnext_hand_over(runq_runnext* slot) { slot->owner.rebind(); }
+
+runq_status runq_runnext_put(runq_runnext* slot, void* element, void** displaced) {
+  if (element == nullptr) return RUNQ_INVALID;
+  *displaced = slot->owner.put(element).value_or(nullptr);
+  return RUNQ_OK;
+}
+runq_status runq_runnext_take(runq_runnext* slot, void** element) { return give(slot->owner.take(), element); }
+
+runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** element) {
+  return give(slot->slot.make_thief().steal(backoff), element);
+}
+bool runq_runnext_has_work(const runq_runnext* slot) { return slot->slot.make_thief().has_work(); }
+
+runq_chase_lev* runq_chase_lev_create(size_t initial_capacity) { return create<runq_chase_lev>(initial_capacity); }
+void runq_chase_lev_destroy(runq_chase_lev* deque) { destroy(deque); }
+void runq_chase_lev_hand_over(runq_chase_lev* deque) { deque->owner.rebind(); }
+
+runq_status runq_chase_lev_push(runq_chase_lev* deque, void* element) {
+  return deque->owner.push(element) ? RUNQ_OK : RUNQ_NO_MEMORY;
+}
+runq_status runq_chase_lev_pop(runq_chase_lev* deque, void** element) { return give(deque->owner.pop(), element); }
+size_t runq_chase_lev_capacity(const runq_chase_lev* deque) { return deque->owner.capacity(); }
+
+runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element) {
+  return give(deque->deque.make_thief().steal(), element);
+}
+bool runq_chase_lev_has_work(const runq_chase_lev* deque) { return deque->deque.make_thief().has_work(); }
+size_t runq_chase_lev_size_approx(const runq_chase_lev* deque) { return deque->deque.make_thief().size_approx(); }
+
+runq_global* runq_global_create(void) { return create<runq_global>(); }
+void runq_global_destroy(runq_global* global) { destroy(global); }
+void runq_global_put(runq_global* global, runq_task* task) { global->queue.put(node_of(task)); }
+void runq_global_put_batch(runq_global* global, runq_task* const* tasks, size_t count) {
+  global->queue.splice(chain_of(tasks, count));
+}
+runq_task* runq_global_take(runq_global* global) { return task_of(global->queue.take()); }
+bool runq_global_has_work(const runq_global* global) { return global->queue.has_work(); }
+size_t runq_global_size_approx(const runq_global* global) { return global->queue.size_approx(); }
+
+runq_local_queue* runq_local_queue_create(runq_global* global) { return create<runq_local_queue>(*global); }
+void runq_local_queue_destroy(runq_local_queue* queue) { destroy(queue); }
+void runq_local_queue_hand_over(runq_local_queue* queue) { queue->owner.rebind(); }
+
+size_t runq_local_queue_push(runq_local_queue* queue, runq_task* task) { return queue->owner.push(node_of(task)); }
+size_t runq_local_queue_push_next(runq_local_queue* queue, runq_task* task) {
+  return queue->owner.push_next(node_of(task));
+}
+size_t runq_local_queue_push_batch(runq_local_queue* queue, runq_task* const* tasks, size_t count) {
+  return queue->owner.push_batch(chain_of(tasks, count));
+}
+runq_task* runq_local_queue_pop(runq_local_queue* queue, bool* from_runnext) {
+  const auto next = queue->owner.pop();
+  if (from_runnext != nullptr) *from_runnext = next.from_runnext;
+  return task_of(next.task);
+}
+runq_task* runq_local_queue_pop_oldest(runq_local_queue* queue) { return task_of(queue->owner.pop_oldest()); }
+runq_task* runq_local_queue_take_from(runq_local_queue* queue, runq_global* global, size_t processors) {
+  return task_of(queue->owner.take_from(global->queue, std::max(processors, std::size_t{1})));
+}
+runq_status runq_local_queue_steal(runq_local_queue* queue, const runq_local_queue* victim, bool runnext_too,
+                                   size_t backoff, runq_task** task, size_t* taken) {
+  if (queue == victim) return RUNQ_INVALID;
+  const auto loot = queue->owner.steal_from(victim->queue.make_thief(),
+                                            runnext_too ? runq::steal_runnext::yes : runq::steal_runnext::no,
+                                            runq_c::local_queue::capacity(), backoff);
+  if (loot) *task = task_of(loot.value);
+  if (loot && taken != nullptr) *taken = loot.count;
+  return status_of(loot.status);
+}
+size_t runq_local_queue_drain(runq_local_queue* queue, runq_global* global) {
+  auto all = queue->owner.drain();
+  const size_t count = all.size();
+  global->queue.splice(std::move(all));
+  return count;
+}
+bool runq_local_queue_has_work(const runq_local_queue* queue) { return queue->queue.make_thief().has_work(); }
+size_t runq_local_queue_size_approx(const runq_local_queue* queue) { return queue->queue.make_thief().size_approx(); }
+
+}  // extern "C"

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runqkit's queues for C11: ring, runnext and chase_lev of `void*`, and local_queue with its global queue of tasks that
+ * carry a link. Contracts and protocols are those of the C++ headers; docs/queues/ has a page for each.
+ *
+ * Who may call. A queue has one owner: the functions marked "Owner only" are for one thread at a time, the one that
+ * makes the first of these calls. To hand a queue to another thread, call its …_hand_over() and let that happen before
+ * the next thread's first call. The functions marked "Any thread" need nothing but that the queue exists.
+ * …_create() and …_destroy() are for a time when nobody else uses the queue.
+ *
+ * What an element is. A `void*` that the queue never looks behind. Whoever gets it owns what it points to, and sees
+ * everything that was written before it was pushed.
+ *
+ * What goes wrong. Nothing calls back, throws, prints or sets errno; what can fail says so in a runq_status. A library
+ * that was built without NDEBUG ends the process with a message when an owner function is called from a second thread.
+ * No argument may be NULL unless its function says so.
+ *
+ * Needs POSIX threads and no C++ run-time library: `cc -std=c11 main.c -lrunqkit_c -pthread`.
+ */
+#ifndef RUNQ_H
+#define RUNQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What became of a call. RUNQ_OK is 0; with any other status nothing has changed and no output was written. */
+typedef enum runq_status {
+  RUNQ_OK = 0,
+  RUNQ_EMPTY,     /**< nothing was there */
+  RUNQ_LOST,      /**< another thread moved first; another try may succeed */
+  RUNQ_FULL,      /**< there is no room */
+  RUNQ_NO_MEMORY, /**< there is no room, and no memory to make some */
+  RUNQ_INVALID    /**< an argument that the function's comment rules out */
+} runq_status;
+
+/** A word for a status, as in "empty"; never NULL. */
+const char* runq_status_text(runq_status status);
+
+/* ---- ring: a bounded FIFO; thieves take half of it by one claim (docs/queues/ring.md) */
+
+#define RUNQ_RING_CAPACITY 256
+
+typedef struct runq_ring runq_ring;
+
+/** A new, empty ring, or NULL when there is no memory: 2.3 kB, in one block. Nothing else here allocates. */
+runq_ring* runq_ring_create(void);
+/** Frees it; NULL is allowed. Elements still inside are not touched. */
+void runq_ring_destroy(runq_ring* ring);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_ring_hand_over(runq_ring* ring);
+
+/** Adds one element behind all others, or RUNQ_FULL. Owner only. Wait-free. */
+runq_status runq_ring_push(runq_ring* ring, void* element);
+/** Adds the first of `count` elements, in order, as many as fit, all published at once; returns how many. Owner only.
+ *  Wait-free. */
+size_t runq_ring_push_batch(runq_ring* ring, void* const* elements, size_t count);
+/** Takes the oldest element, or RUNQ_EMPTY. Owner only. Lock-free: it tries again only when a thief took something. */
+runq_status runq_ring_pop(runq_ring* ring, void** element);
+/** Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `elements`, for which there must be room for
+ *  RUNQ_RING_CAPACITY / 2; returns how many: 0 when a thief moved first (so there is room again), or there was not even
+ *  one to shed. Owner only. Wait-free. */
+size_t runq_ring_shed_half(runq_ring* ring, void** elements);
+/** How many elements fit now; others can only make it more. Owner only. Wait-free. */
+size_t runq_ring_room(runq_ring* ring);
+
+/** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
+runq_status runq_ring_steal(const runq_ring* victim, void** element);
+/** Takes half of the victim's elements, rounded up, at most `limit` and what fits into `into`, oldest first: the newest
+ *  of them goes to `element`, to be run at once, the others are in `into` then. `taken`, which may be NULL, gets their
+ *  number. RUNQ_INVALID when `into` is the victim or `limit` is 0. The owner of `into` only. Wait-free. */
+runq_status runq_ring_steal_half(const runq_ring* victim, runq_ring* into, size_t limit, void** element, size_t* taken);
+/** Whether there is something to take: the question to ask before going to sleep. Any thread. Wait-free. */
+bool runq_ring_has_work(const runq_ring* ring);
+/** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_ring_size_approx(const runq_ring* ring);
+
+/* ---- runnext: one slot for the task that was readied last (docs/queues/runnext.md) */
+
+/** How often a thief pauses before it takes what it saw in a runnext slot: the owner is usually about to run it. */
+#define RUNQ_DEFAULT_BACKOFF 64
+
+typedef struct runq_runnext runq_runnext;
+
+/** A new, empty slot, or NULL when there is no memory. Nothing else here allocates. */
+runq_runnext* runq_runnext_create(void);
+/** Frees it; NULL is allowed. An element still inside is not touched. */
+void runq_runnext_destroy(runq_runnext* slot);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_runnext_hand_over(runq_runnext* slot);
+
+/** Puts an element into the slot. `displaced` gets the one that was there, or NULL: queue that elsewhere. RUNQ_INVALID
+ *  when `element` is NULL, which is how an empty slot looks. Owner only. Wait-free. */
+runq_status runq_runnext_put(runq_runnext* slot, void* element, void** displaced);
+/** Takes the element, or RUNQ_EMPTY. Owner only. Wait-free. */
+runq_status runq_runnext_take(runq_runnext* slot, void** element);
+
+/** Takes the element if it is still there after `backoff` pauses: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread.
+ *  Wait-free. */
+runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** element);
+/** Whether the slot holds an element. Any thread. Wait-free. */
+bool runq_runnext_has_work(const runq_runnext* slot);
+
+/* ---- chase_lev: an unbounded deque; the owner works at its newest end (docs/queues/chase_lev.md) */
+
+typedef struct runq_chase_lev runq_chase_lev;
+
+/** A new, empty deque, or NULL when there is no memory. Its first push makes room for `initial_capacity` elements. */
+runq_chase_lev* runq_chase_lev_create(size_t initial_capacity);
+/** Frees it; NULL is allowed. Elements still inside are not touched. */
+void runq_chase_lev_destroy(runq_chase_lev* deque);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_chase_lev_hand_over(runq_chase_lev* deque);
+
+/** Adds one element at the bottom, or RUNQ_NO_MEMORY. Owner only. Wait-free but for the growth, which allocates. */
+runq_status runq_chase_lev_push(runq_chase_lev* deque, void* element);
+/** Takes the newest element, or RUNQ_EMPTY, also when a thief got the last one. Owner only. Wait-free. */
+runq_status runq_chase_lev_pop(runq_chase_lev* deque, void** element);
+/** Elements that fit before the next growth; 0 before the first push. Owner only. Wait-free. */
+size_t runq_chase_lev_capacity(const runq_chase_lev* deque);
+
+/** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
+runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element);
+/** Whether there is something to take: the question to ask before going to sleep. About the last element, while the
+ *  owner is popping it, it may say either. Any thread. Wait-free. */
+bool runq_chase_lev_has_work(const runq_chase_lev* deque);
+/** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_chase_lev_size_approx(const runq_chase_lev* deque);
+
+/* ---- local_queue: what one processor owns; it overflows into a global queue (docs/queues/local_queue.md) */
+
+/** The link that a task carries, as any member of its struct; needs no initialisation. While the task is queued the
+ *  link belongs to the queue, and a task is in one queue at a time. */
+typedef struct runq_task {
+  void* private_link;
+} runq_task;
+
+/** From the link back to the struct that carries it: RUNQ_TASK_OF(link, struct job, link). */
+#define RUNQ_TASK_OF(link, type, member) ((type*)(void*)((char*)(link)-offsetof(type, member)))
+
+/** The queue that all processors share: a list under a lock. */
+typedef struct runq_global runq_global;
+
+/** A new, empty queue, or NULL when there is no memory. Nothing else here allocates. */
+runq_global* runq_global_create(void);
+/** Frees it; NULL is allowed. It must be empty, and the local queues that overflow into it must be gone. */
+void runq_global_destroy(runq_global* global);
+/** Appends one task. Any thread. Locks. */
+void runq_global_put(runq_global* global, runq_task* task);
+/** Appends `count` tasks, in order, under one lock. Any thread. Locks. */
+void runq_global_put_batch(runq_global* global, runq_task* const* tasks, size_t count);
+/** Takes the oldest task, or NULL. Any thread. Locks. */
+runq_task* runq_global_take(runq_global* global);
+/** Whether there is something to take: the question to ask before going to sleep. Any thread. Wait-free. */
+bool runq_global_has_work(const runq_global* global);
+/** The number of tasks a moment ago, for statistics. Any thread. Wait-free. */
+size_t runq_global_size_approx(const runq_global* global);
+
+typedef struct runq_local_queue runq_local_queue;
+
+/** A new, empty queue that overflows into `global`, or NULL when there is no memory: 2.4 kB, in one block. Nothing else
+ *  here allocates. */
+runq_local_queue* runq_local_queue_create(runq_global* global);
+/** Frees it; NULL is allowed. Tasks still inside are not touched; see runq_local_queue_drain(). */
+void runq_local_queue_destroy(runq_local_queue* queue);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_local_queue_hand_over(runq_local_queue* queue);
+
+/** Queues a task behind all others of this processor. When the ring is full, its older half and the task go to the
+ *  global queue. Returns how many went there. Owner only. Lock-free while there is room. */
+size_t runq_local_queue_push(runq_local_queue* queue, runq_task* task);
+/** Makes a task the next to run, and queues the one that was to run next as runq_local_queue_push() does. Returns how
+ *  many went to the global queue. Owner only. Lock-free while there is room. */
+size_t runq_local_queue_push_next(runq_local_queue* queue, runq_task* task);
+/** Queues `count` tasks, in order, at once; what does not fit goes to the global queue. Returns how many went there.
+ *  Owner only. Lock-free while there is room. */
+size_t runq_local_queue_push_batch(runq_local_queue* queue, runq_task* const* tasks, size_t count);
+/** Takes the next task, or NULL. `from_runnext`, which may be NULL, says whether it was the one to run next: a
+ * scheduler lets such a task use the rest of its predecessor's time slice. Owner only. Lock-free. */
+runq_task* runq_local_queue_pop(runq_local_queue* queue, bool* from_runnext);
+/** Takes the oldest task of the ring, or NULL, and leaves the runnext slot alone. Owner only. Lock-free. */
+runq_task* runq_local_queue_pop_oldest(runq_local_queue* queue);
+/** Takes a fair share of the global queue, which `processors` (0 counts as 1) share: returns the first task, or NULL,
+ *  and queues the others here. Owner only. Locks. */
+runq_task* runq_local_queue_take_from(runq_local_queue* queue, runq_global* global, size_t processors);
+/** Takes half of the victim's ring, rounded up, into this queue; the newest of them goes to `task`, to be run at once.
+ *  If the ring is empty and `runnext_too`, takes what the victim was to run next instead, after `backoff` pauses.
+ *  `taken`, which may be NULL, gets the number. RUNQ_INVALID when the victim is `queue`. Otherwise RUNQ_OK, RUNQ_EMPTY
+ *  or RUNQ_LOST. The owner of `queue` only. Wait-free. */
+runq_status runq_local_queue_steal(runq_local_queue* queue, const runq_local_queue* victim, bool runnext_too,
+                                   size_t backoff, runq_task** task, size_t* taken);
+/** Moves everything to the back of `global`, in the order in which it would have run: for a processor that goes away.
+ *  Returns how many. Owner only. Locks. */
+size_t runq_local_queue_drain(runq_local_queue* queue, runq_global* global);
+/** Whether there is something to take: the question to ask before going to sleep. It may say no while push_next() is
+ *  under way; so wake others after that has returned. Any thread. Lock-free. */
+bool runq_local_queue_has_work(const runq_local_queue* queue);
+/** A guess at the number of tasks in the ring, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_local_queue_size_approx(const runq_local_queue* queue);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RUNQ_H */

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# One file per queue and one with all of them, for people who copy files: target runq_single_headers.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(NOT Python3_Interpreter_FOUND)
+  message(WARNING "runqkit: Python 3 was not found; the single headers are not made")
+  return()
+endif()
+
+set(single_header_dir "${CMAKE_CURRENT_BINARY_DIR}/single")
+set(single_headers "")
+set(counts "")
+foreach(name IN LISTS runq_stems ITEMS all)
+  list(APPEND single_headers "${single_header_dir}/runq_${name}.hpp")
+endforeach()
+foreach(stem IN LISTS runq_stems)
+  list(APPEND counts "${PROJECT_SOURCE_DIR}/models/${stem}/counts.txt")
+endforeach()
+add_custom_command(
+  OUTPUT ${single_headers}
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/amalgamate.py" --root "${PROJECT_SOURCE_DIR}" --version
+          "${PROJECT_VERSION}" --output "${single_header_dir}" ${runq_stems}
+  DEPENDS ${runq_headers} ${counts} "${PROJECT_SOURCE_DIR}/LICENSE" "${CMAKE_CURRENT_LIST_DIR}/amalgamate.py"
+  COMMENT "Writing the single headers"
+  VERBATIM)
+add_custom_target(runq_single_headers ALL DEPENDS ${single_headers})

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT
+ * The C interface as a C11 program sees it: every function once by itself, then every queue with a thief on a second
+ * thread, where each element must be taken exactly once. */
+#include <pthread.h>
+#include <runq.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPECT(condition)                                                     \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                \
+    }                                                                         \
+  } while (0)
+
+static void* at(char* base, size_t i) { return base + i; }
+
+static void ring_alone(void) {
+  char things[RUNQ_RING_CAPACITY + 1];
+  void* batch[RUNQ_RING_CAPACITY + 1];
+  void* out[RUNQ_RING_CAPACITY / 2];
+  void* got = NULL;
+  size_t taken = 0;
+  for (size_t i = 0; i != sizeof things; ++i) batch[i] = at(things, i);
+  runq_ring* mine = runq_ring_create();
+  runq_ring* theirs = runq_ring_create();
+  EXPECT(mine != NULL && theirs != NULL);
+
+  EXPECT(runq_ring_pop(mine, &got) == RUNQ_EMPTY && runq_ring_steal(mine, &got) == RUNQ_EMPTY && got == NULL);
+  EXPECT(!runq_ring_has_work(mine) && runq_ring_room(mine) == RUNQ_RING_CAPACITY);
+  EXPECT(runq_ring_push(mine, things) == RUNQ_OK);
+  EXPECT(runq_ring_has_work(mine) && runq_ring_size_approx(mine) == 1);
+  EXPECT(runq_ring_push_batch(mine, batch + 1, RUNQ_RING_CAPACITY) == RUNQ_RING_CAPACITY - 1);
+  EXPECT(runq_ring_push(mine, things) == RUNQ_FULL && runq_ring_room(mine) == 0);
+  EXPECT(runq_ring_pop(mine, &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_ring_steal(mine, &got) == RUNQ_OK && got == at(things, 1));
+
+  /* 254 are left: 2 … 255. Half of them: 2 … 128, the newest to be run at once, the others in their ring. */
+  EXPECT(runq_ring_steal_half(mine, theirs, RUNQ_RING_CAPACITY, &got, &taken) == RUNQ_OK);
+  EXPECT(got == at(things, 128) && taken == 127 && runq_ring_size_approx(theirs) == 126);
+  EXPECT(runq_ring_pop(theirs, &got) == RUNQ_OK && got == at(things, 2));
+  EXPECT(runq_ring_steal_half(mine, mine, 1, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_ring_steal_half(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_ring_steal_half(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 129));
+  EXPECT(taken == 127);
+  /* 126 are left: 130 … 255. */
+  EXPECT(runq_ring_shed_half(mine, out) == 63 && out[0] == at(things, 130) && out[62] == at(things, 192));
+  EXPECT(runq_ring_size_approx(mine) == 63);
+  runq_ring_hand_over(mine);
+  runq_ring_destroy(mine);
+  runq_ring_destroy(theirs);
+  runq_ring_destroy(NULL);
+}
+
+static void runnext_alone(void) {
+  char things[2];
+  void* got = things;
+  runq_runnext* slot = runq_runnext_create();
+  EXPECT(slot != NULL && !runq_runnext_has_work(slot));
+  EXPECT(runq_runnext_put(slot, NULL, &got) == RUNQ_INVALID && got == things);
+  EXPECT(runq_runnext_put(slot, at(things, 0), &got) == RUNQ_OK && got == NULL && runq_runnext_has_work(slot));
+  EXPECT(runq_runnext_put(slot, at(things, 1), &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_runnext_take(slot, &got) == RUNQ_OK && got == at(things, 1));
+  EXPECT(runq_runnext_take(slot, &got) == RUNQ_EMPTY);
+  EXPECT(runq_runnext_steal(slot, 0, &got) == RUNQ_EMPTY);
+  EXPECT(runq_runnext_put(slot, at(things, 0), &got) == RUNQ_OK);
+  EXPECT(runq_runnext_steal(slot, RUNQ_DEFAULT_BACKOFF, &got) == RUNQ_OK && got == at(things, 0));
+  runq_runnext_hand_over(slot);
+  runq_runnext_destroy(slot);
+  runq_runnext_destroy(NULL);
+}
+
+static void chase_lev_alone(void) {
+  char things[100];
+  void* got = NULL;
+  runq_chase_lev* deque = runq_chase_lev_create(8);
+  EXPECT(deque != NULL && runq_chase_lev_capacity(deque) == 0 && !runq_chase_lev_has_work(deque));
+  EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_EMPTY && runq_chase_lev_steal(deque, &got) == RUNQ_EMPTY);
+  for (size_t i = 0; i != sizeof things; ++i) EXPECT(runq_chase_lev_push(deque, at(things, i)) == RUNQ_OK);
+  EXPECT(runq_chase_lev_capacity(deque) == 128 && runq_chase_lev_size_approx(deque) == 100);
+  EXPECT(runq_chase_lev_has_work(deque));
+  EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_OK && got == at(things, 99));
+  EXPECT(runq_chase_lev_steal(deque, &got) == RUNQ_OK && got == at(things, 0));
+  runq_chase_lev_hand_over(deque);
+  runq_chase_lev_destroy(deque);
+  runq_chase_lev_destroy(NULL);
+
+  /* More than there is memory for: the first push says so, and the deque stays usable. */
+  deque = runq_chase_lev_create((size_t)-1 / 2);
+  EXPECT(deque != NULL && runq_chase_lev_push(deque, things) == RUNQ_NO_MEMORY);
+  EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_EMPTY);
+  runq_chase_lev_destroy(deque);
+}
+
+/* What a runtime queues: its own struct, with the link anywhere in it. */
+struct job {
+  int number;
+  runq_task link;
+  atomic_int times_taken;
+};
+
+static struct job* job_of(runq_task* task) { return RUNQ_TASK_OF(task, struct job, link); }
+
+static void local_queue_alone(void) {
+  enum { count = RUNQ_RING_CAPACITY + 10 };
+  struct job jobs[count];
+  runq_task* links[count];
+  runq_task* got = NULL;
+  size_t taken = 0;
+  bool next = true;
+  memset(jobs, 0xa5, sizeof jobs); /* the links need no initialisation */
+  for (int i = 0; i != count; ++i) {
+    jobs[i].number = i;
+    links[i] = &jobs[i].link;
+  }
+  runq_global* global = runq_global_create();
+  runq_local_queue* mine = runq_local_queue_create(global);
+  runq_local_queue* theirs = runq_local_queue_create(global);
+  EXPECT(global != NULL && mine != NULL && theirs != NULL);
+
+  EXPECT(runq_local_queue_pop(mine, &next) == NULL && !next && runq_local_queue_pop_oldest(mine) == NULL);
+  EXPECT(!runq_local_queue_has_work(mine) && !runq_global_has_work(global) && runq_global_take(global) == NULL);
+  EXPECT(runq_local_queue_take_from(mine, global, 0) == NULL);
+  EXPECT(runq_local_queue_push(mine, links[0]) == 0);
+  EXPECT(runq_local_queue_push_next(mine, links[1]) == 0);
+  EXPECT(runq_local_queue_push_next(mine, links[2]) == 0); /* 1 goes behind 0 */
+  EXPECT(runq_local_queue_size_approx(mine) == 2 && runq_local_queue_has_work(mine));
+  EXPECT(job_of(runq_local_queue_pop(mine, &next))->number == 2 && next);
+  EXPECT(job_of(runq_local_queue_pop(mine, &next))->number == 0 && !next);
+  EXPECT(job_of(runq_local_queue_pop_oldest(mine))->number == 1);
+
+  /* 256 fit, and 10 overflow. */
+  EXPECT(runq_local_queue_push_batch(mine, links, count) == 10 && runq_global_size_approx(global) == 10);
+  EXPECT(runq_local_queue_steal(theirs, mine, false, 0, &got, &taken) == RUNQ_OK && taken == 128);
+  EXPECT(job_of(got)->number == 127 && runq_local_queue_size_approx(theirs) == 127);
+  EXPECT(runq_local_queue_steal(mine, mine, false, 0, &got, &taken) == RUNQ_INVALID);
+  /* A share of ten for two: 10 / 2 + 1, the first to be run, five queued behind the 128 that are left. */
+  EXPECT(job_of(runq_local_queue_take_from(mine, global, 2))->number == 256);
+  EXPECT(runq_local_queue_size_approx(mine) == 133);
+  EXPECT(job_of(runq_global_take(global))->number == 262);
+  runq_global_put(global, links[262]);
+  runq_global_put_batch(global, links + 256, 1);
+  EXPECT(runq_global_size_approx(global) == 5);
+
+  /* A processor goes away: all of its tasks, the one to run next first. */
+  EXPECT(runq_local_queue_push_next(theirs, links[127]) == 0);
+  EXPECT(runq_local_queue_drain(theirs, global) == 128 && !runq_local_queue_has_work(theirs));
+  for (int i = 0; i != 5; ++i) EXPECT(runq_global_take(global) != NULL);
+  EXPECT(job_of(runq_global_take(global))->number == 127);
+  EXPECT(job_of(runq_global_take(global))->number == 0);
+  while (runq_global_take(global) != NULL) continue;
+  while (runq_local_queue_pop(mine, NULL) != NULL) continue;
+
+  /* What is to run next is taken only by thieves who ask for it. */
+  EXPECT(runq_local_queue_push_next(mine, links[3]) == 0);
+  EXPECT(runq_local_queue_steal(theirs, mine, false, 0, &got, NULL) == RUNQ_EMPTY);
+  EXPECT(runq_local_queue_steal(theirs, mine, true, RUNQ_DEFAULT_BACKOFF, &got, NULL) == RUNQ_OK);
+  EXPECT(job_of(got)->number == 3);
+
+  runq_local_queue_hand_over(mine);
+  runq_local_queue_destroy(mine);
+  runq_local_queue_destroy(theirs);
+  runq_local_queue_destroy(NULL);
+  runq_global_destroy(global);
+  runq_global_destroy(NULL);
+}
+
+/* ---- two threads: the owner pushes all jobs and pops now and then; the thief robs until it is told to stop */
+
+enum { job_count = 20000 };
+static struct job jobs[job_count];
+static atomic_bool thief_is_there, all_pushed;
+static int stolen; /* written by the thief, read after it was joined */
+
+static void take(void* job) { atomic_fetch_add(&((struct job*)job)->times_taken, 1); }
+static void take_stolen(void* job) {
+  take(job);
+  ++stolen;
+}
+
+struct robbery {
+  void* victim;
+  void (*rob)(void*);
+};
+static void* start(void* robbery) {
+  atomic_store(&thief_is_there, true);
+  ((struct robbery*)robbery)->rob(((struct robbery*)robbery)->victim);
+  return NULL;
+}
+
+/* Once `all_pushed` was seen, one more robbery that finds nothing is the last. */
+static bool go_on(runq_status last, bool stop) { return last != RUNQ_EMPTY || !stop; }
+
+static void rob_ring(void* victim) {
+  runq_ring* mine = runq_ring_create();
+  EXPECT(mine != NULL);
+  runq_status status;
+  bool stop;
+  do {
+    void* job = NULL;
+    stop = atomic_load(&all_pushed);
+    status = runq_ring_steal_half(victim, mine, RUNQ_RING_CAPACITY, &job, NULL);
+    if (status == RUNQ_OK) {
+      take_stolen(job);
+      while (runq_ring_pop(mine, &job) == RUNQ_OK) take_stolen(job);
+    }
+  } while (go_on(status, stop));
+  runq_ring_destroy(mine);
+}
+
+static void rob_runnext(void* victim) {
+  runq_status status;
+  bool stop;
+  do {
+    void* job = NULL;
+    stop = atomic_load(&all_pushed);
+    status = runq_runnext_steal(victim, 1, &job);
+    if (status == RUNQ_OK) take_stolen(job);
+  } while (go_on(status, stop));
+}
+
+static void rob_chase_lev(void* victim) {
+  runq_status status;
+  bool stop;
+  do {
+    void* job = NULL;
+    stop = atomic_load(&all_pushed);
+    status = runq_chase_lev_steal(victim, &job);
+    if (status == RUNQ_OK) take_stolen(job);
+  } while (go_on(status, stop));
+}
+
+static runq_global* shared;
+
+static void rob_local_queue(void* victim) {
+  runq_local_queue* mine = runq_local_queue_create(shared);
+  EXPECT(mine != NULL);
+  runq_status status;
+  bool stop;
+  do {
+    runq_task* task = NULL;
+    stop = atomic_load(&all_pushed);
+    status = runq_local_queue_steal(mine, victim, true, 1, &task, NULL);
+    if (status != RUNQ_OK) task = runq_local_queue_take_from(mine, shared, 2);
+    if (task != NULL) status = RUNQ_OK;
+    for (; task != NULL; task = runq_local_queue_pop(mine, NULL)) take_stolen(job_of(task));
+  } while (go_on(status, stop));
+  runq_local_queue_destroy(mine);
+}
+
+static void own_ring(void* queue) {
+  void* job = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    while (runq_ring_push(queue, &jobs[i]) == RUNQ_FULL) {
+      if (runq_ring_pop(queue, &job) == RUNQ_OK) take(job);
+    }
+  }
+  while (runq_ring_pop(queue, &job) == RUNQ_OK) take(job);
+}
+
+static void own_runnext(void* slot) {
+  void* job = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    EXPECT(runq_runnext_put(slot, &jobs[i], &job) == RUNQ_OK);
+    if (job != NULL) take(job);
+  }
+  if (runq_runnext_take(slot, &job) == RUNQ_OK) take(job);
+}
+
+static void own_chase_lev(void* queue) {
+  void* job = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    EXPECT(runq_chase_lev_push(queue, &jobs[i]) == RUNQ_OK);
+    if (i % 3 == 0 && runq_chase_lev_pop(queue, &job) == RUNQ_OK) take(job);
+  }
+  while (runq_chase_lev_pop(queue, &job) == RUNQ_OK) take(job);
+}
+
+static void own_local_queue(void* queue) {
+  runq_task* task = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    if (i % 2 == 0) {
+      runq_local_queue_push(queue, &jobs[i].link);
+    } else {
+      runq_local_queue_push_next(queue, &jobs[i].link);
+    }
+    if (i % 5 == 0 && (task = runq_local_queue_pop(queue, NULL)) != NULL) take(job_of(task));
+  }
+  do {
+    while ((task = runq_local_queue_pop(queue, NULL)) != NULL) take(job_of(task));
+    if ((task = runq_local_queue_take_from(queue, shared, 2)) != NULL) take(job_of(task));
+  } while (task != NULL);
+}
+
+static void two_threads(const char* name, void* queue, void (*own)(void*), void (*rob)(void*)) {
+  EXPECT(queue != NULL);
+  int round = 0;
+  do { /* again if the owner was done before the thief got anything */
+    pthread_t thief;
+    struct robbery robbery = {queue, rob};
+    stolen = 0;
+    atomic_store(&thief_is_there, false);
+    atomic_store(&all_pushed, false);
+    for (int i = 0; i != job_count; ++i) {
+      jobs[i].number = i;
+      atomic_store(&jobs[i].times_taken, 0);
+    }
+    EXPECT(pthread_create(&thief, NULL, start, &robbery) == 0);
+    while (!atomic_load(&thief_is_there)) sched_yield();
+    own(queue);
+    atomic_store(&all_pushed, true);
+    EXPECT(pthread_join(thief, NULL) == 0);
+    for (int i = 0; i != job_count; ++i) EXPECT(atomic_load(&jobs[i].times_taken) == 1);
+  } while (stolen == 0 && ++round != 1000);
+  EXPECT(stolen > 0);
+  printf("%s: %d jobs, each taken once, %d of them by the thief\n", name, job_count, stolen);
+}
+
+int main(void) {
+  ring_alone();
+  runnext_alone();
+  chase_lev_alone();
+  local_queue_alone();
+  EXPECT(strcmp(runq_status_text(RUNQ_LOST), "lost") == 0 && strcmp(runq_status_text(RUNQ_OK), "ok") == 0);
+
+  runq_ring* ring = runq_ring_create();
+  two_threads("ring", ring, own_ring, rob_ring);
+  runq_ring_destroy(ring);
+  runq_runnext* slot = runq_runnext_create();
+  two_threads("runnext", slot, own_runnext, rob_runnext);
+  runq_runnext_destroy(slot);
+  runq_chase_lev* deque = runq_chase_lev_create(64);
+  two_threads("chase_lev", deque, own_chase_lev, rob_chase_lev);
+  runq_chase_lev_destroy(deque);
+  shared = runq_global_create();
+  EXPECT(shared != NULL);
+  runq_local_queue* queue = runq_local_queue_create(shared);
+  two_threads("local_queue", queue, own_local_queue, rob_local_queue);
+  runq_local_queue_destroy(queue);
+  runq_global_destroy(shared);
+  return 0;
+}

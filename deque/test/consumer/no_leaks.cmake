@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# What must be so after runqkit has become a part of another project: nothing but its libraries has come in. Included
+# before, and after with runq_check_leaks().
+
+function(runq_settings out)
+  set(all "")
+  foreach(name IN ITEMS CMAKE_CXX_FLAGS CMAKE_BUILD_TYPE CMAKE_CXX_STANDARD CMAKE_CXX_EXTENSIONS CMAKE_EXE_LINKER_FLAGS
+                        CMAKE_POSITION_INDEPENDENT_CODE BUILD_TESTING BUILD_SHARED_LIBS)
+    string(APPEND all "${name}=${${name}} ")
+  endforeach()
+  foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES LINK_OPTIONS LINK_LIBRARIES)
+    get_directory_property(value ${property})
+    string(APPEND all "${property}=${value} ")
+  endforeach()
+  set(${out} "${all}" PARENT_SCOPE)
+endfunction()
+
+runq_settings(runq_settings_before)
+get_cmake_property(runq_cache_before CACHE_VARIABLES)
+
+function(runq_expect_equal what actual expected)
+  if(NOT "${actual}" STREQUAL "${expected}")
+    message(FATAL_ERROR "runqkit as a sub-project changes ${what}: '${actual}' instead of '${expected}'")
+  endif()
+endfunction()
+
+# The folder, and all below it: no tests, and nothing that a plain build would build.
+function(runq_check_folder folder)
+  get_directory_property(tests DIRECTORY "${folder}" TESTS)
+  runq_expect_equal("the tests" "${tests}" "")
+  get_directory_property(only_on_demand DIRECTORY "${folder}" EXCLUDE_FROM_ALL)
+  get_directory_property(targets DIRECTORY "${folder}" BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(NOT target MATCHES "^runqkit_" OR NOT (type STREQUAL "INTERFACE_LIBRARY" OR only_on_demand))
+      message(FATAL_ERROR "runqkit as a sub-project brings the target ${target} (${type})")
+    endif()
+  endforeach()
+  get_directory_property(subfolders DIRECTORY "${folder}" SUBDIRECTORIES)
+  foreach(subfolder IN LISTS subfolders)
+    runq_check_folder("${subfolder}")
+  endforeach()
+endfunction()
+
+function(runq_check_leaks folder)
+  runq_settings(after)
+  runq_expect_equal("the parent's settings" "${after}" "${runq_settings_before}")
+  foreach(property IN ITEMS OPTIONS DEFINITIONS)
+    get_target_property(value runqkit_deque INTERFACE_COMPILE_${property})
+    runq_expect_equal("the ${property} of its users" "${value}" "value-NOTFOUND")
+  endforeach()
+  runq_check_folder("${folder}")
+
+  # In the cache: what it offers under its own prefix, all off but for what is built on demand; and what CMake itself
+  # remembers of a folder, of FetchContent and of looking for threads.
+  get_cmake_property(cache CACHE_VARIABLES)
+  list(REMOVE_ITEM cache ${runq_cache_before} runq_cache_before runq_settings_before)
+  foreach(name IN LISTS cache)
+    if(name MATCHES "^RUNQ_")
+      if(${name} AND NOT name STREQUAL "RUNQ_BUILD_SCHEDULER")
+        message(FATAL_ERROR "runqkit as a sub-project switches on ${name}")
+      endif()
+    elseif(NOT name MATCHES "^(runqkit_(BINARY_DIR|SOURCE_DIR|IS_TOP_LEVEL)|runqkit_[a-z_]+_LIB_DEPENDS|FETCHCONTENT_.*)$"
+           AND NOT name MATCHES "^(CMAKE_HAVE_.*|CMAKE_PROJECT_VERSION.*|FIND_PACKAGE_MESSAGE_DETAILS_Threads)$")
+      message(FATAL_ERROR "runqkit as a sub-project adds ${name} to the cache")
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Whether a single header says which version it is, its licence, and for every queue in it as many searches as are
+# pinned: banner.sh HEADER VERSION MODELS
+set -eu
+
+must_say() { grep -q -e "$1" "$header" || { echo "$header does not say: $1"; exit 1; }; }
+
+header=$1
+must_say "^// runqkit $2: "
+must_say '^// Permission is hereby granted'
+queues=$(sed -n 's,^// ---- runq/\(.*\)\.hpp$,\1,p' "$header")
+checked=0
+for queue in $queues; do
+  if [ ! -e "$3/$queue/counts.txt" ]; then continue; fi
+  must_say "^//   $queue: .* $(grep -c "^$queue/" "$3/$queue/counts.txt") complete searches"
+  checked=$((checked + 1))
+done
+[ "$checked" -gt 0 ] || { echo "$header names no queue"; exit 1; }
