@@ -62,6 +62,13 @@ if(RUNQ_BUILD_C AND CMAKE_C_COMPILER)
   list(APPEND by_pkg_config consumer_c_pkg_config)
 endif()
 
+if(RUNQ_BUILD_SCHEDULER)
+  runq_add_consumer(scheduler_find_package "${cxx}" ${from_stage})
+  runq_add_plain_consumer(scheduler_pkg_config scheduler_main.cpp "${CMAKE_CXX_COMPILER}"
+                          "$(pkg-config --cflags --libs runqkit_scheduler)")
+  list(APPEND by_pkg_config consumer_scheduler_pkg_config)
+endif()
+
 set_tests_properties(
   ${by_pkg_config} PROPERTIES ENVIRONMENT
                               "PKG_CONFIG_PATH=${stage}/share/pkgconfig:${stage}/${CMAKE_INSTALL_LIBDIR}/pkgconfig")
