@@ -3,11 +3,12 @@
 // runner (verify_main.cpp) starts workers; a crash of one is the verdict of one search.
 //
 //   list                      the cases, as a JSON array
-//   ledger --header NAME      the order ledger of runq/NAME; prints its result like a search
+//   ledger --header FILE      the order ledger of that header; prints its result like a search
 //   run --case NAME …         one search ("*": all cases, until the exact engine finds a failure)
 // Both print "P <executions>" now and then, and last "R <result>".
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -136,13 +137,16 @@ void print_progress(std::uint64_t executions) {
   stop("no case is called " + name);
 }
 
-// The headers whose operations have names: the shipped ones, below RUNQ_HEADERS (set by the build).
+// The headers whose operations have names: the shipped ones, in the folders RUNQ_HEADERS (set by the build).
 [[nodiscard]] weakening find_weakening(source_index& sources, const std::string& name, const std::string& order,
                                        int arg) {
   const auto to = json(order).get<std::memory_order>();
-  for (const fs::directory_entry& entry : fs::directory_iterator(RUNQ_HEADERS)) {
-    const std::string ending = "runq/" + entry.path().filename().string();
-    if (auto found = sources.find(entry.path().string(), ending, name, arg, to)) return *found;
+  std::istringstream dirs(RUNQ_HEADERS);
+  for (std::string dir; std::getline(dirs, dir, ':');) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
+      const std::string ending = "runq/" + entry.path().filename().string();
+      if (auto found = sources.find(entry.path().string(), ending, name, arg, to)) return *found;
+    }
   }
   stop("no operation is called [" + name + "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
 }
@@ -244,7 +248,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (app.got_subcommand("ledger")) {
-    print_result(to_json(make_ledger(RUNQ_HEADERS "/" + header, "runq/" + header, sources, print_progress)));
+    const std::string ending = "runq/" + fs::path(header).filename().string();
+    print_result(to_json(make_ledger(header, ending, sources, print_progress)));
     return 0;
   }
   if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));

@@ -148,7 +148,7 @@ def run(options):
         laid = os.path.join(folder, "include")
         lay_headers(laid)
         for case in options.case:
-            compile_case(clang, [laid, options.headers], case, bitcode)
+            compile_case(clang, [laid, *options.headers], case, bitcode)
         if options.compile_only:
             return {"how": "compiled only"}
         return check(options.genmc, options.model, bitcode, options.seconds)
@@ -159,7 +159,8 @@ def main():
     parser.add_argument("--case", required=True, nargs="+", help="as ring/push_vs_steal; several with --compile-only")
     parser.add_argument("--genmc", default=shutil.which("genmc"), help="the executable (default: from the PATH)")
     parser.add_argument("--clang", help="clang++ (default: of GenMC's LLVM version, else from the PATH)")
-    parser.add_argument("--headers", default=os.path.join(os.path.dirname(MODELS), "deque", "include"))
+    parser.add_argument("--headers", nargs="+", default=[os.path.join(os.path.dirname(MODELS), part, "include")
+                                                         for part in ("deque", "scheduler")])
     parser.add_argument("--model", choices=["rc11", "imm"], default="rc11")
     parser.add_argument("--seconds", type=float, default=0, help="time limit (0: none)")
     parser.add_argument("--compile-only", action="store_true", help="needs no GenMC; exits with 77 without clang++")

@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-[[nodiscard]] std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
+[[nodiscard]] std::vector<std::string> parts_of(const std::string& line, char separator) {
+  std::vector<std::string> parts;
   std::istringstream in(line);
-  for (std::string field; std::getline(in, field, '\t');) fields.push_back(field);
-  return fields;
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
 }
 
 [[nodiscard]] std::string find_on_path(const std::string& program) {
@@ -146,17 +146,19 @@ void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
 }
 
 void plan_ledger(const manifest& m, std::vector<job>& jobs) {
-  for (const fs::directory_entry& entry : fs::directory_iterator(m.headers_dir)) {
-    const fs::path header = entry.path().filename();
-    if (!fs::is_directory(fs::path(m.models_dir) / header.stem())) continue;  // no queue of its own
-    job j;
-    j.case_name = header.stem();
-    j.label = "ledger";
-    j.engine = "exact";
-    j.expect = job::expectation::ledger;
-    j.worker = m.worker;
-    j.arguments = {"ledger", "--header", header.string()};
-    jobs.push_back(std::move(j));
+  for (const std::string& dir : m.headers_dirs) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
+      const fs::path& header = entry.path();
+      if (!entry.is_regular_file() || !fs::is_directory(fs::path(m.models_dir) / header.stem())) continue;  // no models
+      job j;
+      j.case_name = header.stem();
+      j.label = "ledger";
+      j.engine = "exact";
+      j.expect = job::expectation::ledger;
+      j.worker = m.worker;
+      j.arguments = {"ledger", "--header", header.string()};
+      jobs.push_back(std::move(j));
+    }
   }
 }
 
@@ -175,12 +177,12 @@ manifest read_manifest(const std::string& path) {
   if (!in) usage_error("cannot read " + path + "; build the models first: ./kit verify does");
   manifest m;
   for (std::string line; std::getline(in, line);) {
-    const std::vector<std::string> fields = fields_of(line);
+    const std::vector<std::string> fields = parts_of(line, '\t');
     if (fields.size() < 2) continue;
     if (fields[0] == "worker") m.worker = fields[1];
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
-    if (fields[0] == "headers") m.headers_dir = fields[1];
+    if (fields[0] == "headers") m.headers_dirs = parts_of(fields[1], ':');
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 4) m.mutants.push_back({fields[1], fields[2], fields[3]});
   }

@@ -49,7 +49,7 @@ struct manifest {
   std::string worker;
   std::string models_dir;
   std::string docs_dir;
-  std::string headers_dir;
+  std::vector<std::string> headers_dirs;
   std::string python;
   std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent
   std::vector<source_mutant> mutants;

@@ -43,7 +43,9 @@ void mix(std::uint64_t& hash, const std::string& text) {
 [[nodiscard]] std::string source_mark(const manifest& m) {
   const std::set<std::string> kinds{".hpp", ".cpp", ".mutant"};
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string& dir : {m.headers_dir, m.models_dir}) {
+  std::vector<std::string> dirs = m.headers_dirs;
+  dirs.push_back(m.models_dir);
+  for (const std::string& dir : dirs) {
     std::set<fs::path> files;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
       if (kinds.contains(entry.path().extension())) files.insert(entry.path());

@@ -159,8 +159,9 @@ class park_protocol {
       const std::lock_guard lock(mutex_);
       // [park.resize.before] relaxed: written under the lock only.
       before = limit_.load(std::memory_order::relaxed);
-      // [park.resize.limit] relaxed: whoever sees it late retires late.
-      limit_.store(n, std::memory_order::relaxed);
+      // [park.resize.limit] release: pairs with [park.limit]: who sees the number also sees the processors, which may
+      // have been made just before. Who sees it late retires late.
+      limit_.store(n, std::memory_order::release);
       drop_surplus();
       for (unsigned i = n; i-- != 0;) {
         Processor& p = host_.processor_at(i);
@@ -181,7 +182,7 @@ class park_protocol {
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(true);
-      // [park.stop.limit] relaxed: as [park.resize.limit]: all processors are surplus now.
+      // [park.stop.limit] relaxed: all processors are surplus now; there is no new one to be seen.
       limit_.store(0, std::memory_order::relaxed);
       drop_surplus();
       sleeping = idle_machines_.get();
@@ -205,7 +206,7 @@ class park_protocol {
 
   /// The machine that start_machine() was to start was not started, because the scheduler stops. The caller of that.
   void not_started() {
-    // [park.not_started] relaxed: as [park.one.claim].
+    // [park.not_started] relaxed: a stopping scheduler's counts do not matter any more.
     spinning_.fetch_sub(1U, std::memory_order::relaxed);
   }
 
@@ -221,8 +222,8 @@ class park_protocol {
 
   /// The number of processors. Any thread.
   [[nodiscard]] unsigned limit() const noexcept {
-    // [park.limit] relaxed: as [park.resize.limit].
-    return limit_.load(std::memory_order::relaxed);
+    // [park.limit] acquire: pairs with [park.resize.limit]: a thief goes to as many processors as this says.
+    return limit_.load(std::memory_order::acquire);
   }
   /// For statistics, all three. Any thread.
   [[nodiscard]] unsigned idle_processors() const noexcept {
@@ -252,24 +253,24 @@ class park_protocol {
     need_spinning_.store(0U, std::memory_order::relaxed);
   }
 
-  // Wakes one machine with one idle processor. The first to raise `spinning_` from 0 does it: one spinner is enough.
+  // Wakes one machine with one idle processor, unless another submitter was faster: one spinner is enough. Only a
+  // machine that will look at all queues is ever counted in `spinning_`: a submitter who counted itself while it looks
+  // for an idle processor, and finds none, would be taken for a spinner meanwhile.
   void wake_one() {
-    unsigned none = 0;
-    // [park.one.claim] relaxed: the lock orders the rest.
-    if (!spinning_.compare_exchange_strong(none, 1U, std::memory_order::relaxed, std::memory_order::relaxed)) return;
     Processor* p = nullptr;
     Machine* m = nullptr;
     {
       const std::lock_guard lock(mutex_);
+      // [park.one.again] relaxed: ordered by the lock, which wakers raise it under.
+      if (spinning_.load(std::memory_order::relaxed) != 0) return;
       p = pop_idle();
       if (p == nullptr) {
         // [park.need.set] relaxed: read under the lock by who gives up a processor.
         need_spinning_.store(1U, std::memory_order::relaxed);
-        // [park.one.undo] relaxed: ordered by the lock. Under it, because this thread looks at no queue: once another
-        // processor can become idle, nobody may take it for a spinner.
-        spinning_.fetch_sub(1U, std::memory_order::relaxed);
         return;
       }
+      // [park.one.spin] relaxed: ordered by the lock.
+      spinning_.fetch_add(1U, std::memory_order::relaxed);
       m = wake_machine_for(*p);
     }
     if (m != nullptr) {
@@ -398,7 +399,7 @@ class park_protocol {
   }
 
   Host& host_;
-  // Machines that look for work and hold a processor; also a waker about to make one. Any thread.
+  // Machines that look for work and hold a processor, or are on the way there. Any thread.
   alignas(cache_line) atomic<unsigned> spinning_;
   // 1: work was submitted when no machine was spinning and no processor idle. Set and read under the lock where it
   // decides something; cleared by spinners.

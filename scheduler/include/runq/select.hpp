@@ -73,24 +73,24 @@ class select_core {
   /// all channels; whoever wakes it claims `state`. After `asleep` nothing of the task may be touched.
   [[nodiscard]] started start(const typename Policy::sleeper* who, suspension<atomics>& state) {
     wake_list<Policy> woken;
-    lock_all();
+    const locked_arms locked = lock_all();
     started result = attempt_all(woken);
     if (result.what == outcome::not_ready && who != nullptr) {
       enlist_all(*who, state);
       result.what = state.commit() ? outcome::asleep : outcome::woken_early;
     }
-    unlock_all();
+    unlock_all(locked);
     woken.wake_all();
     return result;
   }
 
   /// After having been woken: leaves the channels' lists.
   void finish() {
-    lock_all();
+    const locked_arms locked = lock_all();
     for (const arm_pointer arm : arms_) {
       if (arm->channel() != nullptr) arm->forget();
     }
-    unlock_all();
+    unlock_all(locked);
   }
 
  private:
@@ -112,24 +112,29 @@ class select_core {
       arms_[i]->enlist();
     }
   }
+  // Those in by_address_ that have a channel: all but the first few.
+  struct locked_arms {
+    std::size_t lowest;
+    std::size_t end;
+  };
   // The same channel may be in several arms. Everybody locks in the order of addresses, so nobody waits in a circle.
-  void lock_all() {
-    for (std::size_t i = 0; i != by_address_.size(); ++i) {
+  [[nodiscard]] locked_arms lock_all() {
+    locked_arms locked{0, by_address_.size()};
+    while (locked.lowest != locked.end && by_address_[locked.lowest]->channel() == nullptr) ++locked.lowest;
+    for (std::size_t i = locked.lowest; i != locked.end; ++i) {
       if (first_with_its_channel(i)) by_address_[i]->lock();
     }
+    return locked;
   }
   // A task that was woken meanwhile locks the lowest channel first, in finish(). So nothing of it, and this object is
-  // in its frame, may be touched after that one was unlocked.
-  void unlock_all() {
-    std::size_t lowest = 0;
-    while (lowest != by_address_.size() && by_address_[lowest]->channel() == nullptr) ++lowest;
-    for (std::size_t i = by_address_.size(); i > lowest;) {
+  // in its frame, may be touched after that one was unlocked; and nothing at all if there is no channel.
+  void unlock_all(const locked_arms locked) {
+    for (std::size_t i = locked.end; i != locked.lowest;) {
       if (first_with_its_channel(--i)) by_address_[i]->unlock();
     }
   }
   [[nodiscard]] bool first_with_its_channel(std::size_t i) const noexcept {
-    const void* const channel = by_address_[i]->channel();
-    return channel != nullptr && (i == 0 || by_address_[i - 1]->channel() != channel);
+    return i == 0 || by_address_[i - 1]->channel() != by_address_[i]->channel();
   }
 
   std::span<arm_pointer> arms_;

@@ -31,9 +31,9 @@ class suspension {
   /// the task may run at any moment, elsewhere: the caller touches nothing of it any more. The task itself. Wait-free.
   [[nodiscard]] bool commit() noexcept {
     std::uint32_t expected = falling_asleep;
-    // [suspension.commit] release: pairs with [suspension.claim]: who readies the task sees it suspended. Acquire on
-    // failure: the task sees what the one who woke it did before.
-    return state_.compare_exchange_strong(expected, asleep, std::memory_order::release, std::memory_order::acquire);
+    // [suspension.commit] release: pairs with [suspension.claim]: who readies the task sees it suspended. Relaxed on
+    // failure: the task asks arm() next.
+    return state_.compare_exchange_strong(expected, asleep, std::memory_order::release, std::memory_order::relaxed);
   }
 
   /// Claims the task for `arm`. Any thread. Wait-free: a second try is needed only if the task falls asleep meanwhile.
@@ -41,8 +41,7 @@ class suspension {
     // [suspension.peek] relaxed: the exchange below decides.
     std::uint32_t seen = state_.load(std::memory_order::relaxed);
     while (seen < first_arm) {
-      // [suspension.claim] acq_rel: acquire pairs with [suspension.commit]; release with its failure and with
-      // [suspension.arm].
+      // [suspension.claim] acq_rel: acquire pairs with [suspension.commit]; release with [suspension.arm].
       if (state_.compare_exchange_strong(seen, first_arm + arm, std::memory_order::acq_rel,
                                          std::memory_order::relaxed)) {
         return seen == asleep ? claim_result::must_wake : claim_result::early;
@@ -57,9 +56,10 @@ class suspension {
     return state_.load(std::memory_order::relaxed) < first_arm;
   }
 
-  /// Who woke the task. The task itself, after it was woken.
+  /// Who woke the task; from here on the task sees what that one did before. The task itself, after it was woken.
   [[nodiscard]] std::uint32_t arm() const noexcept {
-    // [suspension.arm] acquire: pairs with [suspension.claim].
+    // [suspension.arm] acquire: pairs with [suspension.claim]; weaker: a task that was claimed before it slept does not
+    // see what its waker did.
     return state_.load(std::memory_order::acquire) - first_arm;
   }
 

@@ -30,9 +30,9 @@ class wait_group_core {
 
   /// Any thread. Wait-free but for waking.
   void add(std::int64_t n) {
-    // [wait_group.add] acq_rel: release pairs with the acquire of whoever sees the count at 0, here or in
-    // [wait_group.wait.peek]; weaker: it does not see what the others did.
-    const std::int64_t before = state_.fetch_add(n * one, std::memory_order::acq_rel);
+    // [wait_group.add] release: pairs with the acquire of whoever finds the count at 0, a waiter or who wakes the
+    // waiters (wake.lock); weaker: a task that has waited does not see what was done.
+    const std::int64_t before = state_.fetch_add(n * one, std::memory_order::release);
     const std::int64_t count = (before >> count_shift) + n;
     if (count < 0) negative_wait_group();
     if (count == 0 && (before & (locked | waited_for)) != 0) wake_waiters();
@@ -50,10 +50,12 @@ class wait_group_core {
     // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0.
     std::int64_t seen = state_.load(std::memory_order::acquire);
     do {
-      while ((seen & locked) != 0) {
-        atomics::pause();
-        // [wait_group.lock.again] acquire: likewise.
-        seen = state_.load(std::memory_order::acquire);
+      if ((seen & locked) != 0) {
+        Policy::spin_until([this, &seen] {
+          // [wait_group.lock.again] acquire: likewise.
+          seen = state_.load(std::memory_order::acquire);
+          return (seen & locked) == 0;
+        });
       }
       if ((seen >> count_shift) == 0) return false;
       // [wait_group.lock] acquire: pairs with [wait_group.unlock]: the list's last writer. On failure as
@@ -70,11 +72,11 @@ class wait_group_core {
  private:
   // By the one that made the count 0: nobody else locks the group then, because a count of 0 makes nobody wait.
   void wake_waiters() {
-    for (;;) {
-      // [wait_group.wake.lock] acquire: pairs with [wait_group.unlock]: the list.
-      if ((state_.load(std::memory_order::acquire) & locked) == 0) break;
-      atomics::pause();
-    }
+    Policy::spin_until([this] {
+      // [wait_group.wake.lock] acquire: pairs with [wait_group.unlock]: the list; and with [wait_group.add]: what all
+      // the others did.
+      return (state_.load(std::memory_order::acquire) & locked) == 0;
+    });
     wake_list<Policy> woken;
     while (node* const w = waiters_.pop_front()) woken.add(*w, true);
     // [wait_group.wake.clear] relaxed: the group is ready for its next use before any waiter returns.

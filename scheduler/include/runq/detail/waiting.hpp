@@ -17,6 +17,11 @@ struct task_waiting {
   using atomics = policy;
   using sleeper = goroutine*;
   static void wake(sleeper g) { ready(*g); }
+  /// For moments only: the caller keeps its thread.
+  template <class Condition>
+  static void spin_until(Condition&& condition) {
+    while (!condition()) atomics::pause();
+  }
 };
 
 /// One waiting task, in its own frame; linked into at most one list, under that list's lock. Whoever takes it out of

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// A parent joins children that run elsewhere: whoever comes last goes on with it.
+#include <array>
+
+#include "runq/join_counter.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+// Parent: detaches its children, waits ‖ children: each writes its result and arrives. The parent's frame is gone as
+// soon as it has gone on.
+template <unsigned Children>
+struct join final : scenario {
+  struct parent_frame {
+    join_counter<atomics> children;
+    cell<int> local;
+  };
+  struct result {
+    cell<int> value;
+  };
+
+  join() {
+    for (unsigned i = 0; i != Children; ++i) parent.children.detach();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parent.local.set(7);
+      if (parent.children.wait()) go_on();
+    } else {
+      results[index - 1].value.set(static_cast<int>(index));
+      if (parent.children.arrive()) go_on();
+    }
+  }
+  void finish() override { require(resumed == 1, "the parent did not go on"); }
+
+  void go_on() {
+    require(++resumed == 1, "the parent goes on twice");
+    require(parent.local.get() == 7, "the parent does not see its own frame");
+    for (unsigned i = 0; i != Children; ++i) {
+      require(results[i].value.get() == static_cast<int>(i) + 1, "the parent does not see a child's result");
+    }
+    require(!parent.children.any(), "after the join there are children left");
+    destroy_frame(parent);
+  }
+
+  parent_frame& parent = make_frame<parent_frame>();
+  std::array<result, Children> results;
+  int resumed = 0;
+};
+
+// The same counter for two joins. Parent: detach, wait; when it goes on: detach again, start child 2, wait ‖ child 1 ‖
+// child 2, when it is started.
+struct join_twice final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      children.detach();
+      told[0].up.store(1, std::memory_order::release);
+      if (children.wait()) go_on();
+    } else {
+      await([&] { return told[index - 1].up.load(std::memory_order::acquire) != 0; });
+      results[index - 1].up.set(1);
+      if (children.arrive()) go_on();
+    }
+  }
+  void finish() override { require(joins == 2, "the parent did not go on"); }
+
+  void go_on() {
+    require(results[joins].up.get() == 1, "the parent does not see a child's result, or goes on too early");
+    if (++joins == 2) return;
+    require(!children.any(), "after the join there are children left");
+    children.detach();
+    told[1].up.store(1, std::memory_order::release);
+    if (children.wait()) go_on();
+  }
+
+  struct flag {
+    atomic<int> up{0};
+  };
+  struct plain_flag {
+    cell<int> up{0};
+  };
+  join_counter<atomics> children;
+  std::array<flag, 2> told;
+  std::array<plain_flag, 2> results;
+  unsigned joins = 0;
+};
+
+const bool added[] = {
+    add_case<join<1>>({
+        .name = "join_counter/one_child",
+        .property = "parent and child meet: one of them goes on with the parent, and sees what both did",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4, .full = true},
+        .mutants = {{"arrive_acquire", "join.arrive", std::memory_order::acquire},
+                    {"arrive_release", "join.arrive", std::memory_order::release},
+                    {"wait_acquire", "join.wait", std::memory_order::acquire},
+                    {"wait_release", "join.wait", std::memory_order::release}},
+    }),
+    add_case<join<2>>({
+        .name = "join_counter/two_children",
+        .property = "parent and two children meet: the last goes on with the parent, and sees what all did",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<join_twice>({
+        .name = "join_counter/join_twice",
+        .property = "a counter is as new after a join",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// golang/go#45867: machines that were not spinning give up their processor without a last look at all queues. The
+// request (`need_spinning`) covers them.
+#include "park_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Two processors. Machine 0 spins, machine 1 has just ended a task and may not spin as long as 0 does. Task 1, outside,
+// is for whoever comes first; it submits task 2 on its processor and waits for it: so the other machine must run that.
+struct not_spinning final : park_model<2, 2, 2> {
+  not_spinning() {
+    settle(0);
+    settle(1);
+    // Machine 0 has ended its task, too, and looked again.
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    put(global, tasks.make(1));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (run_one(m) == 1) {
+      submit(m.held->queue, 2);
+      wait_for(2);
+    } else {
+      tell(2);
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Processors 0 and 1; 2 is surplus since a moment ago. Machine 0 spins, holds 0, and finds nothing ‖ machine 1, busy on
+// 1: submits task 1 there and waits for it ‖ machine 2 gives 2 up, and may take 0, which it then holds without
+// spinning. If machine 0 sees the task only then, the request is all that it can leave.
+struct asked_late final : park_model<3, 3, 1> {
+  asked_late() {
+    settle(0);
+    settle(1);
+    settle(2);
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    parking.resize(2);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 1) {
+      submit(processors[1].queue, 1);
+      wait_for(1);
+    } else if (run_one(machines[index]) == 1) {
+      tell(1);
+      parking.stop();
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// A submitter who finds no idle processor looks at no queue himself: nobody may take him for a spinner. Two processors.
+// Machine 0, busy for long: submits 2 on its own queue ‖ outside: submits 1 on a queue of machine 1 ‖ machine 1, which
+// has spun, and found a task a moment ago.
+struct submitters_do_not_spin final : park_model<2, 2, 2> {
+  submitters_do_not_spin() {
+    settle(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      submit(processors[0].queue, 2);
+    } else if (index == 1) {
+      submit(processors[1].queue, 1);
+    } else {
+      machine& m = machines[1];
+      parking.found(m);
+      for (int n = 1; n <= 2; ++n) require(run_one(m) != 0, "nobody stops, and a machine leaves");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+const bool added[] = {
+    add_case<not_spinning>({
+        .name = "park/need_spinning",
+        .property = "no task waits beside a processor given up by a machine that was not spinning (golang/go#45867)",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<submitters_do_not_spin>({
+        .name = "park/submitters_do_not_spin",
+        .property = "a submitter who wakes nobody is not taken for a spinner: submit ‖ submit ‖ a machine",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<asked_late>({
+        .name = "park/asked_late",
+        .property = "who sees a task and finds no processor any more has the machine that took it look",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// The number of processors changes, or falls to none, while tasks are submitted.
+#include "park_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// One processor. Outside: submit ‖ outside: stop ‖ machine, spinning or asleep: it leaves, having run the task or not.
+template <bool Asleep>
+struct stop_vs_submit final : park_model<1, 1, 1> {
+  stop_vs_submit() {
+    if (Asleep) put_to_sleep(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[0];
+    if (index == 0) {
+      submit(global, 1);
+    } else if (index == 1) {
+      parking.stop();
+    } else {
+      if (Asleep) wake_up(m);
+      while (run_one(m) != 0) continue;
+    }
+  }
+  void finish() override {
+    if (task* const t = take(global)) tasks.run(t);
+    tasks.require_all_ran();
+    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    // It can be used again.
+    started = 0;
+    parking.restart(1);
+    require(parking.resize(1) == 0, "a stopped scheduler had processors");
+    require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes nobody");
+    require(!parking.need_spinning(), "one more machine is asked for in a scheduler that has just started");
+  }
+};
+
+// One processor of two. Machine, busy: submits a task on its own queue and waits for it ‖ outside: there are two now ‖
+// machine, asleep.
+struct grow_vs_submit final : park_model<2, 2, 1> {
+  grow_vs_submit() {
+    settle(0);
+    put_to_sleep(1);
+    parking.resize(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      submit(processors[0].queue, 1);
+      wait_for(1);
+    } else if (index == 1) {
+      require(parking.resize(2) == 1, "resize() did not return the former number");
+    } else {
+      machine& m = machines[1];
+      wake_up(m);
+      if (run_one(m) == 1) tell(1);
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// One processor, whose machine spins: it goes to all processors there are ‖ outside: makes a second one; a task.
+struct grow_vs_spinner final : park_model<2, 2, 1> {
+  grow_vs_spinner() {
+    parking.resize(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      processors[1].made.set(true);
+      parking.resize(2);
+      submit(global, 1);
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Processor 1 has become surplus. Its machine moves its task to the global queue and gives it up ‖ the machine of
+// processor 0, spinning, goes idle: one of them runs the task.
+struct retire_vs_last_spinner final : park_model<2, 2, 1> {
+  retire_vs_last_spinner() {
+    settle(0);
+    settle(1);
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    put(processors[1].queue, tasks.make(1));
+    parking.resize(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (run_one(machines[index]) == 1) parking.stop();
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// Outside: only one processor from now on; a task ‖ machine 1, spinning, which holds the processor that goes ‖ machine
+// 0, asleep.
+struct shrink_vs_submit final : park_model<2, 2, 1> {
+  shrink_vs_submit() {
+    settle(0);
+    put_to_sleep(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.resize(1);
+      submit(global, 1);
+    } else {
+      machine& m = machines[index - 1];
+      if (index == 1) wake_up(m);
+      if (run_one(m) == 1) parking.stop();
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// Processor 2 has become surplus and has two tasks, which go on until the other has begun. Its machine moves them to
+// the global queue and goes on with processor 1, which is idle ‖ the machine of processor 0, spinning, which may look
+// just when the tasks are in neither queue ‖ a machine, asleep.
+struct retire_to_another final : park_model<3, 3, 2, 2> {
+  retire_to_another() {
+    settle(0);
+    settle(1);
+    put_to_sleep(1);
+    settle(2);
+    // That woke machine 1 again; it found nothing, and neither did machine 0.
+    wake_up(machines[1]);
+    put_to_sleep(1);
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    put(processors[2].queue, tasks.make(1));
+    put(processors[2].queue, tasks.make(2));
+    parking.resize(2);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (index == 1) wake_up(m);
+    const int id = run_one(m);
+    if (id == 0) return;
+    tell(id);
+    wait_for(3 - id);
+    parking.stop();
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// Processor 1 has become surplus. Machine 0, busy: has it back at once, submits a task and waits for it ‖ machine 1 is
+// about to give it up: it must not get lost.
+struct shrink_and_grow final : park_model<2, 2, 1> {
+  shrink_and_grow() {
+    settle(0);
+    settle(1);
+    parking.resize(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.resize(2);
+      submit(processors[0].queue, 1);
+      wait_for(1);
+    } else if (run_one(machines[1]) == 1) {
+      tell(1);
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+const bool added[] = {
+    add_case<stop_vs_submit<false>>({
+        .name = "park/stop_vs_spinner",
+        .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a spinner goes idle",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<stop_vs_submit<true>>({
+        .name = "park/stop_vs_sleeper",
+        .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a sleeping machine",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<grow_vs_submit>({
+        .name = "park/grow_vs_submit",
+        .property = "a new processor gets the work that waits: submit ‖ one processor more ‖ a sleeping machine",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<grow_vs_spinner>({
+        .name = "park/grow_vs_spinner",
+        .property = "who sees the new number of processors sees the processors: grow, submit ‖ a spinner",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+        .mutants = {{"limit_relaxed", "park.limit", std::memory_order::relaxed},
+                    {"resize_limit_relaxed", "park.resize.limit", std::memory_order::relaxed}},
+    }),
+    add_case<retire_vs_last_spinner>({
+        .name = "park/retire_vs_last_spinner",
+        .property = "the tasks of a processor that goes are not left beside a sleeping machine",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<shrink_vs_submit>({
+        .name = "park/shrink_vs_submit",
+        .property = "a task is run although the processor of the spinner goes: shrink, submit ‖ spinner ‖ sleeper",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<retire_to_another>({
+        .name = "park/retire_to_another",
+        .property = "nor if its machine goes on with another processor: retire ‖ the last spinner ‖ a sleeping machine",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<shrink_and_grow>({
+        .name = "park/shrink_and_grow",
+        .property = "a processor that is surplus only for a moment is not lost: retire ‖ grow, submit",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// A task is submitted while machines go idle, or are idle: somebody runs it.
+#include "park_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// The Dekker handshake. One processor. Outside: submit ‖ machine, spinning, the last one: look, rest, run the task.
+struct last_spinner final : park_model<1, 1, 1> {
+  last_spinner() { constructed(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      submit(global, 1);
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Outside: submit 1 ‖ outside: submit 2, on different queues ‖ two idle machines. Each task goes on until the other has
+// begun: so both processors must come to work.
+struct two_submitters final : park_model<2, 2, 2> {
+  two_submitters() {
+    settle(0);
+    put_to_sleep(0);
+    put_to_sleep(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index < 2) {
+      submit(index == 0 ? global : processors[1].queue, static_cast<int>(index) + 1);
+    } else {
+      machine& m = machines[index - 2];
+      wake_up(m);
+      const int id = run_one(m);
+      tell(id);
+      wait_for(3 - id);
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Outside: submit 1 ‖ outside: submit 2. Two machines are idle; one is woken, not both: one spinner is enough.
+struct one_waker final : park_model<2, 2, 2> {
+  one_waker() {
+    settle(0);
+    put_to_sleep(0);
+    put_to_sleep(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    submit(index == 0 ? global : processors[1].queue, static_cast<int>(index) + 1);
+  }
+  void finish() override {
+    require(machines[0].parker.unparked + machines[1].parker.unparked == 1, "not one machine was woken");
+    require(parking.spinning() == 1, "the woken machine does not count as spinning");
+    require(!parking.need_spinning(), "one more machine was asked for although one is idle");
+  }
+};
+
+// Two tasks are queued, each goes on until the other has begun; nobody was woken for the second because somebody was
+// spinning. Machine, spinning: finds one ‖ machine, idle.
+struct found_wakes final : park_model<2, 2, 2> {
+  found_wakes() {
+    settle(0);
+    put_to_sleep(0);
+    put(machines[1].held->queue, tasks.make(1));
+    put(global, tasks.make(2));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[1 - index];
+    if (index == 1) wake_up(m);
+    const int id = run_one(m);
+    tell(id);
+    wait_for(3 - id);
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Two processors, one of them idle. Outside: submit ‖ machine, spinning, the last one: while it looks once more it may
+// be woken already, and then must not take the other processor. (The sleeping machine, if woken, is left alone.)
+struct woken_while_looking final : park_model<2, 2, 1> {
+  woken_while_looking() {
+    settle(0);
+    put_to_sleep(1);
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      submit(global, 1);
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Three processors. Machine 0, busy for long: submits task 1 on its own queue, task 2 on the global one ‖ machine 1,
+// spinning ‖ machine 2, asleep. Each of the tasks goes on until the other has begun.
+struct three_machines final : park_model<3, 3, 2> {
+  three_machines() {
+    settle(0);
+    settle(1);
+    put_to_sleep(2);
+    require(parking.may_spin(machines[1]), "nobody spins, and a machine may not");
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      submit(processors[0].queue, 1);
+      submit(global, 2);
+    } else {
+      machine& m = machines[index];
+      if (index == 2) wake_up(m);
+      const int id = run_one(m);
+      tell(id);
+      wait_for(3 - id);
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+const bool added[] = {
+    add_case<last_spinner>({
+        .name = "park/submit_vs_last_spinner",
+        .property = "no task is left beside a sleeping machine: submit ‖ the last spinner goes idle",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+        .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
+                    {"rest_fence_acq_rel", "park.rest.fence", std::memory_order::acq_rel}},
+    }),
+    add_case<woken_while_looking>({
+        .name = "park/woken_while_looking",
+        .property = "a machine that is woken while it looks once more has one processor, not two",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<two_submitters>({
+        .name = "park/two_submitters",
+        .property = "two tasks bring two idle processors to work: submit ‖ submit ‖ two idle machines",
+        .threads = 4,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<one_waker>({
+        .name = "park/one_waker",
+        .property = "two submitters wake one of two idle machines, not none, not both",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<found_wakes>({
+        .name = "park/found_wakes",
+        .property = "a spinner that finds a task sees to the next one: two queued tasks, a spinner and an idle machine",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<three_machines>({
+        .name = "park/three_machines",
+        .property = "two tasks of a busy processor bring two others to work: submit, submit ‖ spinner ‖ sleeper",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
