@@ -10,8 +10,10 @@ core::blocked_call core::enter_call() noexcept {
   goroutine& g = *p.current;
   g.set_status(task_status::syscall);
   ++p.calls;
+  m.state.store(machine_state::in_call, std::memory_order::relaxed);
+  const instant begun = tracer_ != nullptr ? now() : 0;
   leave_processor();
-  const blocked_call call{&m, &p, &g, p.in_call.enter()};
+  const blocked_call call{&m, &p, &g, p.in_call.enter(), begun};
   // From here on the processor may be somebody else's.
   wake_monitor();
   return call;
@@ -27,9 +29,10 @@ bool core::leave_call(const blocked_call& call) noexcept {
     ++other->calls_moved;
   } else {
     call.m->held = nullptr;
+    if (tracer_ != nullptr) trace_lost(call);
     return false;
   }
-  call.g->set_status(task_status::running);
+  back_from_call(call);
   return true;
 }
 
@@ -39,12 +42,36 @@ void core::leave_call_waiting(const blocked_call& call) {
     ++call.p->calls_kept;
   } else {
     processor* const other = parking.come_back_waiting(*call.m);
-    if (other == nullptr) std::terminate();
-    hold(*call.m, *other);
-    other->current = call.g;
-    ++other->calls_moved;
+    // A stopping scheduler has none for it, but the code after the call may need one until its next co_await.
+    processor& mine = other != nullptr ? *other : spare_processor();
+    hold(*call.m, mine);
+    mine.current = call.g;
+    ++mine.calls_moved;
   }
+  back_from_call(call);
+}
+
+processor& core::spare_processor() {
+  const std::lock_guard lock(machines_mutex_);
+  return *spares_.emplace_back(std::make_unique<processor>(*this, max_processors));
+}
+
+void core::back_from_call(const blocked_call& call) {
   call.g->set_status(task_status::running);
+  call.m->state.store(machine_state::running, std::memory_order::relaxed);
+  if (tracer_ == nullptr) return;
+  if (call.m->held == call.p) {
+    tracer_->called(call.p->index, call.m->slice_of, call.begun, now());
+  } else {
+    trace_lost(call);
+    begin_slice(*call.m, *call.g);
+  }
+}
+
+// What ran on the processor ended with the call.
+void core::trace_lost(const blocked_call& call) {
+  end_slice(*call.m, *call.p, call.begun);
+  tracer_->called_without(call.m->number, call.m->slice_of, call.begun, now());
 }
 
 void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> self) {

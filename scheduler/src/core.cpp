@@ -39,6 +39,7 @@ processor::processor(core& scheduler, std::uint32_t i)
       forks_thief(forks.make_thief()) {}
 
 core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this), processors_(max_processors) {
+  read_environment();
   make_processors(chosen.procs);
   may_start_ = true;
   parking.resize(chosen.procs);
@@ -46,6 +47,7 @@ core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this
 
 core::~core() {
   stop();
+  if (tracer_ != nullptr) tracer_->write();
   // The records go with their slabs.
   for (unsigned i = 0; i != made_; ++i) drop(processors_[i]->goroutines.free);
   drop(free_);
@@ -295,6 +297,9 @@ void core::destroy_tasks() {
 void core::forget_queues() {
   while (global.take() != nullptr) {
   }
+  // evacuate() has emptied the spare processors' queues.
+  for (const auto& spare : spares_) drop(spare->goroutines.free);
+  spares_.clear();
   for (unsigned i = 0; i != made_; ++i) {
     processor& p = *processors_[i];
     p.own_queue.rebind();

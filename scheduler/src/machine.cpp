@@ -55,6 +55,7 @@ constinit thread_local processor* held_here = nullptr;
 void core::loop(machine& m) {
   while (const work w = find_work(m)) {
     parking.found(m);
+    m.state.store(machine_state::running, std::memory_order::relaxed);
     run(m, w);
   }
   leave_processor();
@@ -83,10 +84,13 @@ work core::find_work(machine& m) {
         if (const work w = take_local_or_global(p)) return w;
       }
       if (parking.may_spin(m)) {
+        m.state.store(machine_state::spinning, std::memory_order::relaxed);
         if (const work w = spin(p)) return w;
       }
       if (woken) ++m.useless_wakes;
       ++m.parks;
+      m.state.store(machine_state::idle, std::memory_order::relaxed);
+      p.in_use.store(false, std::memory_order::relaxed);
       leave_processor();
       next = parking.rest(m, p);
       woken = true;
@@ -165,6 +169,7 @@ work core::steal(processor& p) {
 }
 
 work core::steal_from(processor& p, processor& victim, bool last_round) {
+  const instant begin = tracer_ != nullptr ? now() : 0;
   steal_runnext next = steal_runnext::no;
   if (last_round && victim.queue_thief.size_approx() == 0) {
     const std::uint64_t before = victim.dispatches.get();
@@ -176,6 +181,7 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
     if (next == steal_runnext::yes) ++p.runnext_steals;
     ++p.steals;
     p.stolen += tasks.count;
+    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, tasks.count, begin, now());
     return {.task = tasks.value};
   }
   // Asked first, because an attempt costs a fence.
@@ -184,6 +190,7 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
   if (fork) {
     ++p.steals;
     p.stolen += 1;
+    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, 1, begin, now());
     return {.fork = fork.value};
   }
   if (tasks.status == steal_status::lost || fork.status == steal_status::lost) ++p.lost;
@@ -208,14 +215,16 @@ void core::run(machine& m, const work& w) {
     next = w.fork->self;
   }
   p.current->set_status(task_status::running);
+  if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
     next.resume();
     // A blocking call may have cost the machine its processor, or given it another one.
-    processor* const now = m.held;
-    if (now == nullptr) return;
-    now->transfers = 0;
-    next = std::exchange(now->next, nullptr);
+    processor* const held = m.held;
+    if (held == nullptr) return;
+    held->transfers = 0;
+    next = std::exchange(held->next, nullptr);
   }
+  if (tracer_ != nullptr) end_slice(m, *m.held, now());
 }
 
 // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run.
@@ -235,6 +244,7 @@ void core::leave_processor() noexcept { held_here = nullptr; }
 
 void core::hold(machine& m, processor& p) {
   m.held = &p;
+  p.in_use.store(true, std::memory_order::relaxed);
   held_here = &p;
   machine_here = &m;
   wake_monitor();
@@ -266,6 +276,7 @@ void core::start_machine(processor& p) {
     monitor_ = std::thread([this] { monitor(); });
   }
   machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
+  m.number = static_cast<std::uint32_t>(machines_.size() - 1);
   machines_started_.fetch_add(1, std::memory_order::relaxed);
   try {
     m.thread = std::thread([this, &m, &p] {

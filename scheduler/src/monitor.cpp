@@ -3,6 +3,7 @@
 // processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all machines
 // are busy.
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 #include "runq/detail/core.hpp"
@@ -35,6 +36,7 @@ void core::monitor() {
   std::vector<watched> seen(max_processors);
   instant sleep = shortest_sleep;
   unsigned idle_rounds = 0;
+  instant next_trace = now() + (trace_period_ == never ? 0 : trace_period_);
   while (!monitor_stops_.load(std::memory_order::relaxed)) {
     if (idle_rounds == 0) {
       sleep = shortest_sleep;
@@ -42,7 +44,8 @@ void core::monitor() {
       sleep = std::min(2 * sleep, longest_sleep);
     }
     (void)monitor_parker_.park_for(sleep);
-    if (sleep == longest_sleep && parking.idle_processors() >= parking.limit()) {
+    print_trace(next_trace);
+    if (trace_period_ == never && sleep == longest_sleep && parking.idle_processors() >= parking.limit()) {
       monitor_sleeps_.store(true, std::memory_order::relaxed);
       // Pairs with wake_monitor(): either this sees a processor in use, or its machine sees that the monitor sleeps.
       policy::fence(std::memory_order::seq_cst);
@@ -65,6 +68,13 @@ void core::monitor() {
     }
     idle_rounds = did_something ? 0 : idle_rounds + 1;
   }
+}
+
+void core::print_trace(instant& next) const {
+  const instant t = now();
+  if (trace_period_ == never || t < next || parking.limit() == 0) return;
+  next = t + trace_period_;
+  std::fputs(trace_line(t, trace_in_detail_).c_str(), stderr);
 }
 
 bool core::watch(watched& seen, processor& p, instant t) {

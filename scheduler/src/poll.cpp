@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
 
 namespace runq::detail {
 
@@ -26,7 +27,7 @@ std::size_t core::fire_timers(instant now) {
 void core::timer_added(instant when) {
   // Pairs with sleep_in_poller(): either the one that polls sees the timer, or this sees how long it sleeps.
   policy::fence(std::memory_order::seq_cst);
-  const instant until = events.sleeps_until.load(std::memory_order::relaxed);
+  const instant until = events.sleeps_until.load(std::memory_order::acquire);
   if (until != 0) {
     if (until > when) events.interrupt();
   } else if (!events.busy()) {
@@ -46,11 +47,11 @@ bool core::poll_now(processor& p) {
 
 void core::sleep_in_poller(machine_parker& sleeper) {
   while (!sleeper.woken()) {
-    events.sleeps_until.store(never, std::memory_order::relaxed);
+    events.sleeps_until.store(never, std::memory_order::release);
     // Pairs with timer_added().
     policy::fence(std::memory_order::seq_cst);
     const instant until = earliest_timer();
-    events.sleeps_until.store(until, std::memory_order::relaxed);
+    events.sleeps_until.store(until, std::memory_order::release);
     const instant begin = now();
     if (until > begin && !sleeper.woken()) (void)events.poll(until == never ? never : until - begin);
     events.sleeps_until.store(0, std::memory_order::relaxed);
@@ -63,7 +64,13 @@ void machine_parker::park() {
     if (token_.take()) return;
     const bool something = home->events.in_use() || home->earliest_timer() != never;
     if (something && home->events.enter()) {
-      in_poll_.store(true, std::memory_order::relaxed);
+      // First, because what does not exist yet cannot be interrupted.
+      try {
+        home->events.create();
+      } catch (const std::system_error& error) {
+        fatal(std::string("runq: a machine cannot sleep: ") + error.what() + "\nfatal error: no poller\n");
+      }
+      in_poll_.store(true, std::memory_order::release);
       // Pairs with unpark(): either this sees the token, or unpark() sees that it must interrupt.
       policy::fence(std::memory_order::seq_cst);
       home->sleep_in_poller(*this);
@@ -79,7 +86,7 @@ void machine_parker::park() {
 void machine_parker::unpark() {
   token_.unpark();
   policy::fence(std::memory_order::seq_cst);
-  if (in_poll_.load(std::memory_order::relaxed)) home->events.interrupt();
+  if (in_poll_.load(std::memory_order::acquire)) home->events.interrupt();
 }
 
 }  // namespace runq::detail

@@ -42,6 +42,7 @@ poller::~poller() {
 }
 
 void poller::create() {
+  if (created_.load(std::memory_order::acquire)) return;
   const std::lock_guard lock(mutex_);
   if (created_.load(std::memory_order::relaxed)) return;
   if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
@@ -56,7 +57,7 @@ void poller::create() {
 }
 
 descriptor& poller::open(int fd) {
-  if (!created_.load(std::memory_order::acquire)) create();
+  create();
   descriptor* d = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -98,7 +99,6 @@ void poller::close(descriptor& d) {
 }
 
 std::size_t poller::poll(instant timeout) {
-  if (!created_.load(std::memory_order::acquire)) create();
   std::array<epoll_event, most_events> events;
   const int n = epoll_wait(epoll_, events.data(), most_events, milliseconds(timeout));
   last_poll.store(now(), std::memory_order::relaxed);

@@ -174,15 +174,19 @@ class park_protocol {
       // [park.handoff.need] relaxed: set under the lock. [park.handoff.spinning] relaxed: who stops spinning looks
       // again.
       const bool asked = need_spinning_.load(std::memory_order::relaxed) != 0;
-      if (!busy && !asked) {
-        held_.set(held_.get() - 1);
-        push_idle(p);
-        if (held_.get() == 0) host_.all_idle();
-        return true;
+      m = pop_returning(p);
+      if (m == nullptr) {
+        // One that is surplus is retired by a machine, which moves its tasks.
+        if (!busy && !asked && !host_.surplus(p)) {
+          held_.set(held_.get() - 1);
+          push_idle(p);
+          if (held_.get() == 0) host_.all_idle();
+          return true;
+        }
+        // [park.handoff.spin] relaxed: as [park.spin].
+        spinning_.fetch_add(1U, std::memory_order::relaxed);
+        m = wake_machine_for(p);
       }
-      // [park.handoff.spin] relaxed: as [park.spin].
-      spinning_.fetch_add(1U, std::memory_order::relaxed);
-      m = wake_machine_for(p);
     }
     if (m != nullptr) {
       m->parker.unpark();
@@ -199,11 +203,13 @@ class park_protocol {
     return stopping_.get() ? nullptr : pop_idle();
   }
 
-  /// The same for a machine that must go on with what it does: waits for a processor, before all others.
+  /// The same for a machine that must go on with what it does: waits for a processor, before all others. Returns
+  /// nullptr only when the scheduler stops.
   [[nodiscard]] Processor* come_back_waiting(Machine& m) {
     {
       const std::lock_guard lock(mutex_);
       without_processor_.set(without_processor_.get() - 1);
+      if (stopping_.get()) return nullptr;
       if (Processor* const p = pop_idle()) return p;
       m.next_idle.set(nullptr);
       if (last_returning_.get() == nullptr) {
@@ -256,6 +262,12 @@ class park_protocol {
       for (unsigned i = n; i-- != 0;) {
         Processor& p = host_.processor_at(i);
         if (!p.retired.get()) continue;
+        if (Machine* const returning = pop_returning(p)) {
+          p.retired.set(false);
+          held_.set(held_.get() + 1);
+          returning->parker.unpark();
+          continue;
+        }
         push_idle(p);
         more = true;
       }
@@ -269,6 +281,7 @@ class park_protocol {
   /// Every machine leaves at its next rest() or retire(); the sleeping ones are woken. Any thread.
   void stop() {
     Machine* sleeping = nullptr;
+    Machine* returning = nullptr;
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(true);
@@ -278,12 +291,14 @@ class park_protocol {
       sleeping = idle_machines_.get();
       idle_machines_.set(nullptr);
       for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) m->idle.set(false);
+      returning = first_returning_.get();
+      first_returning_.set(nullptr);
+      last_returning_.set(nullptr);
+      // [park.stop.returning] relaxed: [park.returning.set].
+      returning_.store(false, std::memory_order::relaxed);
     }
-    while (sleeping != nullptr) {
-      Machine* const next = sleeping->next_idle.get();
-      sleeping->parker.unpark();
-      sleeping = next;
-    }
+    wake_all(returning);
+    wake_all(sleeping);
   }
 
   /// Makes the protocol as new, with no processor, after stop() and after all machines have left. Then resize().
@@ -305,6 +320,13 @@ class park_protocol {
   auto with_lock(F&& f) {
     const std::lock_guard lock(mutex_);
     return f();
+  }
+
+  /// How many machines sleep; with the lock held.
+  [[nodiscard]] std::size_t idle_machines() const {
+    std::size_t n = 0;
+    for (const Machine* m = idle_machines_.get(); m != nullptr; m = m->next_idle.get()) ++n;
+    return n;
   }
 
   /// How many processors machines hold; with the lock held.
@@ -330,6 +352,15 @@ class park_protocol {
   }
 
  private:
+  // A woken machine may be gone at once.
+  static void wake_all(Machine* first) {
+    while (first != nullptr) {
+      Machine* const next = first->next_idle.get();
+      first->parker.unpark();
+      first = next;
+    }
+  }
+
   void become_spinning(Machine& m) {
     m.spinning.set(true);
     // [park.spin] relaxed: rule 3 orders what matters.

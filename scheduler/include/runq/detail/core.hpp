@@ -14,6 +14,7 @@
 
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
+#include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/park.hpp"
 
@@ -61,6 +62,9 @@ class core {
   [[nodiscard]] statistics count() const;
   [[nodiscard]] std::string dump() const;
 
+  /// A line in the format of Go's schedtrace; with `detail` a line per processor, machine and task follows.
+  [[nodiscard]] std::string trace_line(instant at, bool detail) const;
+
   // -- what park_protocol asks of its host (machine.cpp) --
 
   [[nodiscard]] bool work_anywhere() const noexcept;
@@ -76,12 +80,16 @@ class core {
     processor* p;
     goroutine* g;
     handoff<policy>::ticket ticket;
+    instant begun;  // when, if that is traced
   };
   [[nodiscard]] blocked_call enter_call() noexcept;
   /// True: the machine has a processor and goes on with the task. False: it has none, and the task must be queued.
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
   /// The same for code that cannot be suspended: waits for a processor.
   void leave_call_waiting(const blocked_call& call);
+  void back_from_call(const blocked_call& call);
+  void trace_lost(const blocked_call& call);
+  [[nodiscard]] processor& spare_processor();
   /// The task of `call` goes on at `self` when a processor takes it from the global queue.
   void queue_after_call(const blocked_call& call, std::coroutine_handle<> self);
 
@@ -99,7 +107,7 @@ class core {
   poller events;
   const options chosen;
   global_queue global;
-  park_protocol<machine, processor, core, policy> parking;
+  mutable park_protocol<machine, processor, core, policy> parking;
 
  private:
   // -- the machines' loop (machine.cpp) --
@@ -109,6 +117,7 @@ class core {
   void monitor();
   struct watched;
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
+  void print_trace(instant& next) const;
   void wake_monitor() noexcept;
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
@@ -129,6 +138,10 @@ class core {
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t live_tasks() const noexcept;
   void refill(goroutine_list& to, std::size_t n);
+  [[nodiscard]] std::string trace_detail(const statistics& s) const;
+  void read_environment();
+  void begin_slice(machine& m, const goroutine& g);
+  void end_slice(const machine& m, const processor& p, instant end);
   [[nodiscard]] bool somebody_outside_may_wake() const;
   [[noreturn]] void deadlock() const;
   template <class F>
@@ -140,11 +153,18 @@ class core {
   // The first made_ of them exist, and never change again.
   std::vector<std::unique_ptr<processor>> processors_;
 
+  std::vector<std::unique_ptr<processor>> spares_;  // under machines_mutex_
+
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
   std::uint64_t parks_ = 0;                         // of machines that have left
   std::uint64_t useless_wakes_ = 0;                 // likewise
+
+  const instant made_at_ = now();
+  std::unique_ptr<tracer> tracer_;  // RUNQ_TRACE
+  instant trace_period_ = never;    // RUNQ_SCHEDTRACE
+  bool trace_in_detail_ = false;    // RUNQ_SCHEDDETAIL
 
   std::thread monitor_;  // started with the first machine; under machines_mutex_
   parker monitor_parker_;

@@ -34,6 +34,9 @@ class poller {
   poller& operator=(const poller&) = delete;
   ~poller();
 
+  /// Makes the kernel's side of it, if that has not been done. Throws std::system_error.
+  void create();
+
   /// Registers `fd`, which must be non-blocking. Throws std::system_error.
   [[nodiscard]] descriptor& open(int fd);
   /// Wakes who waits for `d`; who is about to wait does not.
@@ -42,7 +45,8 @@ class poller {
   void close(descriptor& d);
 
   /// Waits up to `timeout` ns (0: not at all; never: without end) for events and makes the tasks that waited for them
-  /// runnable. Returns how many. Any number of threads without a timeout; one with, between enter() and leave().
+  /// runnable. Returns how many. After create(). Any number of threads without a timeout; one with, between enter() and
+  /// leave().
   std::size_t poll(instant timeout);
 
   /// Whether the caller is the one that polls now.
@@ -64,8 +68,6 @@ class poller {
   std::atomic<instant> last_poll{0};
 
  private:
-  void create();
-
   std::mutex mutex_;
   int epoll_ = -1;  // created under mutex_ at first use, then constant
   int event_ = -1;

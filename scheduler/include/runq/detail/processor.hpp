@@ -16,6 +16,7 @@
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"
+#include "runq/detail/tracer.hpp"
 #include "runq/park.hpp"
 #include "runq/parker.hpp"
 
@@ -71,6 +72,7 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
+  std::atomic<bool> in_use{false};   // whether a machine holds it; for traces
   handoff<policy> in_call;           // whether its machine is in a blocking call
   std::atomic<bool> preempt{false};  // its task has run for too long: noticed at the next co_await
   timer_heap timers;
@@ -100,11 +102,18 @@ class machine_parker {
   std::atomic<bool> in_poll_{false};
 };
 
+/// For traces.
+enum class machine_state : std::uint8_t { running, spinning, idle, in_call };
+
 /// A thread that runs tasks.
 struct machine : park_machine<machine, processor, machine_parker, policy> {
   explicit machine(core& scheduler) : home(scheduler) { parker.home = &scheduler; }
   core& home;
   processor* held = nullptr;  // null while it has none
+  std::uint32_t number = 0;
+  std::atomic<machine_state> state{machine_state::running};
+  tracer::who slice_of;     // what it runs now, if that is traced …
+  instant slice_begin = 0;  // … and since when
   std::thread thread;
   counter parks, useless_wakes;
 };
