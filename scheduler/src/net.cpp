@@ -115,18 +115,20 @@ class connection {
   /// Holds the descriptor open during one operation.
   class use {
    public:
-    use(connection& c, const char* what) : c_(c) {
-      c_.enter_unchecked();
-      if (!c_.closed()) return;
-      c_.leave();
+    use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)) {
+      if (c_ == nullptr) fail(ECANCELED, what);
+      c_->enter_unchecked();
+      if (!c_->closed()) return;
+      c_->leave();
       fail(ECANCELED, what);
     }
     use(const use&) = delete;
     use& operator=(const use&) = delete;
-    ~use() { c_.leave(); }
+    ~use() { c_->leave(); }
 
    private:
-    connection& c_;
+    // Shared, because a task may be destroyed in the middle of the operation, and the stream before it.
+    const std::shared_ptr<connection> c_;
   };
 
   /// `co_await wait(d, stop, what)` returns when `d` may be ready. Throws as stream says.
@@ -198,7 +200,7 @@ class connection {
 };
 
 struct access {
-  [[nodiscard]] static stream make(std::unique_ptr<connection> c) noexcept { return stream(std::move(c)); }
+  [[nodiscard]] static stream make(std::shared_ptr<connection> c) noexcept { return stream(std::move(c)); }
 };
 
 }  // namespace detail
@@ -210,17 +212,21 @@ using detail::connection;
 stream::stream(int fd) {
   owned_fd owner(fd);
   make_non_blocking(fd);
-  connection_ = std::make_unique<connection>(fd);
+  connection_ = std::make_shared<connection>(fd);
   (void)owner.release();
 }
-stream::stream(std::unique_ptr<connection> connection) noexcept : connection_(std::move(connection)) {}
+stream::stream(std::shared_ptr<connection> connection) noexcept : connection_(std::move(connection)) {}
 stream::stream(stream&&) noexcept = default;
-stream& stream::operator=(stream&&) noexcept = default;
-stream::~stream() = default;
+stream& stream::operator=(stream&& other) noexcept {
+  if (this != &other) close();
+  connection_ = std::move(other.connection_);
+  return *this;
+}
+stream::~stream() { close(); }
 
 task<std::size_t> stream::read(std::span<std::byte> into, std::stop_token stop) {
+  const connection::use use(connection_, "read");
   connection& c = *connection_;
-  const connection::use use(c, "read");
   c.check(c.reading(), "read");
   if (into.empty()) co_return 0;
   for (;;) {
@@ -233,8 +239,8 @@ task<std::size_t> stream::read(std::span<std::byte> into, std::stop_token stop) 
 }
 
 task<> stream::write(std::span<const std::byte> from, std::stop_token stop) {
+  const connection::use use(connection_, "write");
   connection& c = *connection_;
-  const connection::use use(c, "write");
   c.check(c.writing(), "write");
   bool socket = true;
   while (!from.empty()) {
@@ -273,16 +279,20 @@ int stream::fd() const noexcept { return connection_ ? connection_->fd() : -1; }
 listener::listener(int fd) {
   owned_fd owner(fd);
   make_non_blocking(fd);
-  connection_ = std::make_unique<connection>(fd);
+  connection_ = std::make_shared<connection>(fd);
   (void)owner.release();
 }
 listener::listener(listener&&) noexcept = default;
-listener& listener::operator=(listener&&) noexcept = default;
-listener::~listener() = default;
+listener& listener::operator=(listener&& other) noexcept {
+  if (this != &other) close();
+  connection_ = std::move(other.connection_);
+  return *this;
+}
+listener::~listener() { close(); }
 
 task<stream> listener::accept(std::stop_token stop) {
+  const connection::use use(connection_, "accept");
   connection& c = *connection_;
-  const connection::use use(c, "accept");
   c.check(c.reading(), "accept");
   for (;;) {
     const int fd = ::accept4(c.open_fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -357,9 +367,9 @@ listener listen_at(int family, const sockaddr* address, socklen_t size) {
 }
 
 task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::stop_token stop) {
-  auto c = std::make_unique<connection>(fd);
+  auto c = std::make_shared<connection>(fd);
   {
-    const connection::use use(*c, "connect");
+    const connection::use use(c, "connect");
     if (::connect(fd, address, size) != 0) {
       if (errno != EINPROGRESS) fail(errno, "connect");
       for (;;) {

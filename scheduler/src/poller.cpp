@@ -74,7 +74,7 @@ descriptor& poller::open(int fd) {
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   wanted.data.u64 = tag(*d);
-  open_.fetch_add(1, std::memory_order::relaxed);
+  open_.fetch_add(1, std::memory_order::release);
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) != 0) {
     const int error = errno;
     close(*d);

@@ -63,8 +63,8 @@ class stream {
 
  private:
   friend detail::access;
-  explicit stream(std::unique_ptr<detail::connection> connection) noexcept;
-  std::unique_ptr<detail::connection> connection_;
+  explicit stream(std::shared_ptr<detail::connection> connection) noexcept;
+  std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
 /// A socket that waits for connections. As stream.
@@ -84,7 +84,7 @@ class listener {
   [[nodiscard]] int fd() const noexcept;
 
  private:
-  std::unique_ptr<detail::connection> connection_;
+  std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
 /// Listens at an address ("127.0.0.1", "::1", "" for all) and port (0: the kernel chooses). Throws std::system_error.

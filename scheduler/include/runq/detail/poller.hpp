@@ -58,8 +58,8 @@ class poller {
   /// poll.
   void interrupt() noexcept;
 
-  /// Whether there is anything to poll for.
-  [[nodiscard]] bool in_use() const noexcept { return open_.load(std::memory_order::relaxed) != 0; }
+  /// Whether there is anything to poll for; if so, create() was called.
+  [[nodiscard]] bool in_use() const noexcept { return open_.load(std::memory_order::acquire) != 0; }
 
   /// Until when the one that polls intends to sleep; 0 when nobody does. Set before the timers are looked at for the
   /// last time, with a fence between: see core::timer_added().
