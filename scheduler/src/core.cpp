@@ -39,6 +39,7 @@ processor::processor(core& scheduler, std::uint32_t i)
       forks_thief(forks.make_thief()) {}
 
 core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this), processors_(max_processors) {
+  read_environment();
   make_processors(chosen.procs);
   may_start_ = true;
   parking.resize(chosen.procs);
@@ -46,6 +47,7 @@ core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this
 
 core::~core() {
   stop();
+  if (tracer_ != nullptr) tracer_->write();
   // The records go with their slabs.
   for (unsigned i = 0; i != made_; ++i) drop(processors_[i]->goroutines.free);
   drop(free_);
@@ -119,8 +121,9 @@ void core::spawn_outside(frame& root, closure* callable, const char* name) {
   refill(one, 1);
   goroutine& g = *one.pop_front();
   g.id = next_id_.fetch_add(1, std::memory_order::relaxed);
-  outside_spawned_.fetch_add(1, std::memory_order::relaxed);
-  global.put(&enlist(g, root, callable, name));
+  enlist(g, root, callable, name);
+  outside_spawned_.fetch_add(1, std::memory_order::release);
+  global.put(&g);
   parking.submitted();
 }
 
@@ -182,7 +185,10 @@ void core::run_main(frame& root, closure* callable) {
     main_ = &root;
     next_id_.store(1, std::memory_order::relaxed);
   }
+  // As with any thread outside: until the task is in the queue it is no deadlock that none is.
+  attach();
   spawn_outside(root, callable, "main");
+  detach();
   await(awaited::main);
   const unsigned procs = parking.limit();
   stop();
@@ -223,7 +229,6 @@ void core::arrived(awaited what) {
 
 // With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty.
 void core::all_idle() {
-  if (global.has_work()) return;
   awaited what = awaited::nothing;
   {
     const std::lock_guard lock(waiting_mutex_);
@@ -234,7 +239,10 @@ void core::all_idle() {
     arrived(awaited::all);
     return;
   }
-  if (handles_ == 0 && !somebody_outside_may_wake()) deadlock();
+  if (handles_ != 0 || parking.without_processor() != 0 || earliest_timer() != never) return;
+  // After the timers, because one that fires makes its task runnable before it leaves its heap for good.
+  if (global.has_work() || somebody_outside_may_wake()) return;
+  deadlock();
 }
 
 void core::stop() {
@@ -244,6 +252,11 @@ void core::stop() {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = false;
     leaving.swap(machines_);
+  }
+  if (monitor_.joinable()) {
+    monitor_stops_.store(true, std::memory_order::relaxed);
+    monitor_parker_.unpark();
+    monitor_.join();
   }
   for (const auto& m : leaving) {
     m->thread.join();
@@ -284,6 +297,9 @@ void core::destroy_tasks() {
 void core::forget_queues() {
   while (global.take() != nullptr) {
   }
+  // evacuate() has emptied the spare processors' queues.
+  for (const auto& spare : spares_) drop(spare->goroutines.free);
+  spares_.clear();
   for (unsigned i = 0; i != made_; ++i) {
     processor& p = *processors_[i];
     p.own_queue.rebind();
@@ -295,6 +311,9 @@ void core::forget_queues() {
     p.own_queue.rebind();
     p.own_forks.rebind();
     p.current = nullptr;
+    p.timers.clear();
+    // The next run counts from 1 again.
+    p.goroutines.next_id = p.goroutines.last_id = 0;
   }
 }
 
@@ -328,7 +347,14 @@ std::uint64_t core::live_tasks() const noexcept {
 
 bool core::somebody_outside_may_wake() const {
   bool may = false;
-  for_each_goroutine([&may](const goroutine& g) { may = may || (g.outside_may_wake && g.is(task_status::waiting)); });
+  for_each_goroutine([&may](const goroutine& g) {
+    if (g.is(task_status::waiting)) {
+      may |= g.outside_may_wake || g.reason.load(std::memory_order::relaxed) == wait_reason::io_wait;
+    } else {
+      // Runnable: somebody is about to queue it.
+      may |= !g.is(task_status::dead);
+    }
+  });
   return may;
 }
 
@@ -351,6 +377,15 @@ statistics core::count() const {
       s.ticks.push_back(p.ticks.get());
     }
   }
+  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
+    s.blocking_calls += processors_[i]->calls.get();
+    s.calls_kept += processors_[i]->calls_kept.get();
+    s.calls_moved += processors_[i]->calls_moved.get();
+    s.preempted += processors_[i]->preempted.get();
+    s.timers += processors_[i]->timers.size();
+  }
+  s.calls_queued = calls_queued_.load(std::memory_order::relaxed);
+  s.handed_off = handed_off_.load(std::memory_order::relaxed);
   s.parks = parks_;
   s.useless_wakes = useless_wakes_;
   {

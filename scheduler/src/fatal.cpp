@@ -22,6 +22,8 @@ const char* to_string(wait_reason reason) noexcept {
     case wait_reason::semacquire: return "semacquire";
     case wait_reason::mutex_lock: return "sync.Mutex.Lock";
     case wait_reason::join: return "join";
+    case wait_reason::sleep: return "sleep";
+    case wait_reason::io_wait: return "IO wait";
   }
   return "?";
 }
@@ -33,6 +35,7 @@ std::string state_of(const goroutine& g) {
   switch (g.status.load(std::memory_order::relaxed)) {
     case task_status::runnable: return "runnable";
     case task_status::running: return "running";
+    case task_status::syscall: return "syscall";
     case task_status::waiting: return to_string(g.reason.load(std::memory_order::relaxed));
     default: return "dead";
   }

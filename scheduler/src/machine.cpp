@@ -14,6 +14,9 @@ namespace {
 // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it.
 constexpr std::uint32_t global_period = 61;
 
+// So often a processor with tasks to run looks at its timers.
+constexpr std::uint64_t clock_period = 8;
+
 // After so many tasks in a row from runnext or the fork deque, the oldest task of the ring, or else of the global
 // queue, has its turn: two tasks that ready each other cannot starve the rest. (Go bounds this by time, 10 ms.)
 constexpr std::uint32_t lifo_bound = 16;
@@ -30,6 +33,8 @@ constexpr int watch_pauses = 128;
 constexpr int looks = 16;
 constexpr int look_pauses = 64;
 
+thread_local machine* machine_here = nullptr;
+
 void pause(int times) noexcept {
   for (int i = 0; i != times; ++i) policy::pause();
 }
@@ -45,30 +50,48 @@ thread_local processor* held_here = nullptr;
 constinit thread_local processor* held_here = nullptr;
 #endif
 
+[[gnu::noinline]] machine* this_machine() noexcept { return machine_here; }
+
 void core::loop(machine& m) {
   while (const work w = find_work(m)) {
     parking.found(m);
-    run(*m.held, w);
+    m.state.store(machine_state::running, std::memory_order::relaxed);
+    run(m, w);
   }
-  held_here = nullptr;
+  leave_processor();
+  machine_here = nullptr;
 }
 
 work core::find_work(machine& m) {
   bool woken = false;
   for (;;) {
-    processor& p = *m.held;
     processor* next = nullptr;
-    if (surplus(p)) {
+    if (m.held == nullptr) {
+      next = parking.rest_without(m);
+    } else if (parking.somebody_returns()) {
       parking.found(m);
-      evacuate(p);
-      next = parking.retire(m, p);
+      leave_processor();
+      next = parking.pass_on(m, *m.held);
+    } else if (surplus(*m.held)) {
+      parking.found(m);
+      evacuate(*m.held);
+      leave_processor();
+      next = parking.retire(m, *m.held);
     } else {
+      processor& p = *m.held;
       if (const work w = take_local_or_global(p)) return w;
+      if (poll_now(p)) {
+        if (const work w = take_local_or_global(p)) return w;
+      }
       if (parking.may_spin(m)) {
+        m.state.store(machine_state::spinning, std::memory_order::relaxed);
         if (const work w = spin(p)) return w;
       }
       if (woken) ++m.useless_wakes;
       ++m.parks;
+      m.state.store(machine_state::idle, std::memory_order::relaxed);
+      p.in_use.store(false, std::memory_order::relaxed);
+      leave_processor();
       next = parking.rest(m, p);
       woken = true;
     }
@@ -79,6 +102,8 @@ work core::find_work(machine& m) {
 
 work core::take_local_or_global(processor& p) {
   ++p.dispatches;
+  // Reading the clock costs as much as running a small task, so it is not done every time.
+  if (p.dispatches.get() % clock_period == 0 && p.timers.earliest() != never) (void)p.timers.fire_due(now());
   if (p.dispatches.get() % global_period == 0 && global.has_work()) {
     if (goroutine* const g = global.take()) return {.task = g};
   }
@@ -138,10 +163,13 @@ work core::steal(processor& p) {
       if (const work w = steal_from(p, processor_at(walk.position()), round == steal_rounds)) return w;
     }
   }
+  // Timers of busy processors, and of those that are gone.
+  if (earliest_timer() <= now() && fire_timers(now()) != 0) return take_local_or_global(p);
   return {};
 }
 
 work core::steal_from(processor& p, processor& victim, bool last_round) {
+  const instant begin = tracer_ != nullptr ? now() : 0;
   steal_runnext next = steal_runnext::no;
   if (last_round && victim.queue_thief.size_approx() == 0) {
     const std::uint64_t before = victim.dispatches.get();
@@ -153,6 +181,7 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
     if (next == steal_runnext::yes) ++p.runnext_steals;
     ++p.steals;
     p.stolen += tasks.count;
+    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, tasks.count, begin, now());
     return {.task = tasks.value};
   }
   // Asked first, because an attempt costs a fence.
@@ -161,14 +190,19 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
   if (fork) {
     ++p.steals;
     p.stolen += 1;
+    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, 1, begin, now());
     return {.fork = fork.value};
   }
   if (tasks.status == steal_status::lost || fork.status == steal_status::lost) ++p.lost;
   return {};
 }
 
-void core::run(processor& p, const work& w) {
-  if (!w.inherits) ++p.ticks;
+void core::run(machine& m, const work& w) {
+  processor& p = *m.held;
+  if (!w.inherits) {
+    ++p.ticks;
+    p.preempt.store(false, std::memory_order::relaxed);
+  }
   p.transfers = 0;
   std::coroutine_handle<> next;
   if (w.task != nullptr) {
@@ -181,11 +215,16 @@ void core::run(processor& p, const work& w) {
     next = w.fork->self;
   }
   p.current->set_status(task_status::running);
+  if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
     next.resume();
-    p.transfers = 0;
-    next = std::exchange(p.next, nullptr);
+    // A blocking call may have cost the machine its processor, or given it another one.
+    processor* const held = m.held;
+    if (held == nullptr) return;
+    held->transfers = 0;
+    next = std::exchange(held->next, nullptr);
   }
+  if (tracer_ != nullptr) end_slice(m, *m.held, now());
 }
 
 // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run.
@@ -201,9 +240,14 @@ void core::evacuate(processor& p) {
   global.splice_front(std::move(all));
 }
 
+void core::leave_processor() noexcept { held_here = nullptr; }
+
 void core::hold(machine& m, processor& p) {
   m.held = &p;
+  p.in_use.store(true, std::memory_order::relaxed);
   held_here = &p;
+  machine_here = &m;
+  wake_monitor();
   p.holder = &m;
   // The handles know their thread in debug builds, and this is another.
   p.own_queue.rebind();
@@ -211,6 +255,7 @@ void core::hold(machine& m, processor& p) {
 }
 
 bool core::work_anywhere() const noexcept {
+  if (earliest_timer() <= now()) return true;
   const unsigned n = parking.limit();
   for (unsigned i = 0; i != n; ++i) {
     if (processors_[i]->queue_thief.has_work() || processors_[i]->forks_thief.has_work()) return true;
@@ -226,7 +271,12 @@ void core::start_machine(processor& p) {
     return;
   }
   if (machines_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
+  if (!monitor_.joinable()) {
+    monitor_stops_.store(false, std::memory_order::relaxed);
+    monitor_ = std::thread([this] { monitor(); });
+  }
   machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
+  m.number = static_cast<std::uint32_t>(machines_.size() - 1);
   machines_started_.fetch_add(1, std::memory_order::relaxed);
   try {
     m.thread = std::thread([this, &m, &p] {

@@ -56,6 +56,7 @@ scheduler::handle scheduler::attach() { return handle(*core_); }
 unsigned scheduler::set_procs(unsigned n) { return core_->resize(n); }
 unsigned scheduler::procs() const noexcept { return core_->size(); }
 statistics scheduler::stats() const { return core_->count(); }
+std::string scheduler::trace(bool detail) const { return core_->trace_line(detail::now(), detail); }
 std::string scheduler::dump() const { return core_->dump(); }
 
 scheduler::handle::handle(detail::core& core) : core_(&core) { core_->attach(); }

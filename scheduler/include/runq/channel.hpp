@@ -216,8 +216,9 @@ class channel {
     // Whether the task sleeps.
     [[nodiscard]] bool settle(channel_result now) noexcept {
       if (now == channel_result::waits) return true;
-      goroutine_->set_status(task_status::running);
       waiter_.ok.set(now == channel_result::done);
+      if (detail::give_way(*detail::this_processor(), *goroutine_)) return true;
+      goroutine_->set_status(task_status::running);
       return false;
     }
     core& on_;

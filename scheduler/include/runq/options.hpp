@@ -41,6 +41,13 @@ struct statistics {
   std::uint64_t runnext_hits = 0;    ///< tasks run from the runnext slot
   std::uint64_t runnext_steals = 0;  ///< tasks stolen from there
   std::uint64_t yields = 0;
+  std::uint64_t blocking_calls = 0;    ///< blocking calls begun
+  std::uint64_t calls_kept = 0;        ///< … that returned to the processor they came from
+  std::uint64_t calls_moved = 0;       ///< … that found another, idle one
+  std::uint64_t calls_queued = 0;      ///< … that found none, so that their task was queued
+  std::uint64_t handed_off = 0;        ///< processors taken from machines in blocking calls
+  std::uint64_t preempted = 0;         ///< tasks that gave way after their time slice
+  std::size_t timers = 0;              ///< timers that are pending
   std::uint64_t parks = 0;             ///< how often a machine went to sleep
   std::uint64_t useless_wakes = 0;     ///< how often one woke up and found nothing
   std::uint64_t machines = 0;          ///< threads that exist

@@ -150,6 +150,103 @@ class park_protocol {
     return next != nullptr ? next : sleep(m);
   }
 
+  /// Machine `m`, which holds no processor, sleeps until somebody hands it one. Returns that, or nullptr when the
+  /// scheduler stops. The machine itself.
+  [[nodiscard]] Processor* rest_without(Machine& m) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_.get()) return nullptr;
+      add_idle(m);
+    }
+    return sleep(m);
+  }
+
+  /// Takes processor `p` from the machine that is in a blocking call with it, if `retake` says yes, and hands it to
+  /// another one if `busy` (it has tasks) or nobody looks for work; else it is idle. Returns whether it was taken. The
+  /// monitor.
+  template <class Retake>
+  bool hand_off(Processor& p, Retake&& retake, bool busy) {
+    Machine* m = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_.get() || !retake()) return false;
+      without_processor_.set(without_processor_.get() + 1);
+      // [park.handoff.need] relaxed: set under the lock. [park.handoff.spinning] relaxed: who stops spinning looks
+      // again.
+      const bool asked = need_spinning_.load(std::memory_order::relaxed) != 0;
+      m = pop_returning(p);
+      if (m == nullptr) {
+        // One that is surplus is retired by a machine, which moves its tasks.
+        if (!busy && !asked && !host_.surplus(p)) {
+          held_.set(held_.get() - 1);
+          push_idle(p);
+          if (held_.get() == 0) host_.all_idle();
+          return true;
+        }
+        // [park.handoff.spin] relaxed: as [park.spin].
+        spinning_.fetch_add(1U, std::memory_order::relaxed);
+        m = wake_machine_for(p);
+      }
+    }
+    if (m != nullptr) {
+      m->parker.unpark();
+    } else {
+      host_.start_machine(p);
+    }
+    return true;
+  }
+
+  /// Machine `m` comes back from a blocking call during which its processor was taken: another one, if one is idle.
+  [[nodiscard]] Processor* come_back() {
+    const std::lock_guard lock(mutex_);
+    without_processor_.set(without_processor_.get() - 1);
+    return stopping_.get() ? nullptr : pop_idle();
+  }
+
+  /// The same for a machine that must go on with what it does: waits for a processor, before all others. Returns
+  /// nullptr only when the scheduler stops.
+  [[nodiscard]] Processor* come_back_waiting(Machine& m) {
+    {
+      const std::lock_guard lock(mutex_);
+      without_processor_.set(without_processor_.get() - 1);
+      if (stopping_.get()) return nullptr;
+      if (Processor* const p = pop_idle()) return p;
+      m.next_idle.set(nullptr);
+      if (last_returning_.get() == nullptr) {
+        first_returning_.set(&m);
+      } else {
+        last_returning_.get()->next_idle.set(&m);
+      }
+      last_returning_.set(&m);
+      // [park.returning.set] relaxed: decides nothing, see pass_on().
+      returning_.store(true, std::memory_order::relaxed);
+    }
+    return sleep(m);
+  }
+
+  /// Whether a machine waits in come_back_waiting(). To be asked before every task. Any thread.
+  [[nodiscard]] bool somebody_returns() const noexcept {
+    // [park.returning] relaxed: [park.returning.set].
+    return returning_.load(std::memory_order::relaxed);
+  }
+
+  /// Machine `m` gives its processor to one that waits in come_back_waiting(), and takes another or sleeps. Returns
+  /// what rest() returns. The machine itself.
+  [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
+    Machine* returning = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      returning = pop_returning(p);
+      if (returning == nullptr) return &p;
+      add_idle(m);
+    }
+    returning->parker.unpark();
+    return sleep(m);
+  }
+
+  /// Machines in blocking calls whose processors were taken: they will make tasks runnable. With the lock held.
+  [[nodiscard]] unsigned without_processor() const { return without_processor_.get(); }
+
   /// From now on there are `n` processors. New ones are idle at first, and one is woken; idle ones that are too many go
   /// at once, the others when their machines notice (surplus(), retire()). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
@@ -166,6 +263,12 @@ class park_protocol {
       for (unsigned i = n; i-- != 0;) {
         Processor& p = host_.processor_at(i);
         if (!p.retired.get()) continue;
+        if (Machine* const returning = pop_returning(p)) {
+          p.retired.set(false);
+          held_.set(held_.get() + 1);
+          returning->parker.unpark();
+          continue;
+        }
         push_idle(p);
         more = true;
       }
@@ -179,6 +282,7 @@ class park_protocol {
   /// Every machine leaves at its next rest() or retire(); the sleeping ones are woken. Any thread.
   void stop() {
     Machine* sleeping = nullptr;
+    Machine* returning = nullptr;
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(true);
@@ -188,12 +292,14 @@ class park_protocol {
       sleeping = idle_machines_.get();
       idle_machines_.set(nullptr);
       for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) m->idle.set(false);
+      returning = first_returning_.get();
+      first_returning_.set(nullptr);
+      last_returning_.set(nullptr);
+      // [park.stop.returning] relaxed: [park.returning.set].
+      returning_.store(false, std::memory_order::relaxed);
     }
-    while (sleeping != nullptr) {
-      Machine* const next = sleeping->next_idle.get();
-      sleeping->parker.unpark();
-      sleeping = next;
-    }
+    wake_all(returning);
+    wake_all(sleeping);
   }
 
   /// Makes the protocol as new, with no processor, after stop() and after all machines have left. Then resize().
@@ -215,6 +321,13 @@ class park_protocol {
   auto with_lock(F&& f) {
     const std::lock_guard lock(mutex_);
     return f();
+  }
+
+  /// How many machines sleep; with the lock held.
+  [[nodiscard]] std::size_t idle_machines() const {
+    std::size_t n = 0;
+    for (const Machine* m = idle_machines_.get(); m != nullptr; m = m->next_idle.get()) ++n;
+    return n;
   }
 
   /// How many processors machines hold; with the lock held.
@@ -240,6 +353,15 @@ class park_protocol {
   }
 
  private:
+  // A woken machine may be gone at once.
+  static void wake_all(Machine* first) {
+    while (first != nullptr) {
+      Machine* const next = first->next_idle.get();
+      first->parker.unpark();
+      first = next;
+    }
+  }
+
   void become_spinning(Machine& m) {
     m.spinning.set(true);
     // [park.spin] relaxed: rule 3 orders what matters.
@@ -307,11 +429,29 @@ class park_protocol {
     if (m.spinning.get()) withdraw_request();
     // Cleared here rather than with the count, because from now on the flag may be a waker's.
     m.spinning.set(false);
+    add_idle(m);
+    if (Machine* const returning = pop_returning(p)) {
+      returning->parker.unpark();
+      return given::up;
+    }
     held_.set(held_.get() - 1);
     push_idle(p);
-    add_idle(m);
     if (held_.get() == 0) host_.all_idle();
     return given::up;
+  }
+
+  // With the lock held: hands `p` to the first machine that waits for one, if any.
+  [[nodiscard]] Machine* pop_returning(Processor& p) {
+    Machine* const first = first_returning_.get();
+    if (first == nullptr) return nullptr;
+    first_returning_.set(first->next_idle.get());
+    if (first_returning_.get() == nullptr) {
+      last_returning_.set(nullptr);
+      // [park.returning.clear] relaxed: [park.returning.set].
+      returning_.store(false, std::memory_order::relaxed);
+    }
+    first->handed.set(&p);
+    return first;
   }
 
   // There is work after all: a processor for `m`, or nullptr when all are busy (then the request is left for them) or
@@ -411,6 +551,11 @@ class park_protocol {
   cell<Machine*> idle_machines_{nullptr};  // under the lock
   cell<unsigned> held_{0U};                // under the lock: processors in the hands of machines, or on the way there
   cell<bool> stopping_{false};             // under the lock
+  cell<unsigned> without_processor_{0U};   // under the lock
+  // Machines that wait for a processor in the middle of a task; under the lock.
+  cell<Machine*> first_returning_{nullptr};
+  cell<Machine*> last_returning_{nullptr};
+  atomic<bool> returning_{false};  // whether there are any; written under the lock
 };
 
 }  // namespace runq

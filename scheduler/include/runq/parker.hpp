@@ -18,6 +18,14 @@ class parker {
   /// Waits for the token and takes it. The parking thread only.
   void park() noexcept;
 
+  /// The same, but returns false after `ns` nanoseconds without a token. The parking thread only.
+  [[nodiscard]] bool park_for(std::int64_t ns) noexcept;
+
+  /// Takes the token if it is there. The parking thread only.
+  [[nodiscard]] bool take() noexcept { return token_.exchange(0, std::memory_order::acquire) != 0; }
+  /// Whether it is there.
+  [[nodiscard]] bool has_token() const noexcept { return token_.load(std::memory_order::relaxed) != 0; }
+
   /// Leaves the token; a system call only if the other thread sleeps. Any thread. The parker may be destroyed once the
   /// park() that took this token has returned and this call, too.
   void unpark() noexcept;

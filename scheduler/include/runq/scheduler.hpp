@@ -193,6 +193,11 @@ class scheduler {
   [[nodiscard]] unsigned procs() const noexcept;
 
   [[nodiscard]] statistics stats() const;
+  /// The state in one line, as RUNQ_SCHEDTRACE=ms prints it every so often, in the format of Go's schedtrace:
+  /// `SCHED 48ms: gomaxprocs=2 idleprocs=1 threads=4 spinningthreads=0 needspinning=0 idlethreads=2 runqueue=0 [0 0]`;
+  /// the monitor counts as a thread, the brackets hold the lengths of the local queues. With `detail`, as
+  /// RUNQ_SCHEDDETAIL=1 has it, a line follows for each processor, machine and task.
+  [[nodiscard]] std::string trace(bool detail = false) const;
   /// All tasks as `goroutine N [state]:` and their names, as in a deadlock's message.
   [[nodiscard]] std::string dump() const;
 

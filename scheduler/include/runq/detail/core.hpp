@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
+#include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/park.hpp"
 
@@ -60,6 +62,9 @@ class core {
   [[nodiscard]] statistics count() const;
   [[nodiscard]] std::string dump() const;
 
+  /// A line in the format of Go's schedtrace; with `detail` a line per processor, machine and task follows.
+  [[nodiscard]] std::string trace_line(instant at, bool detail) const;
+
   // -- what park_protocol asks of its host (machine.cpp) --
 
   [[nodiscard]] bool work_anywhere() const noexcept;
@@ -68,14 +73,52 @@ class core {
   void start_machine(processor& p);
   void all_idle();
 
+  // -- blocking calls (blocking.cpp) --
+
+  struct blocked_call {
+    machine* m;
+    processor* p;
+    goroutine* g;
+    handoff<policy>::ticket ticket;
+    instant begun;  // when, if that is traced
+  };
+  [[nodiscard]] blocked_call enter_call() noexcept;
+  /// True: the machine has a processor and goes on with the task. False: it has none, and the task must be queued.
+  [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
+  /// The same for code that cannot be suspended: waits for a processor.
+  void leave_call_waiting(const blocked_call& call);
+  void back_from_call(const blocked_call& call);
+  void trace_lost(const blocked_call& call);
+  [[nodiscard]] processor& spare_processor();
+  /// The task of `call` goes on at `self` when a processor takes it from the global queue.
+  void queue_after_call(const blocked_call& call, std::coroutine_handle<> self);
+
+  // -- time and descriptors (poll.cpp) --
+
+  /// After a timer was added that is due at `when`: nobody may sleep longer.
+  void timer_added(instant when);
+  /// The earliest timer of all processors, or never.
+  [[nodiscard]] instant earliest_timer() const noexcept;
+  /// Fires all timers that are due; returns how many.
+  std::size_t fire_timers(instant now);
+  /// An idle machine sleeps in the poller until `token` says that it was woken.
+  void sleep_in_poller(machine_parker& sleeper);
+
+  poller events;
   const options chosen;
   global_queue global;
-  park_protocol<machine, processor, core, policy> parking;
+  mutable park_protocol<machine, processor, core, policy> parking;
 
  private:
   // -- the machines' loop (machine.cpp) --
 
   void loop(machine& m);
+  [[nodiscard]] bool poll_now(processor& p);
+  void monitor();
+  struct watched;
+  [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
+  void print_trace(instant& next) const;
+  void wake_monitor() noexcept;
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] work take_oldest(processor& p);
@@ -83,17 +126,22 @@ class core {
   [[nodiscard]] work spin(processor& p);
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
-  void run(processor& p, const work& w);
+  void run(machine& m, const work& w);
   void evacuate(processor& p);
   void hold(machine& m, processor& p);
+  static void leave_processor() noexcept;
 
   void stop();
   void destroy_tasks();
   void forget_queues();
-  [[nodiscard]] goroutine& enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept;
+  goroutine& enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t live_tasks() const noexcept;
   void refill(goroutine_list& to, std::size_t n);
+  [[nodiscard]] std::string trace_detail(const statistics& s) const;
+  void read_environment();
+  void begin_slice(machine& m, const goroutine& g);
+  void end_slice(const machine& m, const processor& p, instant end);
   [[nodiscard]] bool somebody_outside_may_wake() const;
   [[noreturn]] void deadlock() const;
   template <class F>
@@ -105,11 +153,23 @@ class core {
   // The first made_ of them exist, and never change again.
   std::vector<std::unique_ptr<processor>> processors_;
 
+  std::vector<std::unique_ptr<processor>> spares_;  // under machines_mutex_
+
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
   std::uint64_t parks_ = 0;                         // of machines that have left
   std::uint64_t useless_wakes_ = 0;                 // likewise
+
+  const instant made_at_ = now();
+  std::unique_ptr<tracer> tracer_;  // RUNQ_TRACE
+  instant trace_period_ = never;    // RUNQ_SCHEDTRACE
+  bool trace_in_detail_ = false;    // RUNQ_SCHEDDETAIL
+
+  std::thread monitor_;  // started with the first machine; under machines_mutex_
+  parker monitor_parker_;
+  std::atomic<bool> monitor_sleeps_{false};  // deeply, because all processors are idle
+  std::atomic<bool> monitor_stops_{false};
 
   mutable std::mutex goroutines_mutex_;
   std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
@@ -129,6 +189,8 @@ class core {
   std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
   std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};
+  std::atomic<std::uint64_t> calls_queued_{0};
+  std::atomic<std::uint64_t> handed_off_{0};
 };
 
 /// Makes `g`, which waits, runnable: next on the calling thread's processor, or at the end of the global queue when
@@ -143,6 +205,32 @@ inline void ready(goroutine& g) {
     home.global.put(&g);
   }
   home.parking.submitted();
+}
+
+/// Puts the task `g`, which is to go on at g.resume, at the end of the global queue if it has run for too long: then it
+/// may run at any moment, elsewhere.
+[[nodiscard]] inline bool give_way(processor& p, goroutine& g) {
+  if (!p.preempt.load(std::memory_order::relaxed)) return false;
+  p.preempt.store(false, std::memory_order::relaxed);
+  ++p.preempted;
+  g.set_status(task_status::runnable);
+  p.home.global.put(&g);
+  p.home.parking.submitted();
+  return true;
+}
+
+/// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
+/// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
+/// others.
+[[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
+  constexpr std::uint32_t most = 64;
+  if (p.preempt.load(std::memory_order::relaxed)) {
+    p.current->resume = h;
+    if (give_way(p, *p.current)) return std::noop_coroutine();
+  }
+  if (++p.transfers < most) return h;
+  p.next = h;
+  return std::noop_coroutine();
 }
 
 [[noreturn]] void throw_no_task();

@@ -26,6 +26,8 @@ enum class wait_reason : std::uint8_t {
   semacquire,  // wait_group
   mutex_lock,
   join,
+  sleep,
+  io_wait,
 };
 
 /// "chan receive", "select (no cases)", …

@@ -12,8 +12,11 @@
 #include "runq/chase_lev.hpp"
 #include "runq/detail/frames.hpp"
 #include "runq/detail/goroutine.hpp"
+#include "runq/detail/handoff.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
+#include "runq/detail/timers.hpp"
+#include "runq/detail/tracer.hpp"
 #include "runq/park.hpp"
 #include "runq/parker.hpp"
 
@@ -69,19 +72,48 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
+  std::atomic<bool> in_use{false};   // whether a machine holds it; for traces
+  handoff<policy> in_call;           // whether its machine is in a blocking call
+  std::atomic<bool> preempt{false};  // its task has run for too long: noticed at the next co_await
+  timer_heap timers;
+
   frame_cache frames;
   goroutine_cache goroutines;
 
   // Statistics: see runq::statistics.
   counter ticks;  // tasks that began a time slice of their own; Go's schedtick
   counter spawned, finished, steals, stolen, lost, overflowed, runnext_hits, runnext_steals, yields;
+  counter calls, calls_kept, calls_moved, preempted;
 };
 
+/// Where a machine sleeps: one of the idle ones in the poller, if there is something to poll for or a timer to come,
+/// the others on their futexes. machine.cpp.
+class machine_parker {
+ public:
+  void park();
+  void unpark();
+
+ private:
+  friend core;
+  friend machine;
+  [[nodiscard]] bool woken() const noexcept { return token_.has_token(); }
+  core* home = nullptr;
+  runq::parker token_;
+  std::atomic<bool> in_poll_{false};
+};
+
+/// For traces.
+enum class machine_state : std::uint8_t { running, spinning, idle, in_call };
+
 /// A thread that runs tasks.
-struct machine : park_machine<machine, processor, parker, policy> {
-  explicit machine(core& scheduler) : home(scheduler) {}
+struct machine : park_machine<machine, processor, machine_parker, policy> {
+  explicit machine(core& scheduler) : home(scheduler) { parker.home = &scheduler; }
   core& home;
-  processor* held = nullptr;
+  processor* held = nullptr;  // null while it has none
+  std::uint32_t number = 0;
+  std::atomic<machine_state> state{machine_state::running};
+  tracer::who slice_of;     // what it runs now, if that is traced …
+  instant slice_begin = 0;  // … and since when
   std::thread thread;
   counter parks, useless_wakes;
 };
@@ -96,6 +128,8 @@ struct machine : park_machine<machine, processor, parker, policy> {
 extern constinit thread_local processor* held_here;
 [[nodiscard]] inline processor* this_processor() noexcept { return held_here; }
 #endif
+/// The machine that the calling thread is, or nullptr.
+[[nodiscard]] machine* this_machine() noexcept;
 
 /// Memory for a frame: through the cache of the calling thread's processor, if it has one.
 [[nodiscard]] inline void* allocate_frame(std::size_t bytes) {
@@ -108,16 +142,6 @@ inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
   } else {
     deallocate_frame_outside(memory, bytes);
   }
-}
-
-/// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
-/// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
-/// others.
-[[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) noexcept {
-  constexpr std::uint32_t most = 64;
-  if (++p.transfers < most) return h;
-  p.next = h;
-  return std::noop_coroutine();
 }
 
 }  // namespace runq::detail

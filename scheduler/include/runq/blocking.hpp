@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// blocking: calls that block their thread, made by tasks without holding up the others.
+//
+// Source: entersyscall and exitsyscall of Go's scheduler (runtime/proc.go).
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "runq/detail/core.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+namespace detail {
+
+template <class F>
+class [[nodiscard]] blocking_awaiter {
+  using result = std::invoke_result_t<F&>;
+  static constexpr bool has_result = !std::is_void_v<result>;
+
+ public:
+  explicit blocking_awaiter(F&& f) : f_(std::move(f)) {}
+
+  [[nodiscard]] bool await_ready() {
+    processor* const p = this_processor();
+    if (p == nullptr) throw_no_task();
+    home_ = &p->home;
+    call_ = home_->enter_call();
+    try {
+      if constexpr (has_result) {
+        result_.emplace(std::invoke(f_));
+      } else {
+        std::invoke(f_);
+      }
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    return home_->leave_call(call_);
+  }
+  void await_suspend(std::coroutine_handle<> self) { home_->queue_after_call(call_, self); }
+  result await_resume() {
+    if (error_) std::rethrow_exception(error_);
+    if constexpr (has_result) return std::move(*result_);
+  }
+
+ private:
+  struct nothing {};
+  F f_;
+  core* home_ = nullptr;
+  core::blocked_call call_{};
+  std::optional<std::conditional_t<has_result, result, nothing>> result_;
+  std::exception_ptr error_;
+};
+
+}  // namespace detail
+
+/// `co_await blocking(f)` calls f() on the task's thread and returns its result, or throws its exception. If the call
+/// takes long, the processor goes on with other tasks on another thread; a short one costs two writes. f() may block,
+/// but must not use this library. Tasks only.
+///
+///     const pid_t pid = co_await runq::blocking([] { return getpid(); });
+template <class F>
+[[nodiscard]] detail::blocking_awaiter<std::decay_t<F>> blocking(F&& f) {
+  return detail::blocking_awaiter<std::decay_t<F>>(std::decay_t<F>(std::forward<F>(f)));
+}
+
+/// The same for a stretch of plain code, which cannot be suspended: as long as one exists, its thread may block, and
+/// must not use this library. At its end the thread waits until it has a processor again. Throws runq::misuse outside a
+/// task.
+class [[nodiscard]] blocking_section {
+ public:
+  blocking_section();
+  blocking_section(const blocking_section&) = delete;
+  blocking_section& operator=(const blocking_section&) = delete;
+  ~blocking_section() { home_.leave_call_waiting(call_); }
+
+ private:
+  detail::core& home_;
+  detail::core::blocked_call call_;
+};
+
+}  // namespace runq

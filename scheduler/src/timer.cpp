@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "runq/timer.hpp"
+
+#include "runq/blocking.hpp"
+
+namespace runq {
+
+blocking_section::blocking_section()
+    : home_([]() -> detail::core& {
+        detail::processor* const p = detail::this_processor();
+        if (p == nullptr) detail::throw_no_task();
+        return p->home;
+      }()),
+      call_(home_.enter_call()) {}
+
+namespace detail {
+
+void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
+  goroutine& g = fall_asleep(self, wait_reason::sleep);
+  processor& p = *this_processor();
+  core& home = p.home;
+  node_.who = &g;
+  node_.fire = [](timer_node& n, instant) {
+    ready(*static_cast<sleeper&>(n).who);
+    return never;
+  };
+  const instant when = node_.when;
+  p.timers.add(node_);
+  // From here on the task may be running elsewhere.
+  home.timer_added(when);
+}
+
+}  // namespace detail
+
+timer::timer() noexcept {
+  node_.owner = this;
+  node_.fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
+    auto& self = static_cast<node&>(n);
+    // A full channel has the time of a tick that nobody has received yet.
+    (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
+    if (self.period == 0) return detail::never;
+    // In the rhythm it was started in, whatever was missed.
+    return n.when + self.period * ((now - n.when) / self.period + 1);
+  };
+}
+
+void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) { (void)reset(d, period); }
+
+bool timer::stop() {
+  const bool pending = node_.heap != nullptr && node_.heap->remove(node_);
+  // What was sent before is stale now.
+  std::optional<clock::time_point> stale;
+  (void)channel_.try_receive(stale);
+  return pending || stale.has_value();
+}
+
+bool timer::reset(std::chrono::nanoseconds d, std::chrono::nanoseconds period) {
+  detail::processor* const p = detail::this_processor();
+  if (p == nullptr) detail::throw_no_task();
+  const bool pending = stop();
+  node_.when = detail::in(d);
+  node_.period = period.count();
+  const detail::instant when = node_.when;
+  p->timers.add(node_);
+  p->home.timer_added(when);
+  return pending;
+}
+
+}  // namespace runq
