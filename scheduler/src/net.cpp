@@ -58,7 +58,7 @@ class owned_fd {
 namespace detail {
 
 namespace rt = runq::detail;
-using ready_word = rt::readiness<rt::goroutine, rt::policy>;
+using ready_word = readiness<rt::goroutine, rt::policy>;
 
 /// An open descriptor with its operations in progress: the last of them closes it, so that nobody uses the number of a
 /// descriptor that is somebody else's by then.

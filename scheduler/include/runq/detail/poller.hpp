@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runq/detail/goroutine.hpp"
-#include "runq/detail/readiness.hpp"
+#include "runq/readiness.hpp"
 #include "runq/detail/timers.hpp"
 
 namespace runq::detail {

@@ -12,7 +12,7 @@
 #include "runq/chase_lev.hpp"
 #include "runq/detail/frames.hpp"
 #include "runq/detail/goroutine.hpp"
-#include "runq/detail/handoff.hpp"
+#include "runq/handoff.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"

@@ -10,7 +10,7 @@
 
 #include "runq/atomics.hpp"
 
-namespace runq::detail {
+namespace runq {
 
 /// One direction of one descriptor: at most one task waits. A notice that comes while nobody waits is kept, and used up
 /// by the next wait. `Waiter` is aligned to at least 2 bytes.
@@ -61,4 +61,4 @@ class readiness {
   typename Atomics::template atomic<std::uintptr_t> word_;
 };
 
-}  // namespace runq::detail
+}  // namespace runq

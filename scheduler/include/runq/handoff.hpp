@@ -11,7 +11,7 @@
 
 #include "runq/atomics.hpp"
 
-namespace runq::detail {
+namespace runq {
 
 /// One word per processor: even while a machine runs tasks with it, odd while that machine is in a blocking call and
 /// the processor is there for the taking. It only grows, so that nobody mistakes a later call for the one that was
@@ -58,4 +58,4 @@ class handoff {
   typename Atomics::template atomic<ticket> word_;
 };
 
-}  // namespace runq::detail
+}  // namespace runq
