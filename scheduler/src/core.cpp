@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runq/detail/fatal.hpp"
 #include "runq/scheduler.hpp"
 
 namespace runq::detail {
@@ -70,13 +71,13 @@ goroutine& core::take_goroutine(processor& p) {
     cache.last_id = cache.next_id + id_batch;
   }
   goroutine& g = *cache.free.pop_front();
-  g.id = cache.next_id++;
+  g.id.store(cache.next_id++, std::memory_order::relaxed);
   return g;
 }
 
 void core::give_back(processor& p, goroutine& g) noexcept {
   g.set_status(task_status::dead);
-  g.name = nullptr;
+  g.name.store(nullptr, std::memory_order::relaxed);
   g.root = nullptr;
   goroutine_list& free = p.goroutines.free;
   free.push_back(&g);
@@ -100,7 +101,7 @@ void core::refill(goroutine_list& to, std::size_t n) {
 
 goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept {
   g.resume = root.self;
-  g.name = name;
+  g.name.store(name, std::memory_order::relaxed);
   g.root = &root;
   g.callable = callable;
   g.set_status(task_status::runnable);
@@ -116,11 +117,11 @@ void core::spawn(processor& p, frame& root, closure* callable, const char* name)
   parking.submitted();
 }
 
-void core::spawn_outside(frame& root, closure* callable, const char* name) {
+void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name) {
   goroutine_list one;
   refill(one, 1);
   goroutine& g = *one.pop_front();
-  g.id = next_id_.fetch_add(1, std::memory_order::relaxed);
+  g.id.store(id, std::memory_order::relaxed);
   enlist(g, root, callable, name);
   outside_spawned_.fetch_add(1, std::memory_order::release);
   global.put(&g);
@@ -129,23 +130,32 @@ void core::spawn_outside(frame& root, closure* callable, const char* name) {
 
 void core::end_task(processor& p, frame& root) noexcept {
   goroutine& g = *root.record;
-  const bool was_main = &root == main_;
+  const bool was_main = &root == main_.load(std::memory_order::relaxed);
   root.self.destroy();
   if (g.callable != nullptr) g.callable->destroy(std::exchange(g.callable, nullptr));
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand != &g) give_back(p, *strand);
   give_back(p, g);
   ++p.finished;
-  if (was_main) arrived(awaited::main);
+  if (was_main) {
+    ending_.store(true, std::memory_order::relaxed);
+    arrived(awaited::main);
+  }
 }
 
-void end_strand(processor& p) noexcept {
+bool may_end_strand(processor& p) noexcept {
+  if (p.current->root == nullptr) return true;
+  p.current->waits(wait_reason::join);
+  return false;
+}
+
+void end_strand(processor& p, bool has_own_record) noexcept {
   goroutine* const strand = std::exchange(p.current, nullptr);
-  if (strand->root == nullptr) {
-    p.home.give_back(p, *strand);
-  } else {
-    strand->waits(wait_reason::join);
-  }
+  if (has_own_record) p.home.give_back(p, *strand);
+}
+
+void keep_strand(processor& p, bool has_own_record) noexcept {
+  if (!has_own_record) p.current->set_status(task_status::running);
 }
 
 std::coroutine_handle<> end_root(processor& p, frame& root) noexcept {
@@ -178,22 +188,24 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
 // ---- beginning and end ----------------------------------------------------------------------------------------------
 
 void core::run_main(frame& root, closure* callable) {
-  {
-    const std::lock_guard lock(waiting_mutex_);
-    if (awaited_ != awaited::nothing) throw_misuse("runq: run() or wait() was called while another is in progress");
-    awaited_ = awaited::main;
-    main_ = &root;
-    next_id_.store(1, std::memory_order::relaxed);
-  }
-  // As with any thread outside: until the task is in the queue it is no deadlock that none is.
+  // As a handle does: no deadlock while the main task is awaited, or counted, but in no queue yet.
   attach();
-  spawn_outside(root, callable, "main");
+  try {
+    begin_to_wait(awaited::main);
+  } catch (...) {
+    root.self.destroy();
+    detach();
+    throw;
+  }
+  main_.store(&root, std::memory_order::relaxed);
+  spawn_outside(1, root, callable, "main");
   detach();
   await(awaited::main);
   const unsigned procs = parking.limit();
   stop();
-  main_ = nullptr;
+  main_.store(nullptr, std::memory_order::relaxed);
   // Ready for the next run.
+  ending_.store(false, std::memory_order::relaxed);
   parking.restart(made_);
   {
     const std::lock_guard lock(machines_mutex_);
@@ -203,15 +215,17 @@ void core::run_main(frame& root, closure* callable) {
 }
 
 void core::wait_for_all() {
-  {
-    const std::lock_guard lock(waiting_mutex_);
-    if (awaited_ != awaited::nothing) throw_misuse("runq: run() or wait() was called while another is in progress");
-    awaited_ = awaited::all;
-  }
+  begin_to_wait(awaited::all);
   parking.with_lock([this] {
     if (parking.held() == 0) all_idle();
   });
   await(awaited::all);
+}
+
+void core::begin_to_wait(awaited what) {
+  const std::lock_guard lock(waiting_mutex_);
+  if (awaited_ != awaited::nothing) throw_misuse("runq: run() or wait() was called while another is in progress");
+  awaited_ = what;
 }
 
 // Returns when arrived(what) was called.
@@ -246,6 +260,7 @@ void core::all_idle() {
 }
 
 void core::stop() {
+  ending_.store(true, std::memory_order::relaxed);
   parking.stop();
   std::vector<std::unique_ptr<machine>> leaving;
   {
@@ -260,14 +275,24 @@ void core::stop() {
   }
   for (const auto& m : leaving) {
     m->thread.join();
+    const std::lock_guard lock(machines_mutex_);
     parks_ += m->parks.get();
     useless_wakes_ += m->useless_wakes.get();
   }
   destroy_tasks();
 }
 
+namespace {
+thread_local bool destroys_tasks = false;
+}  // namespace
+
+void fork_not_joined() noexcept {
+  if (!destroys_tasks) fatal_not_joined();
+}
+
 // No machine runs any more. Destructors in the frames may wake, or even start, tasks that are about to go.
 void core::destroy_tasks() {
+  destroys_tasks = true;
   forget_queues();
   bool again = true;
   while (again) {
@@ -285,9 +310,11 @@ void core::destroy_tasks() {
   for_each_goroutine([&killed](goroutine& g) {
     if (g.status.load(std::memory_order::relaxed) == task_status::dead) return;
     g.set_status(task_status::dead);
-    g.name = nullptr;
+    g.name.store(nullptr, std::memory_order::relaxed);
+    g.outside_may_wake = false;
     killed.push_back(&g);
   });
+  destroys_tasks = false;
   killed_.fetch_add(live_tasks(), std::memory_order::relaxed);
   const std::lock_guard lock(goroutines_mutex_);
   free_.splice(std::move(killed));
@@ -312,8 +339,6 @@ void core::forget_queues() {
     p.own_forks.rebind();
     p.current = nullptr;
     p.timers.clear();
-    // The next run counts from 1 again.
-    p.goroutines.next_id = p.goroutines.last_id = 0;
   }
 }
 
@@ -386,10 +411,10 @@ statistics core::count() const {
   }
   s.calls_queued = calls_queued_.load(std::memory_order::relaxed);
   s.handed_off = handed_off_.load(std::memory_order::relaxed);
-  s.parks = parks_;
-  s.useless_wakes = useless_wakes_;
   {
     const std::lock_guard lock(machines_mutex_);
+    s.parks = parks_;
+    s.useless_wakes = useless_wakes_;
     for (const auto& m : machines_) {
       s.parks += m->parks.get();
       s.useless_wakes += m->useless_wakes.get();

@@ -41,6 +41,12 @@ std::string state_of(const goroutine& g) {
   }
 }
 
+std::string heading(const goroutine& g, const std::string& state) {
+  std::string text = "goroutine " + std::to_string(g.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
+  if (const char* const name = g.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
+  return text;
+}
+
 std::string describe_current_exception() {
   try {
     throw;
@@ -75,15 +81,14 @@ void panic() noexcept {
   std::string text = "panic: " + describe_current_exception() + "\n";
   if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
     const goroutine& g = *p->current;
-    text += "\ngoroutine " + std::to_string(g.id) + " [running]:\n";
-    if (g.name != nullptr) text += std::string(g.name) + "\n";
+    text += "\n" + heading(g, "running");
   }
   fatal(text);
 }
 
 void throw_misuse(const char* what) { throw misuse(what); }
 
-void fork_not_joined() noexcept {
+void fatal_not_joined() noexcept {
   fatal(
       "panic: runq: a task that has forked others went on past its end, or dropped the result of one, before "
       "co_await runq::join()\n");
@@ -94,8 +99,7 @@ std::string core::dump() const {
   for_each_goroutine([&text](const goroutine& g) {
     if (g.is(task_status::dead)) return;
     if (!text.empty()) text += "\n";
-    text += "goroutine " + std::to_string(g.id) + " [" + state_of(g) + "]:\n";
-    if (g.name != nullptr) text += std::string(g.name) + "\n";
+    text += heading(g, state_of(g));
   });
   return text;
 }

@@ -131,8 +131,9 @@ work core::take_local_or_global(processor& p) {
 }
 
 work core::take_share(processor& p) {
-  if (!global.has_work()) return {};
-  goroutine* const first = p.own_queue.take_from(global, parking.limit());
+  const unsigned n = parking.limit();
+  if (n == 0 || !global.has_work()) return {};  // 0: the scheduler stops
+  goroutine* const first = p.own_queue.take_from(global, n);
   // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
   if (p.own_queue.size_approx() != 0) parking.submitted();
   return {.task = first};
@@ -156,6 +157,7 @@ work core::spin(processor& p) {
 
 work core::steal(processor& p) {
   const std::uint32_t n = parking.limit();
+  if (n == 0) return {};  // the scheduler stops
   if (p.order.size() != n) p.order.reset(n);
   for (int round = 1; round <= steal_rounds; ++round) {
     for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {

@@ -87,9 +87,9 @@ void negative_wait_group() { throw_misuse("sync: negative WaitGroup counter"); }
 namespace this_task {
 
 bool running() noexcept { return detail::this_processor() != nullptr; }
-std::uint64_t id() { return own_processor().current->id; }
+std::uint64_t id() { return own_processor().current->id.load(std::memory_order::relaxed); }
 const char* name() {
-  const char* const name = own_processor().current->name;
+  const char* const name = own_processor().current->name.load(std::memory_order::relaxed);
   return name == nullptr ? "" : name;
 }
 unsigned processor() { return own_processor().index; }

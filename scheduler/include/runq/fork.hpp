@@ -69,7 +69,7 @@ class [[nodiscard]] fork_awaiter {
     child.promise().owned_by_handle = !std::is_void_v<T>;
     if (p.home.chosen.forks != fork_policy::continuation) {
       fork_apart(p, parent, child.promise());
-      return caller;
+      return transfer(p, caller);
     }
     child.promise().how = role::forked_inline;
     if (!p.own_forks.push(&parent)) throw std::bad_alloc();
@@ -96,9 +96,14 @@ class [[nodiscard]] join_awaiter {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
-    if (!parent.children.any() || parent.children.wait()) return false;
-    // From here on the parent may be running elsewhere.
-    end_strand(p);
+    if (!parent.children.any()) return false;
+    const bool own_record = may_end_strand(p);
+    if (parent.children.wait()) {
+      keep_strand(p, own_record);
+      return false;
+    }
+    // The parent may be running elsewhere.
+    end_strand(p, own_record);
     return true;
   }
   void await_resume() const {

@@ -64,13 +64,18 @@ struct frame {
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
 };
 
-/// The strand of execution that runs on `p` is at its end, though its task may not be.
-void end_strand(processor& p) noexcept;
+/// The strand of execution that runs on `p` may be at its end after its next step, which may let others end its task,
+/// and reuse the record of it. So this comes before that step, and one of the following after it: end_strand() at the
+/// strand's end, keep_strand() if it goes on after all. Returns what they have to know.
+[[nodiscard]] bool may_end_strand(processor& p) noexcept;
+void end_strand(processor& p, bool has_own_record) noexcept;
+void keep_strand(processor& p, bool has_own_record) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
 /// Lets `child` run by itself: stealable from the deque, or as a task of its own.
 void fork_apart(processor& p, frame& parent, frame& child);
-[[noreturn]] void fork_not_joined() noexcept;
+/// The process ends with a message; not when all tasks are being destroyed, because main has ended.
+void fork_not_joined() noexcept;
 
 /// A forked child has ended: its parent goes on here if nobody else runs it or waits for somebody else.
 [[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
@@ -86,8 +91,12 @@ void fork_apart(processor& p, frame& parent, frame& child);
       (void)p.own_forks.push(*newest);  // there is room: it was here a moment ago
     }
   }
-  if (parent.children.arrive()) return transfer(p, parent.self);
-  end_strand(p);
+  const bool own_record = may_end_strand(p);
+  if (parent.children.arrive()) {
+    keep_strand(p, own_record);
+    return transfer(p, parent.self);
+  }
+  end_strand(p, own_record);
   return std::noop_coroutine();
 }
 
@@ -97,6 +106,7 @@ struct final_awaiter {
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
     processor& p = *this_processor();
+    if (f.children.any()) fork_not_joined();
     if (f.how == role::called) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
     if (f.how == role::root) return end_root(p, f);
     return end_fork(p, f);

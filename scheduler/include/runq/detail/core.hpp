@@ -41,7 +41,9 @@ class core {
   /// Makes a new task of a frame and, possibly, the callable behind it; runnable next on `p`. On the thread of `p`.
   void spawn(processor& p, frame& root, closure* callable, const char* name);
   /// The same from a thread without a processor of this scheduler; to the end of the global queue.
-  void spawn_outside(frame& root, closure* callable, const char* name);
+  void spawn_outside(frame& root, closure* callable, const char* name) {
+    spawn_outside(next_id_.fetch_add(1, std::memory_order::relaxed), root, callable, name);
+  }
   /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
   void give_back(processor& p, goroutine& g) noexcept;
@@ -68,7 +70,9 @@ class core {
   // -- what park_protocol asks of its host (machine.cpp) --
 
   [[nodiscard]] bool work_anywhere() const noexcept;
-  [[nodiscard]] bool surplus(const processor& p) const noexcept { return p.index >= parking.limit(); }
+  [[nodiscard]] bool surplus(const processor& p) const noexcept {
+    return p.index >= parking.limit() || ending_.load(std::memory_order::relaxed);
+  }
   [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
   void start_machine(processor& p);
   void all_idle();
@@ -131,6 +135,7 @@ class core {
   void hold(machine& m, processor& p);
   static void leave_processor() noexcept;
 
+  void spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name);
   void stop();
   void destroy_tasks();
   void forget_queues();
@@ -158,7 +163,7 @@ class core {
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
-  std::uint64_t parks_ = 0;                         // of machines that have left
+  std::uint64_t parks_ = 0;                         // of machines that have left; under machines_mutex_
   std::uint64_t useless_wakes_ = 0;                 // likewise
 
   const instant made_at_ = now();
@@ -174,18 +179,20 @@ class core {
   mutable std::mutex goroutines_mutex_;
   std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
   goroutine_list free_;                              // under goroutines_mutex_
-  std::atomic<std::uint64_t> next_id_{1};
+  std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
   std::atomic<std::uint64_t> outside_spawned_{0};
 
   std::atomic<unsigned> handles_{0};  // threads outside that may still make tasks runnable
   // What the one thread that may wait in here waits for.
   enum class awaited : std::uint8_t { nothing, main, all };
+  void begin_to_wait(awaited what);
   void await(awaited what);
   void arrived(awaited what);
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
-  frame* main_ = nullptr;               // the main task's frame; written while no machine runs
+  std::atomic<bool> ending_{false};     // main has ended: no machine starts another task
+  std::atomic<frame*> main_{nullptr};   // the main task's frame, to be compared with
   std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
   std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};

@@ -11,6 +11,7 @@ inline constexpr int fatal_status = 2;
 
 /// Writes what is buffered on stdout, then `text` on stderr, and ends the process without running destructors.
 [[noreturn]] void fatal(const std::string& text) noexcept;
+[[noreturn]] void fatal_not_joined() noexcept;
 [[noreturn]] void fatal_threads(unsigned limit) noexcept;
 [[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
 

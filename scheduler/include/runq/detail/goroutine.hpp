@@ -49,11 +49,11 @@ struct goroutine {
   inject_link<goroutine, policy> link;  // of the queue it is in; the holder's
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;
-  std::uint64_t id = 0;         // 1 is main; 0 in the free list
-  const char* name = nullptr;   // a literal
   frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
   closure* callable = nullptr;  // the callable behind `root`, or null
   // Read by dumps while others write: relaxed, never decides anything.
+  std::atomic<std::uint64_t> id{0};        // 1 is main
+  std::atomic<const char*> name{nullptr};  // a literal
   std::atomic<task_status> status{task_status::dead};
   std::atomic<wait_reason> reason{wait_reason::none};
   bool outside_may_wake = false;  // waits with a stop token: somebody outside the scheduler may wake it

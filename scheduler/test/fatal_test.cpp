@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// The ways in which a scheduler ends its process, and when it does not: deadlocks, panics, too many threads. Rows L4,
+// L6, L7, X12 and X13.
+#include <atomic>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::channel;
+using runq::task;
+using testing::ContainsRegex;
+
+std::string deadlock(const std::string& first_task) {
+  return sched_test::deadlock_line + ("goroutine 1 \\[" + first_task + "\\]:\n");
+}
+
+// ---- deadlocks
+// -------------------------------------------------------------------------------------------------------
+
+task<> greetings_and_then_nothing() {
+  for (int i = 0; i != 10; ++i) {
+    runq::go([i] { std::printf("hello from %d\n", i); });
+  }
+  (void)co_await runq::select();
+}
+
+TEST(fatal, L4_an_empty_select_lets_the_others_greet_and_is_a_deadlock_then) {
+  for (const unsigned procs : {1U, 4U}) {
+    RUNQ_EXPECT_STATUS_2(
+        {
+          sched_test::stdout_to_stderr();
+          runq::run(greetings_and_then_nothing(), {.procs = procs});
+        },
+        ContainsRegex("^(hello from [0-9]\n){10}fatal error: all goroutines are asleep - deadlock!\n\n"
+                      "goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n$"));
+  }
+}
+
+task<> print_number(int from, int to, channel<int>& done) {
+  for (int n = from; n <= to; ++n) std::printf("%d\n", n);
+  co_await done.send(0);
+}
+
+task<> one_receive_too_many() {
+  channel<int> done(3);
+  runq::go(print_number(1, 3, done));
+  runq::go(print_number(4, 6, done));
+  for (int i = 0; i != 3; ++i) (void)co_await done.receive();
+}
+
+TEST(fatal, L6_one_receive_more_prints_all_and_is_a_deadlock_then) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        sched_test::stdout_to_stderr();
+        runq::run(one_receive_too_many(), {.procs = 1});
+      },
+      ContainsRegex("^4\n5\n6\n1\n2\n3\nfatal error: all goroutines are asleep - deadlock!\n\n"
+                    "goroutine 1 \\[chan receive\\]:\nmain\n$"));
+}
+
+TEST(fatal, L7_simple_deadlock) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> { (void)co_await runq::select(); }),
+                       ContainsRegex(deadlock("select \\(no cases\\)")));
+}
+
+TEST(fatal, L7_a_receive_that_nobody_answers) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         channel<int> c;
+                         (void)co_await c.receive();
+                       }),
+                       ContainsRegex(deadlock("chan receive")));
+}
+
+TEST(fatal, L7_a_send_that_nobody_answers) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         channel<int> c;
+                         co_await c.send(1);
+                       }),
+                       ContainsRegex(deadlock("chan send")));
+}
+
+TEST(fatal, L7_a_select_that_nobody_answers) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         channel<int> c;
+                         std::optional<int> v;
+                         (void)co_await runq::select(runq::on_receive(c, v), runq::on_send(c, 1));
+                       }),
+                       ContainsRegex(deadlock("select")));
+}
+
+TEST(fatal, X7_a_null_channel_blocks_for_ever) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         channel<int>* const none = nullptr;
+                         std::optional<int> v;
+                         (void)co_await runq::select(runq::on_receive(none, v), runq::on_send(none, 1));
+                       }),
+                       ContainsRegex(deadlock("select")));
+}
+
+TEST(fatal, L7_a_wait_group_that_is_never_done) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         runq::wait_group group;
+                         group.add(1);
+                         co_await group.wait();
+                       }),
+                       ContainsRegex(deadlock("semacquire")));
+}
+
+TEST(fatal, L7_a_mutex_that_is_never_unlocked) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         runq::mutex m;
+                         co_await m.lock();
+                         co_await m.lock();
+                       }),
+                       ContainsRegex(deadlock("sync\\.Mutex\\.Lock")));
+}
+
+TEST(fatal, L7_a_join_whose_child_waits_for_ever) {
+  for (const auto policy : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
+    RUNQ_EXPECT_STATUS_2(runq::run(
+                             []() -> task<> {
+                               channel<int> never;
+                               const auto wait = [&never]() -> task<> { (void)co_await never.receive(); };
+                               co_await runq::fork(wait());
+                               co_await runq::join();
+                             },
+                             {.procs = 2, .forks = policy}),
+                         ContainsRegex("^fatal error: all goroutines are asleep - deadlock!\n\n(.|\n)*chan receive"));
+  }
+}
+
+TEST(fatal, L7_tasks_that_wait_for_each_other_are_all_named) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             channel<int> c;
+                             runq::mutex m;
+                             co_await m.lock();
+                             runq::go([&]() -> task<> { (void)co_await c.receive(); }, "reader");
+                             runq::go([&]() -> task<> { co_await m.lock(); }, "locker");
+                             (void)co_await c.receive();
+                           },
+                           {.procs = 4}),
+                       testing::AllOf(ContainsRegex(deadlock("chan receive")),
+                                      ContainsRegex("goroutine [0-9]+ \\[chan receive\\]:\nreader\n"),
+                                      ContainsRegex("goroutine [0-9]+ \\[sync\\.Mutex\\.Lock\\]:\nlocker\n")));
+}
+
+TEST(fatal, L7_also_for_wait_and_when_the_last_handle_goes) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        runq::scheduler s({.procs = 2});
+        channel<int> never;
+        s.attach().go([&]() -> task<> { (void)co_await never.receive(); });
+        s.wait();
+      },
+      ContainsRegex("^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 2 \\[chan receive\\]:\n$"));
+  RUNQ_EXPECT_STATUS_2(
+      {
+        runq::scheduler s({.procs = 2});
+        std::optional<runq::scheduler::handle> outside(s.attach());
+        channel<int> never;
+        std::thread leaver([&] {
+          while (s.stats().idle_procs != 2 || s.stats().spawned == 0) std::this_thread::yield();
+          outside.reset();
+        });
+        s.run([&]() -> task<> { (void)co_await never.receive(); });
+        leaver.join();
+      },
+      ContainsRegex(deadlock("chan receive")));
+}
+
+TEST(fatal, L7_also_when_the_last_running_task_ends) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             channel<int> never;
+                             for (int i = 0; i != 100; ++i) {
+                               runq::go([]() -> task<> {
+                                 for (int n = 0; n != 10; ++n) co_await runq::yield();
+                               });
+                             }
+                             (void)co_await never.receive();
+                           },
+                           {.procs = 4}),
+                       ContainsRegex(deadlock("chan receive")));
+}
+
+TEST(fatal, L7_no_deadlock_while_a_handle_is_attached) {
+  runq::scheduler s({.procs = 2});
+  channel<int> c;
+  const auto outside = s.attach();
+  std::thread sender([&, copy = outside] {
+    EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == 2 && s.stats().spawned == 1; }));
+    while (c.try_send(7) != runq::channel_result::done) std::this_thread::yield();
+  });
+  EXPECT_EQ(s.run([&]() -> task<int> { co_return *co_await c.receive(); }), 7);
+  sender.join();
+}
+
+TEST(fatal, L7_no_deadlock_while_a_task_waits_with_a_stop_token) {
+  runq::scheduler s({.procs = 2});
+  std::stop_source source;
+  std::thread stopper([&] {
+    EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == 2 && s.stats().spawned == 1; }));
+    source.request_stop();
+  });
+  s.run([&]() -> task<> { EXPECT_EQ(co_await runq::select(source.get_token()), runq::stopped); });
+  stopper.join();
+}
+
+TEST(fatal, L7_a_stop_token_that_nobody_can_use_any_more_prevents_nothing) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> { (void)co_await runq::select(std::stop_token()); }),
+                       ContainsRegex(deadlock("select \\(no cases\\)")));
+  // The token was used before: it counts only while a task waits with it.
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         std::stop_source source;
+                         channel<int> c(1);
+                         co_await c.send(1);
+                         std::optional<int> v;
+                         (void)co_await runq::select(source.get_token(), runq::on_receive(c, v));
+                         (void)co_await c.receive();
+                       }),
+                       ContainsRegex(deadlock("chan receive")));
+}
+
+// Tasks that only just keep each other going are none, at any moment.
+TEST(fatal, L7_no_deadlock_while_tasks_run) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::scheduler s({.procs = procs});
+    for (std::size_t i = 0; i != sched_test::rounds(5'000); ++i) {
+      s.run([]() -> task<> {
+        channel<int> c;
+        runq::wait_group group;
+        group.add(2);
+        runq::go([&]() -> task<> {
+          co_await c.send(1);
+          group.done();
+        });
+        runq::go([&]() -> task<> {
+          (void)co_await c.receive();
+          group.done();
+        });
+        co_await group.wait();
+      });
+    }
+  }
+}
+
+// Machines that go to sleep at the moment at which the main task is started.
+TEST(fatal, L7_no_deadlock_while_main_is_being_started) {
+  for (std::size_t i = 0; i != sched_test::rounds(50'000); ++i) {
+    runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 3)});
+    for (std::size_t k = i % 64; k != 0; --k) std::this_thread::yield();
+    s.run([] {});
+  }
+}
+
+// Machines that go to sleep at the moment at which a task is stopped from outside.
+TEST(fatal, L7_no_deadlock_while_a_stop_is_being_requested) {
+  for (const unsigned procs : {1U, 3U}) {
+    runq::scheduler s({.procs = procs});
+    for (std::size_t i = 0; i != sched_test::rounds(5'000); ++i) {
+      std::stop_source source;
+      std::atomic<bool> begun{false};
+      std::thread stopper([&] {
+        while (!begun) std::this_thread::yield();
+        for (std::size_t k = i % 64; k != 0; --k) std::this_thread::yield();
+        source.request_stop();
+      });
+      s.run([&]() -> task<> {
+        begun = true;
+        EXPECT_EQ(co_await runq::select(source.get_token()), runq::stopped);
+      });
+      stopper.join();
+    }
+  }
+}
+
+TEST(fatal, L7_a_scheduler_without_tasks_is_no_deadlock) {
+  runq::scheduler s({.procs = 2});
+  EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == 2; }));
+  s.wait();
+}
+
+// ---- panics
+// ----------------------------------------------------------------------------------------------------------
+
+TEST(fatal, X12_an_exception_that_leaves_a_task_ends_the_process) {
+  for (const unsigned procs : {1U, 4U}) {
+    RUNQ_EXPECT_STATUS_2(runq::run(
+                             []() -> task<> {
+                               runq::go([] { throw std::runtime_error("boom"); }, "thrower");
+                               (void)co_await runq::select();
+                             },
+                             {.procs = procs}),
+                         ContainsRegex("^panic: boom\n\ngoroutine [0-9]+ \\[running\\]:\nthrower\n"));
+  }
+}
+
+task<int> throws_at(int depth) {
+  if (depth == 0) throw std::out_of_range("deep inside");
+  co_return co_await throws_at(depth - 1);
+}
+
+TEST(fatal, X12_also_from_a_coroutine_and_from_deep_inside) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         runq::go(throws_at(10));
+                         (void)co_await runq::select();
+                       }),
+                       ContainsRegex("^panic: deep inside\n\ngoroutine [0-9]+ \\[running\\]:\n"));
+}
+
+TEST(fatal, X12_also_what_is_no_std_exception) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         runq::go([] { throw "a literal"; });
+                         (void)co_await runq::select();
+                       }),
+                       ContainsRegex("^panic: a literal\n"));
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         runq::go([] { throw 1; });
+                         (void)co_await runq::select();
+                       }),
+                       ContainsRegex("^panic: an exception that is no std::exception\n"));
+}
+
+TEST(fatal, X12_misuse_in_a_task_is_a_panic_with_gos_words) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         channel<int> c;
+                         c.close();
+                         runq::go([&]() -> task<> { co_await c.send(1); });
+                         (void)co_await runq::select();
+                       }),
+                       ContainsRegex("^panic: send on closed channel\n"));
+}
+
+TEST(fatal, X12_what_was_printed_before_is_not_lost) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        sched_test::stdout_to_stderr();
+        runq::run([]() -> task<> {
+          std::printf("printed before\n");
+          runq::go([] { throw std::runtime_error("boom"); });
+          (void)co_await runq::select();
+        });
+      },
+      ContainsRegex("^printed before\npanic: boom\n"));
+}
+
+// ---- the end of a program
+// --------------------------------------------------------------------------------------------
+
+TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothing_more) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const unsigned procs : {1U, 4U}) {
+    EXPECT_EXIT(
+        {
+          sched_test::stdout_to_stderr();
+          runq::run(
+              []() -> task<> {
+                std::atomic<int> begun{0};
+                channel<int> never;
+                for (int i = 0; i != 10; ++i) {
+                  runq::go([&]() -> task<> {
+                    ++begun;
+                    (void)co_await never.receive();
+                    std::printf("hello\n");
+                  });
+                }
+                co_await sched_test::yield_until([&] { return begun == 10; });
+              },
+              {.procs = procs});
+          std::exit(0);
+        },
+        testing::ExitedWithCode(0), "^$");
+  }
+}
+
+// ---- threads
+// ---------------------------------------------------------------------------------------------------------
+
+TEST(fatal, X13_too_many_threads_end_the_process) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             std::atomic<bool> ran{false};
+                             runq::go([&] { ran = true; });
+                             sched_test::hold_until([&] { return ran.load(); }, "a second thread");
+                             co_return;
+                           },
+                           {.procs = 2, .max_threads = 1}),
+                       ContainsRegex("^runtime: program exceeds 1-thread limit\nfatal error: thread exhaustion\n"));
+}
+
+TEST(fatal, X13_as_many_threads_as_allowed_do_not) {
+  runq::run(
+      []() -> task<> {
+        std::atomic<bool> ran{false};
+        runq::go([&] { ran = true; });
+        sched_test::hold_until([&] { return ran.load(); }, "a second thread");
+        co_return;
+      },
+      {.procs = 2, .max_threads = 2});
+}
+
+}  // namespace

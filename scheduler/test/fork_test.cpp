@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: MIT
+// fork and join, with each of the three policies and any number of processors. Rows WT11, L10 and L18 as far as they
+// concern forks.
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::fork_policy;
+using runq::task;
+using sched_test::hold_until;
+
+class fork_join : public testing::TestWithParam<fork_policy> {
+ protected:
+  template <class F>
+  static void on_any_number_of_processors(F&& f) {
+    for (const unsigned procs : sched_test::proc_counts) {
+      SCOPED_TRACE(procs);
+      f(runq::options{.procs = procs, .forks = GetParam()});
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(policies, fork_join,
+                         testing::Values(fork_policy::continuation, fork_policy::child, fork_policy::task),
+                         [](const auto& policy) -> std::string {
+                           switch (policy.param) {
+                             case fork_policy::continuation: return "continuation";
+                             case fork_policy::child: return "child";
+                             case fork_policy::task: break;
+                           }
+                           return "task";
+                         });
+
+task<int> fib(int n) {
+  if (n < 2) co_return n;
+  auto a = co_await runq::fork(fib(n - 1));
+  const int b = co_await fib(n - 2);
+  co_await runq::join();
+  co_return a.get() + b;
+}
+
+TEST_P(fork_join, WT11_fib_is_right) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::scheduler s(o);
+    for (std::size_t i = 0; i != sched_test::rounds(2000); ++i) ASSERT_EQ(s.run(fib(4)), 3);
+    EXPECT_EQ(s.run(fib(16)), 987);
+  });
+}
+
+task<> fib_into(int n, int& result) {
+  if (n < 2) {
+    result = n;
+    co_return;
+  }
+  int a = 0;
+  int b = 0;
+  co_await runq::fork(fib_into(n - 1, a));
+  co_await runq::fork(fib_into(n - 2, b));
+  co_await runq::join();
+  result = a + b;
+}
+
+TEST_P(fork_join, children_without_results_write_where_they_are_told) {
+  on_any_number_of_processors([](const runq::options& o) {
+    int result = 0;
+    runq::run(fib_into(16, result), o);
+    EXPECT_EQ(result, 987);
+  });
+}
+
+task<int> plus_one(int i) { co_return i + 1; }
+
+TEST_P(fork_join, any_number_of_forks_before_one_join_keep_their_results_apart) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::vector<runq::forked<int>> children;
+          for (int i = 0; i != 1000; ++i) children.push_back(co_await runq::fork(plus_one(i)));
+          co_await runq::join();
+          for (int i = 0; i != 1000; ++i) EXPECT_EQ(children[static_cast<std::size_t>(i)].get(), i + 1);
+        },
+        o);
+  });
+}
+
+TEST_P(fork_join, a_task_may_fork_again_after_a_join_and_may_join_without_forks) {
+  on_any_number_of_processors([](const runq::options& o) {
+    const int sum = runq::run(
+        []() -> task<int> {
+          int total = 0;
+          co_await runq::join();
+          for (int i = 0; i != 200; ++i) {
+            auto a = co_await runq::fork(plus_one(i));
+            auto b = co_await runq::fork(plus_one(i));
+            co_await runq::join();
+            co_await runq::join();
+            total += a.get() + b.get();
+          }
+          co_return total;
+        },
+        o);
+    EXPECT_EQ(sum, 2 * (200 * 199 / 2 + 200));
+  });
+}
+
+TEST_P(fork_join, results_need_only_be_movable) {
+  on_any_number_of_processors([](const runq::options& o) {
+    const auto make = [](int n) -> task<std::unique_ptr<std::string>> {
+      co_await runq::yield();
+      co_return std::make_unique<std::string>(100, static_cast<char>('a' + n));
+    };
+    const auto text = runq::run(
+        [&]() -> task<std::string> {
+          auto a = co_await runq::fork(make(0));
+          auto b = co_await runq::fork(make(1));
+          co_await runq::join();
+          co_return *a.get() + *b.get();
+        },
+        o);
+    EXPECT_EQ(text, std::string(100, 'a') + std::string(100, 'b'));
+  });
+}
+
+task<int> fails(const char* why) {
+  co_await runq::yield();
+  throw std::runtime_error(why);
+}
+task<> fails_without_result(const char* why) {
+  co_await runq::yield();
+  throw std::runtime_error(why);
+}
+
+TEST_P(fork_join, a_childs_exception_comes_with_its_result) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          auto good = co_await runq::fork(plus_one(1));
+          auto bad = co_await runq::fork(fails("bad child"));
+          std::string text = "(join threw nothing)";
+          co_await runq::join();
+          try {
+            (void)bad.get();
+          } catch (const std::runtime_error& error) {
+            text = error.what();
+          }
+          EXPECT_EQ(text, "bad child");
+          EXPECT_EQ(good.get(), 2);
+        },
+        o);
+  });
+}
+
+TEST_P(fork_join, an_exception_of_a_child_without_result_comes_at_the_join_after_all_have_ended) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::atomic<int> ended{0};
+          const auto slow = [&]() -> task<> {
+            for (int i = 0; i != 10; ++i) co_await runq::yield();
+            ++ended;
+          };
+          for (int round = 0; round != 20; ++round) {
+            ended = 0;
+            std::string text = "(nothing)";
+            try {
+              co_await runq::fork(slow());
+              co_await runq::fork(fails_without_result("one"));
+              co_await runq::fork(fails_without_result("one"));
+              co_await runq::fork(slow());
+              co_await runq::join();
+            } catch (const std::runtime_error& error) {
+              text = error.what();
+            }
+            EXPECT_EQ(text, "one");
+            EXPECT_EQ(ended, 2);
+            co_await runq::join();  // once is enough
+          }
+        },
+        o);
+  });
+}
+
+TEST_P(fork_join, an_exception_passes_through_all_joins_up_to_run) {
+  on_any_number_of_processors([](const runq::options& o) {
+    struct nested {
+      static task<> at(int depth) {
+        if (depth == 0) throw std::runtime_error("leaf");
+        co_await runq::fork(at(depth - 1));
+        co_await runq::join();
+      }
+    };
+    EXPECT_THROW(runq::run(nested::at(30), o), std::runtime_error);
+  });
+}
+
+// Children that wait leave their parents to the scheduler: continuations run on, and are joined later.
+TEST_P(fork_join, children_may_wait_on_channels_for_what_their_parent_sends_later) {
+  on_any_number_of_processors([](const runq::options& o) {
+    for (std::size_t i = 0; i != sched_test::rounds(500); ++i) {
+      const int sum = runq::run(
+          []() -> task<int> {
+            runq::channel<int> numbers;
+            const auto receive = [&numbers]() -> task<int> { co_return *co_await numbers.receive(); };
+            std::vector<runq::forked<int>> children;
+            for (int n = 0; n != 10; ++n) children.push_back(co_await runq::fork(receive()));
+            for (int n = 0; n != 10; ++n) co_await numbers.send(n);
+            co_await runq::join();
+            int total = 0;
+            for (auto& child : children) total += child.get();
+            co_return total;
+          },
+          o);
+      ASSERT_EQ(sum, 45);
+    }
+  });
+}
+
+TEST_P(fork_join, children_may_wait_for_each_other) {
+  on_any_number_of_processors([](const runq::options& o) {
+    for (std::size_t i = 0; i != sched_test::rounds(500); ++i) {
+      runq::run(
+          []() -> task<> {
+            runq::channel<int> a;
+            runq::channel<int> b;
+            const auto first = [&]() -> task<int> {
+              co_await a.send(1);
+              co_return *co_await b.receive();
+            };
+            const auto second = [&]() -> task<int> {
+              const int n = *co_await a.receive();
+              co_await b.send(n + 1);
+              co_return n;
+            };
+            auto x = co_await runq::fork(first());
+            auto y = co_await runq::fork(second());
+            co_await runq::join();
+            EXPECT_EQ(x.get(), 2);
+            EXPECT_EQ(y.get(), 1);
+          },
+          o);
+    }
+  });
+}
+
+task<int> nested_with_waits(int depth, runq::channel<int>& c) {
+  if (depth == 0) {
+    co_await runq::yield();
+    co_await c.send(1);
+    co_return 1;
+  }
+  auto a = co_await runq::fork(nested_with_waits(depth - 1, c));
+  auto b = co_await runq::fork(nested_with_waits(depth - 1, c));
+  co_await runq::yield();
+  co_await runq::join();
+  co_return a.get() + b.get();
+}
+
+TEST_P(fork_join, a_tree_whose_leaves_wait_is_joined_at_every_node) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          runq::channel<int> c;
+          std::atomic<int> received{0};
+          runq::go([&]() -> task<> {
+            while (auto n = co_await c.receive()) received += *n;
+          });
+          EXPECT_EQ(co_await nested_with_waits(8, c), 256);
+          co_await sched_test::yield_until([&] { return received.load() == 256; });
+          c.close();
+        },
+        o);
+  });
+}
+
+TEST_P(fork_join, many_tasks_fork_and_join_at_the_same_time) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          runq::wait_group group;
+          group.add(50);
+          std::atomic<int> sum{0};
+          for (int i = 0; i != 50; ++i) {
+            runq::go([&]() -> task<> {
+              sum += co_await fib(8);
+              co_await runq::yield();
+              sum += co_await fib(7);
+              group.done();
+            });
+          }
+          co_await group.wait();
+          EXPECT_EQ(sum, 50 * (21 + 13));
+        },
+        o);
+  });
+}
+
+TEST_P(fork_join, L18_forked_children_run_at_the_same_time_where_there_are_processors) {
+  runq::run(
+      []() -> task<> {
+        for (int round = 0; round != 10; ++round) {
+          std::atomic<unsigned> turn{0};
+          const auto pass = [&turn](unsigned self) -> task<> {
+            sched_test::pass_tokens(turn, self, 4, 10);
+            co_return;
+          };
+          for (unsigned i = 0; i != 3; ++i) co_await runq::fork(pass(i));
+          co_await pass(3);
+          co_await runq::join();
+        }
+      },
+      {.procs = 4, .forks = GetParam()});
+}
+
+// On one processor a continuation is not taken by anybody, and the order is that of function calls.
+TEST_P(fork_join, WT8_the_order_on_one_processor_is_that_of_the_policy) {
+  std::string order;
+  const auto child = [&order](char name) -> task<> {
+    order += name;
+    co_return;
+  };
+  runq::run(
+      [&]() -> task<> {
+        for (const char name : {'a', 'b', 'c'}) {
+          co_await runq::fork(child(name));
+          order += '.';
+        }
+        co_await runq::join();
+      },
+      {.procs = 1, .forks = GetParam()});
+  switch (GetParam()) {
+    case fork_policy::continuation: EXPECT_EQ(order, "a.b.c."); break;
+    case fork_policy::child: EXPECT_EQ(order, "...cba"); break;
+    case fork_policy::task: EXPECT_EQ(order, "...cab"); break;
+  }
+}
+
+TEST_P(fork_join, children_survive_changes_of_the_number_of_processors) {
+  runq::scheduler s({.procs = 4, .forks = GetParam()});
+  std::atomic<bool> stop{false};
+  std::thread resizer([&] {
+    for (unsigned i = 0; !stop; ++i) {
+      s.set_procs(1 + i % 5);
+      std::this_thread::yield();
+    }
+  });
+  s.run([]() -> task<> {
+    for (std::size_t i = 0; i != sched_test::rounds(500); ++i) EXPECT_EQ(co_await fib(12), 144);
+  });
+  stop = true;
+  resizer.join();
+}
+
+TEST_P(fork_join, tasks_that_wait_for_their_children_end_with_main) {
+  for (const unsigned procs : {1U, 4U}) {
+    runq::channel<int> never;
+    std::atomic<int> waiting{0};
+    const auto child = [&]() -> task<int> {
+      ++waiting;
+      co_return *co_await never.receive();
+    };
+    runq::run(
+        [&]() -> task<> {
+          for (int i = 0; i != 5; ++i) {
+            runq::go([&]() -> task<> {
+              auto a = co_await runq::fork(child());
+              auto b = co_await runq::fork(child());
+              co_await runq::join();
+              (void)a.get();
+              (void)b.get();
+            });
+          }
+          co_await sched_test::yield_until([&] { return waiting == 10; });
+        },
+        {.procs = procs, .forks = GetParam()});
+  }
+}
+
+struct goes_down {
+  explicit goes_down(std::atomic<int>& of) : n(of) { ++n; }
+  goes_down(const goes_down&) = delete;
+  ~goes_down() { --n; }
+  std::atomic<int>& n;
+};
+
+TEST_P(fork_join, DISABLED_children_without_results_that_wait_end_with_main_and_are_destroyed) {
+  for (const unsigned procs : {1U, 4U}) {
+    std::atomic<int> alive{0};
+    runq::channel<int> never;
+    const auto child = [&]() -> task<> {
+      const goes_down here(alive);
+      (void)co_await never.receive();
+    };
+    runq::run(
+        [&]() -> task<> {
+          runq::go([&]() -> task<> {
+            co_await runq::fork(child());
+            co_await runq::fork(child());
+            co_await runq::join();
+          });
+          co_await sched_test::yield_until([&] { return alive == 2; });
+        },
+        {.procs = procs, .forks = GetParam()});
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+TEST_P(fork_join, DISABLED_L23_a_task_has_the_same_id_before_a_fork_and_after_the_join) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          for (int i = 0; i != 200; ++i) {
+            auto a = co_await runq::fork(fib(6));
+            co_await runq::yield();
+            co_await runq::join();
+            EXPECT_EQ(a.get(), 8);
+            const auto id = runq::this_task::id();
+            EXPECT_EQ(id, 1U);
+            if (id != 1) co_return;
+          }
+        },
+        o);
+  });
+}
+
+// ---- misuse ---------------------------------------------------------------------------------------------------------
+
+constexpr const char* too_early = "runq: the result of a forked task was asked for before co_await runq::join()";
+
+TEST_P(fork_join, a_result_asked_for_before_the_join_is_misuse) {
+  runq::run(
+      []() -> task<> {
+        runq::channel<int> gate;
+        const auto wait = [&gate]() -> task<int> { co_return *co_await gate.receive(); };
+        auto child = co_await runq::fork(wait());
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)child.get(); }), too_early);
+        co_await gate.send(3);
+        co_await runq::join();
+        EXPECT_EQ(child.get(), 3);
+        auto moved = std::move(child);
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)child.get(); }), too_early);
+        runq::forked<int> none;
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)none.get(); }), too_early);
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
+TEST_P(fork_join, forking_a_task_twice_or_after_a_move_is_misuse) {
+  constexpr const char* text = "runq: forked a task that was moved from or awaited";
+  runq::run(
+      [&]() -> task<> {
+        auto awaited = plus_one(1);
+        (void)co_await awaited;
+        EXPECT_EQ(co_await sched_test::misuse_in_task([&] { return runq::fork(std::move(awaited)); }), text);
+        auto gone = plus_one(1);
+        auto other = std::move(gone);
+        EXPECT_EQ(co_await sched_test::misuse_in_task([&] { return runq::fork(std::move(gone)); }), text);
+        EXPECT_EQ(co_await other, 2);
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
+constexpr const char* not_joined =
+    "^panic: runq: a task that has forked others went on past its end, or dropped the result of one, before co_await "
+    "runq::join\\(\\)\n";
+
+TEST_P(fork_join, a_result_dropped_before_the_join_ends_the_process) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             runq::channel<int> never;
+                             const auto wait = [&never]() -> task<int> { co_return *co_await never.receive(); };
+                             { auto child = co_await runq::fork(wait()); }
+                           },
+                           {.procs = 2, .forks = GetParam()}),
+                       not_joined);
+}
+
+TEST_P(fork_join, a_task_that_ends_before_its_children_ends_the_process) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             runq::channel<int> never;
+                             const auto wait = [&never]() -> task<> { (void)co_await never.receive(); };
+                             const auto parent = [&]() -> task<> { co_await runq::fork(wait()); };
+                             co_await parent();
+                           },
+                           {.procs = 2, .forks = GetParam()}),
+                       not_joined);
+}
+
+}  // namespace

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// What tasks cost: rows L25 (the dead are reused) and X17 (a waiting task is small).
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::task;
+using runq::detail::frame_pool_bytes;
+using sched_test::rounds;
+
+constexpr std::size_t slab = std::size_t{64} * 1024;
+
+/// The record of the calling task: who it is for the scheduler.
+const void* own_record() { return runq::detail::this_processor()->current; }
+
+TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
+  runq::run(
+      []() -> task<> {
+        std::set<const void*> records;
+        const auto spawn_one = [&]() -> task<> {
+          runq::go([&]() -> task<> {
+            records.insert(own_record());
+            co_return;
+          });
+          co_await runq::yield();
+        };
+        for (int i = 0; i != 100; ++i) co_await spawn_one();
+        const std::size_t before = frame_pool_bytes();
+        for (std::size_t i = 0; i != rounds(1'000'000); ++i) co_await spawn_one();
+        EXPECT_LE(frame_pool_bytes() - before, slab);
+        EXPECT_LE(records.size(), 64U);
+      },
+      {.procs = 1});
+}
+
+TEST(memory, L25_the_same_on_several_processors_that_steal_from_each_other) {
+  runq::run(
+      []() -> task<> {
+        const auto burst = []() -> task<> {
+          runq::wait_group group;
+          group.add(100);
+          for (int i = 0; i != 100; ++i) {
+            runq::go([&]() -> task<> {
+              co_await runq::yield();
+              group.done();
+            });
+          }
+          co_await group.wait();
+        };
+        for (int i = 0; i != 20; ++i) co_await burst();
+        const std::size_t before = frame_pool_bytes();
+        for (std::size_t i = 0; i != rounds(10'000); ++i) co_await burst();
+        EXPECT_LE(frame_pool_bytes() - before, 16 * slab);
+      },
+      {.procs = 4});
+}
+
+TEST(memory, L25_tasks_from_outside_are_reused_too) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  const auto one = [&] {
+    outside.go([]() -> task<> { co_await runq::yield(); });
+    s.wait();
+  };
+  for (int i = 0; i != 100; ++i) one();
+  const std::size_t before = frame_pool_bytes();
+  for (std::size_t i = 0; i != rounds(50'000); ++i) one();
+  EXPECT_LE(frame_pool_bytes() - before, 4 * slab);
+}
+
+// A processor keeps at most 64 free blocks of a size and 64 free records: what it has too many of, others get.
+TEST(memory, L25_frames_that_end_on_another_processor_come_back) {
+  runq::run(
+      []() -> task<> {
+        const auto ping = [](runq::channel<int>& there, runq::channel<int>& back, int n) -> task<> {
+          for (int i = 0; i != n; ++i) {
+            co_await there.send(i);
+            (void)co_await back.receive();
+          }
+        };
+        const auto all = [&]() -> task<> {
+          std::array<runq::channel<int>, 8> there;
+          std::array<runq::channel<int>, 8> back;
+          runq::wait_group group;
+          group.add(16);
+          for (std::size_t i = 0; i != 8; ++i) {
+            runq::go([&, i]() -> task<> {
+              co_await ping(there[i], back[i], 20);
+              group.done();
+            });
+            runq::go([&, i]() -> task<> {
+              for (int k = 0; k != 20; ++k) {
+                (void)co_await there[i].receive();
+                co_await back[i].send(k);
+              }
+              group.done();
+            });
+          }
+          co_await group.wait();
+        };
+        for (int i = 0; i != 20; ++i) co_await all();
+        const std::size_t before = frame_pool_bytes();
+        for (std::size_t i = 0; i != rounds(2'000); ++i) co_await all();
+        EXPECT_LE(frame_pool_bytes() - before, 16 * slab);
+      },
+      {.procs = 4});
+}
+
+task<> receive_one(runq::channel<int>* from) { (void)co_await from->receive(); }
+
+/// Bytes per task that waits on a channel, when `start` starts such a task.
+template <class Start>
+std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
+  constexpr std::size_t n = 100'000;
+  std::size_t bytes = 0;
+  runq::run(
+      [&]() -> task<> {
+        runq::channel<int> c;
+        const std::size_t before = frame_pool_bytes();
+        for (std::size_t i = 0; i != n; ++i) {
+          start(&c);
+          if (i % 200 == 0) co_await runq::yield();
+        }
+        co_await runq::yield();
+        const std::size_t frames = (frame_pool_bytes() - before) / n;
+        bytes = frames + sizeof(runq::detail::goroutine);
+        std::printf("%s that waits on a channel: %zu bytes, of which its record %zu\n", what, bytes,
+                    sizeof(runq::detail::goroutine));
+        EXPECT_GE(frames, 64U) << "nothing was measured";
+        // Half of them end here, the others with the main task.
+        for (std::size_t i = 0; i != n / 2; ++i) co_await c.send(0);
+      },
+      {.procs = 1});
+  return bytes;
+}
+
+// Runs as a process of its own, so that no frames of other tests are there to be reused.
+TEST(memory, X17_a_waiting_task_costs_256_bytes) {
+  EXPECT_LE(bytes_of_a_waiting_task("a task", [](runq::channel<int>* c) { runq::go(receive_one(c)); }),
+            256 + sizeof(void*));
+}
+
+TEST(memory, X17_a_waiting_task_of_a_lambda_costs_64_more_for_the_lambda) {
+  const auto start = [](runq::channel<int>* c) { runq::go([c]() -> task<> { (void)co_await c->receive(); }); };
+  EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start), 256 + 64 + sizeof(void*));
+}
+
+// A thousand schedulers: threads, frames and records go with them.
+TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
+  const auto use_one = [](std::size_t i) {
+    runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 4)});
+    const int result = s.run([]() -> task<int> {
+      runq::channel<int> c;
+      runq::channel<int> never;
+      for (int k = 0; k != 10; ++k) {
+        runq::go([&, k]() -> task<> {
+          co_await c.send(k);
+          (void)co_await never.receive();
+        });
+      }
+      int sum = 0;
+      for (int k = 0; k != 10; ++k) sum += *co_await c.receive();
+      co_return sum;
+    });
+    ASSERT_EQ(result, 45);
+  };
+  for (std::size_t i = 0; i != 20; ++i) use_one(i);
+  const std::size_t threads = sched_test::threads_of_this_process();
+  const std::size_t bytes = frame_pool_bytes();
+  const std::size_t n = std::max<std::size_t>(rounds(10'000), 1'000);
+  for (std::size_t i = 0; i != n; ++i) use_one(i);
+  EXPECT_EQ(sched_test::threads_of_this_process(), threads);
+  EXPECT_LE(frame_pool_bytes() - bytes, 16 * slab);
+}
+
+TEST(memory, L2_many_schedulers_at_once_leave_nothing) {
+  const std::size_t threads = sched_test::threads_of_this_process();
+  {
+    std::vector<std::unique_ptr<runq::scheduler>> all;
+    for (int i = 0; i != 50; ++i) all.push_back(std::make_unique<runq::scheduler>(runq::options{.procs = 2}));
+    std::vector<std::thread> runners;
+    std::atomic<int> sum{0};
+    for (auto& s : all) {
+      runners.emplace_back([&sum, &s] {
+        sum += s->run([]() -> task<int> {
+          co_await runq::yield();
+          co_return 1;
+        });
+      });
+    }
+    for (auto& r : runners) r.join();
+    EXPECT_EQ(sum, 50);
+  }
+  EXPECT_TRUE(sched_test::comes_true([&] { return sched_test::threads_of_this_process() == threads; }));
+}
+
+TEST(memory, a_task_that_was_never_started_is_destroyed_without_having_run) {
+  bool ran = false;
+  const auto value = std::make_shared<int>(1);
+  {
+    const auto make = [&ran](std::shared_ptr<int>) -> task<> {
+      ran = true;
+      co_return;
+    };
+    auto a = make(value);
+    auto b = make(value);
+    EXPECT_EQ(value.use_count(), 3);
+    a = std::move(b);
+    EXPECT_EQ(value.use_count(), 2);
+  }
+  EXPECT_EQ(value.use_count(), 1);
+  EXPECT_FALSE(ran);
+}
+
+// Frames above a kilobyte come from operator new.
+TEST(memory, L25_large_frames_work_as_small_ones_do) {
+  const auto large = [](int n) -> task<int> {
+    std::array<int, 2000> values{};
+    values.fill(n);
+    co_await runq::yield();
+    co_return values[1999];
+  };
+  const std::size_t before = frame_pool_bytes();
+  runq::run([&]() -> task<> {
+    for (int i = 0; i != 1000; ++i) EXPECT_EQ(co_await large(i), i);
+  });
+  EXPECT_LE(frame_pool_bytes() - before, 2 * slab);
+}
+
+}  // namespace

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// mutex: mutual exclusion, first come first served.
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::mutex;
+using runq::task;
+using sched_test::rounds;
+
+constexpr const char* not_locked = "sync: unlock of unlocked mutex";
+
+TEST(mutex, only_one_task_at_a_time_holds_it) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          const int n = static_cast<int>(rounds(10'000));
+          mutex m;
+          int count = 0;  // plain: the mutex protects it
+          runq::wait_group group;
+          group.add(8);
+          for (int i = 0; i != 8; ++i) {
+            runq::go([&]() -> task<> {
+              for (int k = 0; k != n; ++k) {
+                co_await m.lock();
+                const int seen = count;
+                if (k % 16 == 0) co_await runq::yield();
+                count = seen + 1;
+                m.unlock();
+              }
+              group.done();
+            });
+          }
+          co_await group.wait();
+          EXPECT_EQ(count, 8 * n);
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(mutex, waiting_tasks_get_it_in_the_order_in_which_they_came) {
+  sched_test::log_of<int> log;
+  runq::run(
+      [&]() -> task<> {
+        mutex m;
+        co_await m.lock();
+        for (int i = 0; i != 10; ++i) {
+          runq::go([&, i]() -> task<> {
+            co_await m.lock();
+            log.note(i);
+            m.unlock();
+          });
+          co_await runq::yield();
+        }
+        m.unlock();
+        EXPECT_FALSE(m.try_lock()) << "it was handed over";
+        co_await sched_test::yield_until([&] { return log.size() == 10; });
+        EXPECT_TRUE(m.try_lock());
+        m.unlock();
+      },
+      {.procs = 1});
+  EXPECT_THAT(log.all(), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+}
+
+TEST(mutex, a_guard_unlocks_at_its_end) {
+  runq::run([]() -> task<> {
+    mutex m;
+    {
+      const auto guard = co_await m.scoped_lock();
+      EXPECT_FALSE(m.try_lock());
+    }
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+    {
+      auto guard = co_await m.scoped_lock();
+      const auto other = std::move(guard);
+    }
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+  });
+}
+
+TEST(mutex, unlocking_an_unlocked_mutex_is_misuse) {
+  mutex m;
+  EXPECT_EQ(sched_test::misuse_of([&] { m.unlock(); }), not_locked);
+  EXPECT_TRUE(m.try_lock());
+  m.unlock();
+  EXPECT_EQ(sched_test::misuse_of([&] { m.unlock(); }), not_locked);
+}
+
+TEST(mutex, outside_a_scheduler_a_lock_that_has_to_wait_throws) {
+  mutex m;
+  std::string text = "(nothing)";
+  const auto lock = [](mutex& on, std::string& what) -> sched_test::by_hand {
+    try {
+      co_await on.lock();
+    } catch (const runq::misuse& error) {
+      what = error.what();
+    }
+  };
+  lock(m, text);
+  EXPECT_EQ(text, "(nothing)");
+  lock(m, text);
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+}
+
+// A hog that locks it over and over does not keep others out.
+TEST(mutex, X9_a_task_that_waits_beside_a_hog_gets_it_at_the_next_unlock) {
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          mutex m;
+          std::atomic<bool> stop{false};
+          std::atomic<int> turns{0};
+          runq::wait_group group;
+          group.add(1);
+          runq::go([&]() -> task<> {
+            while (!stop) {
+              co_await m.lock();
+              ++turns;
+              co_await runq::yield();
+              m.unlock();
+            }
+            group.done();
+          });
+          for (int i = 0; i != 100; ++i) {
+            const int before = turns;
+            co_await m.lock();
+            EXPECT_LE(turns - before, 3) << "the hog overtook a task that waited";
+            m.unlock();
+            co_await runq::yield();
+          }
+          stop = true;
+          co_await group.wait();
+        },
+        {.procs = procs});
+  }
+}
+
+}  // namespace

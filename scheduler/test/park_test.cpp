@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// The rules of park_protocol one by one, by hand: machines are objects that a test moves, and none of them sleeps.
+// Rows L17 to L19, X2 and X3; what threads make of the rules is for the models.
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/park.hpp>
+
+namespace {
+
+struct parker {
+  void park() {
+    ++parked;
+    EXPECT_GT(unparked, 0) << "a machine would sleep for ever in this test";
+  }
+  void unpark() { ++unparked; }
+  int parked = 0;
+  int unparked = 0;
+};
+struct processor : runq::park_processor<processor, runq::std_atomics> {
+  unsigned index = 0;
+};
+struct machine : runq::park_machine<machine, processor, parker, runq::std_atomics> {
+  processor* held = nullptr;
+};
+
+/// The scheduler around the protocol: `started` are the machines, in the order in which it asked for them.
+struct host {
+  explicit host(unsigned n) : parking(*this) {
+    for (unsigned i = 0; i != processors.size(); ++i) processors[i].index = i;
+    parking.resize(n);
+  }
+  bool work_anywhere() {
+    if (while_looking) while_looking();
+    return work;
+  }
+  bool surplus(const processor& p) { return p.index >= parking.limit(); }
+  processor& processor_at(unsigned i) { return processors[i]; }
+  void start_machine(processor& p) {
+    machine& m = *started.emplace_back(std::make_unique<machine>());
+    m.spinning.set(true);
+    m.held = &p;
+  }
+  void all_idle() { ++idle_calls; }
+
+  /// Machines that hold all processors, and none of them spins.
+  void all_busy() {
+    parking.submitted();
+    for (std::size_t i = 0; i != started.size(); ++i) parking.found(*started[i]);
+  }
+  processor* rest(std::size_t i) {
+    machine& m = *started[i];
+    m.parker.unparked = 1;  // it would sleep; here it only notes that
+    m.held = parking.rest(m, *m.held);
+    return m.held;
+  }
+
+  std::array<processor, 16> processors;
+  std::vector<std::unique_ptr<machine>> started;
+  bool work = false;
+  std::function<void()> while_looking;
+  int idle_calls = 0;
+  runq::park_protocol<machine, processor, host> parking;
+};
+
+// Without processors nothing starts; the first resize() itself asks for one machine, for work may wait already.
+TEST(park, L17_a_submitter_wakes_one_machine_when_none_is_spinning) {
+  host h(4);
+  ASSERT_EQ(h.started.size(), 1U);
+  EXPECT_EQ(h.parking.spinning(), 1U);
+  EXPECT_EQ(h.parking.idle_processors(), 3U);
+}
+
+TEST(park, L17_a_burst_of_submissions_beside_a_spinner_wakes_nobody) {
+  host h(4);
+  ASSERT_EQ(h.started.size(), 1U);
+  for (int i = 0; i != 1000; ++i) h.parking.submitted();
+  EXPECT_EQ(h.started.size(), 1U);
+  EXPECT_EQ(h.parking.spinning(), 1U);
+}
+
+TEST(park, L17_without_an_idle_processor_nobody_is_woken_and_a_request_is_left) {
+  host h(2);
+  h.all_busy();
+  EXPECT_EQ(h.started.size(), 2U);
+  EXPECT_EQ(h.parking.spinning(), 0U);
+  EXPECT_TRUE(h.parking.need_spinning());
+  h.parking.submitted();
+  EXPECT_EQ(h.started.size(), 2U);
+}
+
+TEST(park, L18_a_spinner_that_finds_work_wakes_the_next_one) {
+  host h(4);
+  for (std::size_t k = 1; k != 4; ++k) {
+    ASSERT_EQ(h.started.size(), k);
+    h.parking.found(*h.started[k - 1]);
+  }
+  EXPECT_EQ(h.started.size(), 4U);
+  EXPECT_EQ(h.parking.idle_processors(), 0U);
+}
+
+TEST(park, L18_a_machine_that_was_not_spinning_wakes_nobody) {
+  host h(4);
+  machine busy;
+  h.parking.found(busy);
+  EXPECT_EQ(h.started.size(), 1U);
+}
+
+TEST(park, L19_a_spinner_looks_at_all_queues_once_more_before_it_sleeps) {
+  host h(2);
+  h.work = true;
+  processor* const before = h.started[0]->held;
+  EXPECT_EQ(h.rest(0), before);
+  EXPECT_EQ(h.started[0]->parker.parked, 0);
+  EXPECT_TRUE(h.started[0]->spinning.get());
+  EXPECT_EQ(h.parking.spinning(), 1U);
+}
+
+TEST(park, L19_a_spinner_that_finds_nothing_gives_up_its_processor_and_sleeps) {
+  host h(2);
+  EXPECT_EQ(h.rest(0), nullptr);
+  EXPECT_EQ(h.started[0]->parker.parked, 1);
+  EXPECT_EQ(h.parking.spinning(), 0U);
+  EXPECT_EQ(h.parking.idle_processors(), 2U);
+}
+
+TEST(park, L15_the_machine_that_went_to_sleep_last_is_woken_first) {
+  host h(2);
+  h.all_busy();
+  (void)h.parking.may_spin(*h.started[0]);
+  EXPECT_EQ(h.rest(0), nullptr);
+  EXPECT_EQ(h.rest(1), nullptr);
+  h.started[0]->parker = {};
+  h.started[1]->parker = {};
+  h.parking.submitted();
+  EXPECT_EQ(h.started.size(), 2U) << "a new thread although one slept";
+  EXPECT_EQ(h.started[0]->parker.unparked, 0);
+  EXPECT_EQ(h.started[1]->parker.unparked, 1);
+  EXPECT_NE(h.started[1]->handed.get(), nullptr);
+}
+
+TEST(park, L16_the_last_machine_that_rests_reports_that_all_is_idle) {
+  host h(2);
+  h.all_busy();
+  (void)h.parking.may_spin(*h.started[0]);
+  EXPECT_EQ(h.rest(0), nullptr);
+  EXPECT_EQ(h.idle_calls, 0);
+  EXPECT_EQ(h.rest(1), nullptr);
+  EXPECT_EQ(h.idle_calls, 1);
+  EXPECT_EQ(h.parking.idle_processors(), 2U);
+}
+
+TEST(park, X2_at_most_half_of_the_busy_machines_spin) {
+  for (const unsigned n : {2U, 3U, 4U, 8U, 15U, 16U}) {
+    host h(n);
+    h.all_busy();
+    ASSERT_EQ(h.started.size(), n);
+    unsigned spinning = 0;
+    for (const auto& m : h.started) spinning += h.parking.may_spin(*m) ? 1U : 0U;
+    EXPECT_EQ(spinning, (n + 1) / 2) << "of " << n;
+    EXPECT_EQ(h.parking.spinning(), spinning);
+  }
+}
+
+TEST(park, X3_a_machine_about_to_give_up_its_processor_heeds_a_request_for_a_spinner) {
+  host h(2);
+  h.all_busy();
+  ASSERT_TRUE(h.parking.need_spinning());
+  processor* const before = h.started[0]->held;
+  EXPECT_EQ(h.rest(0), before);
+  EXPECT_TRUE(h.started[0]->spinning.get());
+  EXPECT_FALSE(h.parking.need_spinning());
+  EXPECT_EQ(h.rest(1), nullptr) << "one spinner is enough";
+}
+
+TEST(park, L19_a_machine_that_is_woken_while_it_looks_once_more_goes_on_with_what_it_was_given) {
+  host h(2);
+  h.work = true;
+  h.while_looking = [&h] { h.parking.submitted(); };
+  processor* const before = h.started[0]->held;
+  EXPECT_EQ(h.rest(0), before);
+  EXPECT_EQ(h.started[0]->parker.unparked, 2) << "woken once, and once by the test";
+  EXPECT_TRUE(h.started[0]->spinning.get());
+  EXPECT_EQ(h.parking.spinning(), 1U);
+  EXPECT_EQ(h.parking.idle_processors(), 1U);
+}
+
+TEST(park, L11_a_surplus_processor_is_retired_and_comes_back) {
+  host h(2);
+  h.all_busy();
+  EXPECT_EQ(h.parking.resize(1), 2U);
+  machine& second = *h.started[h.started[0]->held->index == 1 ? 0 : 1];
+  ASSERT_TRUE(h.surplus(*second.held));
+  second.parker.unparked = 1;
+  EXPECT_EQ(h.parking.retire(second, *second.held), nullptr);
+  EXPECT_EQ(second.parker.parked, 1);
+  EXPECT_EQ(h.parking.idle_processors(), 0U);
+  EXPECT_EQ(h.parking.resize(2), 1U);
+  EXPECT_EQ(second.handed.get()->index, 1U);
+}
+
+TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_keeps_it) {
+  host h(2);
+  h.all_busy();
+  h.parking.resize(1);
+  machine& second = *h.started[h.started[0]->held->index == 1 ? 0 : 1];
+  h.parking.resize(2);
+  EXPECT_EQ(h.parking.retire(second, *second.held), second.held);
+}
+
+}  // namespace

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: MIT
+// select: row X8, nil channels of row X7, what Go's own tests of select check, and stop tokens.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::channel;
+using runq::channel_result;
+using runq::on_receive;
+using runq::on_send;
+using runq::otherwise;
+using runq::select;
+using runq::task;
+using sched_test::misuse_in_task;
+using sched_test::rounds;
+using sched_test::yield_until;
+
+// ---- one select
+// ------------------------------------------------------------------------------------------------------
+
+TEST(select, X8_takes_the_arm_that_can_go_on) {
+  runq::run([]() -> task<> {
+    channel<int> empty;
+    channel<int> full(1);
+    channel<std::string> text(1);
+    co_await full.send(1);
+    std::optional<int> n;
+    EXPECT_EQ(co_await select(on_receive(empty, n), on_send(text, "sent")), 1U);
+    EXPECT_EQ(*co_await text.receive(), "sent");
+    EXPECT_EQ(co_await select(on_send(full, 2), on_receive(full, n), on_receive(empty, n)), 1U);
+    EXPECT_EQ(n, 1);
+  });
+}
+
+TEST(select, X8_without_a_ready_arm_otherwise_is_taken) {
+  runq::run([]() -> task<> {
+    channel<int> empty;
+    channel<int> full(1);
+    std::optional<int> n;
+    EXPECT_EQ(co_await select(on_receive(empty, n), otherwise()), 1U);
+    EXPECT_EQ(co_await select(on_send(full, 1), otherwise()), 0U);
+    EXPECT_EQ(co_await select(on_send(full, 2), on_receive(empty, n), otherwise()), 2U);
+    EXPECT_EQ(co_await select(otherwise()), 0U);
+    EXPECT_EQ(*co_await full.receive(), 1);
+  });
+}
+
+TEST(select, X8_waits_until_an_arm_can_go_on) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          channel<int> a;
+          channel<int> b;
+          for (int i = 0; i != 100; ++i) {
+            runq::go([&, i]() -> task<> { co_await (i % 2 == 0 ? a : b).send(i); });
+            std::optional<int> from_a;
+            std::optional<int> from_b;
+            const auto arm = co_await select(on_receive(a, from_a), on_receive(b, from_b));
+            EXPECT_EQ(arm, static_cast<std::size_t>(i % 2));
+            EXPECT_EQ(arm == 0 ? from_a : from_b, i);
+            EXPECT_FALSE(arm == 0 ? from_b : from_a);
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(select, X7_a_null_channel_is_never_ready) {
+  runq::run([]() -> task<> {
+    channel<int>* const none = nullptr;
+    channel<int> c(1);
+    std::optional<int> n;
+    EXPECT_EQ(co_await select(on_receive(none, n), on_send(none, 1), otherwise()), 2U);
+    EXPECT_EQ(co_await select(on_receive(none, n), on_send(c, 1), on_send(none, 1)), 1U);
+    runq::go([&]() -> task<> {
+      co_await runq::yield();
+      co_await c.send(2);
+      co_await c.send(3);
+    });
+    EXPECT_EQ(co_await select(on_receive(none, n), on_receive(c, n)), 1U);
+    EXPECT_EQ(n, 1);
+    (void)co_await c.receive();
+    (void)co_await c.receive();
+    EXPECT_EQ(co_await select(on_receive(none, n), on_receive(c, n), otherwise()), 2U) << "nothing is left";
+  });
+}
+
+TEST(select, X7_a_closed_channel_is_ready_to_be_received_from) {
+  runq::run([]() -> task<> {
+    channel<int> c(1);
+    co_await c.send(1);
+    c.close();
+    std::optional<int> n;
+    EXPECT_EQ(co_await select(on_receive(c, n)), 0U);
+    EXPECT_EQ(n, 1);
+    EXPECT_EQ(co_await select(on_receive(c, n)), 0U);
+    EXPECT_FALSE(n.has_value());
+  });
+}
+
+TEST(select, X7_closing_wakes_a_waiting_select) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          for (std::size_t i = 0; i != rounds(2000); ++i) {
+            channel<int> a;
+            channel<int> b;
+            runq::go([&]() -> task<> {
+              (i % 2 == 0 ? a : b).close();
+              co_return;
+            });
+            std::optional<int> n;
+            EXPECT_EQ(co_await select(on_receive(a, n), on_receive(b, n)), i % 2);
+            EXPECT_FALSE(n.has_value());
+            co_await runq::yield();  // the closer is out of the channel
+            co_await runq::yield();
+            std::optional<int> nothing;
+            while ((i % 2 == 0 ? a : b).try_receive(nothing) != channel_result::closed) co_await runq::yield();
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(select, X7_sending_on_a_closed_channel_throws) {
+  runq::run([]() -> task<> {
+    channel<int> c;
+    std::atomic<int> threw{0};
+    for (int i = 0; i != 5; ++i) {
+      runq::go([&]() -> task<> {
+        EXPECT_EQ(co_await misuse_in_task([&] { return select(on_send(c, 1)); }), "send on closed channel");
+        ++threw;
+      });
+    }
+    for (int i = 0; i != 20; ++i) co_await runq::yield();
+    c.close();
+    EXPECT_EQ(co_await misuse_in_task([&] { return select(on_send(c, 1), otherwise()); }), "send on closed channel");
+    co_await yield_until([&] { return threw == 5; });
+  });
+}
+
+TEST(select, outside_a_scheduler_it_throws) {
+  channel<int> c;
+  std::string text;
+  [](channel<int>& on, std::string& what) -> sched_test::by_hand {
+    try {
+      std::optional<int> n;
+      (void)co_await select(on_receive(on, n));
+    } catch (const runq::misuse& error) {
+      what = error.what();
+    }
+  }(c, text);
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+}
+
+// ---- fairness
+// --------------------------------------------------------------------------------------------------------
+
+TEST(select, X8_arms_that_are_ready_are_chosen_equally_often) {
+  runq::run([]() -> task<> {
+    constexpr int n = 100'000;
+    std::array<channel<int>, 4> c{channel<int>(1), channel<int>(1), channel<int>(1), channel<int>(1)};
+    std::array<int, 4> chosen{};
+    for (auto& full : c) co_await full.send(0);
+    for (int i = 0; i != n; ++i) {
+      std::optional<int> v;
+      const auto arm =
+          co_await select(on_receive(c[0], v), on_receive(c[1], v), on_receive(c[2], v), on_receive(c[3], v));
+      ++chosen[arm];
+      co_await c[arm].send(0);
+    }
+    for (const int count : chosen) EXPECT_NEAR(count, n / 4, n / 4 / 10);
+  });
+}
+
+TEST(select, X8_with_otherwise_too) {
+  runq::run([]() -> task<> {
+    constexpr int n = 100'000;
+    channel<int> a(1);
+    channel<int> b(1);
+    std::array<int, 2> chosen{};
+    co_await a.send(0);
+    co_await b.send(0);
+    for (int i = 0; i != n; ++i) {
+      std::optional<int> v;
+      const auto arm = co_await select(on_receive(a, v), on_receive(b, v), otherwise());
+      ++chosen[arm];
+      co_await (arm == 0 ? a : b).send(0);
+    }
+    for (const int count : chosen) EXPECT_NEAR(count, n / 2, n / 2 / 10);
+  });
+}
+
+// Go's TestSelectFairness, without its time limit: of two channels that are always ready neither gets less than a
+// tenth, beside two that never are.
+TEST(select, X8_two_busy_senders_get_a_tenth_each_at_least) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    runq::run(
+        []() -> task<> {
+          const int trials = static_cast<int>(rounds(100'000));
+          channel<int> c1(static_cast<std::size_t>(trials + 1));
+          channel<int> c2(static_cast<std::size_t>(trials + 1));
+          channel<int> never1;
+          channel<int> never2;
+          for (int i = 0; i != trials + 1; ++i) {
+            co_await c1.send(1);
+            co_await c2.send(2);
+          }
+          std::array<int, 4> chosen{};
+          for (int i = 0; i != trials; ++i) {
+            std::optional<int> v;
+            ++chosen[co_await select(on_receive(never1, v), on_receive(c1, v), on_receive(c2, v),
+                                     on_receive(never2, v))];
+          }
+          EXPECT_EQ(chosen[0] + chosen[3], 0);
+          EXPECT_GE(chosen[1], trials / 10);
+          EXPECT_GE(chosen[2], trials / 10);
+        },
+        {.procs = procs});
+  }
+}
+
+// Go's TestPseudoRandomSend.
+TEST(select, X8_a_random_bit_is_sent_either_way) {
+  for (const std::size_t capacity : {0U, 1U}) {
+    runq::run([capacity]() -> task<> {
+      constexpr int n = 400;
+      channel<int> c(capacity);
+      channel<int> done;
+      std::array<int, n> bits{};
+      runq::go([&]() -> task<> {
+        for (int& bit : bits) {
+          co_await runq::yield();
+          bit = *co_await c.receive();
+        }
+        co_await done.send(0);
+      });
+      for (int i = 0; i != n; ++i) (void)co_await select(on_send(c, 0), on_send(c, 1));
+      (void)co_await done.receive();
+      const auto ones = std::count(bits.begin(), bits.end(), 1);
+      EXPECT_GT(ones, n / 10);
+      EXPECT_LT(ones, n - n / 10);
+    });
+  }
+}
+
+// ---- Go's own tests
+// --------------------------------------------------------------------------------------------------
+
+// TestSelectDuplicateChannel: the same channel in several arms; a waiter further back must not be lost with them.
+TEST(select, X8_the_same_channel_in_several_arms) {
+  for (const unsigned procs : {1U, 4U}) {
+    runq::run(
+        []() -> task<> {
+          for (std::size_t i = 0; i != rounds(2000); ++i) {
+            channel<int> c;
+            channel<int> d;
+            channel<int> e;
+            std::atomic<bool> first{false};
+            std::atomic<bool> second{false};
+            runq::go([&]() -> task<> {
+              std::optional<int> v;
+              (void)co_await select(on_receive(c, v), on_receive(d, v), on_receive(e, v));
+              co_await e.send(9);
+              first = true;
+            });
+            co_await runq::yield();
+            runq::go([&]() -> task<> {
+              (void)co_await c.receive();
+              second = true;
+            });
+            co_await runq::yield();
+            co_await d.send(7);
+            EXPECT_EQ(*co_await e.receive(), 9);
+            co_await c.send(8);
+            co_await yield_until([&] { return first && second; });
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(select, X8_one_channel_twice_in_both_directions) {
+  runq::run([]() -> task<> {
+    channel<int> c(1);
+    std::optional<int> v;
+    // With room it can send, and only that; then receive, and only that.
+    for (int i = 0; i != 100; ++i) {
+      EXPECT_EQ(co_await select(on_receive(c, v), on_send(c, i), on_receive(c, v)), 1U);
+      EXPECT_NE(co_await select(on_receive(c, v), on_send(c, -1), on_receive(c, v)), 1U);
+      EXPECT_EQ(v, i);
+    }
+  });
+}
+
+// TestSelfSelect: two tasks that both send and receive on the same channel; nobody receives what it sent itself.
+TEST(select, X8_two_tasks_that_send_and_receive_on_one_channel_do_not_serve_themselves) {
+  for (const std::size_t capacity : {0U, 10U}) {
+    runq::run(
+        [capacity]() -> task<> {
+          const int n = static_cast<int>(rounds(10'000));
+          channel<int> c(capacity);
+          runq::wait_group group;
+          group.add(2);
+          for (int self = 0; self != 2; ++self) {
+            runq::go([&, self]() -> task<> {
+              for (int i = 0; i != n; ++i) {
+                std::optional<int> v;
+                const bool first = (i + self) % 2 == 0;
+                std::size_t arm = 0;
+                if (first) {
+                  arm = co_await select(on_send(c, self), on_receive(c, v));
+                } else {
+                  arm = 1 - co_await select(on_receive(c, v), on_send(c, self));
+                }
+                if (arm == 1 && c.capacity() == 0) {
+                  EXPECT_TRUE(v.has_value());
+                  EXPECT_NE(v, self) << "received its own value";
+                }
+              }
+              group.done();
+            });
+          }
+          // One may be left waiting when the other has done all its rounds.
+          bool ended = false;
+          runq::go([&]() -> task<> {
+            co_await group.wait();
+            ended = true;
+          });
+          while (!ended) {
+            std::optional<int> v;
+            (void)co_await select(on_receive(c, v), otherwise());
+            (void)co_await select(on_send(c, 2), otherwise());
+            co_await runq::yield();
+          }
+        },
+        {.procs = 1});
+  }
+}
+
+// TestNonblockSelectRace2: a channel that is closed with a value in it is never "not ready".
+TEST(select, X8_otherwise_is_not_taken_while_a_receive_is_possible) {
+  runq::run(
+      []() -> task<> {
+        for (std::size_t i = 0; i != rounds(20'000); ++i) {
+          channel<int> c1(1);
+          channel<int> c2;
+          std::atomic<bool> closed{false};
+          co_await c1.send(1);
+          runq::go([&] {
+            c2.close();
+            std::optional<int> v;
+            (void)c1.try_receive(v);
+            closed = true;
+          });
+          std::optional<int> v;
+          EXPECT_NE(co_await select(on_receive(c1, v), on_receive(c2, v), otherwise()), 2U);
+          co_await yield_until([&] { return closed.load(); });
+        }
+      },
+      {.procs = 4});
+}
+
+// TestSelectStress: four channels, of two capacities; senders and receivers with and without select.
+TEST(select, X8_selects_and_plain_operations_on_four_channels_neither_lose_nor_wait_for_ever) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          const int n = static_cast<int>(rounds(10'000));
+          std::array<channel<int>, 4> c{channel<int>(0), channel<int>(0), channel<int>(2), channel<int>(3)};
+          runq::wait_group group;
+          group.add(10);
+          for (std::size_t k = 0; k != 4; ++k) {
+            runq::go([&, k]() -> task<> {
+              for (int i = 0; i != n; ++i) co_await c[k].send(i);
+              group.done();
+            });
+            runq::go([&, k]() -> task<> {
+              for (int i = 0; i != n; ++i) (void)co_await c[k].receive();
+              group.done();
+            });
+          }
+          runq::go([&]() -> task<> {
+            std::array<int, 4> left{n, n, n, n};
+            const std::array<std::size_t, 4> place{3, 2, 0, 1};
+            for (int i = 0; i != 4 * n; ++i) {
+              const auto at = [&](std::size_t k) { return left[k] == 0 ? nullptr : &c[k]; };
+              const auto arm =
+                  co_await select(on_send(at(3), i), on_send(at(2), i), on_send(at(0), i), on_send(at(1), i));
+              --left[place[arm]];
+            }
+            group.done();
+          });
+          runq::go([&]() -> task<> {
+            std::array<int, 4> left{n, n, n, n};
+            for (int i = 0; i != 4 * n; ++i) {
+              const auto at = [&](std::size_t k) { return left[k] == 0 ? nullptr : &c[k]; };
+              std::optional<int> v;
+              --left[co_await select(on_receive(at(0), v), on_receive(at(1), v), on_receive(at(2), v),
+                                     on_receive(at(3), v))];
+            }
+            group.done();
+          });
+          co_await group.wait();
+        },
+        {.procs = procs});
+  }
+}
+
+// TestYieldProgress: a loop of selects that do not wait and yields still gets its message.
+TEST(select, L22_a_loop_that_looks_and_yields_gets_its_message) {
+  runq::run(
+      []() -> task<> {
+        channel<int> c;
+        channel<int> answer;
+        runq::go([&]() -> task<> {
+          std::optional<int> v;
+          while (co_await select(on_receive(c, v), otherwise()) == 1) co_await runq::yield();
+          co_await answer.send(*v + 1);
+        });
+        for (int i = 0; i != 10; ++i) co_await runq::yield();
+        co_await c.send(1);
+        EXPECT_EQ(*co_await answer.receive(), 2);
+      },
+      {.procs = 1});
+}
+
+// ---- stop tokens ----------------------------------------------------------------------------------------------------
+
+TEST(select, a_stop_that_was_requested_before_ends_the_wait_at_once) {
+  runq::run([]() -> task<> {
+    channel<int> never;
+    std::stop_source source;
+    source.request_stop();
+    std::optional<int> v;
+    EXPECT_EQ(co_await select(source.get_token(), on_receive(never, v)), runq::stopped);
+    EXPECT_EQ(co_await select(source.get_token()), runq::stopped);
+  });
+}
+
+TEST(select, an_arm_that_is_ready_may_win_against_a_stop_and_a_default_is_not_stopped) {
+  runq::run([]() -> task<> {
+    channel<int> full(1);
+    channel<int> empty;
+    co_await full.send(1);
+    std::stop_source source;
+    source.request_stop();
+    std::optional<int> v;
+    const auto arm = co_await select(source.get_token(), on_receive(full, v));
+    EXPECT_EQ(arm == 0, v.has_value());
+    EXPECT_EQ(co_await select(source.get_token(), on_receive(empty, v), otherwise()), 1U);
+  });
+}
+
+TEST(select, a_stop_while_it_waits_ends_the_wait_and_leaves_the_channels) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          channel<int> c;
+          std::stop_source source;
+          std::atomic<bool> ended{false};
+          runq::go([&]() -> task<> {
+            std::optional<int> v;
+            EXPECT_EQ(co_await select(source.get_token(), on_receive(c, v), on_send(c, 1)), runq::stopped);
+            ended = true;
+          });
+          for (int i = 0; i != 5; ++i) co_await runq::yield();
+          source.request_stop();
+          co_await yield_until([&] { return ended.load(); });
+          std::optional<int> v;
+          EXPECT_EQ(c.try_receive(v), channel_result::waits);
+          EXPECT_EQ(c.try_send(1), channel_result::waits);
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(select, a_stop_after_it_was_woken_changes_nothing) {
+  runq::run([]() -> task<> {
+    channel<int> c;
+    std::stop_source source;
+    std::atomic<bool> ended{false};
+    runq::go([&]() -> task<> {
+      std::optional<int> v;
+      EXPECT_EQ(co_await select(source.get_token(), on_receive(c, v)), 0U);
+      EXPECT_EQ(v, 1);
+      ended = true;
+    });
+    co_await c.send(1);
+    source.request_stop();
+    co_await yield_until([&] { return ended.load(); });
+  });
+}
+
+TEST(select, a_plain_thread_may_stop_it) {
+  for (const unsigned procs : {1U, 4U}) {
+    runq::scheduler s({.procs = procs});
+    const auto outside = s.attach();
+    for (std::size_t i = 0; i != rounds(500); ++i) {
+      std::stop_source source;
+      std::thread stopper;
+      s.run([&]() -> task<> {
+        channel<int> never;
+        stopper = std::thread([&] { source.request_stop(); });
+        std::optional<int> v;
+        EXPECT_EQ(co_await select(source.get_token(), on_receive(never, v)), runq::stopped);
+      });
+      stopper.join();
+    }
+  }
+}
+
+// Stop, send and close at the same moment: exactly one wins, and no value is lost.
+TEST(select, a_stop_and_a_value_at_the_same_moment_leave_the_value_with_one_of_both) {
+  for (const unsigned procs : {2U, 4U}) {
+    runq::run(
+        []() -> task<> {
+          for (std::size_t i = 0; i != rounds(20'000); ++i) {
+            channel<int> c;
+            std::stop_source source;
+            std::atomic<int> left{2};
+            bool sent = false;
+            runq::go([&]() -> task<> {
+              sent = c.try_send(7) == channel_result::done;
+              --left;
+              co_return;
+            });
+            runq::go([&] {
+              source.request_stop();
+              --left;
+            });
+            std::optional<int> v;
+            const auto arm = co_await select(source.get_token(), on_receive(c, v));
+            co_await yield_until([&] { return left == 0; });
+            EXPECT_EQ(arm == 0, sent);
+            EXPECT_EQ(v.has_value(), sent);
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+}  // namespace

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Row Q8: in which order a thief visits the others.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/detail/steal_order.hpp>
+
+namespace {
+
+using runq::detail::fast_random;
+using runq::detail::steal_order;
+
+constexpr std::uint32_t most = 64;
+
+steal_order order_of(std::uint32_t n) {
+  steal_order order;
+  order.reset(n);
+  return order;
+}
+
+std::vector<std::uint32_t> visits(steal_order::walk walk) {
+  std::vector<std::uint32_t> seen;
+  for (; !walk.done(); walk.advance()) seen.push_back(walk.position());
+  return seen;
+}
+
+TEST(steal_order, Q8_every_walk_visits_every_processor_once) {
+  for (std::uint32_t n = 1; n <= most; ++n) {
+    const steal_order order = order_of(n);
+    const auto walks = static_cast<std::uint32_t>(n * order.steps().size());
+    for (std::uint32_t random = 0; random != walks; ++random) {
+      const auto seen = visits(order.start(random));
+      ASSERT_EQ(seen.size(), n);
+      ASSERT_EQ(std::set<std::uint32_t>(seen.begin(), seen.end()).size(), n) << "n " << n << ", random " << random;
+      ASSERT_LT(*std::max_element(seen.begin(), seen.end()), n);
+    }
+  }
+}
+
+TEST(steal_order, Q8_steps_are_the_numbers_coprime_to_the_number_of_processors) {
+  for (std::uint32_t n = 1; n <= most; ++n) {
+    std::vector<std::uint32_t> coprime;
+    for (std::uint32_t step = 1; step <= n; ++step) {
+      if (std::gcd(step, n) == 1) coprime.push_back(step);
+    }
+    EXPECT_EQ(order_of(n).steps(), coprime);
+  }
+}
+
+TEST(steal_order, Q8_from_three_processors_on_there_is_more_than_one_step) {
+  for (std::uint32_t n = 3; n <= most; ++n) EXPECT_GE(order_of(n).steps().size(), 2U) << n;
+}
+
+TEST(steal_order, Q8_as_many_random_numbers_as_there_are_walks_give_all_of_them) {
+  for (std::uint32_t n = 1; n <= most; ++n) {
+    const steal_order order = order_of(n);
+    const auto walks = static_cast<std::uint32_t>(n * order.steps().size());
+    std::set<std::pair<std::uint32_t, std::uint32_t>> different;
+    for (std::uint32_t random = 0; random != walks; ++random) {
+      auto walk = order.start(random);
+      const std::uint32_t first = walk.position();
+      walk.advance();
+      different.emplace(first, (walk.position() + n - first) % n);
+    }
+    EXPECT_EQ(different.size(), walks) << n;
+  }
+}
+
+constexpr std::uint32_t starts = 100'000;
+
+void expect_uniform(const std::vector<std::uint32_t>& count, std::uint32_t over, const char* what) {
+  for (const std::uint32_t c : count) {
+    if (c == 0) continue;  // the thief itself
+    const double share = static_cast<double>(starts) / over;
+    EXPECT_NEAR(c, share, 0.05 * share) << what << " of " << count.size();
+  }
+}
+
+TEST(steal_order, Q8_every_processor_is_as_often_the_first_as_any_other) {
+  for (std::uint32_t n = 2; n <= 10; ++n) {
+    const steal_order order = order_of(n);
+    for (std::uint32_t seed = 1; seed <= n; ++seed) {  // the seeds of the processors
+      fast_random random(seed);
+      std::vector<std::uint32_t> first(n, 0);
+      for (std::uint32_t i = 0; i != starts; ++i) ++first[order.start(random()).position()];
+      expect_uniform(first, n, "start");
+      EXPECT_EQ(std::count(first.begin(), first.end(), 0U), 0);
+    }
+  }
+}
+
+// For a prime number of processors: otherwise a thief whose walk starts at itself prefers those a coprime step away, in
+// Go as here.
+TEST(steal_order, Q8_every_other_processor_is_as_often_the_first_victim) {
+  for (const std::uint32_t n : {2U, 3U, 5U, 7U}) {
+    const steal_order order = order_of(n);
+    const std::uint32_t self = n / 2;
+    fast_random random(self + 1);
+    std::vector<std::uint32_t> first(n, 0);
+    for (std::uint32_t i = 0; i != starts; ++i) {
+      auto walk = order.start(random());
+      if (walk.position() == self) walk.advance();
+      ++first[walk.position()];
+    }
+    EXPECT_EQ(first[self], 0U);
+    EXPECT_EQ(std::count(first.begin(), first.end(), 0U), 1);
+    expect_uniform(first, n - 1, "victim");
+  }
+}
+
+TEST(steal_order, Q8_a_new_number_of_processors_replaces_the_old_one) {
+  steal_order order = order_of(16);
+  order.reset(3);
+  EXPECT_EQ(order.size(), 3U);
+  EXPECT_EQ(order.steps(), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(visits(order.start(0)).size(), 3U);
+}
+
+}  // namespace

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// What the scheduler's tests share.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <runq/runq.hpp>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define RUNQ_TEST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer)
+#define RUNQ_TEST_TSAN 1
+#else
+#define RUNQ_TEST_TSAN 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(address_sanitizer)
+#define RUNQ_TEST_ASAN 1
+#else
+#define RUNQ_TEST_ASAN 0
+#endif
+
+namespace sched_test {
+
+/// A number of rounds for a release build, or as many as a slower one does in the same time. RUNQ_STRESS=n makes every
+/// run n times as long.
+inline std::size_t rounds(std::size_t n) {
+#if RUNQ_TEST_TSAN
+  n /= 50;
+#elif RUNQ_TEST_ASAN
+  n /= 20;
+#elif !defined(NDEBUG)
+  n /= 10;
+#endif
+  const char* const factor = std::getenv("RUNQ_STRESS");
+  if (factor != nullptr) n *= static_cast<std::size_t>(std::strtoull(factor, nullptr, 10));
+  return n == 0 ? 1 : n;
+}
+
+inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
+
+/// Waits for something that must come, without a limit on how fast: after a minute it counts as never.
+template <class Condition>
+[[nodiscard]] bool comes_true(Condition&& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// The same for a task: it keeps its processor all the while.
+template <class Condition>
+void hold_until(Condition&& condition, const char* what) {
+  EXPECT_TRUE(comes_true(condition)) << "never: " << what;
+}
+
+/// The same for a task that lets others run meanwhile.
+template <class Condition>
+runq::task<> yield_until(Condition condition) {
+  while (!condition()) co_await runq::yield();
+}
+
+/// Things in the order in which tasks noted them.
+template <class T>
+class log_of {
+ public:
+  void note(T what) {
+    const std::lock_guard lock(mutex_);
+    notes_.push_back(std::move(what));
+  }
+  [[nodiscard]] std::vector<T> all() const {
+    const std::lock_guard lock(mutex_);
+    return notes_;
+  }
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return notes_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<T> notes_;
+};
+
+/// The text of the misuse that `f` throws, or what else it does.
+template <class F>
+[[nodiscard]] std::string misuse_of(F&& f) {
+  try {
+    std::forward<F>(f)();
+  } catch (const runq::misuse& error) {
+    return error.what();
+  } catch (...) {
+    return "(threw something else)";
+  }
+  return "(threw nothing)";
+}
+
+/// The same for what `make()` returns, awaited by a task.
+template <class Make>
+runq::task<std::string> misuse_in_task(Make make) {
+  std::string text = "(threw nothing)";
+  try {
+    (void)co_await make();
+  } catch (const runq::misuse& error) {
+    text = error.what();
+  } catch (...) {
+    text = "(threw something else)";
+  }
+  co_return text;
+}
+
+/// For awaitables that return nothing.
+template <class Make>
+runq::task<std::string> misuse_in_task_void(Make make) {
+  std::string text = "(threw nothing)";
+  try {
+    co_await make();
+  } catch (const runq::misuse& error) {
+    text = error.what();
+  } catch (...) {
+    text = "(threw something else)";
+  }
+  co_return text;
+}
+
+/// A coroutine that no scheduler runs: it begins at once, on the caller's thread.
+struct by_hand {
+  struct promise_type {
+    by_hand get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+/// Tasks that must all be running at the same time: each waits, without giving up its processor, for its turn.
+inline void pass_tokens(std::atomic<unsigned>& turn, unsigned self, unsigned of, unsigned laps) {
+  for (unsigned lap = 0; lap != laps; ++lap) {
+    hold_until([&] { return turn.load() == self; }, "the token");
+    turn.store((self + 1) % of);
+  }
+}
+
+/// How many threads this process has.
+[[nodiscard]] inline std::size_t threads_of_this_process() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) ++n;
+  return n;
+}
+
+/// What the test's child process writes on stdout goes to stderr, where death tests look.
+inline void stdout_to_stderr() {
+  std::fflush(stdout);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+inline constexpr const char* deadlock_line = "^fatal error: all goroutines are asleep - deadlock!\n\n";
+
+#define RUNQ_EXPECT_STATUS_2(statement, stderr_matcher)                 \
+  do {                                                                  \
+    GTEST_FLAG_SET(death_test_style, "threadsafe");                     \
+    EXPECT_EXIT(statement, testing::ExitedWithCode(2), stderr_matcher); \
+  } while (false)
+
+}  // namespace sched_test
