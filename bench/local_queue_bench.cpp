@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a processor's queue costs its owner, beside the floor (a plain ring for one thread) and a std::deque under a
-// std::mutex.
+// What a processor's queue costs its owner.
 //
 // What this does not show: thieves (ring_bench has them) and a scheduler, where the tasks themselves are read and run.
 #include <array>
@@ -18,9 +17,7 @@
 namespace {
 
 using runq_bench::item;
-using runq_bench::mutex_deque;
 using runq_bench::pinned;
-using runq_bench::plain_ring;
 
 struct task {
   item id = 0;
@@ -46,16 +43,6 @@ struct processor {
   local_queue::owner owner = queue.make_owner();
 };
 
-template <class Queue>
-void push_pop(benchmark::State& state) {
-  const auto queue = std::make_unique<Queue>();
-  runq_bench::push_pop(state, *queue);
-}
-void BM_floor_push_pop(benchmark::State& state) { push_pop<plain_ring>(state); }
-void BM_mutex_deque_push_pop(benchmark::State& state) { push_pop<mutex_deque>(state); }
-BENCHMARK(BM_floor_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
-BENCHMARK(BM_mutex_deque_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
-
 // Pushes the tasks 0 … batch - 1 and pops them: in order by push(), the newest first by push_next().
 enum class way : bool { push, push_next };
 
@@ -77,14 +64,10 @@ void tasks_push_pop(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-void BM_local_queue_push_pop(benchmark::State& state) { tasks_push_pop<way::push>(state); }
-void BM_local_queue_push_next_pop(benchmark::State& state) { tasks_push_pop<way::push_next>(state); }
-BENCHMARK(BM_local_queue_push_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
-BENCHMARK(BM_local_queue_push_next_pop)->ArgName("batch")->Arg(1)->Arg(64)->Arg(200);
 
 // Half full, 129 more are pushed: the last one overflows, and 129 go to the global queue, from where they are taken in
-// batches. Time is for 129 tasks once through all that. Its plain counterpart is below.
-void BM_local_queue_overflow(benchmark::State& state) {
+// batches. Time is for 129 tasks once through all that.
+void overflow(benchmark::State& state) {
   const pinned here(0);
   const auto p = std::make_unique<processor>();
   item in = 0;
@@ -121,12 +104,9 @@ void BM_local_queue_overflow(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations() * 129);
 }
-BENCHMARK(BM_local_queue_overflow);
-BENCHMARK(BM_floor_push_pop)->Name("BM_floor_push_pop_for_overflow")->ArgName("batch")->Arg(129);
-BENCHMARK(BM_mutex_deque_push_pop)->Name("BM_mutex_deque_push_pop_for_overflow")->ArgName("batch")->Arg(129);
 
 // Half of the ring to another processor and back, in the same thread.
-void BM_local_queue_steal_from(benchmark::State& state) {
+void steal_from(benchmark::State& state) {
   const pinned here(0);
   const auto victim = std::make_unique<processor>();
   local_queue own(victim->global);
@@ -147,8 +127,12 @@ void BM_local_queue_steal_from(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(BM_local_queue_steal_from)->ArgName("batch")->Arg(64)->Arg(200);
-
 }  // namespace
 
-int main(int argc, char** argv) { return runq_bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  runq_bench::add_row("pairs/local_queue", tasks_push_pop<way::push>)->Arg(1)->Arg(64)->Arg(200);
+  runq_bench::add_row("pairs/local_queue_next", tasks_push_pop<way::push_next>)->Arg(1)->Arg(64)->Arg(200);
+  runq_bench::add_row("overflow/local_queue", overflow);
+  runq_bench::add_row("steal_from/local_queue", steal_from)->Arg(64)->Arg(200);
+  return runq_bench::run(argc, argv);
+}

@@ -70,15 +70,9 @@ void put_take(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations());
 }
-void BM_floor_put_take(benchmark::State& state) { put_take<plain_slot>(state); }
-void BM_runnext_put_take(benchmark::State& state) { put_take<runnext_slot>(state); }
-void BM_mutex_put_take(benchmark::State& state) { put_take<mutex_slot>(state); }
-BENCHMARK(BM_floor_put_take);
-BENCHMARK(BM_runnext_put_take);
-BENCHMARK(BM_mutex_put_take);
 
 // Every put displaces the one before.
-void BM_runnext_put_displace(benchmark::State& state) {
+void put_displace(benchmark::State& state) {
   const pinned here(0);
   const auto slot = std::make_unique<runnext_slot>();
   item value = 1;
@@ -92,10 +86,8 @@ void BM_runnext_put_displace(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(BM_runnext_put_displace);
-
 // The thief's claim, in the same thread; `backoff` pauses first.
-void BM_runnext_put_steal(benchmark::State& state) {
+void put_steal(benchmark::State& state) {
   const pinned here(0);
   const auto slot = std::make_unique<runnext_slot>();
   const auto thief = slot->slot.make_thief();
@@ -111,8 +103,13 @@ void BM_runnext_put_steal(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(BM_runnext_put_steal)->ArgName("backoff")->Arg(0)->Arg(64);
-
 }  // namespace
 
-int main(int argc, char** argv) { return runq_bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  runq_bench::add_row("slot/plain", put_take<plain_slot>);
+  runq_bench::add_row("slot/runnext", put_take<runnext_slot>);
+  runq_bench::add_row("slot/mutex", put_take<mutex_slot>);
+  runq_bench::add_row("displace/runnext", put_displace);
+  runq_bench::add_row("slot_steal/runnext", put_steal)->Arg(0)->Arg(64);
+  return runq_bench::run(argc, argv);
+}

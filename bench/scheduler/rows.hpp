@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
-// What the candidates of the scheduler benchmark have in common: the command line, the sizes, the clock, the check.
+// What the candidates of the scheduler benchmark have in common: the command line, the clock, the checks.
 //
-// A candidate is a program `candidate ROW WORKERS` that carries out a row once to warm up and once with the clock,
-// checks the result, and prints one number: nanoseconds per operation, or what the row counts. A row it does not have:
-// status 3.
+// A candidate is a program `candidate ROW WORKERS N SECONDS`. It carries the row out, of size N, once to warm up and
+// then until so many seconds are over (0: just once), checks each result, and prints one number, the mean. A row that
+// it does not have: status 3. The rows:
+//
+//   fib        ns per fork of fib(N): one fork, one call, one join; no cutoff
+//   skynet     ns per leaf of a tree with N leaves, ten children to a node
+//   queens     ms for all placements of N queens, a task per partial placement
+//   tree       ns per node of a lopsided tree with N nodes
+//   spawn      ns per task: one task starts N and waits for all
+//   forks      ns per fork: one task forks N children before one join
+//   pingpong   ns per round: two tasks, two channels, N rounds
+//   yield      ns per yield: 1000 tasks yield N times each
+//   grain      percent of the workers' time that went into the work, in tasks of N ns
+//   memory     resident bytes per task, N of which wait
+//   idle       CPU ms per second while all tasks wait, over N ms
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <string>
+#include <thread>
+#include <utility>
+
+#include <unistd.h>
 
 namespace bench {
 
-inline constexpr int fib_n = 27;
-inline constexpr long fib_value = 196418;
-inline constexpr double fib_forks = 317810;  // calls with n >= 2: one fork each
-inline constexpr long skynet_leaves = 1'000'000;
-inline constexpr long skynet_value = 499'999'500'000;
-inline constexpr int spawns = 1'000'000;
-inline constexpr int ping_rounds = 500'000;
-inline constexpr int yield_tasks = 1000;
-inline constexpr int yields_each = 500;
-inline constexpr int queens = 11;
-inline constexpr long queens_value = 2680;
-inline constexpr int blocked_tasks = 200'000;
-
 inline constexpr int no_such_row = 3;
+inline constexpr long yield_tasks = 1000;
 
 [[nodiscard]] inline double now_ns() {
   return static_cast<double>(
@@ -38,50 +43,136 @@ inline constexpr int no_such_row = 3;
           .count());
 }
 
-inline void require(bool ok, const char* what) {
-  if (ok) return;
+inline void require(bool right, const char* what) {
+  if (right) return;
   std::fprintf(stderr, "wrong result: %s\n", what);
   std::exit(1);
 }
 
-/// Resident bytes of this process.
-[[nodiscard]] inline double resident_bytes() {
-  std::FILE* const f = std::fopen("/proc/self/statm", "r");
-  long size = 0;
-  long resident = 0;
-  if (f == nullptr || std::fscanf(f, "%ld %ld", &size, &resident) != 2) std::exit(1);
-  std::fclose(f);
-  return static_cast<double>(resident) * 4096;
+/// Nanoseconds that f takes.
+template <class F>
+[[nodiscard]] double timed(F&& f) {
+  const double begin = now_ns();
+  f();
+  return now_ns() - begin;
 }
 
-/// A row returns its figure; it is called twice, and the second one counts.
-using rows = std::map<std::string, std::function<double(unsigned workers)>>;
+// ---- what is right --------------------------------------------------------------------------------------------------
 
-inline int run(int argc, char** argv, const rows& all) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s ROW WORKERS\nrows:", argv[0]);
-    for (const auto& [name, row] : all) std::fprintf(stderr, " %s", name.c_str());
-    std::fprintf(stderr, "\n");
-    return 2;
-  }
-  const auto row = all.find(argv[1]);
-  if (row == all.end()) return no_such_row;
-  const unsigned workers = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
-  if (row->first != "memory" && row->first != "idle") (void)row->second(workers);
-  std::printf("%.2f\n", row->second(workers));
-  return 0;
+[[nodiscard]] inline long fib_value(long n) {
+  long a = 0;
+  for (long b = 1; n > 0; --n) a = std::exchange(b, a + b);
+  return a;
 }
+/// Calls of fib(n) that fork: those with an argument of at least 2.
+[[nodiscard]] inline double fib_forks(long n) { return static_cast<double>(fib_value(n + 1) - 1); }
+[[nodiscard]] inline long skynet_value(long leaves) { return leaves * (leaves - 1) / 2; }
+[[nodiscard]] inline long queens_value(long n) {
+  constexpr long known[] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712};
+  require(n >= 0 && n < 14, "number of queens");
+  return known[n];
+}
+
+// ---- what is computed -----------------------------------------------------------------------------------------------
 
 /// A partial placement of queens, one per row, by columns.
 struct board {
   signed char column[16] = {};
-  [[nodiscard]] bool safe(int row, int col) const {
-    for (int r = 0; r != row; ++r) {
-      const int d = column[r] - col;
+  [[nodiscard]] bool safe(long row, long col) const {
+    for (long r = 0; r != row; ++r) {
+      const long d = column[r] - col;
       if (d == 0 || d == row - r || d == r - row) return false;
     }
     return true;
   }
+  [[nodiscard]] board with(long row, long col) const {
+    board next = *this;
+    next.column[row] = static_cast<signed char>(col);
+    return next;
+  }
 };
+
+/// How many of the nodes below a node of the lopsided tree go to its left: one or fifteen sixteenths, as a hash of its
+/// number says. The left child's number is id + 1.
+[[nodiscard]] inline long left_part(long below, long id) {
+  const std::uint64_t hash = static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15U;
+  const long small = below / 16;
+  return (hash >> 63U) != 0 ? small : below - small;
+}
+
+/// Work: so many dependent steps.
+inline std::uint64_t work(long steps) {
+  std::uint64_t x = 1;
+  for (long i = 0; i != steps; ++i) x = x * 6364136223846793005U + 1442695040888963407U;
+  return x;
+}
+inline std::uint64_t keep = 0;
+
+/// Tasks of the row `grain`: how many, of how many steps, and how long all of them take without a scheduler.
+struct grain {
+  explicit grain(long ns) {
+    constexpr long many = 1'000'000;
+    double best = 1e18;
+    for (int i = 0; i != 5; ++i) best = std::min(best, timed([] { keep += work(many); }));
+    steps = std::max(1L, static_cast<long>(static_cast<double>(ns) * many / best));
+    tasks = std::clamp(20'000'000 / ns, 200L, 200'000L);
+    serial_ns = best / many * static_cast<double>(steps) * static_cast<double>(tasks);
+  }
+  [[nodiscard]] double percent(double wall_ns, unsigned workers) const { return 100 * serial_ns / wall_ns / workers; }
+  long steps;
+  long tasks;
+  double serial_ns;
+};
+
+[[nodiscard]] inline double resident_bytes() {
+  std::FILE* const f = std::fopen("/proc/self/statm", "r");
+  long size = 0;
+  long resident = 0;
+  require(f != nullptr && std::fscanf(f, "%ld %ld", &size, &resident) == 2, "/proc/self/statm");
+  std::fclose(f);
+  return static_cast<double>(resident * sysconf(_SC_PAGESIZE));
+}
+
+[[nodiscard]] inline double cpu_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
+}
+/// CPU ms per second of this process while the calling thread sleeps.
+[[nodiscard]] inline double idle_cpu(long ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, 300L)));  // until spinners have gone to sleep
+  const double before = cpu_ms();
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  return (cpu_ms() - before) * 1e3 / static_cast<double>(ms);
+}
+
+// ---- the program ----------------------------------------------------------------------------------------------------
+
+using row = std::function<double(unsigned workers, long n)>;
+
+inline int run(int argc, char** argv, const std::map<std::string, row>& rows) {
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: %s ROW WORKERS N SECONDS\nrows:", argv[0]);
+    for (const auto& [name, function] : rows) std::fprintf(stderr, " %s", name.c_str());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
+  const auto chosen = rows.find(argv[1]);
+  if (chosen == rows.end()) return no_such_row;
+  const auto workers = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
+  const long n = std::strtol(argv[3], nullptr, 10);
+  const double limit_ns = std::strtod(argv[4], nullptr) * 1e9;
+  const bool by_time = limit_ns > 0 && chosen->first != "memory" && chosen->first != "idle";
+  if (by_time) static_cast<void>(chosen->second(workers, n));
+  double sum = 0;
+  int times = 0;
+  const double begin = now_ns();
+  do {
+    sum += chosen->second(workers, n);
+    ++times;
+  } while (by_time && now_ns() - begin < limit_ns);
+  std::printf("%.4f\n", sum / times);
+  return 0;
+}
 
 }  // namespace bench

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The scheduler benchmark: this project. Built twice: with the run queues, and with one global queue.
-#include <ctime>
-#include <memory>
+// The scheduler benchmark: this project. Built twice: with the run queues, and with one global queue and nothing per
+// processor. RUNQ_FORKS=child|task in the environment chooses what a fork does.
+#include <atomic>
+#include <cstdlib>
+#include <string_view>
 
 #include <runq/runq.hpp>
-#include <unistd.h>
 
 #include "rows.hpp"
 
@@ -14,16 +15,30 @@ using runq::fork;
 using runq::join;
 using runq::task;
 
-runq::fork_policy policy = runq::fork_policy::continuation;
-
 runq::options with(unsigned workers) {
   runq::options o;
   o.procs = workers;
-  o.forks = policy;
+  const char* const wanted = std::getenv("RUNQ_FORKS");
+  const std::string_view policy = wanted == nullptr ? "" : wanted;
+  if (policy == "child") o.forks = runq::fork_policy::child;
+  if (policy == "task" || !runq::detail::has_processor_queues) o.forks = runq::fork_policy::task;
   return o;
 }
 
-task<long> fib(int n) {
+// The time of the main task, without that of making a scheduler.
+template <class F>
+double timed_in(unsigned workers, F body) {
+  runq::scheduler s(with(workers));
+  double ns = 0;
+  s.run([&]() -> task<> {
+    const double begin = bench::now_ns();
+    co_await body();
+    ns = bench::now_ns() - begin;
+  });
+  return ns;
+}
+
+task<long> fib(long n) {
   if (n < 2) co_return n;
   auto a = co_await fork(fib(n - 1));
   const long b = co_await fib(n - 2);
@@ -31,11 +46,9 @@ task<long> fib(int n) {
   co_return a.get() + b;
 }
 
-double fib_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  const double begin = bench::now_ns();
-  bench::require(s.run(fib(bench::fib_n)) == bench::fib_value, "fib");
-  return (bench::now_ns() - begin) / bench::fib_forks;
+double fib_row(unsigned workers, long n) {
+  return timed_in(workers, [n]() -> task<> { bench::require(co_await fib(n) == bench::fib_value(n), "fib"); }) /
+         bench::fib_forks(n);
 }
 
 task<> skynet(long first, long leaves, long* sum) {
@@ -51,169 +64,177 @@ task<> skynet(long first, long leaves, long* sum) {
   *sum = total;
 }
 
-double skynet_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  long sum = 0;
-  const double begin = bench::now_ns();
-  s.run(skynet(0, bench::skynet_leaves, &sum));
-  bench::require(sum == bench::skynet_value, "skynet");
-  return (bench::now_ns() - begin) / 1e6;
+double skynet_row(unsigned workers, long leaves) {
+  const auto body = [leaves]() -> task<> {
+    long sum = 0;
+    co_await fork(skynet(0, leaves, &sum));
+    co_await join();
+    bench::require(sum == bench::skynet_value(leaves), "skynet");
+  };
+  return timed_in(workers, body) / static_cast<double>(leaves);
 }
 
-task<> queens(bench::board b, int row, long* solutions) {
-  if (row == bench::queens) {
+task<> queens(bench::board b, long n, long row, long* solutions) {
+  if (row == n) {
     *solutions = 1;
     co_return;
   }
   long found[16] = {};
-  for (int col = 0; col != bench::queens; ++col) {
-    if (!b.safe(row, col)) continue;
-    bench::board next = b;
-    next.column[row] = static_cast<signed char>(col);
-    co_await fork(queens(next, row + 1, &found[col]));
+  for (long col = 0; col != n; ++col) {
+    if (b.safe(row, col)) co_await fork(queens(b.with(row, col), n, row + 1, &found[col]));
   }
   co_await join();
   long total = 0;
-  for (const long n : found) total += n;
+  for (const long some : found) total += some;
   *solutions = total;
 }
 
-double queens_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  long solutions = 0;
-  const double begin = bench::now_ns();
-  s.run(queens({}, 0, &solutions));
-  bench::require(solutions == bench::queens_value, "queens");
-  return (bench::now_ns() - begin) / 1e6;
+double queens_row(unsigned workers, long n) {
+  const auto body = [n]() -> task<> {
+    long solutions = 0;
+    co_await queens({}, n, 0, &solutions);
+    bench::require(solutions == bench::queens_value(n), "queens");
+  };
+  return timed_in(workers, body) / 1e6;
 }
 
-double forks_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  std::atomic<long> done{0};
-  const double begin = bench::now_ns();
-  s.run([&]() -> task<> {
-    const auto child = [](std::atomic<long>& n) -> task<> {
-      n.fetch_add(1, std::memory_order::relaxed);
+task<long> tree(long nodes, long id) {
+  if (nodes == 0) co_return 0;
+  if (nodes == 1) co_return 1;
+  const long left = bench::left_part(nodes - 1, id);
+  auto a = co_await fork(tree(left, id + 1));
+  const long b = co_await tree(nodes - 1 - left, id + 1 + left);
+  co_await join();
+  co_return a.get() + b + 1;
+}
+
+double tree_row(unsigned workers, long nodes) {
+  return timed_in(workers, [nodes]() -> task<> { bench::require(co_await tree(nodes, 1) == nodes, "tree"); }) /
+         static_cast<double>(nodes);
+}
+
+double forks_row(unsigned workers, long n) {
+  const auto body = [n]() -> task<> {
+    std::atomic<long> done{0};
+    const auto child = [](std::atomic<long>& counter) -> task<> {
+      counter.fetch_add(1, std::memory_order::relaxed);
       co_return;
     };
-    for (int i = 0; i != bench::spawns; ++i) co_await fork(child(done));
+    for (long i = 0; i != n; ++i) co_await fork(child(done));
     co_await join();
-  });
-  bench::require(done == bench::spawns, "forks");
-  return (bench::now_ns() - begin) / bench::spawns;
+    bench::require(done == n, "forks");
+  };
+  return timed_in(workers, body) / static_cast<double>(n);
 }
 
-double spawn_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  double ns = 0;
-  s.run([&]() -> task<> {
+double spawn_row(unsigned workers, long n) {
+  const auto body = [n]() -> task<> {
+    std::atomic<long> done{0};
     runq::wait_group group;
-    group.add(bench::spawns);
-    const double begin = bench::now_ns();
-    for (int i = 0; i != bench::spawns; ++i) runq::go([&] { group.done(); });
-    co_await group.wait();
-    ns = (bench::now_ns() - begin) / bench::spawns;
-  });
-  return ns;
-}
-
-double pingpong_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  double ns = 0;
-  s.run([&]() -> task<> {
-    runq::channel<int> there;
-    runq::channel<int> back;
-    runq::go([&]() -> task<> {
-      while (const auto n = co_await there.receive()) co_await back.send(*n + 1);
-      back.close();
-    });
-    const double begin = bench::now_ns();
-    for (int i = 0; i != bench::ping_rounds; ++i) {
-      co_await there.send(i);
-      bench::require(*co_await back.receive() == i + 1, "pingpong");
-    }
-    ns = (bench::now_ns() - begin) / bench::ping_rounds;
-    there.close();
-    (void)co_await back.receive();
-  });
-  return ns;
-}
-
-double yield_row(unsigned workers) {
-  runq::scheduler s(with(workers));
-  double ns = 0;
-  s.run([&]() -> task<> {
-    runq::wait_group group;
-    group.add(bench::yield_tasks);
-    const double begin = bench::now_ns();
-    for (int i = 0; i != bench::yield_tasks; ++i) {
-      runq::go([&]() -> task<> {
-        for (int k = 0; k != bench::yields_each; ++k) co_await runq::yield();
+    group.add(n);
+    for (long i = 0; i != n; ++i) {
+      runq::go([&] {
+        done.fetch_add(1, std::memory_order::relaxed);
         group.done();
       });
     }
     co_await group.wait();
-    ns = (bench::now_ns() - begin) / bench::yield_tasks / bench::yields_each;
-  });
-  return ns;
+    bench::require(done == n, "spawn");
+  };
+  return timed_in(workers, body) / static_cast<double>(n);
 }
 
-// Resident bytes per task that waits for a channel.
-double memory_row(unsigned workers) {
-  runq::scheduler s(with(workers));
+double pingpong_row(unsigned workers, long rounds) {
+  const auto body = [rounds]() -> task<> {
+    runq::channel<long> there;
+    runq::channel<long> back;
+    runq::go([&]() -> task<> {
+      while (const auto n = co_await there.receive()) co_await back.send(*n + 1);
+      back.close();
+    });
+    for (long i = 0; i != rounds; ++i) {
+      co_await there.send(i);
+      bench::require(*co_await back.receive() == i + 1, "pingpong");
+    }
+    there.close();
+    static_cast<void>(co_await back.receive());
+  };
+  return timed_in(workers, body) / static_cast<double>(rounds);
+}
+
+double yield_row(unsigned workers, long each) {
+  const auto body = [each]() -> task<> {
+    runq::wait_group group;
+    group.add(bench::yield_tasks);
+    for (long i = 0; i != bench::yield_tasks; ++i) {
+      runq::go([&]() -> task<> {
+        for (long k = 0; k != each; ++k) co_await runq::yield();
+        group.done();
+      });
+    }
+    co_await group.wait();
+  };
+  return timed_in(workers, body) / static_cast<double>(bench::yield_tasks * each);
+}
+
+double grain_row(unsigned workers, long ns) {
+  const bench::grain g(ns);
+  const double wall = timed_in(workers, [&]() -> task<> {
+    std::atomic<long> done{0};
+    runq::wait_group group;
+    group.add(g.tasks);
+    for (long i = 0; i != g.tasks; ++i) {
+      runq::go([&] {
+        done.fetch_add(bench::work(g.steps) != 0 ? 1 : 0, std::memory_order::relaxed);
+        group.done();
+      });
+    }
+    co_await group.wait();
+    bench::require(done == g.tasks, "grain");
+  });
+  return g.percent(wall, workers);
+}
+
+double memory_row(unsigned workers, long n) {
   double bytes = 0;
-  s.run([&]() -> task<> {
+  static_cast<void>(timed_in(workers, [&]() -> task<> {
     runq::channel<int> never;
     runq::wait_group begun;
     const double before = bench::resident_bytes();
-    begun.add(bench::blocked_tasks);
-    for (int i = 0; i != bench::blocked_tasks; ++i) {
+    begun.add(n);
+    for (long i = 0; i != n; ++i) {
       runq::go([&]() -> task<> {
         begun.done();
-        (void)co_await never.receive();
+        static_cast<void>(co_await never.receive());
       });
     }
     co_await begun.wait();
-    bytes = (bench::resident_bytes() - before) / bench::blocked_tasks;
+    bytes = (bench::resident_bytes() - before) / static_cast<double>(n);
     never.close();
-  });
+  }));
   return bytes;
 }
 
-// CPU nanoseconds per second while every task waits.
-double idle_row(unsigned workers) {
+double idle_row(unsigned workers, long ms) {
   runq::scheduler s(with(workers));
   const auto keep = s.attach();
-  keep.go([] {});
-  sleep(1);
-  const std::clock_t before = std::clock();
-  timespec cpu_before{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_before);
-  sleep(2);
-  timespec cpu_after{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_after);
-  (void)before;
-  return (static_cast<double>(cpu_after.tv_sec - cpu_before.tv_sec) * 1e9 +
-          static_cast<double>(cpu_after.tv_nsec - cpu_before.tv_nsec)) /
-         2;
+  for (unsigned i = 0; i != workers; ++i) keep.go([] {});
+  return bench::idle_cpu(ms);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const char* const wanted = std::getenv("RUNQ_FORKS")) {
-    if (std::strcmp(wanted, "child") == 0) policy = runq::fork_policy::child;
-    if (std::strcmp(wanted, "task") == 0) policy = runq::fork_policy::task;
-  }
-  if (!runq::detail::has_processor_queues) policy = runq::fork_policy::task;
   return bench::run(argc, argv,
                     {{"fib", fib_row},
                      {"skynet", skynet_row},
                      {"queens", queens_row},
+                     {"tree", tree_row},
                      {"forks", forks_row},
                      {"spawn", spawn_row},
                      {"pingpong", pingpong_row},
                      {"yield", yield_row},
+                     {"grain", grain_row},
                      {"memory", memory_row},
                      {"idle", idle_row}});
 }

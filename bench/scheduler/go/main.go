@@ -13,27 +13,26 @@ import (
 	"time"
 )
 
-const (
-	fibN         = 27
-	fibValue     = 196418
-	fibForks     = 317810
-	skynetLeaves = 1000000
-	skynetValue  = 499999500000
-	spawns       = 1000000
-	pingRounds   = 500000
-	yieldTasks   = 1000
-	yieldsEach   = 500
-	queensN      = 11
-	queensValue  = 2680
-	blocked      = 200000
-)
-
 func require(ok bool, what string) {
 	if !ok {
 		fmt.Fprintln(os.Stderr, "wrong result:", what)
 		os.Exit(1)
 	}
 }
+
+func fibValue(n int) int {
+	a, b := 0, 1
+	for ; n > 0; n-- {
+		a, b = b, a+b
+	}
+	return a
+}
+
+func fibForks(n int) float64 { return float64(fibValue(n+1) - 1) }
+
+var queensValue = [...]int{1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712}
+
+const yieldTasks = 1000
 
 func fib(n int) int {
 	if n < 2 {
@@ -85,13 +84,13 @@ func (b *board) safe(row, col int) bool {
 	return true
 }
 
-func queens(b board, row int) int {
-	if row == queensN {
+func queens(b board, n, row int) int {
+	if row == n {
 		return 1
 	}
 	var found [16]int
 	var wg sync.WaitGroup
-	for col := 0; col < queensN; col++ {
+	for col := 0; col < n; col++ {
 		if !b.safe(row, col) {
 			continue
 		}
@@ -100,7 +99,7 @@ func queens(b board, row int) int {
 		col := col
 		wg.Add(1)
 		go func() {
-			found[col] = queens(next, row+1)
+			found[col] = queens(next, n, row+1)
 			wg.Done()
 		}()
 	}
@@ -112,40 +111,118 @@ func queens(b board, row int) int {
 	return total
 }
 
+func leftPart(below, id int) int {
+	small := below / 16
+	if uint64(id)*0x9e3779b97f4a7c15>>63 != 0 {
+		return small
+	}
+	return below - small
+}
+
+func tree(nodes, id int) int {
+	if nodes < 2 {
+		return nodes
+	}
+	left := leftPart(nodes-1, id)
+	var a int
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		a = tree(left, id+1)
+		wg.Done()
+	}()
+	b := tree(nodes-1-left, id+1+left)
+	wg.Wait()
+	return a + b + 1
+}
+
+//go:noinline
+func work(steps int) uint64 {
+	x := uint64(1)
+	for i := 0; i < steps; i++ {
+		x = x*6364136223846793005 + 1442695040888963407
+	}
+	return x
+}
+
 func since(begin time.Time) float64 { return float64(time.Since(begin).Nanoseconds()) }
 
-var rows = map[string]func() float64{
-	"fib": func() float64 {
+func spawn(n int) float64 {
+	var wg sync.WaitGroup
+	var done int64
+	wg.Add(n)
+	begin := time.Now()
+	for i := 0; i < n; i++ {
+		go func() {
+			atomic.AddInt64(&done, 1)
+			wg.Done()
+		}()
+	}
+	wg.Wait()
+	require(done == int64(n), "spawn")
+	return since(begin) / float64(n)
+}
+
+func grain(ns int) float64 {
+	const many = 1000000
+	best := 1e18
+	for i := 0; i < 5; i++ {
 		begin := time.Now()
-		require(fib(fibN) == fibValue, "fib")
-		return since(begin) / fibForks
-	},
-	"skynet": func() float64 {
-		begin := time.Now()
-		require(skynet(0, skynetLeaves) == skynetValue, "skynet")
-		return since(begin) / 1e6
-	},
-	"queens": func() float64 {
-		begin := time.Now()
-		require(queens(board{}, 0) == queensValue, "queens")
-		return since(begin) / 1e6
-	},
-	"spawn": func() float64 {
-		var wg sync.WaitGroup
-		var done int64
-		wg.Add(spawns)
-		begin := time.Now()
-		for i := 0; i < spawns; i++ {
-			go func() {
-				atomic.AddInt64(&done, 1)
-				wg.Done()
-			}()
+		work(many)
+		if t := since(begin); t < best {
+			best = t
 		}
-		wg.Wait()
-		require(done == spawns, "spawn")
-		return since(begin) / spawns
+	}
+	steps := int(float64(ns*many) / best)
+	if steps < 1 {
+		steps = 1
+	}
+	tasks := 20000000 / ns
+	if tasks < 200 {
+		tasks = 200
+	}
+	if tasks > 200000 {
+		tasks = 200000
+	}
+	serial := best / many * float64(steps) * float64(tasks)
+	var wg sync.WaitGroup
+	wg.Add(tasks)
+	begin := time.Now()
+	for i := 0; i < tasks; i++ {
+		go func() {
+			if work(steps) != 0 {
+				wg.Done()
+			}
+		}()
+	}
+	wg.Wait()
+	return 100 * serial / since(begin) / float64(runtime.GOMAXPROCS(0))
+}
+
+// The rows of ../rows.hpp.
+var rows = map[string]func(n int) float64{
+	"fib": func(n int) float64 {
+		begin := time.Now()
+		require(fib(n) == fibValue(n), "fib")
+		return since(begin) / fibForks(n)
 	},
-	"pingpong": func() float64 {
+	"skynet": func(n int) float64 {
+		begin := time.Now()
+		require(skynet(0, n) == n*(n-1)/2, "skynet")
+		return since(begin) / float64(n)
+	},
+	"queens": func(n int) float64 {
+		begin := time.Now()
+		require(queens(board{}, n, 0) == queensValue[n], "queens")
+		return since(begin) / 1e6
+	},
+	"tree": func(n int) float64 {
+		begin := time.Now()
+		require(tree(n, 1) == n, "tree")
+		return since(begin) / float64(n)
+	},
+	"spawn": spawn,
+	"pingpong": func(rounds int) float64 {
 		there := make(chan int)
 		back := make(chan int)
 		go func() {
@@ -155,52 +232,62 @@ var rows = map[string]func() float64{
 			close(back)
 		}()
 		begin := time.Now()
-		for i := 0; i < pingRounds; i++ {
+		for i := 0; i < rounds; i++ {
 			there <- i
 			require(<-back == i+1, "pingpong")
 		}
-		ns := since(begin) / pingRounds
+		ns := since(begin) / float64(rounds)
 		close(there)
 		<-back
 		return ns
 	},
-	"yield": func() float64 {
+	"yield": func(each int) float64 {
 		var wg sync.WaitGroup
 		wg.Add(yieldTasks)
 		begin := time.Now()
 		for i := 0; i < yieldTasks; i++ {
 			go func() {
-				for k := 0; k < yieldsEach; k++ {
+				for k := 0; k < each; k++ {
 					runtime.Gosched()
 				}
 				wg.Done()
 			}()
 		}
 		wg.Wait()
-		return since(begin) / yieldTasks / yieldsEach
+		return since(begin) / yieldTasks / float64(each)
 	},
-	"memory": func() float64 {
+	"grain": grain,
+	"memory": func(n int) float64 {
 		never := make(chan int)
 		var begun sync.WaitGroup
 		before := resident()
-		begun.Add(blocked)
-		for i := 0; i < blocked; i++ {
+		begun.Add(n)
+		for i := 0; i < n; i++ {
 			go func() {
 				begun.Done()
 				<-never
 			}()
 		}
 		begun.Wait()
-		bytes := (resident() - before) / blocked
+		bytes := (resident() - before) / float64(n)
 		close(never)
 		return bytes
 	},
-	"idle": func() float64 {
-		go func() {}()
-		time.Sleep(time.Second)
-		before := cpu()
-		time.Sleep(2 * time.Second)
-		return (cpu() - before) / 2
+	"idle": func(ms int) float64 {
+		var wg sync.WaitGroup
+		wg.Add(4)
+		for i := 0; i < 4; i++ {
+			go wg.Done()
+		}
+		wg.Wait()
+		settle := ms
+		if settle > 300 {
+			settle = 300
+		}
+		time.Sleep(time.Duration(settle) * time.Millisecond)
+		before := cpuMs()
+		time.Sleep(time.Duration(ms) * time.Millisecond)
+		return (cpuMs() - before) * 1e3 / float64(ms)
 	},
 }
 
@@ -209,29 +296,37 @@ func resident() float64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	require(err == nil, "statm")
 	fmt.Sscan(string(data), &size, &pages)
-	return pages * 4096
+	return pages * float64(os.Getpagesize())
 }
 
-func cpu() float64 {
+func cpuMs() float64 {
 	var u syscall.Rusage
 	require(syscall.Getrusage(syscall.RUSAGE_SELF, &u) == nil, "getrusage")
-	return float64(u.Utime.Nano() + u.Stime.Nano())
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
 }
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: go_rows ROW WORKERS")
+	if len(os.Args) != 5 {
+		fmt.Fprintln(os.Stderr, "usage: candidate_go ROW WORKERS N SECONDS")
 		os.Exit(2)
 	}
 	row, ok := rows[os.Args[1]]
 	if !ok {
 		os.Exit(3)
 	}
-	workers, err := strconv.Atoi(os.Args[2])
-	require(err == nil, "workers")
+	workers, err1 := strconv.Atoi(os.Args[2])
+	n, err2 := strconv.Atoi(os.Args[3])
+	limit, err3 := strconv.ParseFloat(os.Args[4], 64)
+	require(err1 == nil && err2 == nil && err3 == nil, "arguments")
 	runtime.GOMAXPROCS(workers)
-	if os.Args[1] != "memory" && os.Args[1] != "idle" {
-		row()
+	byTime := limit > 0 && os.Args[1] != "memory" && os.Args[1] != "idle"
+	if byTime {
+		row(n)
 	}
-	fmt.Printf("%.2f\n", row())
+	sum := 0.0
+	times := 0.0
+	for begin := time.Now(); times == 0 || byTime && time.Since(begin).Seconds() < limit; times++ {
+		sum += row(n)
+	}
+	fmt.Printf("%.4f\n", sum/times)
 }

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// What nobody can go below, and what one would write without any library: a plain ring and a plain stack for one
+// thread, a std::deque under a std::mutex, the instructions and the cache-line transfer that queues are made of, and
+// what a scheduler of coroutines is made of: a coroutine call and a symmetric transfer.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "queue_rows.hpp"
+#include "support.hpp"
+
+namespace {
+
+using runq_bench::item;
+using runq_bench::pinned;
+using runq_bench::tally;
+
+// ---- queues ---------------------------------------------------------------------------------------------------------
+
+/// A ring for one thread, with head and tail in memory, as any queue object's are that others can see.
+class plain_ring {
+ public:
+  [[nodiscard]] bool push(item value) noexcept {
+    const bool fits = tail_ - head_ != slots_.size();
+    if (fits) {
+      slots_[tail_ % slots_.size()] = value;
+      ++tail_;
+    }
+    benchmark::ClobberMemory();  // or the compiler would keep all of it in registers
+    return fits;
+  }
+  [[nodiscard]] std::optional<item> pop() noexcept {
+    std::optional<item> value;
+    if (head_ != tail_) {
+      value = slots_[head_ % slots_.size()];
+      ++head_;
+    }
+    benchmark::ClobberMemory();
+    return value;
+  }
+
+  /// Not made to be shared; in `drain` the queue is handed over as a whole.
+  class thief {
+   public:
+    explicit thief(plain_ring& victim) : victim_(victim) {}
+    std::size_t steal(tally& loot) noexcept {
+      const std::optional<item> value = victim_.pop();
+      if (value) loot.add(*value);
+      return value ? 1 : 0;
+    }
+
+   private:
+    plain_ring& victim_;
+  };
+
+ private:
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+  std::array<item, 256> slots_{};
+};
+
+class plain_stack {
+ public:
+  [[nodiscard]] bool push(item value) noexcept {
+    slots_[top_ % slots_.size()] = value;
+    ++top_;
+    benchmark::ClobberMemory();
+    return true;
+  }
+  [[nodiscard]] std::optional<item> pop() noexcept {
+    std::optional<item> value;
+    if (top_ != 0) value = slots_[--top_ % slots_.size()];
+    benchmark::ClobberMemory();
+    return value;
+  }
+
+ private:
+  std::size_t top_ = 0;
+  std::array<item, 256> slots_{};
+};
+
+class mutex_deque {
+ public:
+  [[nodiscard]] bool push(item value) {
+    const std::lock_guard lock(mutex_);
+    if (items_.size() == 256) return false;
+    items_.push_back(value);
+    return true;
+  }
+  [[nodiscard]] std::optional<item> pop() {
+    const std::lock_guard lock(mutex_);
+    if (items_.empty()) return std::nullopt;
+    const item value = items_.front();
+    items_.pop_front();
+    return value;
+  }
+
+  /// Takes half.
+  class thief {
+   public:
+    explicit thief(mutex_deque& victim) : victim_(victim) {}
+    std::size_t steal(tally& loot) {
+      std::size_t n = 0;
+      {
+        const std::lock_guard lock(victim_.mutex_);
+        n = victim_.items_.size() - victim_.items_.size() / 2;
+        const auto end = victim_.items_.begin() + static_cast<std::ptrdiff_t>(n);
+        std::copy(victim_.items_.begin(), end, own_.begin());
+        victim_.items_.erase(victim_.items_.begin(), end);
+      }
+      for (std::size_t i = 0; i != n; ++i) loot.add(own_[i]);
+      return n;
+    }
+
+   private:
+    mutex_deque& victim_;
+    std::array<item, 128> own_{};
+  };
+
+ private:
+  std::mutex mutex_;
+  std::deque<item> items_;
+};
+
+// ---- instructions ---------------------------------------------------------------------------------------------------
+
+// Each waits for the one before: a load of what the last one wrote, as in a queue's pop.
+void compare_exchange(benchmark::State& state) {
+  const pinned here(0);
+  std::atomic<std::uint64_t> head{0};
+  for ([[maybe_unused]] auto step : state) {
+    std::uint64_t h = head.load(std::memory_order::relaxed);
+    head.compare_exchange_strong(h, h + 1, std::memory_order::acq_rel, std::memory_order::relaxed);
+  }
+  runq_bench::check(state, head == static_cast<std::uint64_t>(state.iterations()));
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+
+void fence(benchmark::State& state) {
+  const pinned here(0);
+  std::atomic<std::uint64_t> word{0};
+  for ([[maybe_unused]] auto step : state) {
+    word.store(1, std::memory_order::relaxed);
+    std::atomic_thread_fence(std::memory_order::seq_cst);
+  }
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+
+// A number that two processors increase by turns: two transfers of a line per round; time is that of one.
+void line_transfer(benchmark::State& state) {
+  alignas(128) std::atomic<std::int64_t> ball{0};
+  bool other_pinned = false;
+  std::thread other([&] {
+    const pinned there(1);
+    other_pinned = there.done();
+    for (std::int64_t n = 1;; n += 2) {
+      std::int64_t seen = 0;
+      runq_bench::await([&] { return (seen = ball.load(std::memory_order::acquire)) == n || seen < 0; });
+      if (seen < 0) return;
+      ball.store(n + 1, std::memory_order::release);
+    }
+  });
+  const pinned here(0);
+  std::int64_t n = 0;
+  for ([[maybe_unused]] auto step : state) {
+    ball.store(n + 1, std::memory_order::release);
+    n += 2;
+    runq_bench::await([&] { return ball.load(std::memory_order::acquire) == n; });
+  }
+  ball.store(-1, std::memory_order::release);
+  other.join();
+  runq_bench::label(state, here.done() && other_pinned);
+  state.SetItemsProcessed(2 * state.iterations());
+}
+
+// ---- coroutines -----------------------------------------------------------------------------------------------------
+
+/// Frames from a stack of memory: nothing can be cheaper. One thread.
+class frames {
+ public:
+  static void* take(std::size_t bytes) {
+    void* const frame = memory.data() + used;
+    used += (bytes + 15) / 16 * 16;
+    return frame;
+  }
+  static void give_back(std::size_t bytes) noexcept { used -= (bytes + 15) / 16 * 16; }
+
+ private:
+  alignas(64) static inline std::array<std::byte, 1 << 16> memory{};
+  static inline std::size_t used = 0;
+};
+
+class call {
+ public:
+  struct promise_type {
+    // NOLINTNEXTLINE(misc-new-delete-overloads): the sized delete below is its match
+    static void* operator new(std::size_t bytes) { return frames::take(bytes); }
+    static void operator delete(void* /*frame*/, std::size_t bytes) noexcept { frames::give_back(bytes); }
+    call get_return_object() noexcept { return call(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+    struct back {
+      [[nodiscard]] bool await_ready() const noexcept { return false; }
+      [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) const noexcept {
+        return self.promise().caller;
+      }
+      void await_resume() const noexcept {}
+    };
+    [[nodiscard]] back final_suspend() const noexcept { return {}; }
+    void return_value(long n) noexcept { value = n; }
+    void unhandled_exception() noexcept { std::terminate(); }
+
+    long value = 0;
+    std::coroutine_handle<> caller = std::noop_coroutine();
+  };
+
+  call(call&& other) noexcept : self_(std::exchange(other.self_, nullptr)) {}
+  call& operator=(call&&) = delete;
+  ~call() {
+    if (self_) self_.destroy();
+  }
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
+    self_.promise().caller = caller;
+    return self_;
+  }
+  [[nodiscard]] long await_resume() const noexcept { return self_.promise().value; }
+  [[nodiscard]] long run() const {
+    self_.resume();
+    return self_.promise().value;
+  }
+
+ private:
+  explicit call(std::coroutine_handle<promise_type> self) noexcept : self_(self) {}
+  std::coroutine_handle<promise_type> self_;
+};
+
+call fib(int n) {
+  if (n < 2) co_return n;
+  const long a = co_await fib(n - 1);
+  const long b = co_await fib(n - 2);
+  co_return a + b;
+}
+
+// fib(20) makes two calls wherever the schedulers' makes a fork and a call.
+void two_coroutine_calls(benchmark::State& state) {
+  const pinned here(0);
+  bool right = true;
+  for ([[maybe_unused]] auto step : state) right &= fib(20).run() == 6765;
+  runq_bench::check(state, right);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations() * 10945);
+}
+
+struct player {
+  struct promise_type {
+    player get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
+    [[nodiscard]] std::suspend_always final_suspend() const noexcept { return {}; }
+    void return_void() const noexcept {}
+    void unhandled_exception() const noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> self;
+};
+
+struct pass_to {
+  std::coroutine_handle<>& other;
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> /*self*/) const noexcept { return other; }
+  void await_resume() const noexcept {}
+};
+
+player play(benchmark::State& state, std::coroutine_handle<>& other) {
+  for ([[maybe_unused]] auto step : state) co_await pass_to{other};
+}
+player play_along(std::coroutine_handle<>& other) {
+  for (;;) co_await pass_to{other};
+}
+
+// Two coroutines that hand over to each other; there and back, as a round of ping-pong.
+[[maybe_unused]] void symmetric_transfer(benchmark::State& state) {
+  const pinned here(0);
+  std::coroutine_handle<> first;
+  std::coroutine_handle<> second;
+  const player one = play(state, second);
+  const player two = play_along(first);
+  first = one.self;
+  second = two.self;
+  first.resume();
+  runq_bench::check(state, first.done());
+  one.self.destroy();
+  two.self.destroy();
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  runq_bench::add_pairs<plain_ring>("plain_ring");
+  runq_bench::add_pairs<plain_stack>("plain_stack");
+  runq_bench::add_owner_rows<mutex_deque>("mutex_deque");
+  runq_bench::add_row("drain/plain_ring", runq_bench::drain<plain_ring>)->UseManualTime();
+  runq_bench::add_row("floor/compare_exchange", compare_exchange);
+  runq_bench::add_row("floor/fence", fence);
+  runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
+  runq_bench::add_row("floor/two_coroutine_calls", two_coroutine_calls);
+#if defined(__OPTIMIZE__)
+  // Without optimisation g++ makes no tail call of a transfer, and the stack would grow with each.
+  runq_bench::add_row("floor/symmetric_transfer", symmetric_transfer);
+#endif
+  return runq_bench::run(argc, argv);
+}

@@ -1,0 +1,725 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the benchmarks that are built, and makes tables, JSON, plots and docs/benchmarks.md of what they measure.
+
+run.py [queues|scheduler|all] --build DIR    DIR: where bench/CMakeLists.txt was built
+    --smoke              each row once, tiny: only its result is looked at
+    --repetitions N      default 7 (queues) and 5 (scheduler)
+    --only REGEX         rows, as in --only '^pairs/'
+    --json FILE          write what was measured
+    --from FILE          measure nothing, use such a file
+    --plots DIR          draw, with matplotlib
+    --write-docs FILE    write the part of the page between the markers, and plots into a folder beside it
+    --compare FILE       which of the statements come out otherwise in that file; status 1 if any does
+
+Every figure is a process of its own, and all processes of a repetition run in random order, so that a machine that
+changes its speed does so to all candidates alike. Every process checks its results. Ratios are those of medians of one
+run; figures of different runs are not put side by side.
+"""
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
+
+# What the schedulers are asked for. Boost.Fiber's stacks of 128 KiB and Go's of 2 KiB set limits of their own.
+SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6, "pingpong": 100000,
+         "yield": 300, "memory": 200000, "idle": 1000}
+SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "pingpong": 50, "yield": 3,
+         "memory": 500, "idle": 20, "grain": 1000}
+OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
+UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
+         "forks": "ns per fork", "pingpong": "ns per round", "yield": "ns per yield", "memory": "bytes per task",
+         "idle": "CPU ms per second"}
+TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens": "12 queens",
+          "tree": "lopsided tree, 10⁶ nodes (1 : 15)", "spawn": "one task starts 10⁶ and waits",
+          "forks": "10⁶ forks before one join", "pingpong": "ping-pong over two channels",
+          "yield": "1000 tasks yield in turn", "memory": "a task that waits, resident memory",
+          "idle": "all tasks wait, CPU time"}
+FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks")
+SCHEDULERS = {  # name: program, environment, rows (None: all it has)
+    "runq": ("candidate_runq", {}, None),
+    "runq_child": ("candidate_runq", {"RUNQ_FORKS": "child"}, FORK_ROWS),
+    "runq_task": ("candidate_runq", {"RUNQ_FORKS": "task"}, FORK_ROWS),
+    "runq_global_queue": ("candidate_runq_global_queue", {}, None),
+    "go": ("candidate_go", {}, None),
+    "tokio": ("candidate_tokio", {}, None),
+    "rayon": ("candidate_rayon", {}, None),
+    "tbb": ("candidate_tbb", {}, None),
+    "fiber": ("candidate_fiber", {}, None),
+}
+SWEEP_TASKS = [10**3, 10**4, 10**5, 10**6, 10**7]
+SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
+SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
+SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber"]
+
+# The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs.
+STATEMENTS = [
+    ("queues", "ring, owner alone, 64 at a time, against crossbeam's FIFO", ("pairs/64", "ring"), ("pairs/64", "crossbeam_fifo"), 1.0),
+    ("queues", "the same against Go's run queue", ("pairs/64", "ring"), ("pairs/64", "go_runq"), 0.6),
+    ("queues", "ring with a thief flat out: owner, against crossbeam's FIFO in batches", ("thief", "ring"), ("thief", "crossbeam_fifo_batch"), 0.9),
+    ("queues", "the same: time per element that the thief got", ("thief:stolen", "ring"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
+    ("queues", "ring drained of 256 by a thief, against crossbeam's FIFO in batches", ("drain", "ring"), ("drain", "crossbeam_fifo_batch"), 0.65),
+    ("queues", "ring: part that a thief cannot get while the owner does nothing, percent", ("drain:left", "ring"), 1, 0.0),
+    ("queues", "chase_lev, owner alone, 64 at a time, against crossbeam's LIFO", ("pairs/64", "chase_lev"), ("pairs/64", "crossbeam_lifo"), 1.0),
+    ("queues", "inject, batches of 128, one producer, against a list under a mutex", ("put_1/128", "inject"), ("put_1/128", "mutex_list"), 1.2),
+    ("queues", "the same, two producers", ("put_2/128", "inject"), ("put_2/128", "mutex_list"), 1.2),
+    ("queues", "the same, a producer and a consumer", ("put_take/128", "inject"), ("put_take/128", "mutex_list"), 1.2),
+    ("scheduler", "fib against Go, 1 worker", ("fib/1", "runq"), ("fib/1", "go"), 1 / 15),
+    ("scheduler", "fib against Go, 2 workers", ("fib/2", "runq"), ("fib/2", "go"), 1 / 15),
+    ("scheduler", "fib against oneTBB, 1 worker", ("fib/1", "runq"), ("fib/1", "tbb"), 1 / 3),
+    ("scheduler", "fib against oneTBB, 2 workers", ("fib/2", "runq"), ("fib/2", "tbb"), 1 / 3),
+    ("scheduler", "skynet against Go, 1 worker", ("skynet/1", "runq"), ("skynet/1", "go"), 0.1),
+    ("scheduler", "skynet against Go, 2 workers", ("skynet/2", "runq"), ("skynet/2", "go"), 0.1),
+    ("scheduler", "skynet against oneTBB, 1 worker", ("skynet/1", "runq"), ("skynet/1", "tbb"), 1.0),
+    ("scheduler", "skynet against oneTBB, 2 workers", ("skynet/2", "runq"), ("skynet/2", "tbb"), 1.0),
+    ("scheduler", "spawn, 1 worker, ns per task", ("spawn/1", "runq"), 1, 150),
+    ("scheduler", "spawn, 2 workers against 1", ("spawn/2", "runq"), ("spawn/1", "runq"), 1.0),
+    ("scheduler", "ping-pong against Go, 1 worker", ("pingpong/1", "runq"), ("pingpong/1", "go"), 0.4),
+    ("scheduler", "ping-pong against Go, 2 workers", ("pingpong/2", "runq"), ("pingpong/2", "go"), 1.0),
+    ("scheduler", "yield against Go, 1 worker", ("yield/1", "runq"), ("yield/1", "go"), 0.3),
+    ("scheduler", "yield against Go, 2 workers", ("yield/2", "runq"), ("yield/2", "go"), 0.3),
+    ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
+    ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 256),
+    ("scheduler", "all tasks wait, 2 workers, CPU ms per second", ("idle/2", "runq"), 1, 0.05),
+]
+
+
+def fail(message):
+    sys.exit(f"run.py: {message}")
+
+
+# ---- measuring -------------------------------------------------------------------------------------------------------
+
+class Results:
+    """rows[row][candidate]: {"values": [one per repetition or None], "instructions": n, "pinned": bool}"""
+
+    def __init__(self):
+        self.rows, self.context, self.absent = {}, {}, {}
+
+    def entry(self, row, candidate):
+        return self.rows.setdefault(row, {}).setdefault(candidate, {"values": []})
+
+    def add(self, row, candidate, value):
+        self.entry(row, candidate)["values"].append(value)
+
+    def values(self, row, candidate):
+        return [v for v in self.rows.get(row, {}).get(candidate, {}).get("values", []) if v is not None]
+
+    def median(self, row, candidate):
+        values = self.values(row, candidate)
+        return statistics.median(values) if values else None
+
+
+def cpus():
+    return sorted(os.sched_getaffinity(0))
+
+
+def execute(command, workers=None, env=None, may_die=False):
+    """Runs on as many processors as there are workers; None for status 3, "no such row". A peer may die of a signal."""
+    keep_to = cpus()[:workers] if workers else cpus()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, **(env or {})}, timeout=300,
+                          preexec_fn=lambda: os.sched_setaffinity(0, keep_to))
+    if done.returncode == 3:
+        return None
+    if done.returncode < 0 and may_die:
+        return done
+    if done.returncode != 0:
+        fail(f"status {done.returncode} of {' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done
+
+
+def instruction_counter():
+    """A function from a command to the instructions it executes, and its name; or None."""
+    if shutil.which("perf"):
+        done = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", "true"], stderr=subprocess.PIPE, text=True)
+        if re.match(r"\d+,", done.stderr):
+            def perf(command, env):
+                done = execute(["perf", "stat", "-x,", "-e", "instructions:u", *command], 1, env)
+                return int(done.stderr.strip().splitlines()[-1].split(",")[0])
+            return perf, "perf stat"
+    if shutil.which("valgrind"):
+        def callgrind(command, env):
+            done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                  env={**os.environ, **env}, timeout=120)
+            found = re.search(r"Collected : (\d+)", done.stderr)
+            return int(found[1]) if found and done.returncode == 0 else None
+        return callgrind, "callgrind"
+    return None, ""
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def run_all(jobs, repetitions, what):
+    """jobs: functions. All of them once in random order, and that so many times."""
+    began = time.monotonic()
+    total = len(jobs) * repetitions
+    said = began
+    for repetition in range(repetitions):
+        for at, job in enumerate(random.sample(jobs, len(jobs))):
+            job()
+            done = repetition * len(jobs) + at + 1
+            now = time.monotonic()
+            progress(f"{what}: {done} of {total}, about {(now - began) / done * (total - done):.0f} s left")
+            if not sys.stderr.isatty() and now - said > 30:
+                print(f"{what}: {done} of {total}", file=sys.stderr, flush=True)
+                said = now
+    progress("")
+
+
+def cached(build):
+    """What CMake was told."""
+    cache = next((p / "CMakeCache.txt" for p in [build, *build.parents] if (p / "CMakeCache.txt").exists()), None)
+    return dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.M)) if cache else {}
+
+
+def has_peers(build):
+    """Programs of an earlier build with peers may still be there."""
+    return cached(build).get("RUNQ_BENCH_PEERS") == "ON"
+
+
+def queue_rows(build):
+    """(program, name as it knows it, row, candidate) of every row that is built."""
+    for program in sorted(build.glob("*_bench")):
+        peer = not (Path(__file__).parent / f"{program.name}.cpp").exists()
+        if not os.access(program, os.X_OK) or program.is_dir() or peer and not has_peers(build):
+            continue
+        go = program.name == "go_runq_bench"
+        for name in execute([program] if go else [program, "--benchmark_list_tests"]).stdout.split():
+            part = name.split("/")
+            row = part[0] + (f"/{part[2]}" if len(part) > 2 and part[2].isdigit() else "")
+            yield program, name, row, part[1]
+
+
+def measure_queues(build, results, options):
+    rows = [r for r in queue_rows(build) if re.search(options.only, r[2])]
+
+    def job(program, name, row, candidate):
+        def measure():
+            if program.name == "go_runq_bench":
+                got = json.loads(execute([program, name, "0.1"]).stdout)
+                got["pinned"] = got["label"] == "pinned"
+            else:
+                output = execute([program, f"--benchmark_filter=^{name}$", "--benchmark_format=json",
+                                  "--benchmark_min_time=0.05"]).stdout
+                got = json.loads(output)["benchmarks"][0]
+                got["pinned"] = got.get("label") == "pinned"
+                got["ns"] = 1e9 / got["items_per_second"] if got.get("items_per_second") else None
+            results.add(row, candidate, got["ns"])
+            results.entry(row, candidate)["pinned"] = got["pinned"]
+            if "stolen/s" in got:
+                results.add(f"{row}:stolen", candidate, 1e9 / got["stolen/s"] if got["stolen/s"] else None)
+                results.add(f"{row}:percent", candidate, got["stolen%"])
+                results.add(f"{row}:items", candidate, got["items/try"])
+            if "drained%" in got:
+                results.add(f"{row}:left", candidate, 100 - got["drained%"])
+        return measure
+
+    run_all([job(*row) for row in rows], options.repetitions or 7, "queues")
+    count, by = instruction_counter()
+    results.context["instructions"] = by
+    for program, name, row, candidate in rows:
+        if not count or program.name == "go_runq_bench" or not re.match(r"pairs/64$|slot$|floor$", row):
+            continue
+        if name.startswith("floor/line"):
+            continue  # a matter of two processors
+        few, many = (20, 120) if "coroutine" in name else (200, 1200)
+        both = [count([str(program), f"--benchmark_filter=^{name}(/iterations:.*)?$"], {"RUNQ_BENCH_ITERATIONS": str(n)}) for n in (few, many)]
+        if None not in both:
+            each = 64 if row == "pairs/64" else 10945 if "coroutine" in name else 1
+            results.entry(row, candidate)["instructions"] = (both[1] - both[0]) / (many - few) / each
+        progress(f"instructions: {name}")
+    progress("")
+
+
+def candidates_built(build):
+    return {name: c for name, c in SCHEDULERS.items()
+            if os.access(build / c[0], os.X_OK) and (name.startswith("runq") or has_peers(build))}
+
+
+def worker_counts():
+    """1, 2, 4 … up to the processors, and twice as many as there are processors."""
+    counts, all_of_them = [], len(cpus())
+    while (n := 2 ** len(counts)) <= all_of_them:
+        counts.append(n)
+    return counts, 2 * all_of_them
+
+
+def measure_scheduler(build, results, options):
+    usual, too_many = worker_counts()
+    built = candidates_built(build)
+
+    def job(row, candidate, workers, n, seconds, key):
+        program, env, _ = built[candidate]
+
+        def measure():
+            peer = not candidate.startswith("runq")
+            done = execute([build / program, row, str(workers), str(n), str(seconds)], workers, env, may_die=peer)
+            if done and done.returncode == 0:
+                results.add(key, candidate, float(done.stdout))
+            elif done:
+                results.add(key, candidate, None)
+                results.absent[f"{candidate}, {key}"] = f"died of signal {-done.returncode} at least once"
+        return measure
+
+    jobs, sweeps = [], []
+    for candidate, (_, _, rows) in built.items():
+        for row, n in SIZES.items():
+            if rows and row not in rows:
+                continue
+            size = OF_FIBERS.get(row, n) if candidate == "fiber" else n
+            if row == "memory":
+                counts = [1]
+            elif row in ("fib", "skynet", "spawn", "tree"):
+                counts = [*usual, too_many]
+            else:
+                counts = [w for w in usual if w <= 2]
+            for workers in counts:
+                key = f"{row}/{workers}"
+                if re.search(options.only, key):
+                    jobs.append(job(row, candidate, workers, size, 0.1, key))
+        if candidate not in SWEEP_CANDIDATES:
+            continue
+        for n in SWEEP_TASKS:
+            if n <= SWEEP_LIMIT.get(candidate, n) and re.search(options.only, f"tasks/{n}"):
+                sweeps.append(job("spawn", candidate, usual[-1], n, 0 if n > 10**6 else 0.05, f"tasks/{n}"))
+        for ns in SWEEP_GRAIN:
+            if re.search(options.only, f"grain/{ns}"):
+                sweeps.append(job("grain", candidate, usual[-1], ns, 0.05, f"grain/{ns}"))
+    repetitions = options.repetitions or 5
+    run_all(jobs, repetitions, "scheduler")
+    run_all(sweeps, min(repetitions, 3), "by number and length of tasks")
+    results.context["workers"] = usual
+    results.context["too_many"] = too_many
+    # What nobody can go below.
+    floor = build / "floor_bench"
+    if floor.exists() and not results.rows.get("floor"):
+        for _ in range(repetitions):
+            for name in ("two_coroutine_calls", "symmetric_transfer"):
+                output = execute([floor, f"--benchmark_filter=^floor/{name}$", "--benchmark_format=json"]).stdout
+                results.add("floor", name, 1e9 / json.loads(output)["benchmarks"][0]["items_per_second"])
+    if "runq" in built and re.search(options.only, "survive/2"):
+        failed = 0
+        for _ in range(100):
+            done = subprocess.run([build / "candidate_runq", "forks", "2", str(SIZES["forks"]), "0"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            failed += done.returncode != 0
+        results.add("survive/2", "runq", failed)
+    count, by = instruction_counter()
+    results.context["instructions"] = by
+    for candidate, (program, env, _) in built.items():
+        # The difference of two sizes: starting up and ending cancel.
+        for row, few, many, operations in (("fib", 12, 17, 2583 - 232), ("spawn", 1000, 5000, 4000),
+                                           ("pingpong", 500, 2500, 2000), ("yield", 2, 8, 6000)):
+            key = f"{row}/1"
+            if not count or not results.rows.get(key, {}).get(candidate):
+                continue
+            both = [count([str(build / program), row, "1", str(n), "0"], env) for n in (few, many)]
+            if None not in both:
+                results.entry(key, candidate)["instructions"] = (both[1] - both[0]) / operations
+            progress(f"instructions: {candidate} {row}")
+    progress("")
+
+
+def smoke(build, what):
+    """Every row of every candidate that is built, once."""
+    count = 0
+    if what in ("queues", "all"):
+        seen = set()
+        for program, name, _, _ in queue_rows(build):
+            count += 1
+            if program.name == "go_runq_bench":
+                execute([program, name, "0.001"])
+            elif program not in seen:
+                execute([program, "--benchmark_min_time=0.001"])
+            seen.add(program)
+    if what in ("scheduler", "all"):
+        for candidate, (program, env, _) in candidates_built(build).items():
+            for row, n in SMALL.items():
+                for workers in (1, 2):
+                    done = execute([build / program, row, str(workers), str(n), "0"], None, env)
+                    count += done is not None
+    if count == 0:
+        fail(f"nothing is built in {build}")
+    print(f"{count} rows give the right result")
+
+
+def version(command):
+    try:
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.splitlines()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def describe(build, results):
+    context = results.context
+    known = cached(build)
+    compiler = known.get("CMAKE_CXX_COMPILER", "c++")
+    kind = known.get("CMAKE_BUILD_TYPE", "")
+    cpu = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    system = re.search(r'^PRETTY_NAME="?([^"\n]*)', Path("/etc/os-release").read_text(), re.M)
+    context["machine"] = f"{len(cpus())} processors of {cpu[1] if cpu else platform.machine()}"
+    if "hypervisor" in Path("/proc/cpuinfo").read_text():
+        context["machine"] += ", a virtual machine"
+    context["system"] = f"{system[1] if system else 'Linux'}, kernel {platform.release()}"
+    context["compilers"] = [v for v in (
+        f"{version([compiler, '--version'])}, {kind}: {known.get(f'CMAKE_CXX_FLAGS_{kind.upper()}', '')}",
+        version(["go", "version"]) if (build / "candidate_go").exists() else "",
+        version(["rustc", "--version"]) if (build / "candidate_rayon").exists() else "") if v]
+    context["date"] = datetime.date.today().isoformat()
+    if has_peers(build):
+        results.absent = dict(line.split(": ", 1) for line in (build / "peers_absent.txt").read_text().splitlines())
+    else:
+        results.absent = {"peers": "not asked for (--peers)"}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+def number(value):
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def cell(results, row, candidate):
+    """Median / minimum ± half of the distance between the quartiles."""
+    values = results.values(row, candidate)
+    if not values:
+        return "–"
+    middle = statistics.median(values)
+    if len(values) < 3 or middle == 0:
+        return number(middle)
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    star = "" if results.rows[row][candidate].get("pinned", True) else "*"
+    return f"{number(middle)} / {number(min(values))} ±{50 * (high - low) / middle:.0f}%{star}"
+
+
+def ratio(results, row, candidate, base):
+    ours, theirs = results.median(row, candidate), results.median(row, base)
+    return f"{ours / theirs:.2f}" if ours is not None and theirs else "–"
+
+
+def candidates_of(results, *rows):
+    """Sorted by the first of the rows that they have a figure in."""
+    found = {c for row in rows for c in results.rows.get(row, {})}
+    return sorted(found, key=lambda c: [results.median(r, c) if results.median(r, c) is not None else 1e18 for r in rows])
+
+
+def instructions(results, row, candidate):
+    return number(results.rows.get(row, {}).get(candidate, {}).get("instructions"))
+
+
+def tables(results):
+    """(title, head, lines, note)"""
+    has = results.rows
+
+    def table(title, head, lines, note=""):
+        if lines:
+            yield title, head, lines, note
+
+    yield from table("Floor", ["what", "ns", "instructions"],
+                     [[c.replace("_", " "), cell(results, "floor", c), instructions(results, "floor", c)]
+                      for c in candidates_of(results, "floor")])
+    if "pairs/64" in has:
+        yield from table(
+            "The owner alone: pushes so many and pops them; ns per pair",
+            ["queue", "1", "64", "200", "64, beside plain_ring", "instructions"],
+            [[c, *(cell(results, f"pairs/{n}", c) for n in (1, 64, 200)), ratio(results, "pairs/64", c, "plain_ring"),
+              instructions(results, "pairs/64", c)] for c in candidates_of(results, "pairs/64")])
+    if "thief" in has:
+        yield from table(
+            "With a thief on another processor: the owner pushes 64 and pops up to 64",
+            ["queue", "thief flat out: owner, ns per push", "thief, M items/s", "stolen %", "thief every 10 µs: owner, ns per push",
+             "items per try", "256 drained by a thief, ns per item", "drained %"],
+            [[c, cell(results, "thief", c), number((m := results.median("thief:stolen", c)) and 1e3 / m),
+              number(results.median("thief:percent", c)), cell(results, "rare", c), number(results.median("rare:items", c)),
+              cell(results, "drain", c), number(None if (left := results.median("drain:left", c)) is None else 100 - left)]
+             for c in candidates_of(results, "thief", "drain")],
+            "Time of drains is the thief's, with popping what it took; the owner does nothing meanwhile.")
+    if "put_1/1" in has:
+        yield from table(
+            "The global queue: ns per item",
+            ["queue", *(f"{who}, {n}" for who in ("1 producer", "2 producers", "producer and consumer") for n in (1, 128))],
+            [[c, *(cell(results, f"{row}/{n}", c) for row in ("put_1", "put_2", "put_take") for n in (1, 128))]
+             for c in candidates_of(results, "put_1/1")],
+            "One at a time, and in batches of 128.")
+    others = [(row, c) for row in sorted(has) for c in sorted(has[row])
+              if re.match(r"slot|displace|overflow|steal_from|has_work", row)]
+    yield from table("The other operations: ns", ["row", "queue", "ns", "instructions"],
+                     [[row.replace("_", " "), c, cell(results, row, c), instructions(results, row, c)] for row, c in others],
+                     "`slot`: one task into the slot and out again. `overflow`: a task through ring, global queue and back.")
+    counts = [*results.context.get("workers", []), results.context.get("too_many")]
+    for row, title in TITLES.items():
+        shown = [w for w in counts if f"{row}/{w}" in has]
+        if not shown:
+            continue
+        yield from table(
+            f"{title}: {UNITS[row]}",
+            ["scheduler", *(f"{w} worker{'s' if w > 1 else ''}" + (", too many" if w == counts[-1] else "") for w in shown),
+             *(f"beside runq, {w}" for w in shown), *(["instructions"] if row in ("fib", "spawn", "pingpong", "yield") else [])],
+            [[c, *(cell(results, f"{row}/{w}", c) for w in shown), *(ratio(results, f"{row}/{w}", c, "runq") for w in shown),
+              *([instructions(results, f"{row}/1", c)] if row in ("fib", "spawn", "pingpong", "yield") else [])]
+             for c in candidates_of(results, *(f"{row}/{w}" for w in shown))]
+            + floor_line(results, row, len(shown)))
+    for prefix, title, values in (("tasks", "By number of tasks: one task starts so many, all workers; ns per task", SWEEP_TASKS),
+                                  ("grain", "By length of tasks: percent of the workers' time that went into the work", SWEEP_GRAIN)):
+        shown = [n for n in values if f"{prefix}/{n}" in has]
+        unit = (lambda n: f"{n:,}") if prefix == "tasks" else (lambda n: f"{n} ns" if n < 1000 else f"{n // 1000} µs")
+        if shown:
+            yield from table(title, ["scheduler", *map(unit, shown)],
+                             [[c, *(cell(results, f"{prefix}/{n}", c) for n in shown)]
+                              for c in candidates_of(results, *(f"{prefix}/{n}" for n in shown))])
+    if results.absent:
+        yield "Absent", ["what", "why"], [[c, why] for c, why in results.absent.items()], ""
+
+
+def floor_line(results, row, columns):
+    name = {"fib": "two_coroutine_calls", "pingpong": "symmetric_transfer"}.get(row)
+    if not name or not results.rows.get("floor", {}).get(name):
+        return []
+    runq = results.median(f"{row}/1", "runq")
+    first = f"{results.median('floor', name) / runq:.2f}" if runq else "–"
+    return [[f"floor: {name.replace('_', ' ')}", cell(results, "floor", name), *["–"] * (columns - 1), first,
+             *["–"] * (columns - 1), instructions(results, "floor", name)]]
+
+
+def judge(results):
+    """(what, text, bound, ratio of medians, lowest and highest ratio of one repetition, verdict)"""
+    for what, text, ours, theirs, bound in STATEMENTS:
+        mine = results.values(*ours)
+        beside = results.values(*theirs) if isinstance(theirs, tuple) else [theirs] * len(mine)
+        if not mine or not beside:
+            continue
+        value = statistics.median(mine) / statistics.median(beside)
+        each = [a / b for a, b in zip(mine, beside) if b]
+        low, high = min(each), max(each)
+        if value <= bound * (1 + 1e-9):
+            # What single repetitions contradict is not claimed as a ranking.
+            verdict = "yes" if high <= bound * (1 + 1e-9) else "yes, but not in each repetition"
+        else:
+            verdict = "no" if low > bound else "no, but in some repetitions"
+        yield what, text, bound, value, low, high, verdict
+
+
+def statements_table(results):
+    lines = [[text, f"≤ {number(bound)}", number(value), f"{number(low)} … {number(high)}", verdict]
+             for _, text, bound, value, low, high, verdict in judge(results)]
+    return "What was asked for, and what came out", ["statement", "asked", "measured", "single repetitions", "met"], lines, \
+        "Ratios ours / theirs, so less is better; those without `against` are absolute."
+
+
+def as_text(title, head, lines, note):
+    # Long heads are broken into lines, or they would make the columns too wide.
+    heads, widths = [], []
+    for i, name in enumerate(head):
+        width = max([len(line[i]) for line in lines] + [len(word) for word in name.split()])
+        heads.append(textwrap.wrap(name, width))
+        widths.append(width)
+    height = max(map(len, heads))
+    rows = [[([""] * (height - len(h)) + h)[k] for h in heads] for k in range(height)]
+    rows += [["-" * width for width in widths], *lines]
+    text = ["  ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths))) for row in rows]
+    return "\n".join(["", title, *text, *([note] if note else [])])
+
+
+def as_markdown(title, head, lines, note):
+    out = [f"### {title}", "", *([note, ""] if note else []), "| " + " | ".join(head) + " |",
+           "|" + "|".join(["---"] + ["---:"] * (len(head) - 1)) + "|"]
+    return "\n".join([*out, *("| " + " | ".join(line) + " |" for line in lines), ""])
+
+
+# ---- plots and the page ----------------------------------------------------------------------------------------------
+
+def draw(results, folder):
+    try:
+        import matplotlib
+    except ImportError:
+        # Debian's is for Debian's python3, which need not be the first in the path.
+        system = "/usr/bin/python3"
+        if os.path.exists(system) and not os.path.samefile(system, sys.executable):
+            saved = folder / "results.json"
+            folder.mkdir(parents=True, exist_ok=True)
+            save(results, saved)
+            done = subprocess.run([system, "-B", __file__, "--from", saved, "--plots", folder, "--quiet"])
+            saved.unlink()
+            return done.returncode == 0
+        print("no plots: python3-matplotlib is not installed", file=sys.stderr)
+        return False
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "runqkit", "svg.fonttype": "none", "font.size": 9,
+                                "axes.spines.top": False, "axes.spines.right": False})
+    from matplotlib import pyplot
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = {"ring", "ring_drain", "ring_push_batch", "chase_lev", "local_queue", "local_queue_next"}
+    floors = {"plain_ring", "plain_stack", "mutex_deque", "runq_global_queue"}
+
+    def colour(name):
+        return "#1b6ca8" if name in ours else "#999999" if name in floors else "#d98032"
+
+    def finish(figure, name):
+        figure.tight_layout()
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        pyplot.close(figure)
+
+    def bars(name, row, label):
+        names = [c for c in candidates_of(results, row) if results.median(row, c)]
+        if not names:
+            return
+        names.reverse()
+        figure, axes = pyplot.subplots(figsize=(7, 0.7 + 0.24 * len(names)))
+        middle = [results.median(row, c) for c in names]
+        span = [[m - min(results.values(row, c)) for m, c in zip(middle, names)],
+                [max(results.values(row, c)) - m for m, c in zip(middle, names)]]
+        axes.barh(names, middle, color=[colour(c) for c in names], xerr=span,
+                  error_kw={"elinewidth": 0.8, "ecolor": "#333333"})
+        axes.set_xlabel(f"{label}; median, and from the least to the greatest")
+        finish(figure, name)
+
+    def curves(name, prefix, values, x_label, y_label, log_y, at=None):
+        figure, axes = pyplot.subplots(figsize=(7, 3.6))
+        drawn = False
+        for order, c in enumerate(c for c in SCHEDULERS if c in SWEEP_CANDIDATES):
+            points = [(n, m) for n in values if (m := results.median(f"{prefix}/{n}", c))]
+            if len(points) < 2:
+                continue
+            drawn = True
+            axes.plot(*zip(*points), marker="osD^vP*"[order], markersize=4, label=c,
+                      linewidth=2.2 if c == "runq" else 1.2)
+        if drawn:
+            axes.set_xscale("log", base=at or 10)
+            if log_y:
+                axes.set_yscale("log")
+            if at:
+                axes.set_xticks(values, [str(v) for v in values])
+            else:
+                axes.set_xticks(values)
+            axes.minorticks_off()
+            axes.set_xlabel(x_label)
+            axes.set_ylabel(y_label)
+            axes.grid(alpha=0.3)
+            axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+            finish(figure, name)
+        else:
+            pyplot.close(figure)
+
+    bars("pairs", "pairs/64", "push and pop, 64 at a time: ns per pair")
+    bars("drain", "drain", "drained by a thief: ns per item")
+    counts = [*results.context.get("workers", []), results.context.get("too_many")]
+    for row in ("fib", "skynet", "spawn", "tree"):
+        curves(f"{row}", row, [w for w in counts if w], "workers", f"{TITLES[row]}: {UNITS[row]}", True, at=2)
+    curves("tasks", "tasks", SWEEP_TASKS, "tasks", "ns per task", True)
+    curves("grain", "grain", SWEEP_GRAIN, "length of a task, ns", "percent of the workers' time in the work", False)
+    return True
+
+
+PLOTS = {"pairs": "Push and pop, the owner alone", "drain": "256 drained by a thief", "fib": "fib by workers",
+         "skynet": "skynet by workers", "spawn": "spawn by workers", "tree": "lopsided tree by workers",
+         "tasks": "By number of tasks", "grain": "By length of tasks"}
+
+
+def write_page(results, page):
+    folder = page.with_suffix("")
+    drawn = draw(results, folder)
+    context = results.context
+    repetitions = " and ".join(str(len(entry["values"])) for row, name in (("pairs/64", "ring"), ("fib/1", "runq"))
+                               if (entry := results.rows.get(row, {}).get(name)))
+    lines = ["```console", "$ ./kit bench --peers --write-docs", "```", "",
+             f"{context['date']}; {context['machine']}; {context['system']}; {'; '.join(context['compilers'])}. "
+             f"Load before and after: {context['load'][0]:.2f} and {context['load'][1]:.2f}. Instructions: "
+             f"{context.get('instructions') or 'not counted'}."
+             + (" Other programs were running, so rows with two threads or workers say little here."
+                if context["load"][0] > 0.5 else ""), "",
+             f"A cell is median / minimum ± half the distance between the quartiles, over {repetitions} repetitions (queues, scheduler); with a star, the "
+             "threads could not be pinned. Rows of one table can be compared, figures of different runs cannot.", "",
+             as_markdown(*statements_table(results))]
+    lines += [as_markdown(*table) for table in tables(results)]
+    if drawn:
+        lines += [f"![{title}]({folder.name}/{name}.svg)\n" for name, title in PLOTS.items() if (folder / f"{name}.svg").exists()]
+    text = page.read_text()
+    if BEGIN not in text or END not in text:
+        fail(f"{page} has no markers {BEGIN} and {END}")
+    before, rest = text.split(BEGIN, 1)
+    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines).rstrip() + f"\n\n{END}{rest.split(END, 1)[1]}")
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+def save(results, file):
+    file.write_text(json.dumps({"context": results.context, "absent": results.absent, "rows": results.rows}, indent=1))
+
+
+def load(file):
+    results = Results()
+    read = json.loads(file.read_text())
+    results.context, results.absent, results.rows = read["context"], read["absent"], read["rows"]
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", choices=["queues", "scheduler", "all"], default="all")
+    parser.add_argument("--build", type=Path)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--quiet", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--repetitions", type=int)
+    parser.add_argument("--only", default="")
+    for name in ("--json", "--from", "--plots", "--write-docs", "--compare"):
+        parser.add_argument(name, type=Path, dest=name.strip("-").replace("-", "_").replace("from", "source"))
+    options = parser.parse_args()
+    if options.source:
+        results = load(options.source)
+    else:
+        if not options.build:
+            parser.error("--build or --from is needed")
+        build = options.build.resolve()
+        if options.smoke:
+            return smoke(build, options.what)
+        results = Results()
+        before = os.getloadavg()[0]
+        describe(build, results)
+        if options.what in ("queues", "all"):
+            measure_queues(build, results, options)
+        if options.what in ("scheduler", "all"):
+            measure_scheduler(build, results, options)
+        results.context["load"] = [before, os.getloadavg()[0]]
+    if options.json:
+        save(results, options.json)
+    if not options.quiet:
+        for table in tables(results):
+            print(as_text(*table))
+        print(as_text(*statements_table(results)))
+    if options.plots:
+        draw(results, options.plots)
+    if options.write_docs:
+        write_page(results, options.write_docs)
+    if options.compare:
+        now = {s[1]: s[6] for s in judge(results)}
+        then = {s[1]: s[6] for s in judge(load(options.compare))}
+        differing = [t for t in now if t in then and {now[t], then[t]} == {"yes", "no"}]
+        for text in differing:
+            print(f"comes out otherwise: {text}: {then[text]}, now {now[text]}")
+        if differing:
+            sys.exit(1)
+        print(f"all {len(now)} statements come out alike")
+
+
+if __name__ == "__main__":
+    main()
