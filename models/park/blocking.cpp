@@ -28,6 +28,26 @@ struct taken_meanwhile final : park_model<1, 1, 1> {
   handoff<atomics>::ticket ticket = 0;
 };
 
+// Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖ the
+// monitor takes the processor from machine 1, because nobody seems to need it.
+struct taken_for_another final : park_model<2, 1, 1> {
+  taken_for_another() {
+    settle(0);
+    machines[0].held = nullptr;
+    parking.hand_off(processors[0], [] { return true; }, true);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      machines[0].held = parking.come_back_waiting(machines[0]);
+      require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
+    } else {
+      machines[1].held = nullptr;
+      parking.hand_off(processors[0], [] { return true; }, false);
+    }
+  }
+};
+
 // Machine 1 has the processor that machine 0 lost, and runs out of work ‖ machine 0 comes back, does what is left to do,
 // and stops the scheduler.
 template <bool Asks>
@@ -112,6 +132,12 @@ const bool added[] = {
     add_case<taken_meanwhile>({
         .name = "park/taken_meanwhile",
         .property = "a machine that comes back from a blocking call gets its processor, or it back from the monitor",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<taken_for_another>({
+        .name = "park/taken_for_another",
+        .property = "a machine that comes back gets the processor that the monitor takes from another one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

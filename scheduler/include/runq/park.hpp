@@ -185,6 +185,7 @@ class park_protocol {
         }
         // [park.handoff.spin] relaxed: as [park.spin].
         spinning_.fetch_add(1U, std::memory_order::relaxed);
+        withdraw_request();
         m = wake_machine_for(p);
       }
     }
