@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+// Blocking calls: rows S1 to S3, L9, L20, L21, X13 of the scheduler's rules, and L7 as far as calls go.
+// What blocks here waits for something that another task does, so that most tests hang when a call holds that one up,
+// and an alarm ends them; nothing depends on how fast the machine is.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <runq/runq.hpp>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define RUNQ_TEST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer) || \
+    RUNQ_TEST_HAS_FEATURE(address_sanitizer)
+#define RUNQ_TEST_SLOW 1
+#else
+#define RUNQ_TEST_SLOW 0
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::scheduler;
+using runq::task;
+
+constexpr auto patience = 20s;
+constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
+
+class blocking : public testing::Test {
+ protected:
+  void SetUp() override { alarm(longest_test); }
+  void TearDown() override { alarm(0); }
+};
+using blocking_death = blocking;
+
+/// Waits, blocking the thread, until `done()`; false when that takes too long.
+template <class Done>
+bool wait_until(Done&& done) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+bool wait_for(const std::atomic<bool>& flag) {
+  return wait_until([&] { return flag.load(); });
+}
+
+// ---- what it returns ------------------------------------------------------------------------------------------------
+
+TEST_F(blocking, returns_what_the_function_returns) {
+  const pid_t pid = runq::run([]() -> task<pid_t> { co_return co_await runq::blocking([] { return getpid(); }); });
+  EXPECT_EQ(pid, getpid());
+}
+
+TEST_F(blocking, takes_functions_without_a_result) {
+  int calls = 0;
+  runq::run([&]() -> task<> { co_await runq::blocking([&] { ++calls; }); });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(blocking, moves_results_and_functions_that_cannot_be_copied) {
+  const int n = runq::run([]() -> task<int> {
+    auto argument = std::make_unique<int>(6);
+    auto f = [a = std::move(argument)]() mutable {
+      *a *= 7;
+      return std::move(a);
+    };
+    const std::unique_ptr<int> result = co_await runq::blocking(std::move(f));
+    co_return *result;
+  });
+  EXPECT_EQ(n, 42);
+}
+
+TEST_F(blocking, results_need_no_default_constructor) {
+  struct only_from_int {
+    explicit only_from_int(int v) : value(v) {}
+    int value;
+  };
+  const int n = runq::run([]() -> task<int> {
+    const auto result = co_await runq::blocking([] { return only_from_int(5); });
+    co_return result.value;
+  });
+  EXPECT_EQ(n, 5);
+}
+
+TEST_F(blocking, throws_what_the_function_throws) {
+  runq::run([]() -> task<> {
+    std::string caught;
+    try {
+      co_await runq::blocking([] { throw std::runtime_error("from the call"); });
+    } catch (const std::runtime_error& e) {
+      caught = e.what();
+    }
+    EXPECT_EQ(caught, "from the call");
+  });
+}
+
+TEST_F(blocking, throws_on_another_thread_too) {
+  // The call ends only after its processor was taken.
+  runq::run(
+      []() -> task<> {
+        std::atomic<bool> ran{false};
+        runq::go([&] { ran = true; });
+        bool caught = false;
+        try {
+          (void)co_await runq::blocking([&]() -> int {
+            EXPECT_TRUE(wait_for(ran));
+            throw std::runtime_error("late");
+          });
+        } catch (const std::runtime_error&) {
+          caught = true;
+        }
+        EXPECT_TRUE(caught);
+      },
+      {.procs = 1});
+}
+
+TEST_F(blocking, sections_are_for_tasks_only) {
+  EXPECT_THROW({ const runq::blocking_section section; }, runq::misuse);
+}
+
+// ---- what the others do meanwhile -----------------------------------------------------------------------------------
+
+TEST_F(blocking, S1_a_blocking_call_does_not_hold_up_the_others) {
+  scheduler s({.procs = 1});
+  bool others_ran = false;
+  s.run([&]() -> task<> {
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 3; ++i) runq::go([&] { ++ran; });
+    others_ran = co_await runq::blocking([&] { return wait_until([&] { return ran == 3; }); });
+  });
+  EXPECT_TRUE(others_ran);
+  EXPECT_GE(s.stats().handed_off, 1U);
+}
+
+TEST_F(blocking, S1_neither_does_a_section) {
+  bool others_ran = false;
+  runq::run(
+      [&]() -> task<> {
+        std::atomic<bool> ran{false};
+        runq::go([&] { ran = true; });
+        {
+          const runq::blocking_section section;
+          others_ran = wait_for(ran);
+        }
+        co_return;
+      },
+      {.procs = 1});
+  EXPECT_TRUE(others_ran);
+}
+
+TEST_F(blocking, S1_tasks_that_become_runnable_during_the_call_run) {
+  // The processor was idle, or taken without work, before there was any.
+  scheduler s({.procs = 1});
+  const auto handle = s.attach();
+  std::atomic<bool> called{false};
+  std::atomic<bool> ran{false};
+  std::jthread outside([&] {
+    EXPECT_TRUE(wait_for(called));
+    EXPECT_TRUE(wait_until([&] { return s.stats().handed_off == 1; }));
+    handle.go([&] { ran = true; });
+  });
+  s.run([&]() -> task<> {
+    co_await runq::blocking([&] {
+      called = true;
+      EXPECT_TRUE(wait_for(ran));
+    });
+  });
+  EXPECT_TRUE(ran);
+}
+
+// ---- S2: the ways back ----------------------------------------------------------------------------------------------
+
+TEST_F(blocking, S2_a_short_call_keeps_its_processor) {
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    for (int i = 0; i != 1000; ++i) (void)co_await runq::blocking([] { return getppid(); });
+  });
+  const auto n = s.stats();
+  EXPECT_EQ(n.blocking_calls, 1000U);
+  EXPECT_EQ(n.calls_kept + n.calls_moved + n.calls_queued, 1000U);
+  EXPECT_GE(n.calls_kept, 900U);
+}
+
+TEST_F(blocking, S2_else_it_takes_an_idle_one) {
+  scheduler s({.procs = 2});
+  std::atomic<bool> taken{false};
+  std::jthread outside([&] {
+    EXPECT_TRUE(wait_until([&] { return s.stats().handed_off == 1 && s.stats().idle_procs == 2; }));
+    taken = true;
+  });
+  s.run([&]() -> task<> { co_await runq::blocking([&] { EXPECT_TRUE(wait_for(taken)); }); });
+  const auto n = s.stats();
+  EXPECT_EQ(n.calls_kept, 0U);
+  EXPECT_EQ(n.calls_moved, 1U);
+  EXPECT_EQ(n.calls_queued, 0U);
+}
+
+TEST_F(blocking, S2_else_its_task_is_queued) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::atomic<bool> ran{false};
+    runq::go([&] {
+      ran = true;
+      EXPECT_TRUE(wait_until([&] { return s.stats().calls_queued == 1; }));
+      EXPECT_EQ(s.stats().global_queue, 1U);
+    });
+    co_await runq::blocking([&] { EXPECT_TRUE(wait_for(ran)); });
+  });
+  const auto n = s.stats();
+  EXPECT_EQ(n.calls_kept, 0U);
+  EXPECT_EQ(n.calls_moved, 0U);
+  EXPECT_EQ(n.calls_queued, 1U);
+}
+
+task<> call_often(int calls, std::chrono::milliseconds length, std::atomic<int>& inside, std::atomic<int>& most,
+                  runq::wait_group& done) {
+  for (int i = 0; i != calls; ++i) {
+    co_await runq::blocking([&] {
+      const int now = ++inside;
+      int before = most;
+      while (before < now && !most.compare_exchange_weak(before, now)) {
+      }
+      std::this_thread::sleep_for(length);
+      --inside;
+    });
+  }
+  done.done();
+}
+
+TEST_F(blocking, S2_calls_on_one_processor_overlap) {
+  // One after the other they would take 800 ms.
+  constexpr auto broken = 8 * 20 * 5ms;
+  auto shortest = std::chrono::steady_clock::duration::max();
+  int most_at_once = 0;
+  for (int attempt = 0; attempt != 3 && shortest > broken / 2; ++attempt) {
+    const auto begin = std::chrono::steady_clock::now();
+    scheduler s({.procs = 1});
+    s.run([&]() -> task<> {
+      std::atomic<int> inside{0};
+      std::atomic<int> most{0};
+      runq::wait_group done;
+      done.add(8);
+      for (int i = 0; i != 8; ++i) runq::go(call_often(20, 5ms, inside, most, done));
+      co_await done.wait();
+      most_at_once = std::max(most_at_once, most.load());
+    });
+    shortest = std::min(shortest, std::chrono::steady_clock::now() - begin);
+    EXPECT_EQ(s.stats().blocking_calls, 160U);
+  }
+  EXPECT_LT(shortest, broken / 2);
+  EXPECT_GE(most_at_once, 2);
+  EXPECT_LE(most_at_once, 8);
+}
+
+TEST_F(blocking, S3_short_calls_are_not_handed_off) {
+  constexpr std::uint64_t calls = RUNQ_TEST_SLOW ? 100'000 : 1'000'000;
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    for (std::uint64_t i = 0; i != calls; ++i) (void)co_await runq::blocking([] { return getppid(); });
+  });
+  const auto n = s.stats();
+  EXPECT_EQ(n.blocking_calls, calls);
+  // Some are, when this thread has to wait for a CPU in the middle of a call.
+  EXPECT_LT(n.handed_off, calls / 1000);
+  EXPECT_GT(n.calls_kept, calls - calls / 1000);
+  EXPECT_LE(n.machines_started, 3U);
+}
+
+// ---- sections -------------------------------------------------------------------------------------------------------
+
+TEST_F(blocking, a_section_waits_for_a_processor_when_all_are_busy) {
+  // The other task never waits, so there is no idle processor; it gives way only to a machine that asks for it.
+  scheduler s({.procs = 1});
+  bool came_back = false;
+  s.run([&]() -> task<> {
+    std::atomic<bool> ran{false};
+    std::atomic<bool> back{false};
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&]() -> task<> {
+      ran = true;
+      const auto end = runq::clock::now() + patience;
+      while (!back && runq::clock::now() < end) co_await runq::yield();
+      came_back = back;
+      done.done();
+    });
+    {
+      const runq::blocking_section section;
+      EXPECT_TRUE(wait_for(ran));
+    }
+    back = true;
+    EXPECT_TRUE(runq::this_task::running());
+    EXPECT_EQ(runq::this_task::id(), 1U);
+    co_await done.wait();
+  });
+  EXPECT_TRUE(came_back);
+  const auto n = s.stats();
+  EXPECT_EQ(n.calls_moved, 1U);
+  EXPECT_EQ(n.calls_queued, 0U);
+}
+
+TEST_F(blocking, many_sections_wait_for_the_same_processor) {
+  constexpr int tasks = 16;
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::atomic<int> inside{0};
+    std::atomic<int> user_code{0};
+    runq::wait_group done;
+    done.add(tasks);
+    for (int i = 0; i != tasks; ++i) {
+      runq::go([&] {
+        {
+          const runq::blocking_section section;
+          ++inside;
+          EXPECT_TRUE(wait_until([&] { return inside == tasks; }));
+        }
+        EXPECT_EQ(++user_code, 1);  // one processor: one task at a time
+        std::this_thread::yield();
+        --user_code;
+        done.done();
+      });
+    }
+    co_await done.wait();
+  });
+  const auto n = s.stats();
+  EXPECT_EQ(n.blocking_calls, static_cast<std::uint64_t>(tasks));
+  EXPECT_EQ(n.calls_kept + n.calls_moved, static_cast<std::uint64_t>(tasks));
+}
+
+// ---- threads --------------------------------------------------------------------------------------------------------
+
+TEST_F(blocking, L21_sequential_calls_use_the_same_threads) {
+  scheduler s({.procs = 2});
+  s.run([]() -> task<> {
+    for (int i = 0; i != 1000; ++i) co_await runq::blocking([] { std::this_thread::sleep_for(100us); });
+  });
+  EXPECT_LE(s.stats().machines_started, 2U + 3U);
+}
+
+TEST_F(blocking, L21_calls_that_lose_their_processor_use_the_same_threads) {
+  constexpr int calls = RUNQ_TEST_SLOW ? 200 : 1000;
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    for (int i = 0; i != calls; ++i) {
+      std::atomic<bool> ran{false};
+      runq::go([&] { ran = true; });
+      co_await runq::blocking([&] { EXPECT_TRUE(wait_for(ran)); });
+    }
+  });
+  EXPECT_GE(s.stats().handed_off, static_cast<std::uint64_t>(calls));
+  EXPECT_LE(s.stats().machines_started, 1U + 3U);
+}
+
+TEST_F(blocking, L20_L9_all_tasks_may_block_at_once_and_others_still_run) {
+  constexpr int tasks = 20;
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    std::atomic<int> blocked{0};
+    std::atomic<bool> released{false};
+    runq::wait_group done;
+    done.add(tasks);
+    for (int i = 0; i != tasks; ++i) {
+      runq::go([&]() -> task<> {
+        co_await runq::blocking([&] {
+          ++blocked;
+          EXPECT_TRUE(wait_for(released));
+        });
+        done.done();
+      });
+    }
+    const auto end = runq::clock::now() + patience;
+    while (blocked != tasks && runq::clock::now() < end) co_await runq::yield();
+    EXPECT_EQ(blocked, tasks);
+    // Both processors run tasks although so many threads are blocked.
+    std::atomic<int> running{0};
+    runq::wait_group both;
+    both.add(2);
+    for (int i = 0; i != 2; ++i) {
+      runq::go([&] {
+        ++running;
+        EXPECT_TRUE(wait_until([&] { return running == 2; }));
+        both.done();
+      });
+    }
+    co_await both.wait();
+    // L9: a thread per blocked task and one per processor (Go: 22). One more may be on its way out of a call.
+    EXPECT_GE(s.stats().machines, static_cast<std::uint64_t>(tasks) + 2U);
+    EXPECT_LE(s.stats().machines, static_cast<std::uint64_t>(tasks) + 2U + 1U);
+    released = true;
+    co_await done.wait();
+  });
+}
+
+TEST_F(blocking, the_number_of_processors_limits_tasks_and_not_calls) {
+  constexpr int tasks = 12;
+  constexpr unsigned procs = 2;
+  scheduler s({.procs = procs});
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  s.run([&]() -> task<> {
+    runq::wait_group done;
+    done.add(tasks);
+    for (int i = 0; i != tasks; ++i) {
+      runq::go([&]() -> task<> {
+        for (int round = 0; round != 20; ++round) {
+          co_await runq::blocking([] { std::this_thread::sleep_for(300us); });
+          const int now = ++running;
+          int before = most;
+          while (before < now && !most.compare_exchange_weak(before, now)) {
+          }
+          for (int spin = 0; spin != 100; ++spin) std::this_thread::yield();
+          --running;
+        }
+        done.done();
+      });
+    }
+    co_await done.wait();
+  });
+  EXPECT_LE(most, static_cast<int>(procs));
+}
+
+TEST_F(blocking, run_ends_when_the_calls_in_progress_have_ended) {
+  std::atomic<bool> ended{false};
+  runq::run(
+      [&]() -> task<> {
+        std::atomic<bool> begun{false};
+        auto call = [&]() -> task<> {
+          co_await runq::blocking([&] {
+            begun = true;
+            std::this_thread::sleep_for(20ms);
+            ended = true;
+          });
+        };
+        runq::go(call);
+        while (!begun) co_await runq::yield();
+      },
+      {.procs = 2});
+  EXPECT_TRUE(ended);
+}
+
+TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
+  for (int i = 0; i != 20; ++i) {
+    std::atomic<int> ended{0};
+    runq::run(
+        [&]() -> task<> {
+          std::atomic<int> begun{0};
+          for (int k = 0; k != 4; ++k) {
+            runq::go([&] {
+              const runq::blocking_section section;
+              ++begun;
+              std::this_thread::sleep_for(1ms);
+              ++ended;
+            });
+          }
+          while (begun != 4) co_await runq::yield();
+        },
+        {.procs = 1});
+    EXPECT_EQ(ended, 4);
+  }
+}
+
+// ---- limits and deadlocks -------------------------------------------------------------------------------------------
+
+TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto too_many = [] {
+    runq::run(
+        []() -> task<> {
+          for (int i = 0; i != 10; ++i) {
+            runq::go([]() -> task<> { co_await runq::blocking([] { std::this_thread::sleep_for(60s); }); });
+          }
+          co_await runq::blocking([] { std::this_thread::sleep_for(60s); });
+        },
+        {.procs = 1, .max_threads = 4});
+  };
+  EXPECT_EXIT(too_many(), testing::ExitedWithCode(2),
+              "^runtime: program exceeds 4-thread limit\nfatal error: thread exhaustion\n");
+}
+
+TEST_F(blocking, L7_a_task_in_a_blocking_call_is_no_deadlock) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    // The call ends only after the monitor has taken the processor and all of them are idle.
+    std::atomic<bool> all_idle{false};
+    std::jthread outside([&] {
+      EXPECT_TRUE(wait_until([&] { return s.stats().handed_off >= 1 && s.stats().idle_procs == procs; }));
+      std::this_thread::sleep_for(5ms);
+      all_idle = true;
+    });
+    const int got = s.run([&]() -> task<int> {
+      runq::channel<int> result;
+      runq::go([&]() -> task<> {
+        co_await runq::blocking([&] { EXPECT_TRUE(wait_for(all_idle)); });
+        co_await result.send(7);
+      });
+      const auto n = co_await result.receive();
+      co_return n.value_or(0);
+    });
+    EXPECT_EQ(got, 7);
+  }
+}
+
+TEST_F(blocking_death, L7_after_the_call_a_deadlock_is_reported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto deadlock = [](unsigned procs) {
+    runq::run(
+        []() -> task<> {
+          runq::channel<int> result;
+          runq::go([&]() -> task<> {
+            co_await runq::blocking([] { std::this_thread::sleep_for(50ms); });
+            std::fputs("after the call\n", stderr);
+          });
+          (void)co_await result.receive();
+        },
+        {.procs = procs});
+  };
+  const char* const report =
+      "^after the call\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n";
+  EXPECT_EXIT(deadlock(1), testing::ExitedWithCode(2), report);
+  EXPECT_EXIT(deadlock(2), testing::ExitedWithCode(2), report);
+}
+
+}  // namespace

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The monitor: rows S4 to S7, S9 and S10 of the scheduler's rules. What these tests wait for happens only if the
+// monitor does its part: otherwise they run into their patience.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/runq.hpp>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define RUNQ_TEST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer) || \
+    RUNQ_TEST_HAS_FEATURE(address_sanitizer)
+#define RUNQ_TEST_SLOW 1
+#else
+#define RUNQ_TEST_SLOW 0
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::scheduler;
+using runq::task;
+
+constexpr auto patience = 20s;
+constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
+
+class monitor : public testing::Test {
+ protected:
+  void SetUp() override { alarm(longest_test); }
+  void TearDown() override { alarm(0); }
+};
+
+/// Waits, blocking the thread, until `done()`; false when that takes too long.
+template <class Done>
+bool wait_until(Done&& done) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+// ---- S4: when there is nothing to do --------------------------------------------------------------------------------
+
+std::chrono::nanoseconds cpu_time() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+long voluntary_switches() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+struct rest {
+  std::chrono::nanoseconds cpu{};
+  long switches = 0;
+};
+
+// What the process does in 300 ms while all tasks wait for a pipe.
+rest while_idle() {
+  rest seen;
+  scheduler s({.procs = 4});
+  s.run([&]() -> task<> {
+    auto ends = runq::net::pipe();
+    std::jthread outside([&seen, &s, fd = ends.second.fd()] {
+      EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 4; }));
+      std::this_thread::sleep_for(150ms);  // the monitor slows down in steps
+      const auto cpu = cpu_time();
+      const long switches = voluntary_switches();
+      std::this_thread::sleep_for(300ms);
+      seen = {cpu_time() - cpu, voluntary_switches() - switches};
+      EXPECT_EQ(write(fd, "x", 1), 1);
+    });
+    std::byte got{};
+    (void)co_await ends.first.read(std::span(&got, 1));
+    co_await runq::blocking([&] { outside.join(); });
+  });
+  return seen;
+}
+
+TEST_F(monitor, S4_an_idle_scheduler_uses_no_cpu) {
+  // A thread that spins would use 300 ms of it.
+  EXPECT_LT(while_idle().cpu, 100ms);
+}
+
+TEST_F(monitor, S4_sleeps_deeply_when_all_is_idle) {
+  if (RUNQ_TEST_SLOW) GTEST_SKIP() << "sanitizers have threads of their own";
+  // A monitor that wakes up every 10 ms would do so 30 times.
+  EXPECT_LT(while_idle().switches, 15);
+}
+
+// ---- S5: processors of machines in blocking calls -------------------------------------------------------------------
+
+TEST_F(monitor, S5_a_processor_is_kept_for_10_ms_if_nobody_needs_it) {
+  scheduler s({.procs = 2});
+  int judged = 0;
+  s.run([&]() -> task<> {
+    for (int i = 0; i != 50; ++i) {
+      // Only a call with an idle processor beside it, and with no work anywhere, is of this kind.
+      EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+      const std::uint64_t before = s.stats().handed_off;
+      const auto begin = std::chrono::steady_clock::now();
+      co_await runq::blocking([] { std::this_thread::sleep_for(1ms); });
+      const std::uint64_t after = s.stats().handed_off;
+      if (std::chrono::steady_clock::now() - begin > 9ms) continue;  // the machine is busy
+      ++judged;
+      EXPECT_EQ(after, before);
+    }
+  });
+  if (judged == 0) GTEST_SKIP() << "no call of 1 ms was over within 9 ms";
+}
+
+TEST_F(monitor, S5_after_that_it_is_taken) {
+  scheduler s({.procs = 2});
+  std::atomic<bool> taken{false};
+  std::chrono::steady_clock::duration took{};
+  std::jthread outside([&] {
+    EXPECT_TRUE(wait_until([&] { return s.stats().handed_off == 1; }));
+    taken = true;
+  });
+  s.run([&]() -> task<> {
+    EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+    const auto begin = std::chrono::steady_clock::now();
+    co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return taken.load(); })); });
+    took = std::chrono::steady_clock::now() - begin;
+  });
+  EXPECT_GE(took, 10ms);
+}
+
+TEST_F(monitor, S5_the_only_processor_is_taken_at_once) {
+  // Somebody must look for descriptors and timers.
+  scheduler s({.procs = 1});
+  std::atomic<bool> taken{false};
+  std::jthread outside([&] {
+    EXPECT_TRUE(wait_until([&] { return s.stats().handed_off == 1; }));
+    taken = true;
+  });
+  s.run([&]() -> task<> { co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return taken.load(); })); }); });
+  EXPECT_TRUE(taken);
+}
+
+// ---- S6, S7: tasks that run too long --------------------------------------------------------------------------------
+
+task<int> finished_child(int n) { co_return n; }
+
+// Awaits only what is ready at once, until `enough()`.
+template <class Enough>
+task<bool> hog(Enough enough) {
+  const auto end = runq::clock::now() + patience;
+  while (!enough()) {
+    for (int i = 0; i != 100; ++i) (void)co_await finished_child(i);
+    if (runq::clock::now() > end) co_return false;
+  }
+  co_return true;
+}
+
+TEST_F(monitor, S6_a_task_that_never_waits_gives_way_to_the_others) {
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    std::atomic<int> ran{0};
+    for (int i = 0; i != 3; ++i) runq::go([&] { ++ran; });
+    const bool all_ran = co_await hog([&] { return ran == 3; });
+    EXPECT_TRUE(all_ran);
+  });
+  EXPECT_GE(s.stats().preempted, 1U);
+  EXPECT_EQ(s.stats().yields, 0U);
+}
+
+TEST_F(monitor, S6_so_does_one_that_uses_a_channel_that_is_always_ready) {
+  scheduler s({.procs = 1});
+  bool ran = false;
+  s.run([&]() -> task<> {
+    runq::channel<int> c(1);
+    runq::go([&] { ran = true; });
+    const auto end = runq::clock::now() + patience;
+    while (!ran && runq::clock::now() < end) {
+      co_await c.send(1);
+      (void)co_await c.receive();
+    }
+  });
+  EXPECT_TRUE(ran);
+  EXPECT_GE(s.stats().preempted, 1U);
+}
+
+TEST_F(monitor, S6_two_hogs_share_a_processor) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::atomic<int> turns{0};
+    std::atomic<int> last{0};
+    runq::wait_group done;
+    done.add(2);
+    for (int who = 1; who != 3; ++who) {
+      runq::go([&, who]() -> task<> {
+        const bool shared = co_await hog([&, who] {
+          if (last.exchange(who) != who) ++turns;
+          return turns >= 6;
+        });
+        EXPECT_TRUE(shared);
+        done.done();
+      });
+    }
+    co_await done.wait();
+  });
+  EXPECT_GE(s.stats().preempted, 4U);
+}
+
+TEST_F(monitor, S7_a_preempted_task_goes_to_the_global_queue) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    // Plain code before the first co_await, so nobody runs before both are in the local queue.
+    std::vector<std::string> log;
+    std::size_t global = 0;
+    runq::go([&] {
+      log.push_back("other");
+      global = s.stats().global_queue;
+    });
+    runq::go([&] { log.push_back("other"); });
+    (void)co_await hog([&] { return s.stats().preempted != 0; });
+    log.push_back("hog");
+    EXPECT_EQ(log, (std::vector<std::string>{"other", "other", "hog"}));
+    EXPECT_EQ(global, 1U);
+  });
+}
+
+TEST_F(monitor, S7_a_lone_hog_goes_on_after_being_preempted) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    const bool twice = co_await hog([&] { return s.stats().preempted >= 2; });
+    EXPECT_TRUE(twice);
+  });
+}
+
+// ---- S9, S10: descriptors and timers while all machines are busy ----------------------------------------------------
+
+TEST_F(monitor, S10_polls_when_nobody_else_does) {
+  // The only processor always has a task to run, so it never looks at the poller.
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    auto ends = runq::net::pipe();
+    std::atomic<bool> has_read{false};
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&]() -> task<> {
+      std::byte got{};
+      const std::size_t n = co_await ends.first.read(std::span(&got, 1));
+      EXPECT_EQ(n, 1U);
+      has_read = true;
+      done.done();
+    });
+    const auto end = runq::clock::now() + patience;
+    for (int turn = 0; !has_read && runq::clock::now() < end; ++turn) {
+      if (turn == 100) {
+        EXPECT_EQ(write(ends.second.fd(), "x", 1), 1);
+      }
+      co_await runq::yield();
+    }
+    EXPECT_TRUE(has_read);
+    co_await done.wait();
+  });
+}
+
+TEST_F(monitor, S9_what_it_polls_goes_to_the_global_queue) {
+  constexpr std::size_t readers = 8;
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::vector<std::pair<runq::net::stream, runq::net::stream>> pipes;
+    std::size_t waiting = 0;
+    runq::wait_group done;
+    done.add(readers);
+    for (std::size_t i = 0; i != readers; ++i) pipes.push_back(runq::net::pipe());
+    for (std::size_t i = 0; i != readers; ++i) {
+      runq::go([&, i]() -> task<> {
+        std::byte got{};
+        ++waiting;
+        (void)co_await pipes[i].first.read(std::span(&got, 1));
+        done.done();
+      });
+    }
+    while (waiting != readers) co_await runq::yield();
+    for (auto& ends : pipes) EXPECT_EQ(write(ends.second.fd(), "x", 1), 1);
+    // This task holds the only processor, without waiting for anything.
+    EXPECT_TRUE(wait_until([&] { return s.stats().global_queue == readers; }));
+    co_await done.wait();
+    EXPECT_EQ(s.stats().global_queue, 0U);
+  });
+}
+
+TEST_F(monitor, fires_timers_while_all_processors_are_busy) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    runq::timer t;
+    t.start(2ms);
+    EXPECT_TRUE(wait_until([&] { return t.channel().size() == 1; }));
+    co_return;
+  });
+}
+
+// ---- life -----------------------------------------------------------------------------------------------------------
+
+TEST_F(monitor, works_again_after_a_deep_sleep) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    for (int i = 0; i != 3; ++i) {
+      co_await runq::sleep_for(120ms);
+      std::atomic<bool> ran{false};
+      std::atomic<bool> other{false};
+      // Both processors are busy, and one of the tasks is behind a call.
+      runq::go([&] {
+        other = true;
+        EXPECT_TRUE(wait_until([&] { return ran.load(); }));
+      });
+      EXPECT_TRUE(wait_until([&] { return other.load(); }));
+      runq::go([&] { ran = true; });
+      co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return ran.load(); })); });
+    }
+  });
+}
+
+TEST_F(monitor, starts_again_with_every_run) {
+  scheduler s({.procs = 1});
+  for (int i = 0; i != 10; ++i) {
+    const std::uint64_t before = s.stats().handed_off;
+    s.run([&]() -> task<> {
+      std::atomic<bool> ran{false};
+      runq::go([&] { ran = true; });
+      co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return ran.load(); })); });
+    });
+    EXPECT_GT(s.stats().handed_off, before);
+  }
+}
+
+}  // namespace

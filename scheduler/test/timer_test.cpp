@@ -1,0 +1,739 @@
+// SPDX-License-Identifier: MIT
+// Sleeping and timers: rows X4 to X6 and L8 of the scheduler's rules, L7 as far as timers go, and what Go's own tests
+// of package time ask for. Nothing here fails because it is late; what must happen at all is bounded by an alarm.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/runq.hpp>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
+#else
+#define RUNQ_TEST_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer) || \
+    RUNQ_TEST_HAS_FEATURE(address_sanitizer)
+#define RUNQ_TEST_SLOW 1
+#else
+#define RUNQ_TEST_SLOW 0
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::channel_result;
+using runq::scheduler;
+using runq::task;
+using time_point = runq::clock::time_point;
+
+constexpr auto patience = 20s;
+constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
+constexpr auto for_ever = std::chrono::nanoseconds::max();
+
+class timers : public testing::Test {
+ protected:
+  void SetUp() override { alarm(longest_test); }
+  void TearDown() override { alarm(0); }
+};
+using timer_heap = timers;
+using timers_death = timers;
+
+/// Waits, blocking the thread, until `done()`; false when that takes too long.
+template <class Done>
+bool wait_until(Done&& done) {
+  const auto end = runq::clock::now() + patience;
+  while (!done()) {
+    if (runq::clock::now() > end) return false;
+    std::this_thread::sleep_for(100us);
+  }
+  return true;
+}
+
+bool receives_nothing(runq::timer& t) {
+  std::optional<time_point> stale;
+  return t.channel().try_receive(stale) == channel_result::waits;
+}
+
+// ---- the heap -------------------------------------------------------------------------------------------------------
+
+struct logged : runq::detail::timer_node {
+  std::vector<int>* log = nullptr;
+  int number = 0;
+};
+
+std::vector<std::unique_ptr<logged>> make_nodes(std::size_t n, std::vector<int>& log) {
+  std::vector<std::unique_ptr<logged>> nodes;
+  for (std::size_t i = 0; i != n; ++i) {
+    auto& node = *nodes.emplace_back(std::make_unique<logged>());
+    node.log = &log;
+    node.number = static_cast<int>(i);
+    node.fire = [](runq::detail::timer_node& self, runq::detail::instant) {
+      auto& me = static_cast<logged&>(self);
+      me.log->push_back(me.number);
+      return runq::detail::never;
+    };
+  }
+  return nodes;
+}
+
+TEST_F(timer_heap, fires_in_the_order_of_time_and_of_arrival) {
+  std::vector<int> log;
+  const auto nodes = make_nodes(1000, log);
+  std::vector<int> expected(nodes.size());
+  for (std::size_t i = 0; i != nodes.size(); ++i) expected[i] = static_cast<int>(i);
+  std::mt19937 random(1);
+  std::vector<std::size_t> order(nodes.size());
+  for (std::size_t i = 0; i != order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  runq::detail::timer_heap heap;
+  for (const std::size_t i : order) {
+    nodes[i]->when = static_cast<runq::detail::instant>(i / 10);  // ten at a time
+    heap.add(*nodes[i]);
+  }
+  std::stable_sort(expected.begin(), expected.end(), [&](int a, int b) {
+    const auto place = [&](int n) { return std::find(order.begin(), order.end(), n) - order.begin(); };
+    return a / 10 != b / 10 ? a / 10 < b / 10 : place(a) < place(b);
+  });
+  EXPECT_EQ(heap.earliest(), 0);
+  EXPECT_EQ(heap.fire_due(49), 500U);
+  EXPECT_EQ(heap.earliest(), 50);
+  EXPECT_EQ(heap.size(), 500U);
+  EXPECT_EQ(heap.fire_due(1'000'000), 500U);
+  EXPECT_EQ(heap.earliest(), runq::detail::never);
+  EXPECT_EQ(log, expected);
+}
+
+TEST_F(timer_heap, what_was_removed_does_not_fire) {
+  std::vector<int> log;
+  const auto nodes = make_nodes(1000, log);
+  std::mt19937 random(2);
+  runq::detail::timer_heap heap;
+  for (const auto& node : nodes) {
+    node->when = static_cast<runq::detail::instant>(random() % 500);
+    heap.add(*node);
+  }
+  for (std::size_t i = 0; i < nodes.size(); i += 2) {
+    EXPECT_TRUE(heap.remove(*nodes[i]));
+    EXPECT_FALSE(heap.remove(*nodes[i]));
+  }
+  EXPECT_EQ(heap.fire_due(500), 500U);
+  EXPECT_EQ(log.size(), 500U);
+  EXPECT_TRUE(std::all_of(log.begin(), log.end(), [](int n) { return n % 2 == 1; }));
+  EXPECT_TRUE(std::is_sorted(log.begin(), log.end(), [&](int a, int b) {
+    return nodes[static_cast<std::size_t>(a)]->when < nodes[static_cast<std::size_t>(b)]->when;
+  }));
+  for (const auto& node : nodes) EXPECT_FALSE(heap.remove(*node));
+}
+
+TEST_F(timer_heap, clear_forgets_all) {
+  std::vector<int> log;
+  const auto nodes = make_nodes(10, log);
+  runq::detail::timer_heap heap;
+  for (const auto& node : nodes) heap.add(*node);
+  heap.clear();
+  EXPECT_EQ(heap.size(), 0U);
+  EXPECT_EQ(heap.fire_due(1), 0U);
+  for (const auto& node : nodes) EXPECT_FALSE(heap.remove(*node));
+}
+
+// ---- sleeping -------------------------------------------------------------------------------------------------------
+
+TEST_F(timers, sleeps_are_never_short) {
+  runq::run([]() -> task<> {
+    for (const std::chrono::nanoseconds d :
+         {0ns, 1ns, 999ns, 1000ns, 50'000ns, 999'999ns, 1'000'000ns, 1'000'001ns, 1'500'000ns, 10'000'000ns}) {
+      const auto begin = runq::clock::now();
+      co_await runq::sleep_for(d);
+      EXPECT_GE(runq::clock::now() - begin, d);
+      const auto until = runq::clock::now() + d;
+      co_await runq::sleep_until(until);
+      EXPECT_GE(runq::clock::now(), until);
+    }
+  });
+}
+
+TEST_F(timers, sleeping_for_nothing_or_less_gives_the_others_a_turn) {
+  runq::run(
+      []() -> task<> {
+        for (const std::chrono::nanoseconds d : {0ns, -1ns, -1'000'000'000ns, std::chrono::nanoseconds::min()}) {
+          bool other_ran = false;
+          runq::go([&] { other_ran = true; });
+          co_await runq::sleep_for(d);
+          EXPECT_TRUE(other_ran);
+        }
+        co_await runq::sleep_until(time_point::min());
+        co_await runq::sleep_until(runq::clock::now() - 1h);
+      },
+      {.procs = 1});
+}
+
+TEST_F(timers, sleepers_wake_in_the_order_of_time) {
+  bool in_order = false;
+  // A machine that was busy for longer than the gap wakes several at once, in no order: then again.
+  for (int attempt = 0; attempt != 20 && !in_order; ++attempt) {
+    std::vector<int> log;
+    runq::run(
+        [&]() -> task<> {
+          runq::wait_group done;
+          done.add(6);
+          const auto begin = runq::clock::now();
+          for (const int n : {4, 1, 6, 3, 2, 5}) {
+            runq::go([&, n]() -> task<> {
+              co_await runq::sleep_until(begin + n * 5ms);
+              EXPECT_GE(runq::clock::now(), begin + n * 5ms);
+              log.push_back(n);
+              done.done();
+            });
+          }
+          co_await done.wait();
+        },
+        {.procs = 1});
+    in_order = log == std::vector<int>{1, 2, 3, 4, 5, 6};
+  }
+  EXPECT_TRUE(in_order);
+}
+
+TEST_F(timers, many_tasks_sleep_at_once) {
+  constexpr int sleepers = RUNQ_TEST_SLOW ? 10'000 : 100'000;
+  scheduler s({.procs = 2});
+  std::atomic<int> woken{0};
+  std::atomic<int> early{0};
+  s.run([&]() -> task<> {
+    runq::wait_group done;
+    done.add(sleepers);
+    for (int i = 0; i != sleepers; ++i) {
+      runq::go([&, d = std::chrono::microseconds((i * 7919LL) % 100'000)]() -> task<> {
+        const auto begin = runq::clock::now();
+        co_await runq::sleep_for(d);
+        if (runq::clock::now() - begin < d) ++early;
+        ++woken;
+        done.done();
+      });
+    }
+    co_await done.wait();
+  });
+  EXPECT_EQ(woken, sleepers);
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(s.stats().timers, 0U);
+  EXPECT_LE(s.stats().machines_started, 2U + 2U);
+}
+
+TEST_F(timers, X5_many_pending_timers_cost_no_threads) {
+  constexpr int sleepers = RUNQ_TEST_SLOW ? 10'000 : 100'000;
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    std::atomic<int> begun{0};
+    for (int i = 0; i != sleepers; ++i) {
+      runq::go([&, i]() -> task<> {
+        ++begun;
+        co_await runq::sleep_for(1h + std::chrono::seconds(i));
+        ADD_FAILURE() << "an hour has passed";
+      });
+    }
+    while (begun != sleepers) co_await runq::yield();
+    co_await runq::sleep_for(5ms);
+    EXPECT_EQ(s.stats().timers, static_cast<std::size_t>(sleepers));
+  });
+  EXPECT_EQ(s.stats().timers, 0U);
+  EXPECT_LE(s.stats().machines_started, 2U + 2U);
+}
+
+// ---- timers ---------------------------------------------------------------------------------------------------------
+
+TEST_F(timers, a_timer_sends_the_time_once) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    const auto begin = runq::clock::now();
+    t.start(3ms);
+    const auto got = co_await t.channel().receive();
+    EXPECT_TRUE(got.has_value());
+    EXPECT_GE(*got, begin + 3ms);
+    EXPECT_LE(*got, runq::clock::now());
+    EXPECT_FALSE(t.stop());
+    co_await runq::sleep_for(5ms);
+    EXPECT_TRUE(receives_nothing(t));
+  });
+}
+
+TEST_F(timers, a_timer_of_no_time_or_less_fires_once) {
+  runq::run([]() -> task<> {
+    for (const std::chrono::nanoseconds d : {0ns, -5ns, std::chrono::nanoseconds::min()}) {
+      runq::timer t;
+      t.start(d);
+      const auto got = co_await t.channel().receive();
+      EXPECT_TRUE(got.has_value());
+      co_await runq::sleep_for(2ms);
+      EXPECT_TRUE(receives_nothing(t));
+    }
+  });
+}
+
+TEST_F(timers, X6_a_stopped_timer_does_not_fire) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    EXPECT_FALSE(t.stop());
+    t.start(2ms);
+    EXPECT_TRUE(t.stop());
+    EXPECT_FALSE(t.stop());
+    co_await runq::sleep_for(6ms);
+    EXPECT_TRUE(receives_nothing(t));
+  });
+}
+
+TEST_F(timers, X6_nothing_stale_is_received_after_stop) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    t.start(1ms);
+    while (t.channel().size() == 0) co_await runq::sleep_for(1ms);
+    EXPECT_TRUE(t.stop());  // nobody has received it
+    EXPECT_TRUE(receives_nothing(t));
+    EXPECT_FALSE(t.stop());
+  });
+}
+
+TEST_F(timers, X6_nothing_stale_is_received_after_reset) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    t.start(1ms);
+    while (t.channel().size() == 0) co_await runq::sleep_for(1ms);
+    const auto begin = runq::clock::now();
+    EXPECT_TRUE(t.reset(4ms));
+    EXPECT_TRUE(receives_nothing(t) || runq::clock::now() >= begin + 4ms);
+    EXPECT_TRUE(t.reset(4ms));
+    const auto second = runq::clock::now();
+    const auto got = co_await t.channel().receive();
+    EXPECT_TRUE(got.has_value());
+    EXPECT_GE(*got, begin + 4ms);
+    EXPECT_LE(second, runq::clock::now());
+    EXPECT_FALSE(t.reset(1h));  // it had fired, and that was received
+    EXPECT_TRUE(t.stop());
+  });
+}
+
+TEST_F(timers, X6_stop_and_reset_race_with_firing) {
+  constexpr int rounds = RUNQ_TEST_SLOW ? 3000 : 10'000;
+  runq::run(
+      []() -> task<> {
+        // A sleeper keeps the other machine at firing timers.
+        runq::wait_group done;
+        std::atomic<bool> over{false};
+        done.add(1);
+        runq::go([&]() -> task<> {
+          while (!over) co_await runq::sleep_for(20us);
+          done.done();
+        });
+        runq::timer t;
+        for (int i = 0; i != rounds; ++i) {
+          t.start(std::chrono::nanoseconds(i % 50 * 1000));
+          const auto until = runq::clock::now() + std::chrono::nanoseconds(i % 64 * 1000);
+          while (runq::clock::now() < until) {
+          }
+          if (i % 2 == 0) {
+            (void)t.stop();
+          } else {
+            (void)t.reset(1h);
+          }
+          if (!receives_nothing(t)) {
+            ADD_FAILURE() << "stale in round " << i;
+            break;
+          }
+          if (i % 64 == 0) co_await runq::yield();
+        }
+        over = true;
+        co_await done.wait();
+      },
+      {.procs = 2});
+}
+
+TEST_F(timers, a_timer_can_be_moved_earlier) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    t.start(1h);
+    EXPECT_TRUE(t.reset(2ms));
+    const auto got = co_await t.channel().receive();  // within the hour: else the alarm
+    EXPECT_TRUE(got.has_value());
+  });
+}
+
+TEST_F(timers, a_timer_can_be_moved_later) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    t.start(1ms);
+    const auto begin = runq::clock::now();
+    EXPECT_TRUE(t.reset(30ms));
+    const auto got = co_await t.channel().receive();
+    EXPECT_TRUE(got.has_value());
+    EXPECT_GE(*got, begin + 30ms);
+  });
+}
+
+TEST_F(timers, a_timer_can_be_moved_while_somebody_waits_for_it) {
+  runq::run(
+      []() -> task<> {
+        runq::timer t;
+        t.start(1h);
+        runq::wait_group done;
+        done.add(1);
+        runq::go([&]() -> task<> {
+          const auto got = co_await t.channel().receive();
+          EXPECT_TRUE(got.has_value());
+          done.done();
+        });
+        co_await runq::sleep_for(5ms);
+        EXPECT_TRUE(t.reset(1ms));
+        co_await done.wait();
+      },
+      {.procs = 2});
+}
+
+TEST_F(timers, huge_durations_do_not_pass) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    runq::go([]() -> task<> {
+      co_await runq::sleep_for(for_ever);
+      ADD_FAILURE() << "slept for ever";
+    });
+    runq::go([]() -> task<> {
+      co_await runq::sleep_until(time_point::max());
+      ADD_FAILURE() << "slept until the end of time";
+    });
+    runq::timer longest;
+    longest.start(for_ever);
+    runq::timer almost;
+    almost.start(for_ever - 1ns);
+    co_await runq::sleep_for(25ms);
+    EXPECT_TRUE(receives_nothing(longest));
+    EXPECT_TRUE(receives_nothing(almost));
+    EXPECT_EQ(s.stats().timers, 4U);
+    EXPECT_TRUE(longest.stop());
+    EXPECT_TRUE(almost.stop());
+  });
+}
+
+TEST_F(timers, a_timer_destroyed_while_pending_does_nothing) {
+  runq::run(
+      []() -> task<> {
+        for (int i = 0; i != 200; ++i) {
+          auto t = std::make_unique<runq::timer>();
+          t->start(std::chrono::microseconds(i % 20 * 50), i % 2 == 0 ? 0us : 50us);
+          if (i % 3 == 0) co_await runq::sleep_for(std::chrono::microseconds(i % 20 * 50));
+        }
+        co_await runq::sleep_for(5ms);
+      },
+      {.procs = 2});
+}
+
+TEST_F(timers, are_for_tasks_only) {
+  runq::timer t;
+  EXPECT_FALSE(t.stop());
+  EXPECT_THROW(t.start(1ms), runq::misuse);
+}
+
+// ---- tickers --------------------------------------------------------------------------------------------------------
+
+TEST_F(timers, a_ticker_ticks_in_its_rhythm) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    const auto begin = runq::clock::now();
+    t.start(2ms, 1ms);
+    auto last = begin;
+    for (int i = 0; i != 20; ++i) {
+      const auto got = co_await t.channel().receive();
+      EXPECT_TRUE(got.has_value());
+      EXPECT_GT(*got, last);
+      EXPECT_GE(*got, begin + 2ms + i * 1ms);
+      last = *got;
+    }
+    EXPECT_TRUE(t.stop());
+    co_await runq::sleep_for(5ms);
+    EXPECT_TRUE(receives_nothing(t));
+  });
+}
+
+TEST_F(timers, who_receives_late_misses_ticks) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    const auto begin = runq::clock::now();
+    t.start(1ms, 1ms);
+    co_await runq::sleep_for(20ms);
+    EXPECT_EQ(t.channel().size(), 1U);
+    const auto first = co_await t.channel().receive();
+    EXPECT_GE(*first, begin + 1ms);
+    const auto second = co_await t.channel().receive();
+    EXPECT_GE(*second, begin + 20ms);  // not the ones that were missed
+  });
+}
+
+TEST_F(timers, a_ticker_may_have_a_huge_period_or_begin_in_the_past) {
+  runq::run([]() -> task<> {
+    runq::timer once;
+    once.start(1ms, for_ever);
+    (void)co_await once.channel().receive();
+    co_await runq::sleep_for(5ms);
+    EXPECT_TRUE(receives_nothing(once));
+    EXPECT_TRUE(once.stop());
+    runq::timer past;
+    past.start(std::chrono::nanoseconds::min(), 1ms);
+    for (int i = 0; i != 3; ++i) (void)co_await past.channel().receive();
+    EXPECT_TRUE(past.stop());
+  });
+}
+
+TEST_F(timers, a_negative_period_is_none) {
+  runq::run([]() -> task<> {
+    runq::timer t;
+    t.start(1ms, -5ns);
+    (void)co_await t.channel().receive();
+    co_await runq::sleep_for(5ms);
+    EXPECT_TRUE(receives_nothing(t));
+    EXPECT_FALSE(t.stop());
+  });
+}
+
+TEST_F(timers, stopping_a_ticker_races_with_its_ticks) {
+  constexpr int rounds = RUNQ_TEST_SLOW ? 200 : 1000;
+  runq::run(
+      []() -> task<> {
+        runq::timer t;
+        for (int i = 0; i != rounds; ++i) {
+          t.start(0ns, 10us);
+          (void)co_await t.channel().receive();
+          (void)t.stop();
+          EXPECT_TRUE(receives_nothing(t));
+        }
+      },
+      {.procs = 2});
+}
+
+// ---- together with other things -------------------------------------------------------------------------------------
+
+TEST_F(timers, a_select_may_give_up_after_some_time) {
+  runq::run([]() -> task<> {
+    runq::channel<int> nobody_sends;
+    runq::timer timeout;
+    timeout.start(2ms);
+    std::optional<int> n;
+    std::optional<time_point> when;
+    const auto arm =
+        co_await runq::select(runq::on_receive(nobody_sends, n), runq::on_receive(timeout.channel(), when));
+    EXPECT_EQ(arm, 1U);
+    EXPECT_TRUE(when.has_value());
+
+    timeout.start(1h);
+    runq::channel<int> ready(1);
+    co_await ready.send(3);
+    const auto other = co_await runq::select(runq::on_receive(ready, n), runq::on_receive(timeout.channel(), when));
+    EXPECT_EQ(other, 0U);
+    EXPECT_EQ(n, 3);
+    EXPECT_TRUE(timeout.stop());
+  });
+}
+
+TEST_F(timers, L8_numbers_and_letters) {
+  // A tenth of the program's times: 5 numbers, one every 10 ms; 5 letters, one every 4 ms; main sleeps 100 ms.
+  const std::array<std::string, 2> allowed{"a b 1 c d e 2 3 4 5 main terminated",
+                                           "a b 1 c d 2 e 3 4 5 main terminated"};
+  std::string output;
+  // Two steps are 2 ms apart, which a busy machine does not always keep: then again.
+  for (int attempt = 0; attempt != 50; ++attempt) {
+    output.clear();
+    const auto begin = runq::clock::now();
+    runq::run([&]() -> task<> {
+      runq::mutex mutex;
+      auto print = [&](std::string text) -> task<> {
+        const auto lock = co_await mutex.scoped_lock();
+        output += text + " ";
+      };
+      auto numbers = [&]() -> task<> {
+        for (int i = 1; i <= 5; ++i) {
+          co_await runq::sleep_for(10ms);
+          co_await print(std::to_string(i));
+        }
+      };
+      auto letters = [&]() -> task<> {
+        for (char c = 'a'; c <= 'e'; ++c) {
+          co_await runq::sleep_for(4ms);
+          co_await print(std::string(1, c));
+        }
+      };
+      runq::go(numbers);
+      runq::go(letters);
+      co_await runq::sleep_for(100ms);
+      output += "main terminated";
+    });
+    EXPECT_GE(runq::clock::now() - begin, 100ms);
+    if (std::find(allowed.begin(), allowed.end(), output) != allowed.end()) return;
+  }
+  ADD_FAILURE() << "the output was never one of the two that are allowed; at last: " << output;
+}
+
+TEST_F(timers, X5_another_machine_fires_the_timers_of_a_busy_processor) {
+  runq::run(
+      []() -> task<> {
+        runq::timer t;
+        std::atomic<bool> waits{false};
+        std::atomic<bool> received{false};
+        runq::wait_group done;
+        done.add(1);
+        runq::go([&]() -> task<> {
+          waits = true;
+          (void)co_await t.channel().receive();
+          received = true;
+          done.done();
+        });
+        while (!waits) co_await runq::yield();
+        t.start(5ms);
+        // Holds the processor in whose heap the timer is, without waiting for anything.
+        EXPECT_TRUE(wait_until([&] { return received.load(); }));
+        co_await done.wait();
+      },
+      {.procs = 2});
+}
+
+TEST_F(timers, X5_timers_fire_while_two_tasks_saturate_a_channel) {
+  for (const unsigned procs : {1U, 2U}) {
+    runq::channel<int> c;  // they use it a little longer than the main task lives
+    runq::run(
+        [&]() -> task<> {
+          auto echo = [&]() -> task<> {
+            for (;;) (void)co_await c.receive();
+          };
+          auto shout = [&]() -> task<> {
+            for (;;) co_await c.send(1);
+          };
+          runq::go(echo);
+          runq::go(shout);
+          for (int i = 0; i != 5; ++i) co_await runq::sleep_for(2ms);
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(timers, X4_a_long_poll_is_broken_by_a_new_timer) {
+  // One task sleeps for long, and so a machine does, in the poller. The monitor would help in time, but only until it
+  // sleeps, too; so this is done often.
+  scheduler s({.procs = 2});
+  const auto begin = runq::clock::now();
+  s.run([&]() -> task<> {
+    runq::go([]() -> task<> { co_await runq::sleep_for(10s); });
+    for (int i = 0; i != 20; ++i) {
+      EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+      co_await runq::sleep_for(1ms);
+    }
+  });
+  EXPECT_LT(runq::clock::now() - begin, 5s);
+}
+
+TEST_F(timers, a_task_from_outside_breaks_a_long_poll) {
+  scheduler s({.procs = 1});
+  const auto handle = s.attach();
+  runq::channel<int> c(1);
+  const auto begin = runq::clock::now();
+  std::jthread outside([&] {
+    EXPECT_TRUE(wait_until([&] { return s.stats().timers == 1 && s.stats().idle_procs == 1; }));
+    std::this_thread::sleep_for(100ms);  // the monitor sleeps, too
+    handle.go([&c]() -> task<> { co_await c.send(1); });
+  });
+  s.run([&]() -> task<> {
+    runq::go([]() -> task<> { co_await runq::sleep_for(10s); });
+    const auto got = co_await c.receive();
+    EXPECT_EQ(got, 1);
+  });
+  EXPECT_LT(runq::clock::now() - begin, 5s);
+}
+
+// ---- deadlocks ------------------------------------------------------------------------------------------------------
+
+TEST_F(timers, L7_a_pending_timer_is_no_deadlock) {
+  for (const auto d : {std::chrono::nanoseconds(1h), for_ever}) {
+    scheduler s({.procs = 2});
+    runq::channel<int> c(1);
+    std::jthread outside([&] {
+      EXPECT_TRUE(wait_until([&] { return s.stats().timers == 1 && s.stats().idle_procs == 2; }));
+      std::this_thread::sleep_for(20ms);
+      EXPECT_EQ(c.try_send(1), channel_result::done);
+    });
+    s.run([&]() -> task<> {
+      runq::timer t;
+      t.start(d);
+      const auto got = co_await c.receive();
+      EXPECT_EQ(got, 1);
+    });
+  }
+}
+
+TEST_F(timers_death, L7_a_stopped_timer_is_one) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto deadlock = [](unsigned procs) {
+    runq::run(
+        []() -> task<> {
+          runq::timer t;
+          t.start(1h);
+          (void)t.stop();
+          (void)co_await t.channel().receive();
+        },
+        {.procs = procs});
+  };
+  const char* const report = "^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n";
+  EXPECT_EXIT(deadlock(1), testing::ExitedWithCode(2), report);
+  EXPECT_EXIT(deadlock(2), testing::ExitedWithCode(2), report);
+}
+
+TEST_F(timers_death, L7_so_is_one_that_has_fired) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto deadlock = [] {
+    runq::run(
+        []() -> task<> {
+          runq::timer t;
+          t.start(1ms);
+          for (;;) {
+            (void)co_await t.channel().receive();
+            std::fputs("received\n", stderr);
+          }
+        },
+        {.procs = 2});
+  };
+  EXPECT_EXIT(deadlock(), testing::ExitedWithCode(2),
+              "^received\nfatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n");
+}
+
+// ---- the end --------------------------------------------------------------------------------------------------------
+
+TEST_F(timers, run_ends_while_timers_are_pending) {
+  scheduler s({.procs = 2});
+  for (int i = 0; i != 20; ++i) {
+    s.run([&]() -> task<> {
+      std::atomic<int> begun{0};
+      for (int k = 0; k != 20; ++k) {
+        runq::go([&begun, k]() -> task<> {
+          runq::timer t;
+          t.start(std::chrono::microseconds(k * 10), 20us);
+          ++begun;
+          if (k % 2 == 0) {
+            co_await runq::sleep_for(1h);
+          } else {
+            for (;;) (void)co_await t.channel().receive();
+          }
+        });
+      }
+      while (begun != 20) co_await runq::yield();
+    });
+    EXPECT_EQ(s.stats().timers, 0U);
+  }
+  s.run([]() -> task<> { co_await runq::sleep_for(1ms); });
+}
+
+}  // namespace
