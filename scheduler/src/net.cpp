@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -86,14 +87,20 @@ class connection {
   [[nodiscard]] bool closed() const noexcept { return (users_.load(std::memory_order::acquire) & closing) != 0; }
 
   void set_deadline(direction& d, clock::time_point when) {
+    const std::lock_guard lock(deadlines_);
+    // Nobody would take it back: close() has been here.
+    if (closed()) fail(ECANCELED, "set_deadline");
     if (d.heap != nullptr) (void)d.heap->remove(d);
     d.expired.store(false, std::memory_order::relaxed);
     if (when == clock::time_point::max()) return;
     d.when = rt::instant_of(when);
+    if (d.when <= rt::now()) {
+      // Now rather than when the timer gets its turn: the next operation fails.
+      expire(d);
+      return;
+    }
     d.fire = [](rt::timer_node& node, rt::instant) {
-      auto& self = static_cast<direction&>(node);
-      self.expired.store(true, std::memory_order::relaxed);
-      if (rt::goroutine* const g = self.side->notify()) rt::ready(*g);
+      expire(static_cast<direction&>(node));
       return rt::never;
     };
     rt::processor* const p = rt::this_processor();
@@ -104,8 +111,11 @@ class connection {
 
   void close() noexcept {
     if ((users_.fetch_or(closing, std::memory_order::acq_rel) & closing) != 0) return;
-    for (direction* const d : {&read_, &write_}) {
-      if (d->heap != nullptr) (void)d->heap->remove(*d);
+    {
+      const std::lock_guard lock(deadlines_);
+      for (direction* const d : {&read_, &write_}) {
+        if (d->heap != nullptr) (void)d->heap->remove(*d);
+      }
     }
     enter_unchecked();
     home_.events.wake(polled_);
@@ -182,6 +192,10 @@ class connection {
  private:
   static constexpr std::uint32_t closing = std::uint32_t{1} << 31;
 
+  static void expire(direction& d) {
+    d.expired.store(true, std::memory_order::relaxed);
+    if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
+  }
   void enter_unchecked() noexcept { users_.fetch_add(1, std::memory_order::acq_rel); }
   void leave() noexcept {
     if (users_.fetch_sub(1, std::memory_order::acq_rel) != (closing | 1)) return;
@@ -195,6 +209,7 @@ class connection {
   rt::descriptor& polled_;
   direction read_;
   direction write_;
+  std::mutex deadlines_;  // any task may close while another sets a deadline
   std::atomic<std::uint32_t> users_{0};
   std::atomic<bool> released_{false};
 };
@@ -267,7 +282,8 @@ void stream::set_read_deadline(clock::time_point when) { connection_->set_deadli
 void stream::set_write_deadline(clock::time_point when) { connection_->set_deadline(connection_->writing(), when); }
 
 void stream::shutdown_write() {
-  if (::shutdown(connection_->fd(), SHUT_WR) != 0) fail(errno, "shutdown");
+  const connection::use use(connection_, "shutdown");
+  if (::shutdown(connection_->open_fd(), SHUT_WR) != 0) fail(errno, "shutdown");
 }
 void stream::close() noexcept {
   if (connection_) connection_->close();
@@ -311,7 +327,9 @@ task<stream> listener::accept(std::stop_token stop) {
 std::uint16_t listener::port() const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (getsockname(connection_->fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) fail(errno, "getsockname");
+  const connection::use use(connection_, "getsockname");
+  if (getsockname(connection_->open_fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    fail(errno, "getsockname");
   if (address.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
   if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
   return 0;
@@ -367,7 +385,9 @@ listener listen_at(int family, const sockaddr* address, socklen_t size) {
 }
 
 task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::stop_token stop) {
+  owned_fd owner(fd);
   auto c = std::make_shared<connection>(fd);
+  (void)owner.release();
   {
     const connection::use use(c, "connect");
     if (::connect(fd, address, size) != 0) {

@@ -70,11 +70,11 @@ void machine_parker::park() {
       } catch (const std::system_error& error) {
         fatal(std::string("runq: a machine cannot sleep: ") + error.what() + "\nfatal error: no poller\n");
       }
-      in_poll_.store(true, std::memory_order::release);
+      home->events.sleeper.store(this, std::memory_order::release);
       // Pairs with unpark(): either this sees the token, or unpark() sees that it must interrupt.
       policy::fence(std::memory_order::seq_cst);
       home->sleep_in_poller(*this);
-      in_poll_.store(false, std::memory_order::relaxed);
+      home->events.sleeper.store(nullptr, std::memory_order::relaxed);
       home->events.leave();
     } else {
       token_.park();
@@ -84,9 +84,11 @@ void machine_parker::park() {
 }
 
 void machine_parker::unpark() {
+  // Once it has the token the machine may come to its end, and this parker with it.
+  core& of = *home;
   token_.unpark();
   policy::fence(std::memory_order::seq_cst);
-  if (in_poll_.load(std::memory_order::acquire)) home->events.interrupt();
+  if (of.events.sleeper.load(std::memory_order::acquire) == this) of.events.interrupt();
 }
 
 }  // namespace runq::detail

@@ -19,6 +19,13 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   goroutine& g = fall_asleep(self, wait_reason::sleep);
   processor& p = *this_processor();
   core& home = p.home;
+  if (node_.when <= now()) {
+    // Behind all others, as yield(): a timer that is due at once could fire before they have had their turn.
+    g.set_status(task_status::runnable);
+    home.global.put(&g);
+    home.parking.submitted();
+    return;
+  }
   node_.who = &g;
   node_.fire = [](timer_node& n, instant) {
     ready(*static_cast<sleeper&>(n).who);
@@ -38,9 +45,10 @@ timer::timer() noexcept {
     auto& self = static_cast<node&>(n);
     // A full channel has the time of a tick that nobody has received yet.
     (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
-    if (self.period == 0) return detail::never;
+    if (self.period <= 0) return detail::never;
     // In the rhythm it was started in, whatever was missed.
-    return n.when + self.period * ((now - n.when) / self.period + 1);
+    const detail::instant last = n.when + self.period * ((now - n.when) / self.period);
+    return self.period > detail::end_of_time - last ? detail::end_of_time : last + self.period;
   };
 }
 

@@ -14,6 +14,7 @@ constexpr std::size_t arity = 4;
 void timer_heap::add(timer_node& node) {
   const std::lock_guard lock(mutex_);
   node.heap = this;
+  node.when = std::min(node.when, end_of_time);
   node.order = added_++;
   nodes_.push_back(&node);
   node.place = nodes_.size() - 1;

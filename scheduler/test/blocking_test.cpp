@@ -128,7 +128,9 @@ TEST_F(blocking, throws_on_another_thread_too) {
       {.procs = 1});
 }
 
-TEST_F(blocking, sections_are_for_tasks_only) { EXPECT_THROW(runq::blocking_section(), runq::misuse); }
+TEST_F(blocking, sections_are_for_tasks_only) {
+  EXPECT_THROW({ const runq::blocking_section section; }, runq::misuse);
+}
 
 // ---- what the others do meanwhile -----------------------------------------------------------------------------------
 

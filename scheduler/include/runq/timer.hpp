@@ -66,7 +66,7 @@ class timer {
   timer& operator=(const timer&) = delete;
   ~timer() { (void)stop(); }
 
-  /// Fires once after `d`, or first after `d` and then every `period`, if that is not 0. Stops what it was doing
+  /// Fires once after `d`, or first after `d` and then every `period`, if that is more than 0. Stops what it was doing
   /// before.
   void start(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
   /// Nothing is received any more, not even what was sent already. Returns whether it was still to fire.

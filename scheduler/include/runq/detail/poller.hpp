@@ -64,6 +64,8 @@ class poller {
   /// Until when the one that polls intends to sleep; 0 when nobody does. Set before the timers are looked at for the
   /// last time, with a fence between: see core::timer_added().
   std::atomic<instant> sleeps_until{0};
+  /// The one that sleeps in the poller, if somebody does: never looked into, because it may be gone.
+  std::atomic<const void*> sleeper{nullptr};
   /// When somebody last looked for events.
   std::atomic<instant> last_poll{0};
 

@@ -17,15 +17,18 @@ namespace runq::detail {
 /// Nanoseconds of the monotonic clock.
 using instant = std::int64_t;
 inline constexpr instant never = std::numeric_limits<instant>::max();
+/// What is to happen later than time goes is due then, which is pending all the same.
+inline constexpr instant end_of_time = never - 1;
 
 [[nodiscard]] inline instant now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-/// now() + d, or never when that is later than time goes.
+/// now() + d, but not later than time goes; now() if d < 0.
 [[nodiscard]] inline instant in(std::chrono::nanoseconds d) noexcept {
   const instant begin = now();
-  return d.count() > never - begin ? never : begin + d.count();
+  if (d.count() <= 0) return begin;
+  return d.count() > end_of_time - begin ? end_of_time : begin + d.count();
 }
 
 class timer_heap;
