@@ -254,9 +254,9 @@ TEST(fatal, L7_no_deadlock_while_tasks_run) {
 
 // Machines that go to sleep at the moment at which the main task is started.
 TEST(fatal, L7_no_deadlock_while_main_is_being_started) {
-  for (std::size_t i = 0; i != sched_test::rounds(50'000); ++i) {
+  for (std::size_t i = 0; i != sched_test::rounds(10'000); ++i) {
     runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 3)});
-    for (std::size_t k = i % 64; k != 0; --k) std::this_thread::yield();
+    for (std::size_t k = i % 64 * 16; k != 0; --k) runq::std_atomics::pause();
     s.run([] {});
   }
 }
@@ -270,7 +270,7 @@ TEST(fatal, L7_no_deadlock_while_a_stop_is_being_requested) {
       std::atomic<bool> begun{false};
       std::thread stopper([&] {
         while (!begun) std::this_thread::yield();
-        for (std::size_t k = i % 64; k != 0; --k) std::this_thread::yield();
+        for (std::size_t k = i % 64 * 16; k != 0; --k) runq::std_atomics::pause();
         source.request_stop();
       });
       s.run([&]() -> task<> {

@@ -135,7 +135,7 @@ std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
         bytes = frames + sizeof(runq::detail::goroutine);
         std::printf("%s that waits on a channel: %zu bytes, of which its record %zu\n", what, bytes,
                     sizeof(runq::detail::goroutine));
-        EXPECT_GE(frames, 64U) << "nothing was measured";
+        EXPECT_GE(frames, 32U) << "nothing was measured";
         // Half of them end here, the others with the main task.
         for (std::size_t i = 0; i != n / 2; ++i) co_await c.send(0);
       },
@@ -183,6 +183,7 @@ TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
 }
 
 TEST(memory, L2_many_schedulers_at_once_leave_nothing) {
+  runq::run([] {});  // with the first thread a sanitizer starts one of its own
   const std::size_t threads = sched_test::threads_of_this_process();
   {
     std::vector<std::unique_ptr<runq::scheduler>> all;

@@ -166,7 +166,7 @@ void parallel_tokens(unsigned procs, unsigned laps) {
 
 // Go's TestGoroutineParallelism.
 TEST(scheduler_stress, L18_four_tasks_that_spin_for_each_other_all_run_at_once) {
-  for (std::size_t i = 0; i != rounds(500); ++i) parallel_tokens(4, 20);
+  for (std::size_t i = 0; i != rounds(200); ++i) parallel_tokens(4, 5);
 }
 
 // Go's TestGoroutineParallelism2, which found golang/go#45867: the tasks are started by each other, after a load whose
@@ -175,7 +175,7 @@ TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_on
   constexpr unsigned procs = 4;
   runq::run(
       []() -> task<> {
-        for (std::size_t i = 0; i != rounds(5'000); ++i) {
+        for (std::size_t i = 0; i != rounds(2'000); ++i) {
           // Load: tasks that end in no order, so that machines are spinning, about to sleep, or asleep.
           runq::wait_group load;
           load.add(procs * 2);
@@ -193,7 +193,7 @@ TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_on
             if (k + 1 != procs) {
               runq::go([&, k] { start(k + 1); });
             }
-            sched_test::pass_tokens(turn, k, procs, 3);
+            sched_test::pass_tokens(turn, k, procs, 1);
             group.done();
           };
           runq::go([&] { start(0); });
@@ -208,10 +208,10 @@ TEST(scheduler_stress, X3_tasks_from_outside_all_run_at_once) {
   constexpr unsigned procs = 3;
   runq::scheduler s({.procs = procs});
   const auto outside = s.attach();
-  for (std::size_t i = 0; i != rounds(5'000); ++i) {
+  for (std::size_t i = 0; i != rounds(2'000); ++i) {
     std::atomic<unsigned> turn{0};
     for (unsigned k = 0; k != procs; ++k) {
-      outside.go([&, k] { sched_test::pass_tokens(turn, k, procs, 3); });
+      outside.go([&, k] { sched_test::pass_tokens(turn, k, procs, 1); });
     }
     s.wait();
   }
@@ -352,7 +352,7 @@ TEST(scheduler_stress, L19_no_wake_up_is_lost_when_machines_sleep_after_every_ta
   for (const unsigned procs : {1U, 2U, 3U}) {
     runq::scheduler s({.procs = procs});
     const auto outside = s.attach();
-    for (std::size_t i = 0; i != rounds(100'000); ++i) {
+    for (std::size_t i = 0; i != rounds(30'000); ++i) {
       std::atomic<int> ran{0};
       outside.go([&] { ++ran; });
       s.wait();
