@@ -322,14 +322,18 @@ TEST_F(monitor, works_again_after_a_deep_sleep) {
       co_await runq::sleep_for(120ms);
       std::atomic<bool> ran{false};
       std::atomic<bool> other{false};
+      runq::wait_group done;
+      done.add(1);
       // Both processors are busy, and one of the tasks is behind a call.
       runq::go([&] {
         other = true;
         EXPECT_TRUE(wait_until([&] { return ran.load(); }));
+        done.done();
       });
       EXPECT_TRUE(wait_until([&] { return other.load(); }));
       runq::go([&] { ran = true; });
       co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return ran.load(); })); });
+      co_await done.wait();
     }
   });
 }

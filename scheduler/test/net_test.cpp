@@ -127,9 +127,9 @@ task<int> error_of_write(stream& s, std::size_t n = 1, std::stop_token stop = {}
   co_return co_await error_of(s.write(bytes, stop));
 }
 
-constexpr std::size_t more_than_buffers = std::size_t{16} << 20;
+constexpr std::size_t more_than_buffers = std::size_t{1} << 20;  // of pipes and socket pairs
 
-/// Whether the task `waits` comes to wait for the poller: the scheduler's dump says so.
+/// Whether some task comes to wait for the poller: the scheduler's dump says so.
 task<bool> somebody_waits(scheduler& s) {
   const auto end = runq::clock::now() + patience;
   while (s.dump().find("[IO wait]") == std::string::npos) {
