@@ -4,7 +4,8 @@
 #   EXPECTED.regex   a regular expression that matches all of it, but for the last line feed; no file: any output
 #   EXPECTED.err     its standard error, exactly; no file: nothing
 #   EXPECTED.status  its exit status; no file: 0
-execute_process(COMMAND "${PROGRAM}" OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status TIMEOUT 100)
+# EMULATOR, where there is one, is the command that runs PROGRAM.
+execute_process(COMMAND ${EMULATOR} "${PROGRAM}" OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status TIMEOUT 100)
 
 function(expect what got file default)
   set(wanted "${default}")

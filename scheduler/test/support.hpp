@@ -178,7 +178,7 @@ inline constexpr const char* deadlock_line = "^fatal error: all goroutines are a
 
 #define RUNQ_EXPECT_STATUS_2(statement, stderr_matcher)                 \
   do {                                                                  \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");                     \
+    GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);            \
     EXPECT_EXIT(statement, testing::ExitedWithCode(2), stderr_matcher); \
   } while (false)
 
