@@ -19,7 +19,8 @@ struct taken_meanwhile final : park_model<1, 1, 1> {
       if (!in_call.leave(ticket)) m.held = parking.come_back_waiting(m);
       require(m.held != nullptr, "the machine has no processor although the scheduler does not stop");
     } else {
-      parking.hand_off(processors[0], [this] { return in_call.retake(in_call.peek() | 1); }, false);
+      parking.hand_off(
+          processors[0], [this] { return in_call.retake(in_call.peek() | 1); }, false);
     }
   }
   void finish() override { require_all_accounted_for(); }
@@ -28,13 +29,14 @@ struct taken_meanwhile final : park_model<1, 1, 1> {
   handoff<atomics>::ticket ticket = 0;
 };
 
-// Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖ the
-// monitor takes the processor from machine 1, because nobody seems to need it.
+// Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖
+// the monitor takes the processor from machine 1, because nobody seems to need it.
 struct taken_for_another final : park_model<2, 1, 1> {
   taken_for_another() {
     settle(0);
     machines[0].held = nullptr;
-    parking.hand_off(processors[0], [] { return true; }, true);
+    parking.hand_off(
+        processors[0], [] { return true; }, true);
     constructed();
   }
   void thread(unsigned index) override {
@@ -43,19 +45,21 @@ struct taken_for_another final : park_model<2, 1, 1> {
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
     } else {
       machines[1].held = nullptr;
-      parking.hand_off(processors[0], [] { return true; }, false);
+      parking.hand_off(
+          processors[0], [] { return true; }, false);
     }
   }
 };
 
-// Machine 1 has the processor that machine 0 lost, and runs out of work ‖ machine 0 comes back, does what is left to do,
-// and stops the scheduler.
+// Machine 1 has the processor that machine 0 lost, and runs out of work ‖ machine 0 comes back, does what is left to
+// do, and stops the scheduler.
 template <bool Asks>
 struct given_back final : park_model<2, 1, 1> {
   given_back() {
     settle(0);
     machines[0].held = nullptr;
-    parking.hand_off(processors[0], [] { return true; }, true);
+    parking.hand_off(
+        processors[0], [] { return true; }, true);
     parking.found(machines[1]);
     constructed();
   }
@@ -87,7 +91,8 @@ struct stopped_meanwhile final : park_model<2, 1, 1> {
   stopped_meanwhile() {
     settle(0);
     machines[0].held = nullptr;
-    parking.hand_off(processors[0], [] { return true; }, true);
+    parking.hand_off(
+        processors[0], [] { return true; }, true);
     parking.found(machines[1]);
     constructed();
   }
@@ -107,7 +112,8 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
     parking.resize(1);
     settle(0);
     machines[0].held = nullptr;
-    parking.hand_off(processors[0], [] { return true; }, true);
+    parking.hand_off(
+        processors[0], [] { return true; }, true);
     parking.found(machines[1]);
     constructed();
   }

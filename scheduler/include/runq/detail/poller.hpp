@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "runq/detail/goroutine.hpp"
-#include "runq/readiness.hpp"
 #include "runq/detail/timers.hpp"
+#include "runq/readiness.hpp"
 
 namespace runq::detail {
 

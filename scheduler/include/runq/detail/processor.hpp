@@ -12,11 +12,11 @@
 #include "runq/chase_lev.hpp"
 #include "runq/detail/frames.hpp"
 #include "runq/detail/goroutine.hpp"
-#include "runq/handoff.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/detail/tracer.hpp"
+#include "runq/handoff.hpp"
 #include "runq/park.hpp"
 #include "runq/parker.hpp"
 
