@@ -69,6 +69,12 @@ class parker {
     await([this] { return token_.load(std::memory_order::relaxed) != 0; }, file, line);
     token_.exchange(0, std::memory_order::acquire, file, line);
   }
+  [[nodiscard]] bool take(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return token_.exchange(0, std::memory_order::acquire, file, line) != 0;
+  }
+  [[nodiscard]] bool has_token(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    return token_.load(std::memory_order::relaxed, file, line) != 0;
+  }
   void unpark(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     token_.store(1, std::memory_order::release, file, line);
   }

@@ -34,6 +34,8 @@ class parker {
     await([this] { return token_.load(std::memory_order::relaxed) != 0; });
     token_.exchange(0, std::memory_order::acquire);
   }
+  [[nodiscard]] bool take(const char* = "", int = 0) { return token_.exchange(0, std::memory_order::acquire) != 0; }
+  [[nodiscard]] bool has_token(const char* = "", int = 0) const { return token_.load(std::memory_order::relaxed) != 0; }
   void unpark(const char* = "", int = 0) { token_.store(1, std::memory_order::release); }
 
  private:

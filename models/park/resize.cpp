@@ -31,6 +31,7 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
     started = 0;
     parking.restart(1);
     require(parking.resize(1) == 0, "a stopped scheduler had processors");
+    parking.submitted();
     require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes nobody");
     require(!parking.need_spinning(), "one more machine is asked for in a scheduler that has just started");
   }

@@ -2,22 +2,16 @@
 // The monitor (Go's sysmon): a thread without a processor that looks after what nobody else may have time for:
 // processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all machines
 // are busy.
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/monitor_rhythm.hpp"
 
 namespace runq::detail {
 namespace {
 
-constexpr instant microsecond = 1000;
-constexpr instant millisecond = 1000 * microsecond;
-
-// Go's rhythm: 20 µs; after 50 rounds in which there was nothing to do, twice as long each time, up to 10 ms.
-constexpr instant shortest_sleep = 20 * microsecond;
-constexpr instant longest_sleep = 10 * millisecond;
-constexpr unsigned quick_rounds = 50;
+constexpr instant millisecond = 1'000'000;
 
 constexpr instant time_slice = 10 * millisecond;
 constexpr instant poll_period = 10 * millisecond;
@@ -34,18 +28,12 @@ struct core::watched {
 
 void core::monitor() {
   std::vector<watched> seen(max_processors);
-  instant sleep = shortest_sleep;
-  unsigned idle_rounds = 0;
+  monitor_rhythm rhythm;
   instant next_trace = now() + (trace_period_ == never ? 0 : trace_period_);
   while (!monitor_stops_.load(std::memory_order::relaxed)) {
-    if (idle_rounds == 0) {
-      sleep = shortest_sleep;
-    } else if (idle_rounds > quick_rounds) {
-      sleep = std::min(2 * sleep, longest_sleep);
-    }
-    (void)monitor_parker_.park_for(sleep);
+    (void)monitor_parker_.park_for(rhythm.next());
     print_trace(next_trace);
-    if (trace_period_ == never && sleep == longest_sleep && parking.idle_processors() >= parking.limit()) {
+    if (trace_period_ == never && rhythm.slowest() && parking.idle_processors() >= parking.limit()) {
       monitor_sleeps_.store(true, std::memory_order::relaxed);
       // Pairs with wake_monitor(): either this sees a processor in use, or its machine sees that the monitor sleeps.
       policy::fence(std::memory_order::seq_cst);
@@ -53,11 +41,12 @@ void core::monitor() {
         monitor_parker_.park();
       }
       monitor_sleeps_.store(false, std::memory_order::relaxed);
-      idle_rounds = 0;
+      for (watched& w : seen) w.tick_since = now();
+      rhythm.looked(true);
       continue;
     }
     const instant t = now();
-    if (events.in_use() && !events.busy() && t - events.last_poll.load(std::memory_order::relaxed) > poll_period) {
+    if (events.in_use() && !sleeping.watched() && t - events.last_poll.load(std::memory_order::relaxed) > poll_period) {
       (void)events.poll(0);
     }
     // Machines fire timers more promptly than this, unless all of them are busy.
@@ -66,7 +55,7 @@ void core::monitor() {
     for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
       did_something |= watch(seen[i], *processors_[i], t);
     }
-    idle_rounds = did_something ? 0 : idle_rounds + 1;
+    rhythm.looked(did_something);
   }
 }
 
@@ -81,7 +70,8 @@ bool core::watch(watched& seen, processor& p, instant t) {
   const auto call = p.in_call.peek();
   if (!handoff<policy>::blocked(call)) {
     const std::uint64_t tick = p.ticks.get();
-    if (seen.tick != tick) {
+    // Time in which no machine holds the processor is nobody's slice.
+    if (seen.tick != tick || !p.in_use.load(std::memory_order::relaxed)) {
       seen.tick = tick;
       seen.tick_since = t;
     } else if (t - seen.tick_since >= time_slice) {
@@ -99,9 +89,14 @@ bool core::watch(watched& seen, processor& p, instant t) {
       p.queue_thief.has_work() || p.forks_thief.has_work() || global.has_work() || parking.somebody_returns();
   const bool others_look = parking.spinning() + parking.idle_processors() != 0;
   if (!has_work && others_look && t - seen.call_since < time_slice) return false;
-  if (!parking.hand_off(
-          p, [&] { return p.in_call.retake(call); }, has_work || !others_look))
-    return false;
+  const auto retake = [&] {
+    if (!p.in_call.retake(call)) return false;
+    p.in_use.store(false, std::memory_order::relaxed);
+    return true;
+  };
+  // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
+  // handoffp and sched.lastpoll.)
+  if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;
   handed_off_.fetch_add(1, std::memory_order::relaxed);
   return true;
 }

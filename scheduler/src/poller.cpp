@@ -27,6 +27,11 @@ int milliseconds(instant timeout) {
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
+int checked(int fd, const char* what) {
+  if (fd < 0) fail(what);
+  return fd;
+}
+
 // The kernel hands these 64 bits back with every event: the descriptor's address, which has 48 bits, and 16 of its
 // generation.
 std::uint64_t tag(const descriptor& d) {
@@ -36,28 +41,26 @@ std::uint64_t tag(const descriptor& d) {
 
 }  // namespace
 
-poller::~poller() {
-  if (epoll_ >= 0) ::close(epoll_);
+poller::poller()
+    : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "runq: epoll_create1")),
+      event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  epoll_event wake{};
+  wake.events = EPOLLIN;
+  if (event_ >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &wake) == 0) return;
+  const int error = errno;
+  close_both();
+  errno = error;
+  fail("runq: eventfd");
+}
+
+poller::~poller() { close_both(); }
+
+void poller::close_both() noexcept {
+  ::close(epoll_);
   if (event_ >= 0) ::close(event_);
 }
 
-void poller::create() {
-  if (created_.load(std::memory_order::acquire)) return;
-  const std::lock_guard lock(mutex_);
-  if (created_.load(std::memory_order::relaxed)) return;
-  if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) fail("runq: epoll_create1");
-  if (event_ < 0) event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (event_ < 0) fail("runq: eventfd");
-  epoll_event wake{};
-  wake.events = EPOLLIN;
-  wake.data.u64 = 0;
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &wake) != 0) fail("runq: epoll_ctl");
-  created_.store(true, std::memory_order::release);
-}
-
 descriptor& poller::open(int fd) {
-  create();
   descriptor* d = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -98,22 +101,19 @@ void poller::close(descriptor& d) {
   free_ = &d;
 }
 
-std::size_t poller::poll(instant timeout) {
+poller::polled poller::poll(instant timeout) {
   std::array<epoll_event, most_events> events;
   const int n = epoll_wait(epoll_, events.data(), most_events, milliseconds(timeout));
   last_poll.store(now(), std::memory_order::relaxed);
-  std::size_t woken = 0;
+  polled result;
   for (int i = 0; i < n; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (event.data.u64 == 0) {
+      // A poll that does not wait leaves the ring to the one that does.
+      if (timeout == 0) continue;
       std::uint64_t count = 0;
-      // A poll that does not wait leaves the interruption to the one that does.
-      if (timeout != 0) {
-        (void)!read(event_, &count, sizeof count);
-        // A read-modify-write: whoever found the flag set and did not write has set his machine's token before, and the
-        // token is looked at after this.
-        interrupted_.exchange(false, std::memory_order::acq_rel);
-      }
+      (void)!read(event_, &count, sizeof count);
+      result.rung = true;
       continue;
     }
     descriptor& d = *reinterpret_cast<descriptor*>(event.data.u64 & ((std::uint64_t{1} << 48) - 1));
@@ -121,22 +121,20 @@ std::size_t poller::poll(instant timeout) {
     if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
       if (goroutine* const g = d.readable.notify()) {
         ready(*g);
-        ++woken;
+        ++result.woken;
       }
     }
     if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) {
       if (goroutine* const g = d.writable.notify()) {
         ready(*g);
-        ++woken;
+        ++result.woken;
       }
     }
   }
-  return woken;
+  return result;
 }
 
-void poller::interrupt() noexcept {
-  if (!created_.load(std::memory_order::acquire)) return;
-  if (interrupted_.exchange(true, std::memory_order::acq_rel)) return;
+void poller::ring() noexcept {
   const std::uint64_t one = 1;
   (void)!write(event_, &one, sizeof one);
 }

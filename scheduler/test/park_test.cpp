@@ -27,11 +27,13 @@ struct machine : runq::park_machine<machine, processor, parker, runq::std_atomic
   processor* held = nullptr;
 };
 
-/// The scheduler around the protocol: `started` are the machines, in the order in which it asked for them.
+/// The scheduler around the protocol, after a first task was submitted to it: `started` are the machines, in the order
+/// in which it asked for them.
 struct host {
   explicit host(unsigned n) : parking(*this) {
     for (unsigned i = 0; i != processors.size(); ++i) processors[i].index = i;
     parking.resize(n);
+    parking.submitted();
   }
   bool work_anywhere() {
     if (while_looking) while_looking();
@@ -66,12 +68,24 @@ struct host {
   runq::park_protocol<machine, processor, host> parking;
 };
 
-// Without processors nothing starts; the first resize() itself asks for one machine, for work may wait already.
 TEST(park, L17_a_submitter_wakes_one_machine_when_none_is_spinning) {
   host h(4);
   ASSERT_EQ(h.started.size(), 1U);
   EXPECT_EQ(h.parking.spinning(), 1U);
   EXPECT_EQ(h.parking.idle_processors(), 3U);
+}
+
+TEST(park, L17_new_processors_are_idle_unless_a_submitter_waits_for_one) {
+  host unasked(2);
+  unasked.parking.resize(4);
+  EXPECT_EQ(unasked.started.size(), 1U) << "the one that spins already is enough";
+  EXPECT_EQ(unasked.parking.idle_processors(), 3U);
+  host asked(0);
+  EXPECT_EQ(asked.started.size(), 0U);
+  EXPECT_TRUE(asked.parking.need_spinning());
+  asked.parking.resize(4);
+  EXPECT_EQ(asked.started.size(), 1U);
+  EXPECT_FALSE(asked.parking.need_spinning());
 }
 
 TEST(park, L17_a_burst_of_submissions_beside_a_spinner_wakes_nobody) {

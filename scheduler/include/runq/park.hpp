@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <utility>
 
 #include "runq/atomics.hpp"
 #include "runq/common.hpp"
@@ -42,6 +43,9 @@ template <class Machine, class Processor, class Parker, class Atomics>
 struct park_machine {
   template <class T>
   using cell = typename Atomics::template cell<T>;
+
+  template <class... Arguments>
+  explicit park_machine(Arguments&&... for_parker) : parker(std::forward<Arguments>(for_parker)...) {}
 
   Parker parker;
   cell<Machine*> next_idle{nullptr};      // under the lock
@@ -248,11 +252,12 @@ class park_protocol {
   /// Machines in blocking calls whose processors were taken: they will make tasks runnable. With the lock held.
   [[nodiscard]] unsigned without_processor() const { return without_processor_.get(); }
 
-  /// From now on there are `n` processors. New ones are idle at first, and one is woken; idle ones that are too many go
-  /// at once, the others when their machines notice (surplus(), retire()). Returns the former number. Any thread.
+  /// From now on there are `n` processors. New ones are idle, and one is woken if a submitter has asked for one before
+  /// there was any; idle ones that are too many go at once, the others when their machines notice (surplus(),
+  /// retire()). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
-    bool more = false;
+    bool asked = false;
     {
       const std::lock_guard lock(mutex_);
       // [park.resize.before] relaxed: written under the lock only.
@@ -271,12 +276,13 @@ class park_protocol {
           continue;
         }
         push_idle(p);
-        more = true;
+        // [park.resize.need] relaxed: set under the lock. Tasks that no spinner is about to find have left a request.
+        asked = need_spinning_.load(std::memory_order::relaxed) != 0;
       }
-      // The machine that submitted() wakes below answers a pending request as well.
-      if (more) withdraw_request();
+      // The machine that submitted() wakes below answers it.
+      if (asked) withdraw_request();
     }
-    if (more) submitted();
+    if (asked) submitted();
     return before;
   }
 

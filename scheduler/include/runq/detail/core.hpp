@@ -17,6 +17,7 @@
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/park.hpp"
+#include "runq/poll_sleep.hpp"
 
 namespace runq::detail {
 
@@ -105,10 +106,18 @@ class core {
   [[nodiscard]] instant earliest_timer() const noexcept;
   /// Fires all timers that are due; returns how many.
   std::size_t fire_timers(instant now);
-  /// An idle machine sleeps in the poller until `token` says that it was woken.
-  void sleep_in_poller(machine_parker& sleeper);
+  /// Whether there are descriptors or timers that nobody waits for in the poller.
+  [[nodiscard]] bool unwatched() const noexcept { return something_to_poll() && !sleeping.watched(); }
+
+  // -- what poll_sleep asks of its host (poll.cpp) --
+
+  [[nodiscard]] bool something_to_poll() const noexcept { return events.in_use() || earliest_timer() != never; }
+  void wait_for_events(instant until);
+  void ring() noexcept { events.ring(); }
+  void fire_timers() { (void)fire_timers(now()); }
 
   poller events;
+  poll_sleep<parker, core, policy> sleeping{*this};
   const options chosen;
   global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;

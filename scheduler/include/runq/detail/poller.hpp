@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// poller: learns from the kernel which descriptors are ready, and is where one idle machine sleeps until then, or until
-// the next timer, or until it is woken.
+// poller: learns from the kernel which descriptors are ready, and is where one idle machine sleeps until then
+// (runq/poll_sleep.hpp).
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,11 @@ struct descriptor {
 /// One epoll instance, edge-triggered, and an eventfd to interrupt whoever sleeps in it.
 class poller {
  public:
-  poller() = default;
+  /// Takes two descriptors. Throws std::system_error.
+  poller();
   poller(const poller&) = delete;
   poller& operator=(const poller&) = delete;
   ~poller();
-
-  /// Makes the kernel's side of it, if that has not been done. Throws std::system_error.
-  void create();
 
   /// Registers `fd`, which must be non-blocking. Throws std::system_error.
   [[nodiscard]] descriptor& open(int fd);
@@ -44,40 +42,31 @@ class poller {
   /// Forgets `d`, for which nobody waits; the caller closes the descriptor after that.
   void close(descriptor& d);
 
+  struct polled {
+    std::size_t woken = 0;  ///< tasks that are runnable now
+    bool rung = false;      ///< a ring() was used up
+  };
   /// Waits up to `timeout` ns (0: not at all; never: without end) for events and makes the tasks that waited for them
-  /// runnable. Returns how many. After create(). Any number of threads without a timeout; one with, between enter() and
-  /// leave().
-  std::size_t poll(instant timeout);
+  /// runnable. Any number of threads without a timeout, who leave rings alone; one with.
+  polled poll(instant timeout);
 
-  /// Whether the caller is the one that polls now.
-  [[nodiscard]] bool enter() noexcept { return !busy_.exchange(true, std::memory_order::acquire); }
-  void leave() noexcept { busy_.store(false, std::memory_order::release); }
-  [[nodiscard]] bool busy() const noexcept { return busy_.load(std::memory_order::relaxed); }
+  /// Makes the poll() that waits, or the next one that is to wait, return at once. Any thread; a system call.
+  void ring() noexcept;
 
-  /// Makes the poll() that is in progress, or the next one, return at once. Any thread; a system call at most once per
-  /// poll.
-  void interrupt() noexcept;
-
-  /// Whether there is anything to poll for; if so, create() was called.
+  /// Whether there is anything to poll for.
   [[nodiscard]] bool in_use() const noexcept { return open_.load(std::memory_order::acquire) != 0; }
 
-  /// Until when the one that polls intends to sleep; 0 when nobody does. Set before the timers are looked at for the
-  /// last time, with a fence between: see core::timer_added().
-  std::atomic<instant> sleeps_until{0};
-  /// The one that sleeps in the poller, if somebody does: never looked into, because it may be gone.
-  std::atomic<const void*> sleeper{nullptr};
   /// When somebody last looked for events.
   std::atomic<instant> last_poll{0};
 
  private:
+  void close_both() noexcept;
+
+  const int epoll_;
+  const int event_;
   std::mutex mutex_;
-  int epoll_ = -1;  // created under mutex_ at first use, then constant
-  int event_ = -1;
   std::vector<std::unique_ptr<descriptor>> all_;  // under mutex_
   descriptor* free_ = nullptr;                    // under mutex_
-  std::atomic<bool> created_{false};
-  std::atomic<bool> busy_{false};
-  std::atomic<bool> interrupted_{false};
   std::atomic<std::size_t> open_{0};
 };
 

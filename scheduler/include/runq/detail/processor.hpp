@@ -86,20 +86,16 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   counter calls, calls_kept, calls_moved, preempted;
 };
 
-/// Where a machine sleeps: one of the idle ones in the poller, if there is something to poll for or a timer to come,
-/// the others on their futexes. machine.cpp.
+/// Where a machine sleeps: one of the idle ones in the poller, the others on their futexes. See runq/poll_sleep.hpp.
 class machine_parker {
  public:
+  explicit machine_parker(core& scheduler) noexcept : home_(scheduler) {}
   void park();
   void unpark();
 
  private:
-  friend core;
-  friend machine;
-  [[nodiscard]] bool woken() const noexcept { return token_.has_token(); }
-  core* home = nullptr;
+  core& home_;
   runq::parker token_;
-  std::atomic<bool> in_poll_{false};
 };
 
 /// For traces.
@@ -107,7 +103,7 @@ enum class machine_state : std::uint8_t { running, spinning, idle, in_call };
 
 /// A thread that runs tasks.
 struct machine : park_machine<machine, processor, machine_parker, policy> {
-  explicit machine(core& scheduler) : home(scheduler) { parker.home = &scheduler; }
+  explicit machine(core& scheduler) : park_machine(scheduler), home(scheduler) {}
   core& home;
   processor* held = nullptr;  // null while it has none
   std::uint32_t number = 0;

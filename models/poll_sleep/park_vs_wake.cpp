@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// A machine goes to sleep in the poller while others wake it, or add a timer that is due before it means to look again.
+// Nothing but a ring ends a sleep here that is too long: so sleeping past a timer, or beside a token, is a deadlock.
+#include "runq/poll_sleep.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+namespace {
+
+template <unsigned Machines>
+struct sleepers : scenario {
+  using sleep_type = poll_sleep<parker, sleepers, atomics>;
+  using instant = typename sleep_type::instant;
+  static constexpr instant soon = 10;
+  static constexpr instant late = 1000;
+
+  // -- what poll_sleep asks of its host --
+
+  [[nodiscard]] bool something_to_poll() const { return descriptors || earliest_timer() != sleep_type::never; }
+  [[nodiscard]] instant earliest_timer() const {
+    const instant added = timer.load(std::memory_order::acquire);
+    return added < far_timer ? added : far_timer;
+  }
+  void wait_for_events(instant until) {
+    if (until != soon) {
+      await([this] { return bell.load(std::memory_order::relaxed) != 0; });
+    }
+    if (bell.load(std::memory_order::relaxed) == 0) return;
+    bell.exchange(0, std::memory_order::relaxed);
+    sleep.answered();
+  }
+  void ring() { bell.store(1, std::memory_order::relaxed); }
+  // The timer's task wakes everybody.
+  void fire_timers() {
+    if (timer.load(std::memory_order::relaxed) == sleep_type::never) return;
+    if (timer.exchange(sleep_type::never, std::memory_order::acq_rel) == sleep_type::never) return;
+    fired.store(1, std::memory_order::release);
+    for (parker& token : tokens) sleep.unpark(token);
+  }
+
+  // -- what the threads do --
+
+  // As a task does that goes to sleep for a moment.
+  void add_timer() {
+    timer.store(soon, std::memory_order::release);
+    if (sleep.timer_added(soon)) sleep.unpark(tokens[0]);
+  }
+  // Woken, a machine looks for work, and sleeps again if there is none.
+  void sleep_until_fired(parker& token) {
+    while (fired.load(std::memory_order::acquire) == 0) sleep.park(token);
+  }
+  void finish() override { require(!sleep.watched(), "nobody sleeps any more, but the poller is taken"); }
+
+  bool descriptors = true;
+  instant far_timer = sleep_type::never;
+  sleep_type sleep{*this};
+  parker tokens[Machines];
+  atomic<instant> timer{sleep_type::never};
+  atomic<int> bell{0};
+  atomic<int> fired{0};
+};
+
+// Machine: sleeps, twice ‖ waker: wakes it, twice.
+struct park_vs_unpark final : sleepers<1> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      sleep.park(tokens[0]);
+      slept.store(1, std::memory_order::release);
+      sleep.park(tokens[0]);
+    } else {
+      sleep.unpark(tokens[0]);
+      await([this] { return slept.load(std::memory_order::acquire) != 0; });
+      sleep.unpark(tokens[0]);
+    }
+  }
+  atomic<int> slept{0};
+};
+
+// Machine 0: sleeps, without end or beyond the new timer ‖ machine 1: adds a timer, then sleeps, too.
+template <bool Timed>
+struct park_vs_timer final : sleepers<2> {
+  park_vs_timer() {
+    if constexpr (Timed) far_timer = late;
+  }
+  void thread(unsigned index) override {
+    if (index != 0) add_timer();
+    sleep_until_fired(tokens[index]);
+  }
+};
+
+// Nothing to poll for at first. Machine 0: sleeps ‖ machine 1: adds a timer, then sleeps, too.
+struct first_timer final : sleepers<2> {
+  first_timer() { descriptors = false; }
+  void thread(unsigned index) override {
+    if (index != 0) add_timer();
+    sleep_until_fired(tokens[index]);
+  }
+};
+
+// Machine: sleeps until the timer has fired ‖ waker: wakes it ‖ another: rings for its timer at the same time.
+struct two_rings final : sleepers<1> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      sleep_until_fired(tokens[0]);
+    } else if (index == 1) {
+      sleep.unpark(tokens[0]);
+    } else {
+      add_timer();
+    }
+  }
+};
+
+// Two machines sleep, one of them in the poller ‖ waker: wakes both.
+struct two_sleepers final : sleepers<2> {
+  void thread(unsigned index) override {
+    if (index < 2) return sleep.park(tokens[index]);
+    for (parker& token : tokens) sleep.unpark(token);
+  }
+};
+
+const bool added[] = {
+    add_case<park_vs_unpark>({
+        .name = "poll_sleep/park_vs_unpark",
+        .property = "a machine that sleeps in the poller, or is about to, wakes when it is woken",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"unpark_fence_acq_rel", "poll_sleep.unpark.fence", std::memory_order::acq_rel},
+                    {"sleeper_fence_acq_rel", "poll_sleep.sleeper.fence", std::memory_order::acq_rel},
+                    {"answered_relaxed", "poll_sleep.answered", std::memory_order::relaxed}},
+    }),
+    add_case<park_vs_timer<false>>({
+        .name = "poll_sleep/park_vs_timer",
+        .property = "a new timer ends a sleep without end",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"timer_fence_acq_rel", "poll_sleep.timer.fence", std::memory_order::acq_rel},
+                    {"until_fence_acq_rel", "poll_sleep.until.fence", std::memory_order::acq_rel},
+                    {"enter_relaxed", "poll_sleep.enter", std::memory_order::relaxed},
+                    {"leave_relaxed", "poll_sleep.leave", std::memory_order::relaxed}},
+    }),
+    add_case<park_vs_timer<true>>({
+        .name = "poll_sleep/park_vs_earlier_timer",
+        .property = "a new timer ends a sleep that is longer",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<first_timer>({
+        .name = "poll_sleep/first_timer",
+        .property = "a machine that adds the first timer is told to wake somebody, or sleeps in the poller itself",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<two_rings>({
+        .name = "poll_sleep/two_rings",
+        .property = "one ring for two who would ring is enough",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<two_sleepers>({
+        .name = "poll_sleep/two_sleepers",
+        .property = "one in the poller and one beside it: each wakes when it is woken",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

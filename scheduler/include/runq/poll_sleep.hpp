@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// poll_sleep: how idle machines sleep when there are descriptors to poll for or timers to come: one in the poller,
+// until the earliest timer, the others on their tokens; and how whoever needs one of them wakes it.
+//
+// Source: findRunnable's last part, wakeNetPoller and netpollBreak of Go's scheduler (runtime/proc.go, netpoll.go;
+// sched.pollUntil). Models: models/poll_sleep/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "runq/atomics.hpp"
+#include "runq/common.hpp"
+
+namespace runq {
+
+/// `Token` is what a machine sleeps on: park() takes a token that unpark() leaves, take() takes it if it is there, and
+/// has_token() says whether it is. `Host` is the scheduler around it:
+///   bool something_to_poll()      descriptors or timers: whether it is worth sleeping in the poller
+///   instant earliest_timer()      when the first timer of all is due, or never
+///   void wait_for_events(instant) sleeps until an event, a ring(), or that instant, and handles the events; calls
+///                                 answered() after it has used up a ring
+///   void ring()                   makes the wait_for_events() in progress, or the next one, return at once
+///   void fire_timers()            fires what is due
+/// Times are in ns of any clock that does not jump. Nothing here takes a lock.
+template <class Token, class Host, class Atomics = std_atomics>
+class poll_sleep {
+  template <class T>
+  using atomic = typename Atomics::template atomic<T>;
+
+ public:
+  using instant = std::int64_t;
+  static constexpr instant never = std::numeric_limits<instant>::max();
+
+  explicit poll_sleep(Host& host) noexcept
+      : host_(host), busy_(false), sleeps_until_(awake), sleeper_(nullptr), rung_(false) {}
+  poll_sleep(const poll_sleep&) = delete;
+  poll_sleep& operator=(const poll_sleep&) = delete;
+
+  /// Sleeps until unpark(token): in the poller if there is something to poll for and nobody else is there. The machine
+  /// whose token it is.
+  void park(Token& token) {
+    while (!token.take()) {
+      // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: one machine at a time waits in the poller.
+      if (!host_.something_to_poll() || busy_.exchange(true, std::memory_order::acquire)) {
+        token.park();
+        return;
+      }
+      poll_until_woken(token);
+      // [poll_sleep.leave] release: pairs with [poll_sleep.enter].
+      busy_.store(false, std::memory_order::release);
+    }
+  }
+
+  /// Makes the present or the next park(token) return. Any thread. `token` may be gone as soon as it has been left.
+  void unpark(Token& token) {
+    Token* const of = &token;
+    token.unpark();
+    // [poll_sleep.unpark.fence] seq_cst: pairs with [poll_sleep.sleeper.fence]: either the sleeper sees its token, or
+    // this sees that it is in the poller; weaker: it sleeps there beside its token.
+    Atomics::fence(std::memory_order::seq_cst);
+    // [poll_sleep.unpark.sleeper] relaxed: ordered by the fence; compared, never looked into.
+    if (sleeper_.load(std::memory_order::relaxed) == of) interrupt();
+  }
+
+  /// To be called after a timer was added that is due at `when`: nobody sleeps in the poller for longer. Returns
+  /// whether nobody polls: then the caller wakes an idle machine, if there is one, which will. A machine that holds a
+  /// processor, and so looks at its timers before it sleeps.
+  [[nodiscard]] bool timer_added(instant when) {
+    // [poll_sleep.timer.fence] seq_cst: pairs with [poll_sleep.until.fence]: either the sleeper sees the timer, or this
+    // sees until when it sleeps; weaker: it sleeps beyond `when`.
+    Atomics::fence(std::memory_order::seq_cst);
+    // [poll_sleep.timer.until] relaxed: ordered by the fence.
+    const instant until = sleeps_until_.load(std::memory_order::relaxed);
+    if (until == awake) return !watched();
+    if (until > when) interrupt();
+    return false;
+  }
+
+  /// Whether a machine sleeps in the poller, or is about to, or just leaves it. Any thread.
+  [[nodiscard]] bool watched() const noexcept {
+    // [poll_sleep.watched] relaxed: a guess; the machine that leaves holds a processor, and comes back.
+    return busy_.load(std::memory_order::relaxed);
+  }
+
+  /// The host has used up a ring: the next interrupt() must ring again. The machine in the poller.
+  void answered() noexcept {
+    // [poll_sleep.answered] acquire: pairs with the fence before [poll_sleep.interrupt]. A read-modify-write: whoever
+    // found the flag up, and so did not ring, has left a token or a timer before, and both are looked at after this;
+    // weaker: they are overlooked.
+    rung_.exchange(false, std::memory_order::acquire);
+  }
+
+ private:
+  static constexpr instant awake = std::numeric_limits<instant>::min();
+
+  void poll_until_woken(Token& token) {
+    // [poll_sleep.sleeper.set] relaxed: ordered by the fence.
+    sleeper_.store(&token, std::memory_order::relaxed);
+    // [poll_sleep.sleeper.fence] seq_cst: pairs with [poll_sleep.unpark.fence].
+    Atomics::fence(std::memory_order::seq_cst);
+    while (!token.has_token()) poll_once();
+    // [poll_sleep.sleeper.clear] relaxed: who still sees it rings once too often.
+    sleeper_.store(nullptr, std::memory_order::relaxed);
+  }
+
+  void poll_once() {
+    // Before the timers are looked at, and longer than any of them.
+    // [poll_sleep.until.announce] relaxed: ordered by the fence.
+    sleeps_until_.store(never, std::memory_order::relaxed);
+    // [poll_sleep.until.fence] seq_cst: pairs with [poll_sleep.timer.fence].
+    Atomics::fence(std::memory_order::seq_cst);
+    const instant until = host_.earliest_timer();
+    // [poll_sleep.until.set] relaxed: who still reads `never` rings once too often.
+    sleeps_until_.store(until, std::memory_order::relaxed);
+    host_.wait_for_events(until);
+    // [poll_sleep.until.clear] relaxed: as [poll_sleep.until.set]: timers are looked at again before the next sleep.
+    sleeps_until_.store(awake, std::memory_order::relaxed);
+    host_.fire_timers();
+  }
+
+  // At most one ring per sleep.
+  void interrupt() {
+    // [poll_sleep.interrupt] relaxed: the callers' fences come before it, for [poll_sleep.answered].
+    if (!rung_.exchange(true, std::memory_order::relaxed)) host_.ring();
+  }
+
+  Host& host_;
+  alignas(cache_line) atomic<bool> busy_;  // a machine is between enter and leave
+  atomic<instant> sleeps_until_;
+  atomic<Token*> sleeper_;
+  atomic<bool> rung_;
+};
+
+}  // namespace runq
