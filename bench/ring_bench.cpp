@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include <benchmark/benchmark.h>
 #include <runq/ring.hpp>
@@ -19,45 +20,69 @@ using runq_bench::item;
 using runq_bench::pinned;
 using runq_bench::tally;
 
-/// How a thief takes its loot out of its own ring: one at a time, as a scheduler does, or all by one claim.
+/// Steals into a ring of the thief's own, and takes the loot out of it: one at a time, as a scheduler does, or all by
+/// one claim.
 enum class loot : bool { pop, drain };
 
 template <loot By>
+class into_a_ring {
+ public:
+  explicit into_a_ring(runq::ring<item>::thief victim) : victim_(victim) {}
+  std::size_t steal(tally& all) noexcept {
+    const auto got = victim_.steal_half_into(mine_);
+    if (!got) return 0;
+    tally some;
+    if constexpr (By == loot::pop) {
+      while (const std::optional<item> value = mine_.pop()) some.add(*value);
+    } else {
+      mine_.drain([&](item value) { some.add(value); });
+    }
+    some.add(got.value);
+    all.add(some);
+    return got.count;
+  }
+
+ private:
+  runq::ring<item>::thief victim_;
+  runq::ring<item> own_;
+  runq::ring<item>::owner mine_ = own_.make_owner();
+};
+
+/// Steals into plain memory, where nobody can steal it again.
+class into_an_array {
+ public:
+  explicit into_an_array(runq::ring<item>::thief victim) : victim_(victim) {}
+  std::size_t steal(tally& all) noexcept {
+    const auto got = victim_.steal_half(loot_);
+    tally some;
+    for (const item value : std::span(loot_).first(got.count)) some.add(value);
+    all.add(some);
+    return got.count;
+  }
+
+ private:
+  runq::ring<item>::thief victim_;
+  std::array<item, runq::ring<item>::capacity() / 2> loot_{};
+};
+
+template <class Thief>
 struct ring_candidate {
   [[nodiscard]] bool push(item value) noexcept { return owner.push(value); }
   [[nodiscard]] std::optional<item> pop() noexcept { return owner.pop(); }
 
-  class thief {
-   public:
-    explicit thief(ring_candidate& victim) : victim_(victim.queue.make_thief()) {}
-    std::size_t steal(tally& all) noexcept {
-      const auto got = victim_.steal_half_into(mine_);
-      if (!got) return 0;
-      tally some;
-      if constexpr (By == loot::pop) {
-        while (const std::optional<item> value = mine_.pop()) some.add(*value);
-      } else {
-        mine_.drain([&](item value) { some.add(value); });
-      }
-      some.add(got.value);
-      all.add(some);
-      return got.count;
-    }
-
-   private:
-    runq::ring<item>::thief victim_;
-    runq::ring<item> own_;
-    runq::ring<item>::owner mine_ = own_.make_owner();
+  struct thief : Thief {
+    explicit thief(ring_candidate& victim) : Thief(victim.queue.make_thief()) {}
   };
 
   runq::ring<item> queue;
   runq::ring<item>::owner owner = queue.make_owner();
 };
+using ring = ring_candidate<into_a_ring<loot::pop>>;
 
 // As `pairs`, but the elements go in by one push_batch().
 void push_batch(benchmark::State& state) {
   const pinned here(0);
-  const auto queue = std::make_unique<ring_candidate<loot::pop>>();
+  const auto queue = std::make_unique<ring>();
   const auto batch = static_cast<std::size_t>(state.range(0));
   std::array<item, 256> values{};
   for (std::size_t i = 0; i != values.size(); ++i) values[i] = i + 1;
@@ -74,8 +99,9 @@ void push_batch(benchmark::State& state) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  runq_bench::add_owner_rows<ring_candidate<loot::pop>>("ring");
-  runq_bench::add_thief_rows<ring_candidate<loot::drain>>("ring_drain");
+  runq_bench::add_owner_rows<ring>("ring");
+  runq_bench::add_thief_rows<ring_candidate<into_a_ring<loot::drain>>>("ring_drain");
+  runq_bench::add_thief_rows<ring_candidate<into_an_array>>("ring_steal_half");
   runq_bench::add_row("pairs/ring_push_batch", push_batch)->Arg(64)->Arg(200);
   return runq_bench::run(argc, argv);
 }

@@ -70,8 +70,12 @@ STATEMENTS = [
     ("queues", "the same against Go's run queue", ("pairs/64", "ring"), ("pairs/64", "go_runq"), 0.6),
     ("queues", "ring with a thief flat out: owner, against crossbeam's FIFO in batches", ("thief", "ring"), ("thief", "crossbeam_fifo_batch"), 0.9),
     ("queues", "the same: time per element that the thief got", ("thief:stolen", "ring"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
+    ("queues", "the same with steal_half into memory: owner", ("thief", "ring_steal_half"), ("thief", "crossbeam_fifo_batch"), 0.9),
+    ("queues", "the same with steal_half into memory: time per element that the thief got", ("thief:stolen", "ring_steal_half"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
     ("queues", "ring drained of 256 by a thief, against crossbeam's FIFO in batches", ("drain", "ring"), ("drain", "crossbeam_fifo_batch"), 0.65),
+    ("queues", "the same with steal_half into memory: drain", ("drain", "ring_steal_half"), ("drain", "crossbeam_fifo_batch"), 0.65),
     ("queues", "ring: part that a thief cannot get while the owner does nothing, percent", ("drain:left", "ring"), 1, 0.0),
+    ("queues", "the same with steal_half into memory, percent", ("drain:left", "ring_steal_half"), 1, 0.0),
     ("queues", "chase_lev, owner alone, 64 at a time, against crossbeam's LIFO", ("pairs/64", "chase_lev"), ("pairs/64", "crossbeam_lifo"), 1.0),
     ("queues", "inject, batches of 128, one producer, against a list under a mutex", ("put_1/128", "inject"), ("put_1/128", "mutex_list"), 1.2),
     ("queues", "the same, two producers", ("put_2/128", "inject"), ("put_2/128", "mutex_list"), 1.2),
@@ -453,7 +457,9 @@ def tables(results):
               number(results.median("thief:percent", c)), cell(results, "rare", c), number(results.median("rare:items", c)),
               cell(results, "drain", c), number(None if (left := results.median("drain:left", c)) is None else 100 - left)]
              for c in candidates_of(results, "thief", "drain")],
-            "Time of drains is the thief's, with popping what it took; the owner does nothing meanwhile.")
+            "Time of drains is the thief's, with popping what it took; the owner does nothing meanwhile. The thief of `ring`, as "
+            "those of the peers in batches, moves half into a queue of its own and pops it there one at a time; `ring_drain` "
+            "empties that queue by one claim; `ring_steal_half` takes half into plain memory, where nobody can steal it again.")
     if "put_1/1" in has:
         yield from table(
             "The global queue: ns per item",
@@ -568,7 +574,7 @@ def draw(results, folder):
                                 "axes.spines.top": False, "axes.spines.right": False})
     from matplotlib import pyplot
     folder.mkdir(parents=True, exist_ok=True)
-    ours = {"ring", "ring_drain", "ring_push_batch", "chase_lev", "local_queue", "local_queue_next"}
+    ours = {"ring", "ring_drain", "ring_steal_half", "ring_push_batch", "chase_lev", "local_queue", "local_queue_next"}
     floors = {"plain_ring", "plain_stack", "mutex_deque", "runq_global_queue"}
 
     def colour(name):

@@ -16,6 +16,7 @@
 //
 //   std::size_t push_batch(std::span<const value>);       // how many went in
 //   runq::steal_result<value> steal_half_into(it& mine, std::size_t limit);
+//   runq::batch_result steal_half(std::span<value> out);  // any thread
 //   values shed_half();    values drain();    std::size_t room();
 //   bool has_work();       std::size_t size_approx();     // any thread
 //   void hand_over();      void rebind();                 // the owner handle moves; the owner's thread changes
@@ -61,10 +62,19 @@ inline const char* status_code(answer a) {
   return "";
 }
 
+inline answer answer_of(steal_status s) {
+  switch (s) {
+    case steal_status::taken: return answer::done;
+    case steal_status::empty: return answer::empty;
+    case steal_status::lost: break;
+  }
+  return answer::lost;
+}
+
 template <class T>
 outcome outcome_of(const steal_result<T>& r, value taken) {
   if (r.status == steal_status::taken) return {answer::done, r.count, {taken}, false};
-  return {r.status == steal_status::empty ? answer::empty : answer::lost, 0, {}, false};
+  return {answer_of(r.status), 0, {}, false};
 }
 
 namespace detail {
@@ -134,6 +144,11 @@ class fifo_spec {
         append(own, batch);
         return {answer::done, n, {newest}, false};
       }
+      case verb::steal_out: {
+        if (other.items.empty()) return {answer::empty, 0, {}, false};
+        const std::size_t n = half(other, o.n);
+        return {answer::done, n, take(other, n), false};
+      }
       case verb::shed_half: {
         const std::size_t n = own.items.size() / 2;
         return {answer::done, n, take(own, n), false};
@@ -180,6 +195,7 @@ class fifo_spec {
         if (seen.what == answer::empty) return done_if(other.items.empty());
         return done_if(seen.count == 1 && claim(other, seen.taken));
       case verb::steal_half: return step_steal_half(o, phase, seen, mine, own, other);
+      case verb::steal_out: return step_steal_out(o, phase, seen, mine, other);
       case verb::shed_half:
         if (seen.count != 0) return done_if(own.items.size() / 2 == seen.count && claim(own, seen.taken));
         if (phase == 0 && own.items.size() < 2) return progress::done;
@@ -220,6 +236,7 @@ class fifo_spec {
     switch (o.what) {
       case verb::steal: o.victim = next; break;
       case verb::steal_half:
+      case verb::steal_out:
         o.victim = next;
         if (o.n == 0) o.n = static_cast<std::uint16_t>(std::min<std::size_t>(c.capacity, 0xFFFF));
         break;
@@ -236,8 +253,8 @@ class fifo_spec {
       return {verb::push, verb::push, verb::push_batch, verb::pop,   verb::pop,
               verb::room, verb::pop,  verb::shed_half,  verb::drain, verb::steal_half};
     }
-    return {verb::steal_half, verb::steal,    verb::steal_half, verb::steal,       verb::pop,
-            verb::steal_half, verb::has_work, verb::steal,      verb::size_approx, verb::push};
+    return {verb::steal_half, verb::steal,    verb::steal_half, verb::steal_out,   verb::pop,  verb::steal,
+            verb::steal_half, verb::has_work, verb::steal,      verb::size_approx, verb::push, verb::steal_out};
   }
 
   /// What takes one element out of actor `a`'s queue, for emptying it at the end.
@@ -330,6 +347,19 @@ class fifo_spec {
     }
   }
 
+  // A look at the victim, the claim.
+  progress step_steal_out(const operation& o, unsigned phase, const outcome& seen, hand& mine, queue& other) {
+    if (seen.what == answer::lost) return lost(mine, other, phase);
+    if (seen.what == answer::empty) return done_if(other.items.empty());
+    if (phase == 0) {
+      mine.takes = other.takes;
+      return half(other, o.n) == seen.count && seen.count != 0 ? progress::more : progress::illegal;
+    }
+    if (mine.takes != other.takes) return progress::illegal;
+    mine = {};
+    return done_if(seen.taken.size() == seen.count && claim(other, seen.taken));
+  }
+
   std::size_t capacity_;
   bool newest_first_;
   std::vector<queue> queues_;
@@ -369,6 +399,11 @@ inline std::string fifo_spec::code(const operation& o, const outcome& want, cons
       break;
     case verb::steal: stolen(thief + ".steal()"); break;
     case verb::steal_half: stolen(thief + ".steal_half_into(" + own + ", " + std::to_string(o.n) + ")"); break;
+    case verb::steal_out:
+      s << "{\n    std::vector<std::uint32_t> out(" << o.n << ");\n    const auto r = " << thief
+        << ".steal_half(out);\n    EXPECT_EQ(r.status, " << status_code(want.what) << ");\n    out.resize(r.count);\n"
+        << "    EXPECT_EQ(out, (std::vector<std::uint32_t>" << braces(want.taken) << "));\n  }";
+      break;
     case verb::shed_half:
       if (words.thief.empty()) {
         s << "EXPECT_EQ(" << own << ".shed_half(), (std::vector<std::uint32_t>" << braces(want.taken) << "));";
@@ -420,6 +455,7 @@ class fifo_subject final : public subject {
     if constexpr (has_has_work) vs.push_back(verb::has_work);
     if constexpr (has_size) vs.push_back(verb::size_approx);
     if constexpr (has_hand_over) vs.push_back(verb::hand_over);
+    if constexpr (has_steal_out) vs.push_back(verb::steal_out);
     return vs;
   }
 
@@ -452,6 +488,7 @@ class fifo_subject final : public subject {
  private:
   static constexpr bool has_push_batch = requires(Queue & q, std::span<const value> s) { q.push_batch(s); };
   static constexpr bool has_steal_half = requires(Queue & q) { q.steal_half_into(q, std::size_t{1}); };
+  static constexpr bool has_steal_out = requires(Queue & q, std::span<value> s) { q.steal_half(s); };
   static constexpr bool has_shed_half = requires(Queue & q) { q.shed_half(); };
   static constexpr bool has_drain = requires(Queue & q) { q.drain(); };
   static constexpr bool has_room = requires(Queue & q) { q.room(); };
@@ -482,6 +519,14 @@ class fifo_subject final : public subject {
       if (o.what == verb::steal_half) {
         const steal_result<value> r = other.steal_half_into(own, o.n);
         return outcome_of(r, r.value);
+      }
+    }
+    if constexpr (has_steal_out) {
+      if (o.what == verb::steal_out) {
+        values out(o.n);
+        const batch_result r = other.steal_half(out);
+        out.resize(std::min(r.count, out.size()));
+        return {answer_of(r.status), r.count, std::move(out), false};
       }
     }
     if constexpr (has_shed_half) {

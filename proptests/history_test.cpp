@@ -55,12 +55,16 @@ operation steal(std::uint8_t actor, std::uint8_t victim = 0) { return {verb::ste
 operation steal_half(std::uint8_t actor, std::uint16_t limit = 4, std::uint8_t victim = 0) {
   return {verb::steal_half, actor, victim, limit, 0, 0};
 }
+operation steal_out(std::uint8_t actor, std::uint16_t room = 4, std::uint8_t victim = 0) {
+  return {verb::steal_out, actor, victim, room, 0, 0};
+}
 operation ask(verb what, std::uint8_t actor, std::uint8_t victim = 0) { return {what, actor, victim, 0, 0, 0}; }
 const outcome yes{answer::done, 1, {}, false};
 const outcome no{answer::done, 0, {}, false};
 const outcome nothing{answer::empty, 0, {}, false};
 const outcome lost{answer::lost, 0, {}, false};
 outcome got(value v, std::size_t count = 1) { return {answer::done, count, {v}, false}; }
+outcome hands(const values& vs) { return {answer::done, vs.size(), vs, false}; }
 
 using fifo_history = history<fifo_spec>;
 constexpr auto good = judgement::explained;
@@ -130,6 +134,22 @@ void known_fifo_histories() {
       good);
   say("a batch that has been published is in the thief's queue",
       {{three}, {{steal_half(1), got(2, 2), 3, 4}}, {{steal(2, 1), nothing, 5, 6}}}, bad);
+
+  // steal_out
+  say("half of three is two, and both are in the thief's hands", {{three}, {{steal_out(1), hands({1, 2}), 3, 4}}},
+      good);
+  say("half of three in its hands is not one", {{three}, {{steal_out(1), hands({1}), 3, 4}}}, bad);
+  say("half of three in its hands is one, if there is room for one", {{three}, {{steal_out(1, 1), hands({1}), 3, 4}}},
+      good);
+  say("what it has in its hands is in order", {{three}, {{steal_out(1), hands({2, 1}), 3, 4}}}, bad);
+  say("what it has in its hands is in no queue",
+      {{three}, {{steal_out(1), hands({1, 2}), 3, 4}, {pop(1), got(1), 5, 6}}}, bad);
+  say("half of what it saw, though more was pushed meanwhile",
+      {{three, {push(0, 4), yes, 4, 5}, {pop(0), got(3), 7, 8}}, {{steal_out(1), hands({1, 2}), 3, 6}}}, good);
+  say("half of what was no longer there", {{three, {pop(0), got(1), 3, 4}}, {{steal_out(1), hands({1, 2}), 2, 5}}},
+      bad);
+  say("lost, and nobody took anything", {{three}, {{steal_out(1), lost, 3, 4}}}, bad);
+  say("lost, to a pop", {{three, {pop(0), got(1), 4, 5}}, {{steal_out(1), lost, 3, 6}}}, good);
 
   const outcome two_shed{answer::done, 2, {1, 2}, false};
   const operation shed = ask(verb::shed_half, 0);
@@ -275,7 +295,8 @@ int main() {
   known_fifo_histories();
   known_other_histories();
   using enum verb;
-  explains_itself<fifo_spec>("fifo", {push, push_batch, pop, steal, steal_half, shed_half, drain, room, has_work});
+  explains_itself<fifo_spec>("fifo",
+                             {push, push_batch, pop, steal, steal_half, steal_out, shed_half, drain, room, has_work});
   explains_itself<slot_spec>("slot", {push_next, pop, steal_next, has_work});
   explains_itself<shared_spec>("shared", {push, push_batch, push_front, pop, take_batch, has_work, size_approx});
   explains_itself<processor_spec>("processor", {push, push_next, push_batch, pop, steal_half, take_from, drain,

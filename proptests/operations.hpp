@@ -29,6 +29,7 @@ enum class verb : std::uint8_t {
   pop_run,      ///< the owner takes `n`, one at a time
   steal,        ///< `actor` takes one from `victim`
   steal_half,   ///< `actor` takes half of `victim`, at most `n`, into its own; `m` is 1 where runnext may be taken too
+  steal_out,    ///< `actor` takes half of `victim`, at most `n`, into its hands
   steal_next,   ///< `actor` takes victim's next-to-run after `n` pauses
   shed_half,    ///< the owner takes the older half
   drain,        ///< the owner takes all
@@ -43,10 +44,10 @@ enum class verb : std::uint8_t {
 };
 
 [[nodiscard]] inline const char* name_of(verb v) noexcept {
-  static constexpr const char* names[] = {"push",        "push_run", "push_batch", "push_front",  "push_next",
-                                          "pop",         "pop_run",  "steal",      "steal_half",  "steal_next",
-                                          "shed_half",   "drain",    "take_batch", "take_from",   "global_put",
-                                          "global_take", "room",     "has_work",   "size_approx", "hand_over"};
+  static constexpr const char* names[] = {
+      "push",      "push_run",   "push_batch",  "push_front", "push_next", "pop",         "pop_run",
+      "steal",     "steal_half", "steal_out",   "steal_next", "shed_half", "drain",       "take_batch",
+      "take_from", "global_put", "global_take", "room",       "has_work",  "size_approx", "hand_over"};
   return names[static_cast<std::size_t>(v)];
 }
 

@@ -36,6 +36,7 @@ class ring_queue {
   steal_result<value> steal_half_into(ring_queue& mine, std::size_t limit) {
     return thief_.steal_half_into(mine.owner_, limit);
   }
+  batch_result steal_half(std::span<value> out) { return thief_.steal_half(out); }
   values shed_half() {
     std::array<value, Capacity / 2> out{};
     const std::size_t n = owner_.shed_half(out);

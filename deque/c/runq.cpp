@@ -163,12 +163,18 @@ size_t runq_ring_room(runq_ring* ring) { return ring->owner.room(); }
 runq_status runq_ring_steal(const runq_ring* victim, void** element) {
   return give(victim->queue.make_thief().steal(), element);
 }
-runq_status runq_ring_steal_half(const runq_ring* victim, runq_ring* into, size_t limit, void** element,
-                                 size_t* taken) {
+runq_status runq_ring_steal_half_into(const runq_ring* victim, runq_ring* into, size_t limit, void** element,
+                                      size_t* taken) {
   if (victim == into || limit == 0) return RUNQ_INVALID;
   const auto loot = victim->queue.make_thief().steal_half_into(into->owner, limit);
   if (loot && taken != nullptr) *taken = loot.count;
   return give(loot, element);
+}
+runq_status runq_ring_steal_half(const runq_ring* victim, void** elements, size_t room, size_t* taken) {
+  if (room == 0) return RUNQ_INVALID;
+  const auto loot = victim->queue.make_thief().steal_half(std::span(elements, room));
+  if (loot) *taken = loot.count;
+  return status_of(loot.status);
 }
 bool runq_ring_has_work(const runq_ring* ring) { return ring->queue.make_thief().has_work(); }
 size_t runq_ring_size_approx(const runq_ring* ring) { return ring->queue.make_thief().size_approx(); }

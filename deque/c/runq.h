@@ -72,7 +72,11 @@ runq_status runq_ring_steal(const runq_ring* victim, void** element);
 /** Takes half of the victim's elements, rounded up, at most `limit` and what fits into `into`, oldest first: the newest
  *  of them goes to `element`, to be run at once, the others are in `into` then. `taken`, which may be NULL, gets their
  *  number. RUNQ_INVALID when `into` is the victim or `limit` is 0. The owner of `into` only. Wait-free. */
-runq_status runq_ring_steal_half(const runq_ring* victim, runq_ring* into, size_t limit, void** element, size_t* taken);
+runq_status runq_ring_steal_half_into(const runq_ring* victim, runq_ring* into, size_t limit, void** element,
+                                      size_t* taken);
+/** Takes half of the victim's elements, rounded up, at most `room`, oldest first, into `elements`; `taken` gets their
+ *  number. `elements` may be written to whatever the status. RUNQ_INVALID when `room` is 0. Any thread. Wait-free. */
+runq_status runq_ring_steal_half(const runq_ring* victim, void** elements, size_t room, size_t* taken);
 /** Whether there is something to take: the question to ask before going to sleep. Any thread. Wait-free. */
 bool runq_ring_has_work(const runq_ring* ring);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */

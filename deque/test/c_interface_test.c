@@ -40,16 +40,21 @@ static void ring_alone(void) {
   EXPECT(runq_ring_steal(mine, &got) == RUNQ_OK && got == at(things, 1));
 
   /* 254 are left: 2 … 255. Half of them: 2 … 128, the newest to be run at once, the others in their ring. */
-  EXPECT(runq_ring_steal_half(mine, theirs, RUNQ_RING_CAPACITY, &got, &taken) == RUNQ_OK);
+  EXPECT(runq_ring_steal_half_into(mine, theirs, RUNQ_RING_CAPACITY, &got, &taken) == RUNQ_OK);
   EXPECT(got == at(things, 128) && taken == 127 && runq_ring_size_approx(theirs) == 126);
   EXPECT(runq_ring_pop(theirs, &got) == RUNQ_OK && got == at(things, 2));
-  EXPECT(runq_ring_steal_half(mine, mine, 1, &got, &taken) == RUNQ_INVALID);
-  EXPECT(runq_ring_steal_half(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
-  EXPECT(runq_ring_steal_half(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 129));
+  EXPECT(runq_ring_steal_half_into(mine, mine, 1, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_ring_steal_half_into(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_ring_steal_half_into(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 129));
   EXPECT(taken == 127);
   /* 126 are left: 130 … 255. */
   EXPECT(runq_ring_shed_half(mine, out) == 63 && out[0] == at(things, 130) && out[62] == at(things, 192));
   EXPECT(runq_ring_size_approx(mine) == 63);
+  /* 193 … 255. Half of them into memory: 193 … 224; then there is room for two only. */
+  EXPECT(runq_ring_steal_half(mine, out, RUNQ_RING_CAPACITY / 2, &taken) == RUNQ_OK && taken == 32);
+  EXPECT(out[0] == at(things, 193) && out[31] == at(things, 224));
+  EXPECT(runq_ring_steal_half(mine, out, 0, &taken) == RUNQ_INVALID);
+  EXPECT(runq_ring_steal_half(mine, out, 2, &taken) == RUNQ_OK && taken == 2 && out[1] == at(things, 226));
   runq_ring_hand_over(mine);
   runq_ring_destroy(mine);
   runq_ring_destroy(theirs);
@@ -203,13 +208,25 @@ static void rob_ring(void* victim) {
   do {
     void* job = NULL;
     stop = atomic_load(&all_pushed);
-    status = runq_ring_steal_half(victim, mine, RUNQ_RING_CAPACITY, &job, NULL);
+    status = runq_ring_steal_half_into(victim, mine, RUNQ_RING_CAPACITY, &job, NULL);
     if (status == RUNQ_OK) {
       take_stolen(job);
       while (runq_ring_pop(mine, &job) == RUNQ_OK) take_stolen(job);
     }
   } while (go_on(status, stop));
   runq_ring_destroy(mine);
+}
+
+static void rob_ring_to_memory(void* victim) {
+  runq_status status;
+  bool stop;
+  do {
+    void* loot[RUNQ_RING_CAPACITY / 2];
+    size_t taken = 0;
+    stop = atomic_load(&all_pushed);
+    status = runq_ring_steal_half(victim, loot, RUNQ_RING_CAPACITY / 2, &taken);
+    for (size_t i = 0; i != taken; ++i) take_stolen(loot[i]);
+  } while (go_on(status, stop));
 }
 
 static void rob_runnext(void* victim) {
@@ -329,6 +346,7 @@ int main(void) {
 
   runq_ring* ring = runq_ring_create();
   two_threads("ring", ring, own_ring, rob_ring);
+  two_threads("ring, to memory", ring, own_ring, rob_ring_to_memory);
   runq_ring_destroy(ring);
   runq_runnext* slot = runq_runnext_create();
   two_threads("runnext", slot, own_runnext, rob_runnext);

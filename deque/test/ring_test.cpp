@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rules of ring, one test each. Rows Q1, Q2, Q6, Q16 and Q17 of the queue rules; the other rows need more than a
 // ring (local_queue_test.cpp) or a scheduler.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -103,10 +105,11 @@ void use_a_million_times(runq::ring<int>::owner& owner, runq::ring<int>::owner& 
     static_cast<void>(owner.pop());
     static_cast<void>(owner.make_thief().steal_half_into(other));
     static_cast<void>(owner.make_thief().steal());
+    std::array<int, 128> out{};
+    static_cast<void>(owner.make_thief().steal_half(out));
     static_cast<void>(owner.make_thief().has_work());
     static_cast<void>(owner.room());
     static_cast<void>(owner.size_approx());
-    std::array<int, 128> out{};
     static_cast<void>(owner.shed_half(out));
     owner.drain([](int) {});
     other.drain([](int) {});
@@ -275,6 +278,41 @@ TEST(ring, steal_half_takes_the_least_of_half_and_limit_and_room_plus_one) {
   }
 }
 
+TEST(ring, steal_half_into_memory_takes_the_least_of_half_and_room_oldest_first) {
+  for (int k = 0; k <= 256; ++k) {
+    for (const std::size_t room : {1U, 2U, 100U, 127U, 128U, 129U, 256U}) {
+      runq::ring<int> victim(static_cast<std::uint64_t>(k) * 3);
+      auto owner = victim.make_owner();
+      push_all(owner, from_to(1, k));
+      numbers out(room, -1);
+      const auto loot = victim.make_thief().steal_half(out);
+      const std::size_t n = std::min(static_cast<std::size_t>(k - k / 2), room);
+      ASSERT_EQ(loot.status, k == 0 ? steal_status::empty : steal_status::taken);
+      ASSERT_EQ(loot.count, n) << "of " << k << ", room " << room;
+      const int newest = static_cast<int>(n);
+      numbers expected = from_to(1, newest);
+      expected.resize(room, -1);
+      ASSERT_EQ(out, expected);
+      ASSERT_EQ(pop_all(owner), from_to(newest + 1, k));
+    }
+  }
+}
+
+TEST(ring, Q17_a_thief_without_a_ring_empties_a_full_one_in_nine_steals_and_nothing_is_lost_or_doubled) {
+  runq::ring<int> victim(77);
+  auto owner = victim.make_owner();
+  push_all(owner, from_to(1, 256));
+  std::array<int, 128> out{};
+  numbers seen;
+  for (int steals = 0; steals != 9; ++steals) {
+    const auto loot = victim.make_thief().steal_half(out);
+    ASSERT_TRUE(loot);
+    seen.insert(seen.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(loot.count));
+  }
+  EXPECT_EQ(seen, from_to(1, 256));
+  EXPECT_EQ(victim.make_thief().steal_half(out).status, steal_status::empty);
+}
+
 TEST(ring, steal_takes_the_oldest_alone) {
   runq::ring<int> r;
   auto owner = r.make_owner();
@@ -298,6 +336,21 @@ TEST(ring, a_steal_makes_no_more_atomic_operations_than_promised) {
     static_cast<void>(victim.make_thief().steal_half_into(mine));
     EXPECT_LE(probe::atomics(), 5U + 2U * 4U);
     EXPECT_LE(probe::count(op::rmw), 1U);
+    EXPECT_EQ(probe::count(op::lock), 0U);
+  }
+}
+
+TEST(ring, a_steal_into_memory_is_loads_and_one_claim) {
+  for (int n = 1; n <= 8; ++n) {
+    probed_ring victim;
+    auto owner = victim.make_owner();
+    push_all(owner, from_to(1, n));
+    std::array<int, 8> out{};
+    probe::reset();
+    EXPECT_TRUE(victim.make_thief().steal_half(out));
+    EXPECT_EQ(probe::count(op::load), 2U + static_cast<unsigned>(n - n / 2));
+    EXPECT_EQ(probe::count(op::rmw), 1U);
+    EXPECT_EQ(probe::count(op::store), 0U);
     EXPECT_EQ(probe::count(op::lock), 0U);
   }
 }
@@ -337,6 +390,21 @@ TEST(ring, a_steal_half_that_loses_the_race_changes_nothing) {
   EXPECT_EQ(pop_all(owner), from_to(2, 6));
 }
 
+TEST(ring, a_steal_into_memory_that_loses_the_race_takes_nothing) {
+  probed_ring victim;
+  auto owner = victim.make_owner();
+  push_all(owner, from_to(1, 6));
+  probe::before(op::rmw, 1, [&] { EXPECT_EQ(owner.pop(), 1); });
+  std::array<int, 4> out{-1, -1, -1, -1};
+  const auto loot = victim.make_thief().steal_half(out);
+  EXPECT_TRUE(probe::happened());
+  EXPECT_EQ(loot.status, steal_status::lost);
+  EXPECT_EQ(loot.count, 0U);
+  EXPECT_FALSE(loot);
+  EXPECT_EQ(out.back(), -1);  // beyond the half of six there is nothing to write
+  EXPECT_EQ(pop_all(owner), from_to(2, 6));
+}
+
 TEST(ring, a_steal_of_one_that_loses_the_race_changes_nothing) {
   probed_ring r;
   auto owner = r.make_owner();
@@ -369,7 +437,47 @@ TEST(ring, a_steal_whose_head_is_more_than_a_ring_old_is_lost_before_anything_is
   EXPECT_EQ(victim.make_thief().steal().status, steal_status::lost);
   EXPECT_TRUE(probe::happened());
   EXPECT_EQ(probe::atomics(), 2U);
+  std::array<int, 8> out{};
+  probe::reset();
+  probe::before(op::load, 2, nine_pass);
+  EXPECT_EQ(victim.make_thief().steal_half(out).status, steal_status::lost);
+  EXPECT_TRUE(probe::happened());
+  EXPECT_EQ(probe::atomics(), 2U);
   EXPECT_EQ(pop_all(owner), (numbers{9}));
+}
+
+TEST(ring, Q16_no_steal_calls_a_ring_empty_whose_one_element_is_replaced_between_its_two_reads) {
+  probed_ring victim;
+  probed_ring idle;
+  auto owner = victim.make_owner();
+  auto mine = idle.make_owner();
+  const auto thief = victim.make_thief();
+  push_all(owner, numbers{0});
+  std::array<int, 8> out{};
+  const auto between_the_reads = [&](auto&& steal) {
+    probe::before(op::load, 2, [&] {
+      ASSERT_TRUE(owner.push(1));
+      ASSERT_TRUE(owner.pop().has_value());
+    });
+    EXPECT_EQ(steal().status, steal_status::lost);
+    EXPECT_TRUE(probe::happened());
+  };
+  between_the_reads([&] { return thief.steal_half_into(mine); });
+  between_the_reads([&] { return thief.steal_half(out); });
+  between_the_reads([&] { return thief.steal(); });
+}
+
+TEST(ring, a_steal_into_memory_has_read_every_slot_before_the_owner_can_use_it_again) {
+  for (std::size_t slot = 1; slot <= 4; ++slot) {
+    probed_ring victim;
+    auto owner = victim.make_owner();
+    push_all(owner, from_to(1, 8));
+    std::array<int, 4> out{};
+    probe::before(op::load, 2 + slot, [&] { EXPECT_EQ(owner.push_batch(from_to(9, 12)), 0U); });
+    EXPECT_TRUE(victim.make_thief().steal_half(out));
+    EXPECT_TRUE(probe::happened());
+    EXPECT_EQ(numbers(out.begin(), out.end()), from_to(1, 4));
+  }
 }
 
 TEST(ring, a_steal_keeps_what_it_saw_when_the_owner_pushes_meanwhile) {
@@ -382,7 +490,11 @@ TEST(ring, a_steal_keeps_what_it_saw_when_the_owner_pushes_meanwhile) {
   const auto loot = victim.make_thief().steal_half_into(mine);
   EXPECT_EQ(loot.value, 2);
   EXPECT_EQ(pop_all(mine), (numbers{1}));
-  EXPECT_EQ(pop_all(owner), from_to(3, 8));
+  probe::before(op::rmw, 1, [&] { push_all(owner, from_to(9, 10)); });
+  std::array<int, 8> out{};
+  EXPECT_EQ(victim.make_thief().steal_half(out).count, 3U);
+  EXPECT_EQ(out[2], 5);
+  EXPECT_EQ(pop_all(owner), from_to(6, 10));
 }
 
 TEST(ring, a_pop_that_loses_the_race_takes_the_next_or_finds_it_empty) {
@@ -464,7 +576,7 @@ void compare_with_a_deque(typename Ring::index_type first, std::size_t rounds) {
   runq_test::dice dice(static_cast<std::uint64_t>(first) + 1);
   int next = 0;
   for (std::size_t round = 0; round != rounds; ++round) {
-    switch (dice.roll(8)) {
+    switch (dice.roll(9)) {
       case 0:
       case 1: {
         const bool fits = model.size() != Ring::capacity();
@@ -510,6 +622,14 @@ void compare_with_a_deque(typename Ring::index_type first, std::size_t rounds) {
         const std::size_t n = owner.shed_half(out);
         ASSERT_EQ(n, model.size() / 2);
         for (std::size_t i = 0; i != n; ++i) ASSERT_EQ(out[i], take());
+        break;
+      }
+      case 7: {
+        const std::size_t half = model.size() - model.size() / 2;
+        numbers out(1 + dice.roll(Ring::capacity()));
+        const auto loot = thief.steal_half(out);
+        ASSERT_EQ(loot.count, std::min(half, out.size()));
+        for (std::size_t i = 0; i != loot.count; ++i) ASSERT_EQ(out[i], take());
         break;
       }
       default:
@@ -653,6 +773,12 @@ TEST(ring_contract, a_steal_of_at_most_nothing_stops_the_program) {
   auto mine = idle.make_owner();
   RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(r.make_thief().steal_half_into(mine, 0)),
                                  "the limit of a steal is at least 1");
+}
+
+TEST(ring_contract, a_steal_into_no_memory_stops_the_program) {
+  runq::ring<int> r;
+  RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(r.make_thief().steal_half({})),
+                                 "a steal of half needs room for at least one element");
 }
 
 TEST(ring_contract, the_use_of_a_moved_from_owner_stops_the_program) {

@@ -112,6 +112,26 @@ class ring_model : public scenario {
     }
     return got.status;
   }
+  /// One steal-half from `victim` into memory for `room` tasks; all that were taken are run. Returns how many, or
+  /// nothing when the ring was called empty.
+  std::optional<std::size_t> steal_half_out(queue& victim, std::size_t room = Capacity) {
+    std::array<task*, Capacity> out{};
+    const moment began = victim.log.begin();
+    const std::uint64_t before = current_engine().operations();
+    const batch_result got = victim.ring.make_thief().steal_half(std::span<task*>(out.data(), room));
+    require(current_engine().operations() - before <= 3 + (Capacity + 1) / 2,
+            "steal_half took more steps than its documented bound");
+    if (!got) {
+      require(got.count == 0, "a steal that took nothing says that it took something");
+      if (got.status == steal_status::lost) return 0;
+      victim.log.add(began, op_kind::find_empty, {});
+      return std::nullopt;
+    }
+    require(got.count >= 1 && got.count <= room, "a steal took nothing, or more than there is room for");
+    require_at_most_half(tasks.id_of(out[got.count - 1]), got.count);
+    run_all(victim, began, op_kind::take_half, std::span<task* const>(out.data(), got.count), room);
+    return got.count;
+  }
   /// One steal of a single task.
   steal_status steal_one(queue& victim) {
     const moment began = victim.log.begin();
@@ -154,10 +174,10 @@ class ring_model : public scenario {
     return fits;
   }
 
-  void run_all(queue& q, moment began, op_kind kind, std::span<task* const> taken) {
+  void run_all(queue& q, moment began, op_kind kind, std::span<task* const> taken, std::size_t limit = Capacity) {
     std::array<int, Capacity> ids{};
     for (std::size_t i = 0; i != taken.size(); ++i) ids[i] = tasks.id_of(taken[i]);
-    q.log.add(began, kind, std::span<const int>(ids.data(), taken.size()));
+    q.log.add(began, kind, std::span<const int>(ids.data(), taken.size()), limit);
     fifo_view view;
     for (task* const t : taken) {
       view.see(tasks.id_of(t));
@@ -185,14 +205,17 @@ class ring_model : public scenario {
       require(got.value == nullptr && got.count == 0, "a steal that took nothing handed something back");
       return;
     }
-    require(got.count >= 1 && got.count <= (Capacity + 1) / 2, "a steal took more than half of a full ring");
     tasks.run(got.value);
+    require_at_most_half(tasks.id_of(got.value), got.count);
+  }
+
+  void require_at_most_half(int newest, std::size_t count) {
+    require(count >= 1 && count <= (Capacity + 1) / 2, "a steal took more than half of a full ring");
     if (Order == order_judged::no) return;
     // ⌈k/2⌉ = count means that k was at least 2·count - 1: so many tasks, counted from the oldest one taken.
-    const int newest = tasks.id_of(got.value);
-    const int oldest = newest - static_cast<int>(got.count) + 1;
+    const int oldest = newest - static_cast<int>(count) + 1;
     require(oldest >= 1, "a steal took tasks that do not stand next to each other");
-    require(oldest + 2 * static_cast<int>(got.count) - 2 <= tasks.made(), "a steal took more than half");
+    require(oldest + 2 * static_cast<int>(count) - 2 <= tasks.made(), "a steal took more than half");
   }
 
   Index first_;

@@ -24,6 +24,7 @@ START = "counters_may_start_anywhere"
 HAS_WORK = "has_work_is_exact_when_nobody_else_is_there"
 SIZE = "size_approx_is_exact_when_nobody_else_is_there"
 HALF = "steal_half_takes_ceil_of_half_of_the_oldest"
+OUT = "steal_half_into_memory_takes_ceil_of_half_of_the_oldest_in_order"
 HALF_ORDER = "steal_half_returns_the_newest_and_queues_the_others_in_order"
 
 # (name, stem, header, old text, new text, laws that must fail)
@@ -39,6 +40,15 @@ MUTANTS = [
      "const T newest = ring_->slot(advance(h, n - 1))", "const T newest = ring_->slot(h)", [HALF_ORDER, ONCE]),
     ("steal_half_reverses_the_batch", "ring", "ring.hpp",
      "mine.slot(advance(mt, i)).store", "mine.slot(advance(mt, n - 2 - i)).store", [HALF_ORDER]),
+    ("steal_half_into_memory_takes_floor", "ring", "ring.hpp",
+     "std::min(k - k / 2, out.size())", "std::min(k / 2 + (k == 1 ? 1U : 0U), out.size())",
+     [OUT, "agrees_with_a_bounded_fifo"]),
+    ("steal_half_into_memory_reverses_the_batch", "ring", "ring.hpp",
+     "out[i] = ring_->slot(advance(h, i))", "out[n - 1 - i] = ring_->slot(advance(h, i))", [OUT, ORDER]),
+    ("steal_half_into_memory_fills_it", "ring", "ring.hpp",
+     "std::min(k - k / 2, out.size())", "std::min(k, out.size())", [OUT]),
+    ("steal_half_into_memory_skips_the_oldest", "ring", "ring.hpp",
+     "out[i] = ring_->slot(advance(h, i))", "out[i] = ring_->slot(advance(h, i + 1))", [OUT, ONCE]),
     ("steal_takes_the_newest", "ring", "ring.hpp",
      "const T value = ring_->slot(h).load", "const T value = ring_->slot(static_cast<Index>(t - 1)).load",
      ["steal_takes_the_oldest", ORDER]),
@@ -93,6 +103,23 @@ MUTANTS = [
     ("steal_half_publishes_before_the_claim", "ring", "ring.hpp",
      "// [ring.steal.newest] relaxed: as [ring.steal.slot].",
      "if (n > 1) mine.tail_.store(advance(mt, n - 1), std::memory_order::release);", [ROAM, PINNED]),
+    ("steal_half_into_memory_claims_without_comparing", "ring", "ring.hpp",
+     """ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
+    return claimed ? batch_result""",
+     """(ring_->head_.store(advance(h, n), std::memory_order::release), true);
+    return claimed ? batch_result""", [ROAM, PINNED]),
+    ("steal_half_into_memory_reads_tail_before_head", "ring", "ring.hpp",
+     """Index h = ring_->head_.load(std::memory_order::acquire);
+    // [ring.steal_out.tail] acquire: as [ring.steal.tail].
+    const Index t = ring_->tail_.load(std::memory_order::acquire);""",
+     """const Index t = ring_->tail_.load(std::memory_order::acquire);
+    Index h = ring_->head_.load(std::memory_order::acquire);""", [ROAM, PINNED]),
+    ("steal_half_into_memory_copies_after_the_claim", "ring", "ring.hpp",
+     "return claimed ? batch_result{steal_status::taken, n}",
+     """for (std::size_t i = 0; claimed && i != n; ++i) {
+      out[i] = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
+    }
+    return claimed ? batch_result{steal_status::taken, n}""", [ROAM, PINNED]),
     ("steal_reads_the_slot_after_the_claim", "ring", "ring.hpp",
      """std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};

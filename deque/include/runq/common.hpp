@@ -39,6 +39,15 @@ struct steal_result {
   [[nodiscard]] explicit operator bool() const noexcept { return status == steal_status::taken; }
 };
 
+/// The result of a steal into the caller's memory: `count` elements of it are the caller's now, 0 unless `status` is
+/// `taken`.
+struct batch_result {
+  steal_status status = steal_status::empty;
+  std::size_t count = 0;
+
+  [[nodiscard]] explicit operator bool() const noexcept { return status == steal_status::taken; }
+};
+
 namespace detail {
 
 // Slots are read by thieves that may yet lose the race for them, so they are relaxed atomics, and a torn or locked one

@@ -317,6 +317,31 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     return {steal_status::taken, newest, n};
   }
 
+  /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
+  /// that has no ring, or runs its loot at once: `out` is the caller's alone, so nothing need be published again.
+  ///
+  /// `out` has room for at least one. One attempt, wait-free: at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and
+  /// `empty` as with steal_half_into(); `lost` may leave garbage in any part of `out`.
+  [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
+    Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
+    // [ring.steal_out.head] acquire: as [ring.steal.head].
+    Index h = ring_->head_.load(std::memory_order::acquire);
+    // [ring.steal_out.tail] acquire: as [ring.steal.tail].
+    const Index t = ring_->tail_.load(std::memory_order::acquire);
+    const std::size_t k = distance(h, t);
+    if (k == 0) return {};
+    if (k > Capacity) return {steal_status::lost, 0};
+    const std::size_t n = std::min(k - k / 2, out.size());
+    for (std::size_t i = 0; i != n; ++i) {
+      // [ring.steal_out.slot] relaxed: as [ring.steal.slot].
+      out[i] = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
+    }
+    // [ring.steal_out.claim] release: as [ring.steal.claim].
+    const bool claimed =
+        ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
+    return claimed ? batch_result{steal_status::taken, n} : batch_result{steal_status::lost, 0};
+  }
+
   /// Takes the oldest element. Needs no ring of the caller's. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
     // [ring.steal_one.head] acquire: as [ring.steal.head].

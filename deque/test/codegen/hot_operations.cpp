@@ -23,7 +23,8 @@ std::size_t ring_push_batch(ring::owner& o, task* const* t, std::size_t n) { ret
 task* ring_pop(ring::owner& o) { return o.pop().value_or(nullptr); }
 std::size_t ring_shed_half(ring::owner& o, task** out) { return o.shed_half(std::span<task*, 128>(out, 128)); }
 task* ring_steal(const ring::thief& v) { return v.steal().value; }
-task* ring_steal_half(const ring::thief& v, ring::owner& o) { return v.steal_half_into(o).value; }
+task* ring_steal_half_into(const ring::thief& v, ring::owner& o) { return v.steal_half_into(o).value; }
+std::size_t ring_steal_half(const ring::thief& v, task** out) { return v.steal_half(std::span(out, 128)).count; }
 bool ring_has_work(const ring::thief& v) { return v.has_work(); }
 
 task* runnext_put(runnext::owner& o, task* t) { return o.put(t).value_or(nullptr); }
