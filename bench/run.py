@@ -35,18 +35,26 @@ BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 
 # What the schedulers are asked for. Boost.Fiber's stacks of 128 KiB and Go's of 2 KiB set limits of their own.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6, "pingpong": 100000,
-         "yield": 300, "memory": 200000, "idle": 1000}
+         "yield": 300, "memory": 200000, "idle": 1000, "pipes": 20000, "echo": 200, "sleep": 200, "blocking": 20,
+         "parked": 10000}
 SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "pingpong": 50, "yield": 3,
-         "memory": 500, "idle": 20, "grain": 1000}
+         "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5, "blocking": 1, "parked": 20}
 OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
 UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
          "forks": "ns per fork", "pingpong": "ns per round", "yield": "ns per yield", "memory": "bytes per task",
-         "idle": "CPU ms per second"}
+         "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo", "sleep": "µs late",
+         "blocking": "ms", "parked": "CPU ms per second", "wrk": "ns per request", "wrk_p99": "µs",
+         "pipes_calls": "system calls per round", "echo_calls": "system calls per echo",
+         "sleep_calls": "system calls per sleep"}
 TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens": "12 queens",
           "tree": "lopsided tree, 10⁶ nodes (1 : 15)", "spawn": "one task starts 10⁶ and waits",
           "forks": "10⁶ forks before one join", "pingpong": "ping-pong over two channels",
           "yield": "1000 tasks yield in turn", "memory": "a task that waits, resident memory",
-          "idle": "all tasks wait, CPU time"}
+          "idle": "all tasks wait, CPU time", "pipes": "ping-pong over two pipes", "pipes_calls": "the same",
+          "echo": "TCP echo, 64 connections within the process", "echo_calls": "the same",
+          "sleep": "a sleep of 1 ms, median", "sleep_calls": "the same",
+          "blocking": "8 tasks, 20 calls each that block for 1 ms", "parked": "10,000 sockets are waited for, CPU time",
+          "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "the same, 99 percent of answers within"}
 FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks")
 SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "runq": ("candidate_runq", {}, None),
@@ -97,6 +105,20 @@ STATEMENTS = [
     ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
     ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 256),
     ("scheduler", "all tasks wait, 2 workers, CPU ms per second", ("idle/2", "runq"), 1, 0.05),
+    ("scheduler", "ping-pong over pipes against Go, 1 worker", ("pipes/1", "runq"), ("pipes/1", "go"), 1 / 1.3),
+    ("scheduler", "ping-pong over pipes against Go, 2 workers", ("pipes/2", "runq"), ("pipes/2", "go"), 1 / 1.3),
+    ("scheduler", "TCP echo, 64 connections, against Go, 1 worker", ("echo/1", "runq"), ("echo/1", "go"), 1 / 1.3),
+    ("scheduler", "TCP echo, 64 connections, against Go, 2 workers", ("echo/2", "runq"), ("echo/2", "go"), 1 / 1.3),
+    ("scheduler", "system calls per echo against Go, 1 worker", ("echo_calls/1", "runq"), ("echo_calls/1", "go"), 1.0),
+    ("scheduler", "a sleep of 1 ms lasts too long, against Go, 1 worker", ("sleep/1", "runq"), ("sleep/1", "go"), 1.0),
+    ("scheduler", "a sleep of 1 ms lasts too long, against Go, 2 workers", ("sleep/2", "runq"), ("sleep/2", "go"), 1.0),
+    ("scheduler", "system calls per sleep against Go, 1 worker", ("sleep_calls/1", "runq"), ("sleep_calls/1", "go"), 1.0),
+    ("scheduler", "8 tasks, 20 blocking calls of 1 ms each, 1 worker, ms", ("blocking/1", "runq"), 1, 25),
+    ("scheduler", "10,000 sockets are waited for, CPU ms per second", ("parked/1", "runq"), 1, 0.05),
+    ("scheduler", "HTTP under wrk against Go's net/http, 1 worker", ("wrk/1", "runq"), ("wrk/1", "go"), 1 / 1.2),
+    ("scheduler", "HTTP under wrk against Go's net/http, 2 workers", ("wrk/2", "runq"), ("wrk/2", "go"), 1 / 1.2),
+    ("scheduler", "the same, 99th percentile, 1 worker", ("wrk_p99/1", "runq"), ("wrk_p99/1", "go"), 1.0),
+    ("scheduler", "the same, 99th percentile, 2 workers", ("wrk_p99/2", "runq"), ("wrk_p99/2", "go"), 1.0),
 ]
 
 
@@ -163,6 +185,24 @@ def instruction_counter():
             return int(found[1]) if found and done.returncode == 0 else None
         return callgrind, "callgrind"
     return None, ""
+
+
+def system_call_counter():
+    """A function from a command to the system calls it makes, all threads together; or None."""
+    if shutil.which("perf"):
+        event = "raw_syscalls:sys_enter"
+        done = subprocess.run(["perf", "stat", "-x,", "-e", event, "true"], stderr=subprocess.PIPE, text=True)
+        if re.search(rf"^\d+,.*{event}", done.stderr, re.M):
+            def perf(command, workers, env):
+                done = execute(["perf", "stat", "-x,", "-e", event, *command], workers, env)
+                return int(re.search(rf"^(\d+),.*{event}", done.stderr, re.M)[1])
+            return perf
+    if shutil.which("strace"):
+        def strace(command, workers, env):
+            done = execute(["strace", "-f", "-c", "-U", "calls", *command], workers, env)
+            return int(re.search(r"^ *(\d+) total$", done.stderr, re.M)[1])
+        return strace
+    return None
 
 
 def progress(text):
@@ -288,7 +328,7 @@ def measure_scheduler(build, results, options):
             if rows and row not in rows:
                 continue
             size = OF_FIBERS.get(row, n) if candidate == "fiber" else n
-            if row == "memory":
+            if row in ("memory", "blocking", "parked"):
                 counts = [1]
             elif row in ("fib", "skynet", "spawn", "tree"):
                 counts = [*usual, too_many]
@@ -325,6 +365,9 @@ def measure_scheduler(build, results, options):
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             failed += done.returncode != 0
         results.add("survive/2", "runq", failed)
+    if re.search(options.only, "wrk"):
+        measure_wrk(build, results, min(repetitions, 5))
+    measure_system_calls(build, results, built, repetitions)
     count, by = instruction_counter()
     results.context["instructions"] = by
     for candidate, (program, env, _) in built.items():
@@ -339,6 +382,59 @@ def measure_scheduler(build, results, options):
                 results.entry(key, candidate)["instructions"] = (both[1] - both[0]) / operations
             progress(f"instructions: {candidate} {row}")
     progress("")
+
+
+def measure_system_calls(build, results, built, repetitions):
+    count = system_call_counter()
+    if not count:
+        results.absent["system calls"] = "neither perf with tracepoints nor strace"
+        return
+    # The difference of two sizes: starting up and ending cancel.
+    for row, few, many, operations in (("pipes", 1000, 5000, 4000), ("echo", 50, 250, 200 * 64), ("sleep", 100, 400, 300)):
+        for candidate, (program, env, _) in built.items():
+            if not results.rows.get(f"{row}/1", {}).get(candidate):
+                continue
+            for _ in range(repetitions):
+                both = [count([str(build / program), row, "1", str(n), "0"], 1, env) for n in (few, many)]
+                results.add(f"{row}_calls/1", candidate, (both[1] - both[0]) / operations)
+            progress(f"system calls: {candidate} {row}")
+    progress("")
+
+
+def measure_wrk(build, results, repetitions, seconds=1):
+    """wrk against the demo `http` and a server of Go's, by turns."""
+    servers = {"runq": [str(build.parent / "scheduler/examples/http"), "0"], "go": [str(build / "candidate_go"), "http", "0", "0", "0"]}
+    if not os.access(servers["runq"][0], os.X_OK) or not shutil.which("wrk"):
+        results.absent["wrk"] = "not installed" if not shutil.which("wrk") else "the demo `http` is not built"
+        return
+    if "go" not in candidates_built(build):
+        del servers["go"]
+    jobs = []
+    for name, command in servers.items():
+        for workers in (w for w in worker_counts()[0] if w <= 2):
+            def job(name=name, command=command, workers=workers):
+                command = [str(workers) if i == 2 else part for i, part in enumerate(command)]
+                per_second, p99 = load_server(command, workers, seconds)
+                results.add(f"wrk/{workers}", name, 1e9 / per_second)
+                results.add(f"wrk_p99/{workers}", name, p99)
+            jobs.append(job)
+    run_all(jobs, repetitions, "wrk")
+
+
+def load_server(command, workers, seconds):
+    """Requests per second, and the 99th percentile of the answers in µs."""
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "RUNQ_PROCS": str(workers)},
+                              preexec_fn=lambda: os.sched_setaffinity(0, cpus()[:workers]))
+    try:
+        url = server.stdout.readline().strip()
+        output = execute(["wrk", "--threads", "1", "--connections", "64", "--duration", f"{seconds}s", "--latency", url]).stdout
+    finally:
+        server.kill()
+        server.wait()
+    if "Socket errors" in output or "Non-2xx" in output:
+        fail(f"failed requests: {command}\n{output}")
+    late, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)\b", output).groups()
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]), float(late) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
 
 
 def smoke(build, what):
@@ -359,6 +455,9 @@ def smoke(build, what):
                 for workers in (1, 2):
                     done = execute([build / program, row, str(workers), str(n), "0"], None, env)
                     count += done is not None
+        tried = Results()
+        measure_wrk(build, tried, 1)
+        count += len(tried.rows)
     if count == 0:
         fail(f"nothing is built in {build}")
     print(f"{count} rows give the right result")

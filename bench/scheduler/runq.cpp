@@ -2,8 +2,13 @@
 // The scheduler benchmark: this project. Built twice: with the run queues, and with one global queue and nothing per
 // processor. RUNQ_FORKS=child|task in the environment chooses what a fork does.
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <runq/runq.hpp>
 
@@ -222,6 +227,140 @@ double idle_row(unsigned workers, long ms) {
   return bench::idle_cpu(ms);
 }
 
+// ---- descriptors and time -------------------------------------------------------------------------------------------
+
+using runq::net::stream;
+
+/// Sends back what comes, until the end.
+task<> echo(stream& from, stream& to) {
+  std::byte buffer[bench::room_bytes];
+  while (const std::size_t n = co_await from.read(buffer)) co_await to.write(std::span(buffer).first(n));
+  to.close();
+}
+
+/// Sends, waits for the answer, and so on.
+task<> ask(stream& from, stream& to, long times) {
+  for (long i = 0; i != times; ++i) {
+    const long sent[2] = {i, ~i};
+    static_assert(sizeof sent == bench::message_bytes);
+    co_await to.write(std::as_bytes(std::span(sent)));
+    std::byte buffer[bench::room_bytes];
+    std::size_t have = 0;
+    while (have < sizeof sent) {
+      const std::size_t n = co_await from.read(std::span(buffer).subspan(have));
+      bench::require(n != 0, "the end of a stream");
+      have += n;
+    }
+    bench::require(have == sizeof sent && std::memcmp(buffer, sent, sizeof sent) == 0, "echo");
+  }
+  to.close();
+}
+
+double pipes_row(unsigned workers, long rounds) {
+  const auto body = [rounds]() -> task<> {
+    auto there = runq::net::pipe();
+    auto back = runq::net::pipe();
+    runq::wait_group group;
+    group.add(1);
+    runq::go([&]() -> task<> {
+      co_await echo(there.first, back.second);
+      group.done();
+    });
+    co_await ask(back.first, there.second, rounds);
+    co_await group.wait();
+  };
+  return timed_in(workers, body) / static_cast<double>(rounds);
+}
+
+double echo_row(unsigned workers, long each) {
+  runq::scheduler s(with(workers));
+  double ns = 0;
+  s.run([&]() -> task<> {
+    auto listener = runq::net::listen_tcp("127.0.0.1", 0);
+    std::vector<stream> clients;
+    std::vector<stream> servers;
+    runq::wait_group group;
+    for (long i = 0; i != bench::echo_connections; ++i) {
+      clients.push_back(co_await runq::net::connect_tcp("127.0.0.1", listener.port()));
+      servers.push_back(co_await listener.accept());
+    }
+    group.add(2 * bench::echo_connections);
+    const double begin = bench::now_ns();
+    for (stream& server : servers) {
+      runq::go([&]() -> task<> {
+        co_await echo(server, server);
+        group.done();
+      });
+    }
+    for (stream& client : clients) {
+      runq::go([&]() -> task<> {
+        co_await ask(client, client, each);
+        group.done();
+      });
+    }
+    co_await group.wait();
+    ns = bench::now_ns() - begin;
+  });
+  return ns / static_cast<double>(bench::echo_connections * each);
+}
+
+double sleep_row(unsigned workers, long times) {
+  std::vector<double> late_us;
+  static_cast<void>(timed_in(workers, [&]() -> task<> {
+    for (long i = 0; i != times; ++i) {
+      const double begin = bench::now_ns();
+      co_await runq::sleep_for(std::chrono::milliseconds(1));
+      late_us.push_back((bench::now_ns() - begin - 1e6) / 1e3);
+    }
+  }));
+  return bench::median(late_us);
+}
+
+double blocking_row(unsigned workers, long each) {
+  const auto body = [each]() -> task<> {
+    runq::wait_group group;
+    group.add(bench::blocking_tasks);
+    for (long i = 0; i != bench::blocking_tasks; ++i) {
+      runq::go([&]() -> task<> {
+        for (long k = 0; k != each; ++k) {
+          co_await runq::blocking([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+        }
+        group.done();
+      });
+    }
+    co_await group.wait();
+  };
+  return timed_in(workers, body) / 1e6;
+}
+
+double parked_row(unsigned workers, long n) {
+  bench::raise_descriptor_limit();
+  double cpu = 0;
+  static_cast<void>(timed_in(workers, [&]() -> task<> {
+    std::vector<std::pair<stream, stream>> sockets;
+    runq::wait_group group;
+    for (long i = 0; i != n / 2; ++i) sockets.push_back(runq::net::socket_pair());
+    group.add(2 * (n / 2));
+    const auto wait = [&](stream& s) -> task<> {
+      std::byte b{};
+      bench::require(co_await s.read(std::span(&b, 1)) == 0, "parked");
+      group.done();
+    };
+    for (auto& [a, b] : sockets) {
+      runq::go(wait(a));
+      runq::go(wait(b));
+    }
+    // Blocks the thread, as nothing else is to run: what is measured are the others, and the monitor.
+    cpu = co_await runq::blocking([n] { return bench::idle_cpu(n / 10); });
+    for (auto& [a, b] : sockets) {
+      a.shutdown_write();
+      b.shutdown_write();
+    }
+    co_await group.wait();
+  }));
+  return cpu;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -236,5 +375,10 @@ int main(int argc, char** argv) {
                      {"yield", yield_row},
                      {"grain", grain_row},
                      {"memory", memory_row},
-                     {"idle", idle_row}});
+                     {"idle", idle_row},
+                     {"pipes", pipes_row},
+                     {"echo", echo_row},
+                     {"sleep", sleep_row},
+                     {"blocking", blocking_row},
+                     {"parked", parked_row}});
 }

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Tasks wait until others are done; the group is gone as soon as they have waited.
 #include <array>
-#include <cstdlib>
 
-#include "runq/wait_group.hpp"
+#include "group_model.hpp"
 #include "scenario.hpp"
 #include "waking_policy.hpp"
-
-namespace runq::detail {
-
-// In production this throws: wait_group.hpp only declares it.
-void negative_wait_group() {
-  model::require(false, "the count of a wait_group is negative");
-  std::abort();  // not reached
-}
-
-}  // namespace runq::detail
 
 namespace runq::model {
 namespace {

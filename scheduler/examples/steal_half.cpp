@@ -31,10 +31,10 @@ std::string queues(const runq::scheduler& scheduler) {
 }  // namespace
 
 int main() {
+  gate first;
+  gate stolen;
   runq::scheduler scheduler({.procs = 2});
   scheduler.run([&]() -> runq::task<> {
-    gate first;
-    gate stolen;
     // Keeps the other processor busy until the queue is as we want it.
     runq::go([&] { first.pass(); });
     first.await_inside();

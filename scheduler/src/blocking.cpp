@@ -20,7 +20,8 @@ core::blocked_call core::enter_call() noexcept {
 }
 
 bool core::leave_call(const blocked_call& call) noexcept {
-  if (call.p->in_call.leave(call.ticket)) {
+  const bool kept = call.p->in_call.leave(call.ticket);
+  if (kept) {
     hold(*call.m, *call.p);
     ++call.p->calls_kept;
   } else if (processor* const other = parking.come_back()) {
@@ -32,12 +33,13 @@ bool core::leave_call(const blocked_call& call) noexcept {
     if (tracer_ != nullptr) trace_lost(call);
     return false;
   }
-  back_from_call(call);
+  back_from_call(call, kept);
   return true;
 }
 
 void core::leave_call_waiting(const blocked_call& call) {
-  if (call.p->in_call.leave(call.ticket)) {
+  const bool kept = call.p->in_call.leave(call.ticket);
+  if (kept) {
     hold(*call.m, *call.p);
     ++call.p->calls_kept;
   } else {
@@ -48,7 +50,7 @@ void core::leave_call_waiting(const blocked_call& call) {
     mine.current = call.g;
     ++mine.calls_moved;
   }
-  back_from_call(call);
+  back_from_call(call, kept);
 }
 
 processor& core::spare_processor() {
@@ -56,11 +58,12 @@ processor& core::spare_processor() {
   return *spares_.emplace_back(std::make_unique<processor>(*this, max_processors));
 }
 
-void core::back_from_call(const blocked_call& call) {
+void core::back_from_call(const blocked_call& call, bool kept) {
   call.g->set_status(task_status::running);
   call.m->state.store(machine_state::running, std::memory_order::relaxed);
   if (tracer_ == nullptr) return;
-  if (call.m->held == call.p) {
+  // Not: is it the same processor. Another machine may have run tasks on it meanwhile, and given it up.
+  if (kept) {
     tracer_->called(call.p->index, call.m->slice_of, call.begun, now());
   } else {
     trace_lost(call);

@@ -2,7 +2,7 @@
 // What surrounds the machines' loop: tasks' records, beginning and end of a run, resizing, statistics.
 #include "runq/detail/core.hpp"
 
-#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "runq/detail/fatal.hpp"
@@ -48,6 +48,8 @@ core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this
 
 core::~core() {
   stop();
+  // What destructors have started.
+  while (global.has_work()) destroy_tasks();
   if (tracer_ != nullptr) tracer_->write();
   // The records go with their slabs.
   for (unsigned i = 0; i != made_; ++i) drop(processors_[i]->goroutines.free);
@@ -89,14 +91,28 @@ void core::give_back(processor& p, goroutine& g) noexcept {
 
 void core::refill(goroutine_list& to, std::size_t n) {
   const std::lock_guard lock(goroutines_mutex_);
+  to.splice(cut_free(n));
+}
+
+// 1 … n records; with goroutines_mutex_ held.
+goroutine_list core::cut_free(std::size_t n) {
   if (free_.empty()) {
     goroutine* const slab = slabs_.emplace_back(std::make_unique<goroutine[]>(slab_size)).get();
     for (std::size_t i = 0; i != slab_size; ++i) {
       slab[i].home = this;
+      // So that of the first tasks, too, one in so many is measured: the very first one among them.
+      const std::uint32_t period = chosen.latency_period;
+      slab[i].until_measured = period == 0 ? never_measured : static_cast<std::uint32_t>(i) % period;
       free_.push_back(&slab[i]);
     }
   }
-  to.splice(free_.cut_front(n));
+  return free_.cut_front(n);
+}
+
+void goroutine::begin_to_measure() noexcept {
+  const std::uint32_t period = home->chosen.latency_period;
+  until_measured = period == 0 ? never_measured : period - 1;
+  if (period != 0) runnable_since = now();
 }
 
 goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept {
@@ -118,13 +134,17 @@ void core::spawn(processor& p, frame& root, closure* callable, const char* name)
 }
 
 void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name) {
-  goroutine_list one;
-  refill(one, 1);
-  goroutine& g = *one.pop_front();
-  g.id.store(id, std::memory_order::relaxed);
-  enlist(g, root, callable, name);
-  outside_spawned_.fetch_add(1, std::memory_order::release);
-  global.put(&g);
+  const visit here(*this);
+  goroutine* g = nullptr;
+  {
+    // Either the end of a run sees all of it or nothing.
+    const std::lock_guard lock(goroutines_mutex_);
+    g = cut_free(1).pop_front();
+    g->id.store(id, std::memory_order::relaxed);
+    enlist(*g, root, callable, name);
+    outside_spawned_.fetch_add(1, std::memory_order::release);
+  }
+  global.put(g);
   parking.submitted();
 }
 
@@ -182,12 +202,16 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
   // Children end at the same time on several threads; exceptions are rare enough for one lock.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (!parent.child_error) parent.child_error = std::move(error);
+  if (!parent.error) parent.error = std::move(error);
 }
 
 // ---- beginning and end ----------------------------------------------------------------------------------------------
 
-void core::run_main(frame& root, closure* callable) {
+void frame::destroy_children() noexcept {
+  while (kept_children != nullptr) unkeep_newest().self.destroy();
+}
+
+void core::run_main(frame& root) {
   // As a handle does: no deadlock while the main task is awaited, or counted, but in no queue yet.
   attach();
   try {
@@ -198,9 +222,9 @@ void core::run_main(frame& root, closure* callable) {
     throw;
   }
   main_.store(&root, std::memory_order::relaxed);
-  spawn_outside(1, root, callable, "main");
+  spawn_outside(1, root, nullptr, "main");
   detach();
-  await(awaited::main);
+  await();
   const unsigned procs = parking.limit();
   stop();
   main_.store(nullptr, std::memory_order::relaxed);
@@ -212,6 +236,9 @@ void core::run_main(frame& root, closure* callable) {
     may_start_ = true;
   }
   parking.resize(procs);
+  // Tasks that were started meanwhile.
+  if (global.has_work()) parking.submitted();
+  end_to_wait();
 }
 
 void core::wait_for_all() {
@@ -219,36 +246,41 @@ void core::wait_for_all() {
   parking.with_lock([this] {
     if (parking.held() == 0) all_idle();
   });
-  await(awaited::all);
+  await();
+  end_to_wait();
 }
 
 void core::begin_to_wait(awaited what) {
   const std::lock_guard lock(waiting_mutex_);
   if (awaited_ != awaited::nothing) throw_misuse("runq: run() or wait() was called while another is in progress");
   awaited_ = what;
+  has_come_ = false;
 }
 
-// Returns when arrived(what) was called.
-void core::await(awaited what) {
+// Returns when arrived() was called. Nobody else may begin to wait before end_to_wait().
+void core::await() {
   std::unique_lock lock(waiting_mutex_);
-  waiting_.wait(lock, [this, what] { return awaited_ != what; });
+  waiting_.wait(lock, [this] { return has_come_; });
+}
+
+void core::end_to_wait() {
+  const std::lock_guard lock(waiting_mutex_);
+  awaited_ = awaited::nothing;
 }
 
 void core::arrived(awaited what) {
   const std::lock_guard lock(waiting_mutex_);
   if (awaited_ != what) return;
-  awaited_ = awaited::nothing;
+  has_come_ = true;
   waiting_.notify_all();
 }
 
 // With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty.
 void core::all_idle() {
-  awaited what = awaited::nothing;
   {
     const std::lock_guard lock(waiting_mutex_);
-    what = awaited_;
+    if (awaited_ == awaited::nothing || has_come_) return;
   }
-  if (what == awaited::nothing) return;
   if (live_tasks() == 0) {
     arrived(awaited::all);
     return;
@@ -276,10 +308,22 @@ void core::stop() {
   for (const auto& m : leaving) {
     m->thread.join();
     const std::lock_guard lock(machines_mutex_);
-    parks_ += m->parks.get();
+    parks_ += m->parker.parks.get();
     useless_wakes_ += m->useless_wakes.get();
   }
+  await_visitors();
   destroy_tasks();
+}
+
+// With `parking` stopped. Who came before may have taken a processor, and be about to start a machine with it. Who
+// comes now counts on the other side, so that this ends; a late one may not, so both sides are waited for.
+void core::await_visitors() {
+  for (int side = 0; side != 2; ++side) {
+    // [core.turn] relaxed: as [core.enter].
+    std::atomic<unsigned>& before = visitors_[turns_.fetch_add(1, std::memory_order::relaxed) % 2];
+    // [core.visitors] acquire: pairs with [core.leave]: what they did.
+    while (before.load(std::memory_order::acquire) != 0) std::this_thread::yield();
+  }
 }
 
 namespace {
@@ -290,55 +334,96 @@ void fork_not_joined() noexcept {
   if (!destroys_tasks) fatal_not_joined();
 }
 
-// No machine runs any more. Destructors in the frames may wake, or even start, tasks that are about to go.
+// No machine runs any more. But threads outside may still start and wake tasks, and so may destructors in the frames:
+// what is started from now on is kept, runnable.
 void core::destroy_tasks() {
+  empty_processors();
   destroys_tasks = true;
-  forget_queues();
-  bool again = true;
-  while (again) {
-    again = false;
-    for_each_goroutine([&again](goroutine& g) {
-      if (frame* const root = std::exchange(g.root, nullptr)) {
-        again = true;
-        root->self.destroy();
-      }
-      if (g.callable != nullptr) g.callable->destroy(std::exchange(g.callable, nullptr));
-    });
-  }
-  forget_queues();
-  goroutine_list killed;
-  for_each_goroutine([&killed](goroutine& g) {
-    if (g.status.load(std::memory_order::relaxed) == task_status::dead) return;
-    g.set_status(task_status::dead);
-    g.name.store(nullptr, std::memory_order::relaxed);
-    g.outside_may_wake = false;
-    killed.push_back(&g);
-  });
+  const std::uint64_t later = next_id_.load(std::memory_order::relaxed);
+  std::uint64_t destroyed = 0;
+  for_each_goroutine([this, later, &destroyed](goroutine& g) { destroyed += destroy_task(g, later) ? 1U : 0U; });
   destroys_tasks = false;
-  killed_.fetch_add(live_tasks(), std::memory_order::relaxed);
-  const std::lock_guard lock(goroutines_mutex_);
-  free_.splice(std::move(killed));
+  killed_.fetch_add(destroyed, std::memory_order::relaxed);
+  // Now nobody waits in any list.
+  goroutine_list kept = forget_woken();
+  forget_records();
+  global.splice_front(std::move(kept));
 }
 
-// Drops all links between records; the records stay.
-void core::forget_queues() {
-  while (global.take() != nullptr) {
-  }
+// What waits on processors has no place any more.
+void core::empty_processors() {
   // evacuate() has emptied the spare processors' queues.
   for (const auto& spare : spares_) drop(spare->goroutines.free);
   spares_.clear();
   for (unsigned i = 0; i != made_; ++i) {
     processor& p = *processors_[i];
+    // This thread holds them all; see hold().
     p.own_queue.rebind();
     p.own_forks.rebind();
-    goroutine_list all = p.own_queue.drain();
-    drop(all);
+    goroutine_list queued = p.own_queue.drain();
+    while (goroutine* const g = queued.pop_front()) g->set_status(task_status::idle);
     while (p.own_forks.pop()) {
     }
-    p.own_queue.rebind();
-    p.own_forks.rebind();
     p.current = nullptr;
     p.timers.clear();
+  }
+}
+
+// False: `g` is no task, or was started later than those with smaller numbers than `later`.
+bool core::destroy_task(goroutine& g, std::uint64_t later) {
+  frame* root = nullptr;
+  closure* callable = nullptr;
+  {
+    const std::lock_guard lock(goroutines_mutex_);
+    if (g.id.load(std::memory_order::relaxed) >= later) return false;
+    root = std::exchange(g.root, nullptr);
+    callable = std::exchange(g.callable, nullptr);
+  }
+  if (root == nullptr) return false;
+  root->self.destroy();
+  if (callable != nullptr) callable->destroy(callable);
+  return true;
+}
+
+// Takes the tasks that have been destroyed out of the global queue, and returns the others.
+goroutine_list core::forget_woken() {
+  goroutine_list kept;
+  do {
+    while (goroutine* const g = global.take()) {
+      if (g->root != nullptr) {
+        kept.push_back(g);
+      } else {
+        g->set_status(task_status::idle);
+      }
+    }
+    // Who has woken a task is about to queue it.
+  } while (somebody_queues());
+  return kept;
+}
+
+bool core::somebody_queues() const {
+  const std::lock_guard lock(goroutines_mutex_);
+  for (const auto& slab : slabs_) {
+    for (std::size_t i = 0; i != slab_size; ++i) {
+      if (slab[i].is(task_status::runnable) && slab[i].root == nullptr) return true;
+    }
+  }
+  return false;
+}
+
+// The records of all tasks but those that have just been started can be used again.
+void core::forget_records() {
+  const std::lock_guard lock(goroutines_mutex_);
+  for (const auto& slab : slabs_) {
+    for (std::size_t i = 0; i != slab_size; ++i) {
+      goroutine& g = slab[i];
+      if (g.is(task_status::dead) || g.root != nullptr) continue;
+      g.set_status(task_status::dead);
+      g.name.store(nullptr, std::memory_order::relaxed);
+      g.outside_may_wake = false;
+      g.runnable_since = 0;
+      free_.push_back(&g);
+    }
   }
 }
 
@@ -397,6 +482,7 @@ statistics core::count() const {
     s.runnext_hits += p.runnext_hits.get();
     s.runnext_steals += p.runnext_steals.get();
     s.yields += p.yields.get();
+    for (std::size_t b = 0; b != latency_histogram::buckets; ++b) s.ready_to_run.counts[b] += p.ready_to_run[b].get();
     if (i < parking.limit()) {
       s.local_queues.push_back(p.queue_thief.size_approx());
       s.ticks.push_back(p.ticks.get());
@@ -416,7 +502,7 @@ statistics core::count() const {
     s.parks = parks_;
     s.useless_wakes = useless_wakes_;
     for (const auto& m : machines_) {
-      s.parks += m->parks.get();
+      s.parks += m->parker.parks.get();
       s.useless_wakes += m->useless_wakes.get();
     }
     s.machines = machines_.size();

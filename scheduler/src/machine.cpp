@@ -3,6 +3,7 @@
 // this is the scheduler; docs/scheduler.md has the same in words, with a picture.
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
@@ -39,6 +40,20 @@ void pause(int times) noexcept {
   for (int i = 0; i != times; ++i) policy::pause();
 }
 
+// Whether a processor with nothing but a task in its runnext slot starts no task while it is watched.
+bool stands_still(const processor& victim) noexcept {
+  if (victim.queue_thief.size_approx() != 0) return false;
+  const std::uint64_t before = victim.dispatches.get();
+  if (victim.queue_thief.has_work()) pause(watch_pauses);
+  return victim.dispatches.get() == before;
+}
+
+// The task begins to run: that is how long it has waited.
+void count_wait(processor& p, goroutine& g) noexcept {
+  const instant waited = now() - std::exchange(g.runnable_since, 0);
+  ++p.ready_to_run[latency_histogram::bucket_of(std::chrono::nanoseconds(waited))];
+}
+
 }  // namespace
 
 #if defined(__clang__) && __clang_major__ < 17
@@ -63,7 +78,7 @@ void core::loop(machine& m) {
 }
 
 work core::find_work(machine& m) {
-  bool woken = false;
+  std::uint64_t parks = m.parker.parks.get();  // those that came to something, or have been counted as useless
   for (;;) {
     processor* next = nullptr;
     if (m.held == nullptr) {
@@ -87,13 +102,11 @@ work core::find_work(machine& m) {
         m.state.store(machine_state::spinning, std::memory_order::relaxed);
         if (const work w = spin(p)) return w;
       }
-      if (woken) ++m.useless_wakes;
-      ++m.parks;
+      if (parks != m.parker.parks.get()) ++m.useless_wakes;
+      parks = m.parker.parks.get();
       m.state.store(machine_state::idle, std::memory_order::relaxed);
-      p.in_use.store(false, std::memory_order::relaxed);
       leave_processor();
       next = parking.rest(m, p);
-      woken = true;
     }
     if (next == nullptr) return {};
     hold(m, *next);
@@ -103,7 +116,10 @@ work core::find_work(machine& m) {
 work core::take_local_or_global(processor& p) {
   ++p.dispatches;
   // Reading the clock costs as much as running a small task, so it is not done every time.
-  if (p.dispatches.get() % clock_period == 0 && p.timers.earliest() != never) (void)p.timers.fire_due(now());
+  if (p.dispatches.get() % clock_period == 0) {
+    p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
+    if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
+  }
   if (p.dispatches.get() % global_period == 0 && global.has_work()) {
     if (goroutine* const g = global.take()) return {.task = g};
   }
@@ -147,6 +163,13 @@ work core::take_oldest(processor& p) {
 
 work core::spin(processor& p) {
   if (parking.limit() < 2) return {};
+  const instant begin = tracer_ != nullptr ? now() : 0;
+  const work w = look_around(p);
+  if (tracer_ != nullptr) tracer_->looked(p.index, begin, now());
+  return w;
+}
+
+work core::look_around(processor& p) {
   for (int i = 0; i != looks && !surplus(p); ++i) {
     if (const work w = steal(p)) return w;
     pause(look_pauses);
@@ -172,30 +195,36 @@ work core::steal(processor& p) {
 
 work core::steal_from(processor& p, processor& victim, bool last_round) {
   const instant begin = tracer_ != nullptr ? now() : 0;
-  steal_runnext next = steal_runnext::no;
-  if (last_round && victim.queue_thief.size_approx() == 0) {
-    const std::uint64_t before = victim.dispatches.get();
-    if (victim.queue_thief.has_work()) pause(watch_pauses);
-    if (victim.dispatches.get() == before) next = steal_runnext::yes;
-  }
-  const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
-  if (tasks) {
-    if (next == steal_runnext::yes) ++p.runnext_steals;
+  const auto took = [&](std::size_t n) {
     ++p.steals;
-    p.stolen += tasks.count;
-    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, tasks.count, begin, now());
+    p.stolen += n;
+    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, n, begin, now());
+  };
+  const auto attempt = [&](steal_runnext next) {
+    return p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
+  };
+  const bool may_take_next = last_round && stands_still(victim);
+  auto tasks = attempt(steal_runnext::no);
+  if (tasks.status == steal_status::empty && may_take_next) {
+    // The ring was empty just now, so it is the task from runnext, unless the victim has started one in these few ns.
+    tasks = attempt(steal_runnext::yes);
+    if (tasks) ++p.runnext_steals;
+  }
+  if (tasks) {
+    took(tasks.count);
     return {.task = tasks.value};
   }
+  bool lost = tasks.status == steal_status::lost;
   // Asked first, because an attempt costs a fence.
-  if (!victim.forks_thief.has_work()) return {};
-  const auto fork = victim.forks_thief.steal();
-  if (fork) {
-    ++p.steals;
-    p.stolen += 1;
-    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, 1, begin, now());
-    return {.fork = fork.value};
+  if (victim.forks_thief.has_work()) {
+    const auto fork = victim.forks_thief.steal();
+    if (fork) {
+      took(1);
+      return {.fork = fork.value};
+    }
+    lost |= fork.status == steal_status::lost;
   }
-  if (tasks.status == steal_status::lost || fork.status == steal_status::lost) ++p.lost;
+  if (lost) ++p.lost;
   return {};
 }
 
@@ -209,6 +238,7 @@ void core::run(machine& m, const work& w) {
   std::coroutine_handle<> next;
   if (w.task != nullptr) {
     p.current = w.task;
+    if (w.task->runnable_since != 0) count_wait(p, *w.task);
     next = w.task->resume;
   } else {
     // A continuation taken by anybody but the child that left it there: that child is on its own from now on.
@@ -217,6 +247,7 @@ void core::run(machine& m, const work& w) {
     next = w.fork->self;
   }
   p.current->set_status(task_status::running);
+  m.task.store(p.current, std::memory_order::relaxed);
   if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
     next.resume();
@@ -242,15 +273,17 @@ void core::evacuate(processor& p) {
   global.splice_front(std::move(all));
 }
 
-void core::leave_processor() noexcept { held_here = nullptr; }
+void core::leave_processor() noexcept {
+  if (held_here != nullptr) held_here->held_by.store(-1, std::memory_order::relaxed);
+  held_here = nullptr;
+}
 
 void core::hold(machine& m, processor& p) {
   m.held = &p;
-  p.in_use.store(true, std::memory_order::relaxed);
+  p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
   held_here = &p;
   machine_here = &m;
   wake_monitor();
-  p.holder = &m;
   // The handles know their thread in debug builds, and this is another.
   p.own_queue.rebind();
   p.own_forks.rebind();
@@ -273,14 +306,14 @@ void core::start_machine(processor& p) {
     return;
   }
   if (machines_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
-  if (!monitor_.joinable()) {
-    monitor_stops_.store(false, std::memory_order::relaxed);
-    monitor_ = std::thread([this] { monitor(); });
-  }
-  machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
-  m.number = static_cast<std::uint32_t>(machines_.size() - 1);
-  machines_started_.fetch_add(1, std::memory_order::relaxed);
   try {
+    if (!monitor_.joinable()) {
+      monitor_stops_.store(false, std::memory_order::relaxed);
+      monitor_ = std::thread([this] { monitor(); });
+    }
+    machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
+    m.number = static_cast<std::uint32_t>(machines_.size() - 1);
+    machines_started_.fetch_add(1, std::memory_order::relaxed);
     m.thread = std::thread([this, &m, &p] {
       m.spinning.set(true);
       hold(m, p);

@@ -41,7 +41,6 @@ void core::monitor() {
         monitor_parker_.park();
       }
       monitor_sleeps_.store(false, std::memory_order::relaxed);
-      for (watched& w : seen) w.tick_since = now();
       rhythm.looked(true);
       continue;
     }
@@ -70,8 +69,7 @@ bool core::watch(watched& seen, processor& p, instant t) {
   const auto call = p.in_call.peek();
   if (!handoff<policy>::blocked(call)) {
     const std::uint64_t tick = p.ticks.get();
-    // Time in which no machine holds the processor is nobody's slice.
-    if (seen.tick != tick || !p.in_use.load(std::memory_order::relaxed)) {
+    if (seen.tick != tick) {
       seen.tick = tick;
       seen.tick_since = t;
     } else if (t - seen.tick_since >= time_slice) {
@@ -89,11 +87,7 @@ bool core::watch(watched& seen, processor& p, instant t) {
       p.queue_thief.has_work() || p.forks_thief.has_work() || global.has_work() || parking.somebody_returns();
   const bool others_look = parking.spinning() + parking.idle_processors() != 0;
   if (!has_work && others_look && t - seen.call_since < time_slice) return false;
-  const auto retake = [&] {
-    if (!p.in_call.retake(call)) return false;
-    p.in_use.store(false, std::memory_order::relaxed);
-    return true;
-  };
+  const auto retake = [&] { return p.in_call.retake(call); };
   // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
   // handoffp and sched.lastpoll.)
   if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;

@@ -8,12 +8,15 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -33,7 +36,8 @@ runq::detail::core& own_scheduler() {
 
 void make_non_blocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
-  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) fail(errno, "runq: fcntl");
+  if (flags < 0) fail(errno, "runq: fcntl");
+  if ((flags & O_NONBLOCK) == 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) fail(errno, "runq: fcntl");
 }
 
 bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
@@ -61,11 +65,20 @@ namespace detail {
 namespace rt = runq::detail;
 using ready_word = readiness<rt::goroutine, rt::policy>;
 
+/// What is known of a descriptor.
+enum class kind : std::uint8_t {
+  other,
+  socket,
+  tcp,   // a socket, and a stream of bytes
+  pipe,  // a stream of bytes
+};
+
 /// An open descriptor with its operations in progress: the last of them closes it, so that nobody uses the number of a
 /// descriptor that is somebody else's by then.
 class connection {
  public:
-  explicit connection(int fd) : home_(own_scheduler()), fd_(fd), polled_(home_.events.open(fd)) {
+  /// `fd` is non-blocking, and stays the caller's if this throws.
+  connection(int fd, kind what) : home_(own_scheduler()), what_(what), fd_(fd), polled_(home_.events.open(fd)) {
     read_.side = &polled_.readable;
     write_.side = &polled_.writable;
   }
@@ -73,14 +86,17 @@ class connection {
   connection& operator=(const connection&) = delete;
   ~connection() { close(); }
 
-  /// One direction: its deadline.
+  /// One direction: its deadline, and what the one task that uses it has learned.
   struct direction : rt::timer_node {
     ready_word* side = nullptr;
     std::atomic<bool> expired{false};
+    bool drained = false;    // reading: another attempt would get nothing
+    bool was_woken = false;  // by a notice that came while the task waited; what was written before it is visible
   };
 
   [[nodiscard]] direction& reading() noexcept { return read_; }
   [[nodiscard]] direction& writing() noexcept { return write_; }
+  [[nodiscard]] kind what() const noexcept { return what_; }
   [[nodiscard]] int fd() const noexcept { return closed() ? -1 : fd_; }
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
@@ -122,24 +138,59 @@ class connection {
     leave();
   }
 
-  /// Holds the descriptor open during one operation.
-  class use {
+  /// Holds the descriptor open during an operation that does not wait.
+  class attempt {
    public:
-    use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)) {
+    attempt(connection* c, const char* what) : c_(c) {
       if (c_ == nullptr) fail(ECANCELED, what);
       c_->enter_unchecked();
       if (!c_->closed()) return;
       c_->leave();
       fail(ECANCELED, what);
     }
-    use(const use&) = delete;
-    use& operator=(const use&) = delete;
-    ~use() { c_->leave(); }
+    attempt(const attempt&) = delete;
+    attempt& operator=(const attempt&) = delete;
+    ~attempt() { c_->leave(); }
 
    private:
-    // Shared, because a task may be destroyed in the middle of the operation, and the stream before it.
-    const std::shared_ptr<connection> c_;
+    connection* const c_;
   };
+  /// Likewise, for one that may wait: its task may be destroyed meanwhile, and the stream before it.
+  class use {
+   public:
+    use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)), attempt_(c_.get(), what) {}
+
+   private:
+    const std::shared_ptr<connection> c_;
+    const attempt attempt_;
+  };
+
+  /// Reads once; nothing: not now. `into` is not empty. Throws as stream::read(). During an attempt.
+  [[nodiscard]] std::optional<std::size_t> try_read(std::span<std::byte> into) {
+    read_.drained = false;
+    for (;;) {
+      const ssize_t n = ::read(fd_, into.data(), into.size());
+      if (n >= 0) {
+        const auto got = static_cast<std::size_t>(n);
+        read_.drained = got != 0 && got < into.size() && less_means_drained();
+        return got;
+      }
+      if (would_block(errno)) return std::nullopt;
+      if (errno != EINTR) fail(errno, "read");
+    }
+  }
+  /// Writes once; nothing: not now. Throws as stream::write(). During an attempt.
+  [[nodiscard]] std::optional<std::size_t> try_write(std::span<const std::byte> from) {
+    for (;;) {
+      // send(), because a write() to a socket whose peer is gone raises SIGPIPE.
+      const ssize_t n = what_ == kind::tcp || what_ == kind::socket
+                            ? ::send(fd_, from.data(), from.size(), MSG_NOSIGNAL)
+                            : ::write(fd_, from.data(), from.size());
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (would_block(errno)) return std::nullopt;
+      if (errno != EINTR) fail(errno, "write");
+    }
+  }
 
   /// `co_await wait(d, stop, what)` returns when `d` may be ready. Throws as stream says.
   class waiting {
@@ -153,7 +204,10 @@ class connection {
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
+      d_.drained = false;
+      d_.was_woken = true;
       if (d_.side->wait(g)) return true;
+      d_.was_woken = false;
       g.set_status(task_status::running);
       return false;
     }
@@ -192,6 +246,16 @@ class connection {
  private:
   static constexpr std::uint32_t closing = std::uint32_t{1} << 31;
 
+  // A stream whose buffer held less than was asked for is empty, and the next edge tells when it is not: epoll(7).
+  // Unless there is no next edge, because the end, an error or urgent data, where a read stops short, has been
+  // announced already: then `unusual` is set. A notice that woke the task makes that visible; one that was kept for it
+  // need not, and then the next read finds out by itself. Nor is a Unix socket empty where a read stops at passed
+  // descriptors.
+  [[nodiscard]] bool less_means_drained() const noexcept {
+    return (what_ == kind::tcp || what_ == kind::pipe) && read_.was_woken &&
+           !polled_.unusual.load(std::memory_order::relaxed);
+  }
+
   static void expire(direction& d) {
     d.expired.store(true, std::memory_order::relaxed);
     if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
@@ -205,6 +269,7 @@ class connection {
   }
 
   rt::core& home_;
+  const kind what_;
   const int fd_;
   rt::descriptor& polled_;
   direction read_;
@@ -215,21 +280,124 @@ class connection {
 };
 
 struct access {
-  [[nodiscard]] static stream make(std::shared_ptr<connection> c) noexcept { return stream(std::move(c)); }
+  [[nodiscard]] static stream make_stream(std::shared_ptr<connection> c) noexcept { return stream(std::move(c)); }
+  [[nodiscard]] static listener make_listener(std::shared_ptr<connection> c) noexcept { return listener(std::move(c)); }
 };
 
 }  // namespace detail
 
+using detail::access;
 using detail::connection;
+using detail::kind;
+
+namespace {
+
+// Takes over `fd`, which is non-blocking.
+std::shared_ptr<connection> take_over(int fd, kind what) {
+  owned_fd owner(fd);
+  auto c = std::make_shared<connection>(fd, what);
+  (void)owner.release();
+  return c;
+}
+
+// The same for the caller's. Whether it is a stream of bytes is not known: there are pipes of packets.
+std::shared_ptr<connection> adopt(int fd) {
+  owned_fd owner(fd);
+  make_non_blocking(fd);
+  struct stat status {};
+  if (fstat(fd, &status) != 0) fail(errno, "runq: fstat");
+  return take_over(owner.release(), S_ISSOCK(status.st_mode) ? kind::socket : kind::other);
+}
+
+// Small messages at once, as in Go.
+void send_at_once(int fd) {
+  const int on = 1;
+  (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace
+
+// ---- reading and writing --------------------------------------------------------------------------------------------
+
+namespace detail {
+
+bool reading::attempt(connection& c, bytes& into, std::size_t& done) {
+  if (into.empty()) return true;
+  if (c.reading().drained) return false;
+  const auto n = c.try_read(into);
+  done = n.value_or(0);
+  return n.has_value();
+}
+
+task<std::size_t> reading::rest(std::shared_ptr<connection> c, bytes into, std::stop_token stop) {
+  const connection::attempt in_progress(c.get(), name);  // as long as `c`, which the frame owns
+  for (;;) {
+    co_await c->wait(c->reading(), stop, name);
+    if (const auto n = c->try_read(into)) co_return *n;
+  }
+}
+
+bool writing::attempt(connection& c, bytes& from, std::size_t& done) {
+  while (!from.empty()) {
+    const auto n = c.try_write(from);
+    if (!n) return false;
+    from = from.subspan(*n);
+    done += *n;
+  }
+  return true;
+}
+
+task<> writing::rest(std::shared_ptr<connection> c, bytes from, std::stop_token stop) {
+  const connection::attempt in_progress(c.get(), name);  // as long as `c`, which the frame owns
+  for (std::size_t done = 0;;) {
+    co_await c->wait(c->writing(), stop, name);
+    if (attempt(*c, from, done)) co_return;
+  }
+}
+
+template <class What>
+bool operation<What>::await_ready() {
+  const rt::processor* const p = rt::this_processor();
+  if (p == nullptr) rt::throw_no_task();
+  const connection::attempt attempt(connection_.get(), What::name);
+  connection_->check(std::is_same_v<What, reading> ? connection_->reading() : connection_->writing(), What::name);
+  // A task whose time slice is over gives way, even if it never has to wait.
+  if (What::attempt(*connection_, bytes_, done_)) return !p->preempt.load(std::memory_order::relaxed);
+  rest_.emplace(What::rest(std::move(connection_), bytes_, std::move(stop_)));
+  return false;
+}
+
+template <class What>
+std::coroutine_handle<> operation<What>::await_suspend(std::coroutine_handle<> self) {
+  if (rest_) return rest_->operator co_await().await_suspend(self);
+  return rt::transfer(*rt::this_processor(), self);
+}
+
+template <class What>
+typename What::result operation<What>::await_resume() {
+  if (rest_) return rest_->operator co_await().await_resume();
+  if constexpr (!std::is_void_v<value_type>) return done_;
+}
+
+template <class What>
+operation<What>::operator task<typename What::result>() && {
+  return as_task(std::move(connection_), bytes_, std::move(stop_));
+}
+
+template <class What>
+task<typename What::result> operation<What>::as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
+                                                     std::stop_token stop) {
+  co_return co_await operation(std::move(c), bytes, std::move(stop));
+}
+
+template class operation<reading>;
+template class operation<writing>;
+
+}  // namespace detail
 
 // ---- stream ---------------------------------------------------------------------------------------------------------
 
-stream::stream(int fd) {
-  owned_fd owner(fd);
-  make_non_blocking(fd);
-  connection_ = std::make_shared<connection>(fd);
-  (void)owner.release();
-}
+stream::stream(int fd) : connection_(adopt(fd)) {}
 stream::stream(std::shared_ptr<connection> connection) noexcept : connection_(std::move(connection)) {}
 stream::stream(stream&&) noexcept = default;
 stream& stream::operator=(stream&& other) noexcept {
@@ -238,41 +406,6 @@ stream& stream::operator=(stream&& other) noexcept {
   return *this;
 }
 stream::~stream() { close(); }
-
-task<std::size_t> stream::read(std::span<std::byte> into, std::stop_token stop) {
-  const connection::use use(connection_, "read");
-  connection& c = *connection_;
-  c.check(c.reading(), "read");
-  if (into.empty()) co_return 0;
-  for (;;) {
-    const ssize_t n = ::read(c.open_fd(), into.data(), into.size());
-    if (n >= 0) co_return static_cast<std::size_t>(n);
-    if (errno == EINTR) continue;
-    if (!would_block(errno)) fail(errno, "read");
-    co_await c.wait(c.reading(), stop, "read");
-  }
-}
-
-task<> stream::write(std::span<const std::byte> from, std::stop_token stop) {
-  const connection::use use(connection_, "write");
-  connection& c = *connection_;
-  c.check(c.writing(), "write");
-  bool socket = true;
-  while (!from.empty()) {
-    // send(), because a write() to a socket whose peer is gone raises SIGPIPE.
-    const ssize_t n = socket ? ::send(c.open_fd(), from.data(), from.size(), MSG_NOSIGNAL)
-                             : ::write(c.open_fd(), from.data(), from.size());
-    if (n >= 0) {
-      from = from.subspan(static_cast<std::size_t>(n));
-    } else if (errno == ENOTSOCK && socket) {
-      socket = false;
-    } else if (would_block(errno)) {
-      co_await c.wait(c.writing(), stop, "write");
-    } else if (errno != EINTR) {
-      fail(errno, "write");
-    }
-  }
-}
 
 void stream::set_deadline(clock::time_point when) {
   set_read_deadline(when);
@@ -292,12 +425,8 @@ int stream::fd() const noexcept { return connection_ ? connection_->fd() : -1; }
 
 // ---- listener -------------------------------------------------------------------------------------------------------
 
-listener::listener(int fd) {
-  owned_fd owner(fd);
-  make_non_blocking(fd);
-  connection_ = std::make_shared<connection>(fd);
-  (void)owner.release();
-}
+listener::listener(int fd) : connection_(adopt(fd)) {}
+listener::listener(std::shared_ptr<connection> connection) noexcept : connection_(std::move(connection)) {}
 listener::listener(listener&&) noexcept = default;
 listener& listener::operator=(listener&& other) noexcept {
   if (this != &other) close();
@@ -313,9 +442,8 @@ task<stream> listener::accept(std::stop_token stop) {
   for (;;) {
     const int fd = ::accept4(c.open_fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      const int on = 1;
-      (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      co_return stream(fd);
+      if (c.what() == kind::tcp) send_at_once(fd);
+      co_return access::make_stream(take_over(fd, c.what()));
     }
     // A connection that was gone before it was accepted is nobody's error.
     if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -381,13 +509,13 @@ listener listen_at(int family, const sockaddr* address, socklen_t size) {
   if (family != AF_UNIX) (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(fd.get(), address, size) != 0) fail(errno, "bind");
   if (::listen(fd.get(), SOMAXCONN) != 0) fail(errno, "listen");
-  return listener(fd.release());
+  return access::make_listener(take_over(fd.release(), family == AF_UNIX ? kind::socket : kind::tcp));
 }
 
 task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::stop_token stop) {
-  owned_fd owner(fd);
-  auto c = std::make_shared<connection>(fd);
-  (void)owner.release();
+  const bool unix_socket = address->sa_family == AF_UNIX;
+  auto c = take_over(fd, unix_socket ? kind::socket : kind::tcp);
+  if (!unix_socket) send_at_once(fd);
   {
     const connection::use use(c, "connect");
     if (::connect(fd, address, size) != 0) {
@@ -404,7 +532,7 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
       }
     }
   }
-  co_return detail::access::make(std::move(c));
+  co_return access::make_stream(std::move(c));
 }
 
 }  // namespace
@@ -419,11 +547,7 @@ task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token s
   std::exception_ptr last;
   for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
     try {
-      stream connected = co_await connect_to(new_socket(a->ai_family), a->ai_addr, a->ai_addrlen, stop);
-      // Small messages at once, as in Go.
-      const int on = 1;
-      (void)setsockopt(connected.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      co_return connected;
+      co_return co_await connect_to(new_socket(a->ai_family), a->ai_addr, a->ai_addrlen, stop);
     } catch (const std::system_error&) {
       last = std::current_exception();
     }
@@ -442,20 +566,26 @@ task<stream> connect_unix(std::string path, std::stop_token stop) {
   co_return co_await connect_to(new_socket(AF_UNIX), reinterpret_cast<const sockaddr*>(&address), sizeof address, stop);
 }
 
+namespace {
+
+std::pair<stream, stream> both_ends(const int (&ends)[2], kind what) {
+  owned_fd second(ends[1]);
+  stream first = access::make_stream(take_over(ends[0], what));
+  return {std::move(first), access::make_stream(take_over(second.release(), what))};
+}
+
+}  // namespace
+
 std::pair<stream, stream> pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fail(errno, "pipe");
-  owned_fd second(ends[1]);
-  stream in(ends[0]);
-  return {std::move(in), stream(second.release())};
+  return both_ends(ends, kind::pipe);
 }
 
 std::pair<stream, stream> socket_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) fail(errno, "socketpair");
-  owned_fd second(ends[1]);
-  stream first(ends[0]);
-  return {std::move(first), stream(second.release())};
+  return both_ends(ends, kind::socket);
 }
 
 }  // namespace runq::net

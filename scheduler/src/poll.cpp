@@ -41,7 +41,10 @@ void core::wait_for_events(instant until) {
   if (timeout > 0 && events.poll(timeout).rung) sleeping.answered();
 }
 
-void machine_parker::park() { home_.sleeping.park(token_); }
+void machine_parker::park() {
+  ++parks;
+  home_.sleeping.park(token_);
+}
 void machine_parker::unpark() { home_.sleeping.unpark(token_); }
 
 }  // namespace runq::detail

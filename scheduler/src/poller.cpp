@@ -8,9 +8,11 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
 
 namespace runq::detail {
 namespace {
@@ -18,12 +20,31 @@ namespace {
 constexpr std::size_t most_events = 128;       // of one poll, as in Go
 constexpr instant longest_ms = 1'000'000'000;  // of one poll, as in Go: about 11 days
 
-// epoll counts in ms. Rounded up, so that nobody wakes before a timer is due and sleeps again.
+// epoll_wait(2) counts in ms. Rounded up, so that nobody wakes before a timer is due and sleeps again.
 int milliseconds(instant timeout) {
   if (timeout == never) return -1;
   if (timeout <= 0) return 0;
   return static_cast<int>(std::min(longest_ms, (timeout + 999'999) / 1'000'000));
 }
+
+// Waits up to `timeout` ns. epoll_pwait2(2), of Linux 5.11, counts in ns; where it is not known, or not allowed, ms do.
+int wait(int epoll, std::array<epoll_event, most_events>& events, instant timeout) {
+#if defined(SYS_epoll_pwait2)
+  static std::atomic<bool> counts_ns{true};
+  if (timeout > 0 && timeout != never && counts_ns.load(std::memory_order::relaxed)) {
+    const struct {
+      std::int64_t s;
+      std::int64_t ns;
+    } t{timeout / 1'000'000'000, timeout % 1'000'000'000};
+    const long n = syscall(SYS_epoll_pwait2, epoll, events.data(), most_events, &t, nullptr, std::size_t{0});
+    if (n >= 0 || errno == EINTR) return static_cast<int>(n);
+    counts_ns.store(false, std::memory_order::relaxed);
+  }
+#endif
+  return epoll_wait(epoll, events.data(), most_events, milliseconds(timeout));
+}
+
+constexpr std::uint32_t ends = EPOLLHUP | EPOLLERR;  // both directions learn of these
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -53,7 +74,12 @@ poller::poller()
   fail("runq: eventfd");
 }
 
-poller::~poller() { close_both(); }
+poller::~poller() {
+  if (open_.load(std::memory_order::relaxed) != 0) {
+    fatal("panic: runq: a stream or a listener that is still open outlives its scheduler\n");
+  }
+  close_both();
+}
 
 void poller::close_both() noexcept {
   ::close(epoll_);
@@ -74,8 +100,9 @@ descriptor& poller::open(int fd) {
   d->fd = fd;
   d->readable.reset();
   d->writable.reset();
+  d->unusual.store(false, std::memory_order::relaxed);
   epoll_event wanted{};
-  wanted.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  wanted.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   wanted.data.u64 = tag(*d);
   open_.fetch_add(1, std::memory_order::release);
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) != 0) {
@@ -103,7 +130,7 @@ void poller::close(descriptor& d) {
 
 poller::polled poller::poll(instant timeout) {
   std::array<epoll_event, most_events> events;
-  const int n = epoll_wait(epoll_, events.data(), most_events, milliseconds(timeout));
+  const int n = wait(epoll_, events, timeout);
   last_poll.store(now(), std::memory_order::relaxed);
   polled result;
   for (int i = 0; i < n; ++i) {
@@ -118,13 +145,14 @@ poller::polled poller::poll(instant timeout) {
     }
     descriptor& d = *reinterpret_cast<descriptor*>(event.data.u64 & ((std::uint64_t{1} << 48) - 1));
     if (tag(d) != event.data.u64) continue;  // of an earlier use
-    if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
+    if ((event.events & (EPOLLPRI | EPOLLRDHUP | ends)) != 0) d.unusual.store(true, std::memory_order::relaxed);
+    if ((event.events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ends)) != 0) {
       if (goroutine* const g = d.readable.notify()) {
         ready(*g);
         ++result.woken;
       }
     }
-    if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) {
+    if ((event.events & (EPOLLOUT | ends)) != 0) {
       if (goroutine* const g = d.writable.notify()) {
         ready(*g);
         ++result.woken;

@@ -2,6 +2,7 @@
 // RUNQ_SCHEDTRACE: lines that tell the state of the scheduler, in the format of Go's GODEBUG=schedtrace.
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include "runq/detail/core.hpp"
@@ -14,7 +15,19 @@ std::string field(const char* name, std::uint64_t value) {
   return std::string(" ") + name + "=" + std::to_string(value);
 }
 
+// The same with -1 for none.
+std::string number(const char* name, std::int64_t value) {
+  return std::string(" ") + name + "=" + std::to_string(value);
+}
+
 const char* flag(bool b) { return b ? "true" : "false"; }
+
+// Go's numbers: a processor is idle (0), running (1), in a blocking call (2) or gone (4).
+std::uint64_t status_of(const processor& p, bool exists) {
+  if (!exists) return 4;
+  if (handoff<policy>::blocked(p.in_call.peek())) return 2;
+  return p.held_by.load(std::memory_order::relaxed) >= 0 ? 1 : 0;
+}
 
 }  // namespace
 
@@ -35,32 +48,52 @@ std::string core::trace_line(instant at, bool detail) const {
   return line + "]\n";
 }
 
-// Numbers of states as in Go: a processor is idle (0), running (1), in a blocking call (2) or gone (4).
+// What a machine runs, or has taken into a blocking call; null: nothing.
+const goroutine* core::task_of(const machine& m) {
+  const machine_state state = m.state.load(std::memory_order::relaxed);
+  const goroutine* const g = m.task.load(std::memory_order::relaxed);
+  if (g == nullptr) return nullptr;
+  if (state == machine_state::running && g->is(task_status::running)) return g;
+  if (state == machine_state::in_call && g->is(task_status::syscall)) return g;
+  return nullptr;
+}
+
+// Lines as Go 1.19 prints them; what has no counterpart here is 0, false, empty or -1. Each number is read for itself
+// while all goes on, as in Go.
 std::string core::trace_detail(const statistics& s) const {
   std::string text;
+  std::map<std::int32_t, std::int64_t> processor_of;
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
     const processor& p = *processors_[i];
-    int status = p.in_use.load(std::memory_order::relaxed) ? 1 : 0;
-    if (handoff<policy>::blocked(p.in_call.peek())) status = 2;
-    if (i >= s.procs) status = 4;
-    text += "  P" + std::to_string(i) + ":" + field("status", static_cast<std::uint64_t>(status)) +
-            field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) +
-            field("runqsize", p.queue_thief.size_approx()) + field("timerslen", p.timers.size()) + "\n";
+    const std::int32_t held_by = p.held_by.load(std::memory_order::relaxed);
+    if (held_by >= 0) processor_of[held_by] = i;
+    text += "  P" + std::to_string(i) + ":" + field("status", status_of(p, i < s.procs)) +
+            field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) + number("m", held_by) +
+            field("runqsize", p.queue_thief.size_approx()) +
+            field("gfreecnt", p.free_records.load(std::memory_order::relaxed)) + field("timerslen", p.timers.size()) +
+            "\n";
   }
+  std::map<const goroutine*, std::int64_t> machine_of;
   {
     const std::lock_guard lock(machines_mutex_);
-    for (std::size_t i = 0; i != machines_.size(); ++i) {
-      const machine_state state = machines_[i]->state.load(std::memory_order::relaxed);
-      text += "  M" + std::to_string(i) + ": spinning=" + flag(state == machine_state::spinning) +
-              " blocked=" + flag(state == machine_state::idle) + " syscall=" + flag(state == machine_state::in_call) +
-              "\n";
+    // Newest first.
+    for (auto m = machines_.rbegin(); m != machines_.rend(); ++m) {
+      const auto n = static_cast<std::int32_t>((*m)->number);
+      const goroutine* const g = task_of(**m);
+      if (g != nullptr) machine_of[g] = n;
+      const machine_state state = (*m)->state.load(std::memory_order::relaxed);
+      text += "  M" + std::to_string(n) + ":" + number("p", processor_of.contains(n) ? processor_of[n] : -1) +
+              number("curg", g == nullptr ? -1 : static_cast<std::int64_t>(g->id.load(std::memory_order::relaxed))) +
+              " mallocing=0 throwing=0 preemptoff= locks=0 dying=0 spinning=" + flag(state == machine_state::spinning) +
+              " blocked=" + flag(state == machine_state::idle) + " lockedg=-1\n";
     }
   }
-  for_each_goroutine([&text](const goroutine& g) {
+  for_each_goroutine([&](const goroutine& g) {
     if (g.is(task_status::dead)) return;
     text += "  G" + std::to_string(g.id) +
             ": status=" + std::to_string(static_cast<int>(g.status.load(std::memory_order::relaxed))) + "(" +
-            (g.is(task_status::waiting) ? to_string(g.reason.load(std::memory_order::relaxed)) : "") + ")\n";
+            (g.is(task_status::waiting) ? to_string(g.reason.load(std::memory_order::relaxed)) : "") + ")" +
+            number("m", machine_of.contains(&g) ? machine_of[&g] : -1) + " lockedm=-1\n";
   });
   return text;
 }
@@ -83,7 +116,9 @@ void core::read_environment() {
 }
 
 void core::begin_slice(machine& m, const goroutine& g) {
-  m.slice_of = {g.id, g.name};
+  // Without a task of its own: what a thief took from a fork deque.
+  const char* const forked = chosen.forks == fork_policy::continuation ? "continuation" : "forked";
+  m.slice_of = {g.id, g.root != nullptr ? g.name.load(std::memory_order::relaxed) : forked};
   m.slice_begin = now();
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
 #include <sched.h>
 
+#include "runq/detail/container.hpp"
 #include "runq/runq.hpp"
 
 namespace runq {
@@ -22,11 +24,17 @@ unsigned cpus_of_this_thread() noexcept {
   return static_cast<unsigned>(CPU_COUNT(&cpus));
 }
 
+// As in Go: at least 2, so that a task that waits for the quota's next period does not hold up all others.
+unsigned cpus_to_use() {
+  const unsigned quota = detail::cpus_of_quota();
+  return quota == 0 ? cpus_of_this_thread() : std::min(cpus_of_this_thread(), std::max(quota, 2U));
+}
+
 }  // namespace
 
 unsigned default_procs() {
   const char* const wanted = std::getenv("RUNQ_PROCS");
-  if (wanted == nullptr) return cpus_of_this_thread();
+  if (wanted == nullptr) return cpus_to_use();
   const std::string text = wanted;
   unsigned n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -44,7 +52,7 @@ void scheduler::run_main(detail::frame& root) {
     root.self.destroy();
     detail::throw_misuse("runq: run() inside run(): a task cannot wait like that; use go() or co_await");
   }
-  core_->run_main(root, nullptr);
+  core_->run_main(root);
 }
 
 void scheduler::wait() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "runq/timer.hpp"
 
+#include <atomic>
+
 #include "runq/blocking.hpp"
 
 namespace runq {
@@ -45,7 +47,12 @@ timer::timer() noexcept {
     auto& self = static_cast<node&>(n);
     // A full channel has the time of a tick that nobody has received yet.
     (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
-    if (self.period <= 0) return detail::never;
+    if (self.period <= 0) {
+      // The heap may be gone before the timer is, which has no more business there. release: pairs with stop(), after
+      // which it is the other way round.
+      std::atomic_ref(self.heap).store(nullptr, std::memory_order::release);
+      return detail::never;
+    }
     // In the rhythm it was started in, whatever was missed.
     const detail::instant last = n.when + self.period * ((now - n.when) / self.period);
     return self.period > detail::end_of_time - last ? detail::end_of_time : last + self.period;
@@ -55,7 +62,9 @@ timer::timer() noexcept {
 void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) { (void)reset(d, period); }
 
 bool timer::stop() {
-  const bool pending = node_.heap != nullptr && node_.heap->remove(node_);
+  // acquire: pairs with the end of its firing.
+  detail::timer_heap* const heap = std::atomic_ref(node_.heap).load(std::memory_order::acquire);
+  const bool pending = heap != nullptr && heap->remove(node_);
   // What was sent before is stale now.
   std::optional<clock::time_point> stale;
   (void)channel_.try_receive(stale);

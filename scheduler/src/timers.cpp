@@ -26,6 +26,7 @@ bool timer_heap::remove(timer_node& node) noexcept {
   const std::lock_guard lock(mutex_);
   if (node.place == timer_node::absent) return false;
   take_out(node.place);
+  node.heap = nullptr;
   publish();
   return true;
 }
@@ -51,7 +52,10 @@ std::size_t timer_heap::fire_due(instant now) {
 
 void timer_heap::clear() noexcept {
   const std::lock_guard lock(mutex_);
-  for (timer_node* const node : nodes_) node->place = timer_node::absent;
+  for (timer_node* const node : nodes_) {
+    node->place = timer_node::absent;
+    node->heap = nullptr;
+  }
   nodes_.clear();
   publish();
 }

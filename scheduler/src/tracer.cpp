@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
+// The file is in the Trace Event Format of Chrome, which Perfetto reads too.
 #include "runq/detail/tracer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <system_error>
+#include <utility>
 
 namespace runq::detail {
 namespace {
@@ -18,11 +22,7 @@ struct closer {
 };
 using file_handle = std::unique_ptr<std::FILE, closer>;
 
-file_handle open(const std::string& name) {
-  file_handle f(std::fopen(name.c_str(), "w"));
-  if (f == nullptr) throw std::system_error(errno, std::generic_category(), "runq: RUNQ_TRACE: " + name);
-  return f;
-}
+file_handle open(const std::string& name) { return file_handle(std::fopen(name.c_str(), "w")); }
 
 // Names are literals of the program; all the same, a quote in one must not spoil the file.
 std::string escaped(const char* text) {
@@ -34,43 +34,54 @@ std::string escaped(const char* text) {
   return out;
 }
 
-std::string task_name(std::uint64_t id, const char* name) {
-  return "task " + std::to_string(id) + (name == nullptr ? "" : " " + escaped(name));
+std::string task_name(const tracer::who& task) {
+  return "task " + std::to_string(task.id) + (task.name == nullptr ? "" : " " + escaped(task.name));
 }
 
-// The format counts in µs.
-class json {
+std::string lane_name(std::uint32_t lane) {
+  if (lane < first_machine_lane) return "P" + std::to_string(lane);
+  return "M" + std::to_string(lane - first_machine_lane) + " without a processor";
+}
+
+}  // namespace
+
+// One event per line. The format counts in µs.
+class tracer::json {
  public:
   json(std::FILE* out, instant start) : out_(out), start_(start) { std::fputs("{\"traceEvents\":[\n", out_); }
-  ~json() { std::fputs("\n],\"displayTimeUnit\":\"ns\"}\n", out_); }
   json(const json&) = delete;
   json& operator=(const json&) = delete;
 
-  void lane_name(std::uint32_t lane, const std::string& name) {
-    next();
-    std::fprintf(out_, R"({"ph":"M","pid":1,"tid":%u,"name":"thread_name","args":{"name":"%s"}})", lane, name.c_str());
+  void lane(std::uint32_t number) {
+    begin_event("M", number);
+    std::fprintf(out_, R"(,"name":"thread_name","args":{"name":"%s"}})", lane_name(number).c_str());
+    begin_event("M", number);
+    std::fprintf(out_, R"(,"name":"thread_sort_index","args":{"sort_index":%u}})", number);
   }
-  void slice(std::uint32_t lane, const std::string& name, instant begin, instant end) {
-    next();
-    std::fprintf(out_, R"({"ph":"X","pid":1,"tid":%u,"name":"%s","ts":%.3f,"dur":%.3f})", lane, name.c_str(), us(begin),
+  void slice(std::uint32_t number, const char* category, const std::string& name, instant begin, instant end) {
+    begin_event("X", number);
+    std::fprintf(out_, R"(,"cat":"%s","name":"%s","ts":%.3f,"dur":%.3f})", category, name.c_str(), us(begin),
                  static_cast<double>(end - begin) / 1000);
   }
-  // From the slice that runs on `from` at `begin` to the one that runs on `to` at `end`.
+  // From the slice on lane `from` at `begin` to the one on `to` at `end`.
   void arrow(std::uint32_t from, std::uint32_t to, instant begin, instant end) {
     ++arrows_;
-    next();
-    std::fprintf(out_, R"({"ph":"s","pid":1,"tid":%u,"name":"steal","cat":"steal","id":%)" PRIu64 R"(,"ts":%.3f})",
-                 from, arrows_, us(begin));
-    next();
-    std::fprintf(out_,
-                 R"({"ph":"f","bp":"e","pid":1,"tid":%u,"name":"steal","cat":"steal","id":%)" PRIu64 R"(,"ts":%.3f})",
-                 to, arrows_, us(end));
+    arrow_end("s", from, begin);
+    arrow_end("f", to, end);
+  }
+  void end(std::uint64_t dropped) {
+    std::fprintf(out_, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_events\":%" PRIu64 "}}\n", dropped);
   }
 
  private:
-  void next() {
+  void begin_event(const char* phase, std::uint32_t number) {
     if (!first_) std::fputs(",\n", out_);
     first_ = false;
+    std::fprintf(out_, R"({"ph":"%s","pid":1,"tid":%u)", phase, number);
+  }
+  void arrow_end(const char* phase, std::uint32_t number, instant at) {
+    begin_event(phase, number);
+    std::fprintf(out_, R"(,"bp":"e","cat":"steal","name":"steal","id":%)" PRIu64 R"(,"ts":%.3f})", arrows_, us(at));
   }
   [[nodiscard]] double us(instant t) const { return static_cast<double>(t - start_) / 1000; }
   std::FILE* out_;
@@ -79,13 +90,13 @@ class json {
   std::uint64_t arrows_ = 0;
 };
 
-}  // namespace
-
-tracer::tracer(std::string file) : file_(std::move(file)), start_(now()) { (void)open(file_); }
+tracer::tracer(std::string file, std::size_t limit) : file_(std::move(file)), limit_(limit), start_(now()) {
+  if (open(file_) == nullptr) throw std::system_error(errno, std::generic_category(), "runq: RUNQ_TRACE: " + file_);
+}
 
 void tracer::add(const event& e) {
   const std::lock_guard lock(mutex_);
-  if (events_.size() < most_events) {
+  if (events_.size() < limit_) {
     events_.push_back(e);
   } else {
     ++dropped_;
@@ -101,39 +112,54 @@ void tracer::called(std::uint32_t processor, who task, instant begin, instant en
 void tracer::called_without(std::uint32_t machine, who task, instant begin, instant end) {
   add({kind::call, first_machine_lane + machine, 0, 0, task, begin, end});
 }
+void tracer::looked(std::uint32_t processor, instant begin, instant end) {
+  add({kind::look, processor, 0, 0, {}, begin, end});
+}
 void tracer::stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t count, instant begin, instant end) {
   add({kind::steal, thief, victim, count, {}, begin, end});
 }
 
-void tracer::write() {
+void tracer::put(json& out, const event& e) {
+  switch (e.what) {
+    case kind::run: out.slice(e.lane, "run", task_name(e.task), e.begin, e.end); break;
+    case kind::call: out.slice(e.lane, "call", "blocking call of " + task_name(e.task), e.begin, e.end); break;
+    case kind::look: out.slice(e.lane, "look", "looks for work", e.begin, e.end); break;
+    case kind::steal:
+      out.slice(e.lane, "steal", "steals " + std::to_string(e.stolen) + " from P" + std::to_string(e.victim), e.begin,
+                e.end);
+      // Something for the arrow to begin at, whatever the victim does; without length, so that it overlaps nothing.
+      out.slice(e.victim, "robbed", "P" + std::to_string(e.lane) + " takes " + std::to_string(e.stolen), e.begin,
+                e.begin);
+      out.arrow(e.victim, e.lane, e.begin, e.begin + (e.end - e.begin) / 2);
+      break;
+  }
+}
+
+void tracer::write() noexcept {
   const std::lock_guard lock(mutex_);
   const file_handle f = open(file_);
-  {
-    json out(f.get(), start_);
-    std::set<std::uint32_t> lanes;
-    for (const event& e : events_) {
-      lanes.insert(e.lane);
-      switch (e.what) {
-        case kind::run: out.slice(e.lane, task_name(e.task.id, e.task.name), e.begin, e.end); break;
-        case kind::call:
-          out.slice(e.lane, "blocking call of " + task_name(e.task.id, e.task.name), e.begin, e.end);
-          break;
-        case kind::steal:
-          out.slice(e.lane, "steals " + std::to_string(e.stolen) + " from P" + std::to_string(e.victim), e.begin,
-                    e.end);
-          out.arrow(e.victim, e.lane, e.begin, e.end);
-          break;
-      }
-    }
-    for (const std::uint32_t lane : lanes) {
-      out.lane_name(lane, lane < first_machine_lane
-                              ? "P" + std::to_string(lane)
-                              : "M" + std::to_string(lane - first_machine_lane) + " without a processor");
-    }
+  if (f == nullptr) {
+    std::fprintf(stderr, "runq: RUNQ_TRACE: %s: %s\n", file_.c_str(), std::strerror(errno));
+    return;
+  }
+  // What contains others comes before them.
+  std::sort(events_.begin(), events_.end(),
+            [](const event& a, const event& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  json out(f.get(), start_);
+  std::set<std::uint32_t> lanes;
+  for (const event& e : events_) {
+    lanes.insert(e.lane);
+    if (e.what == kind::steal) lanes.insert(e.victim);
+  }
+  for (const std::uint32_t lane : lanes) out.lane(lane);
+  for (const event& e : events_) put(out, e);
+  out.end(dropped_);
+  if (std::fflush(f.get()) != 0 || std::ferror(f.get()) != 0) {
+    std::fprintf(stderr, "runq: RUNQ_TRACE: %s was not written completely\n", file_.c_str());
   }
   if (dropped_ != 0) {
     std::fprintf(stderr, "runq: RUNQ_TRACE: %" PRIu64 " events beyond the limit of %zu were not kept\n", dropped_,
-                 most_events);
+                 limit_);
   }
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -438,6 +440,149 @@ TEST(channel, X7_values_may_be_of_any_movable_type) {
       EXPECT_EQ(expected, 'k');
     }
   });
+}
+
+// ---- tasks that wait when their run ends ----------------------------------------------------------------------------
+
+/// A value of which each is destroyed once.
+struct parcel {
+  parcel(int n, std::atomic<int>& of) : number(n), alive(&of) { ++*alive; }
+  parcel(parcel&& other) noexcept : number(std::exchange(other.number, 0)), alive(other.alive) { ++*alive; }
+  parcel& operator=(parcel&&) = delete;
+  ~parcel() { --*alive; }
+  int number;
+  std::atomic<int>* alive;
+};
+
+TEST(channel, a_receiver_that_ended_with_main_takes_nothing) {
+  runq::scheduler s({.procs = 1});
+  channel<int> c;
+  for (int i = 0; i != 3; ++i) {
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 3; ++k) runq::go([&]() -> task<> { (void)co_await c.receive(); });
+      co_await runq::yield();
+    });
+    EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that is gone has taken a value";
+  }
+}
+
+TEST(channel, a_sender_that_ended_with_main_sends_nothing_and_its_value_is_destroyed_once) {
+  for (const std::size_t capacity : {0U, 2U}) {
+    runq::scheduler s({.procs = 1});
+    std::atomic<int> alive{0};
+    {
+      channel<parcel> c(capacity);
+      s.run([&]() -> task<> {
+        for (int k = 1; k != 5; ++k) runq::go([&, k]() -> task<> { co_await c.send(parcel(k, alive)); });
+        co_await runq::yield();
+        co_await runq::yield();
+      });
+      EXPECT_EQ(alive, static_cast<int>(capacity)) << "what is in the buffer stays, what was to be sent does not";
+      std::optional<parcel> value;
+      for (std::size_t k = 0; k != capacity; ++k) {
+        value.reset();
+        EXPECT_EQ(c.try_receive(value), channel_result::done);
+      }
+      value.reset();
+      EXPECT_EQ(c.try_receive(value), channel_result::waits) << "a task that is gone has sent a value";
+    }
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+TEST(channel, a_value_handed_to_a_task_that_does_not_go_on_is_destroyed_once) {
+  runq::scheduler s({.procs = 1});
+  std::atomic<int> alive{0};
+  channel<parcel> c;
+  bool went_on = false;
+  s.run([&]() -> task<> {
+    runq::go([&]() -> task<> {
+      (void)co_await c.receive();
+      went_on = true;
+    });
+    co_await runq::yield();
+    EXPECT_EQ(c.try_send(parcel(1, alive)), channel_result::done);
+    EXPECT_EQ(alive, 1);
+  });
+  EXPECT_FALSE(went_on);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    std::atomic<int> alive{0};
+    runq::run(
+        [&]() -> task<> {
+          const auto receives = std::make_unique<channel<parcel>>();
+          const auto sends = std::make_unique<channel<parcel>>();
+          std::atomic<int> begun{0};
+          for (int k = 0; k != 10; ++k) {
+            runq::go([&]() -> task<> {
+              ++begun;
+              (void)co_await receives->receive();
+            });
+            runq::go([&]() -> task<> {
+              ++begun;
+              co_await sends->send(parcel(1, alive));
+            });
+          }
+          co_await yield_until([&] { return begun == 20; });
+          // On several processors all of them are about to wait, or wait already.
+          while (runq::procs() != 1 && receives->try_send(parcel(0, alive)) != channel_result::done) {
+            co_await runq::yield();
+          }
+          if (procs != 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        },
+        {.procs = procs});
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+// Threads outside send and receive while run after run ends: each value is received, or left, or goes with a task.
+TEST(channel, threads_outside_meet_tasks_that_end_with_main) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  std::atomic<int> alive{0};
+  {
+    channel<parcel> up;
+    channel<parcel> down(1);
+    std::atomic<bool> stop{false};
+    std::thread sender([&] {
+      while (!stop) (void)up.try_send(parcel(1, alive));
+    });
+    std::thread receiver([&] {
+      std::optional<parcel> value;
+      while (!stop) {
+        value.reset();
+        if (down.try_receive(value) == channel_result::done) {
+          EXPECT_EQ(value->number, 2);
+        }
+      }
+    });
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(5'000), 200); ++i) {
+      s.run([&]() -> task<> {
+        for (int k = 0; k != 4; ++k) {
+          runq::go([&]() -> task<> {
+            while (const auto got = co_await up.receive()) EXPECT_EQ(got->number, 1);
+          });
+          runq::go([&]() -> task<> {
+            for (;;) co_await down.send(parcel(2, alive));
+          });
+        }
+        for (std::size_t k = 0; k != i % 7; ++k) co_await runq::yield();
+      });
+    }
+    stop = true;
+    sender.join();
+    receiver.join();
+    EXPECT_EQ(up.try_send(parcel(1, alive)), channel_result::waits);
+    channel_result left = channel_result::done;
+    while (left == channel_result::done) {
+      std::optional<parcel> value;
+      left = down.try_receive(value);
+    }
+  }
+  EXPECT_EQ(alive, 0);
 }
 
 }  // namespace

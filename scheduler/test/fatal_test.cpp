@@ -21,8 +21,7 @@ std::string deadlock(const std::string& first_task) {
   return sched_test::deadlock_line + ("goroutine 1 \\[" + first_task + "\\]:\n");
 }
 
-// ---- deadlocks
-// -------------------------------------------------------------------------------------------------------
+// ---- deadlocks ------------------------------------------------------------------------------------------------------
 
 task<> greetings_and_then_nothing() {
   for (int i = 0; i != 10; ++i) {
@@ -288,8 +287,7 @@ TEST(fatal, L7_a_scheduler_without_tasks_is_no_deadlock) {
   s.wait();
 }
 
-// ---- panics
-// ----------------------------------------------------------------------------------------------------------
+// ---- panics ---------------------------------------------------------------------------------------------------------
 
 TEST(fatal, X12_an_exception_that_leaves_a_task_ends_the_process) {
   for (const unsigned procs : {1U, 4U}) {
@@ -339,6 +337,24 @@ TEST(fatal, X12_misuse_in_a_task_is_a_panic_with_gos_words) {
                        ContainsRegex("^panic: send on closed channel\n"));
 }
 
+TEST(fatal, X12_also_from_a_blocking_call_on_whatever_thread_it_comes_back) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             std::atomic<bool> ran{false};
+                             const auto call = [&]() -> task<> {
+                               co_await runq::blocking([&] {
+                                 sched_test::hold_until([&] { return ran.load(); }, "another task");
+                                 throw std::runtime_error("from the call");
+                               });
+                             };
+                             runq::go(call, "caller");
+                             runq::go([&] { ran = true; });
+                             (void)co_await runq::select();
+                           },
+                           {.procs = 1}),
+                       ContainsRegex("^panic: from the call\n\ngoroutine [0-9]+ \\[running\\]:\ncaller\n"));
+}
+
 TEST(fatal, X12_what_was_printed_before_is_not_lost) {
   RUNQ_EXPECT_STATUS_2(
       {
@@ -352,8 +368,7 @@ TEST(fatal, X12_what_was_printed_before_is_not_lost) {
       ContainsRegex("^printed before\npanic: boom\n"));
 }
 
-// ---- the end of a program
-// --------------------------------------------------------------------------------------------
+// ---- the end of a program -------------------------------------------------------------------------------------------
 
 TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothing_more) {
   GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
@@ -381,8 +396,7 @@ TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothin
   }
 }
 
-// ---- threads
-// ---------------------------------------------------------------------------------------------------------
+// ---- threads --------------------------------------------------------------------------------------------------------
 
 TEST(fatal, X13_too_many_threads_end_the_process) {
   RUNQ_EXPECT_STATUS_2(runq::run(

@@ -392,7 +392,7 @@ struct goes_down {
   std::atomic<int>& n;
 };
 
-TEST_P(fork_join, DISABLED_children_without_results_that_wait_end_with_main_and_are_destroyed) {
+TEST_P(fork_join, children_without_results_that_wait_end_with_main_and_are_destroyed) {
   for (const unsigned procs : {1U, 4U}) {
     std::atomic<int> alive{0};
     runq::channel<int> never;
@@ -414,22 +414,90 @@ TEST_P(fork_join, DISABLED_children_without_results_that_wait_end_with_main_and_
   }
 }
 
-TEST_P(fork_join, DISABLED_L23_a_task_has_the_same_id_before_a_fork_and_after_the_join) {
-  on_any_number_of_processors([](const runq::options& o) {
+// Who waits where: the parents at a join, at a channel, or behind a call; the children with children of their own.
+TEST_P(fork_join, children_of_all_kinds_end_with_main_and_channels_forget_them) {
+  for (const unsigned procs : {1U, 4U}) {
+    runq::scheduler s({.procs = procs, .forks = GetParam()});
+    runq::channel<int> never;
+    std::atomic<int> alive{0};
+    std::atomic<int> waiting{0};
+    const auto leaf = [&]() -> task<> {
+      const goes_down here(alive);
+      ++waiting;
+      (void)co_await never.receive();
+    };
+    const auto leaf_with_result = [&]() -> task<int> {
+      co_await leaf();
+      co_return 1;
+    };
+    const auto branch = [&](bool joins) -> task<> {
+      const goes_down here(alive);
+      co_await runq::fork(leaf());
+      const auto result = co_await runq::fork(leaf_with_result());
+      co_await runq::fork(leaf());
+      if (!joins) co_await leaf();
+      co_await runq::join();
+    };
+    const auto called = [&]() -> task<> {
+      co_await runq::fork(branch(true));
+      co_await runq::fork(branch(false));
+      co_await runq::join();
+    };
+    for (std::size_t i = 0; i != sched_test::rounds(200); ++i) {
+      waiting = 0;
+      s.run([&]() -> task<> {
+        runq::go([&]() -> task<> { co_await called(); });
+        co_await sched_test::yield_until([&] { return waiting == 7; });
+      });
+      ASSERT_EQ(alive, 0);
+      ASSERT_EQ(never.try_send(1), runq::channel_result::waits) << "a child that is gone has received";
+    }
+  }
+}
+
+// On one processor the first child has its turn now and then while the parent, behind a younger child, is in the deque.
+TEST_P(fork_join, a_child_may_end_while_its_parent_is_behind_another_one) {
+  constexpr int n = 40;
+  std::atomic<int> alive{0};
+  for (int yields = 0; yields != 20; ++yields) {
     runq::run(
-        []() -> task<> {
-          for (int i = 0; i != 200; ++i) {
-            auto a = co_await runq::fork(fib(6));
-            co_await runq::yield();
+        [&]() -> task<> {
+          runq::channel<int> gate;
+          const auto first = [](int times, std::shared_ptr<goes_down>) -> task<> {
+            for (int i = 0; i != times; ++i) co_await runq::yield();
+          };
+          const auto other = [&](std::shared_ptr<goes_down>) -> task<> { (void)co_await gate.receive(); };
+          for (int round = 0; round != 3; ++round) {
+            co_await runq::fork(first(yields, std::make_shared<goes_down>(alive)));
+            for (int i = 0; i != n; ++i) co_await runq::fork(other(std::make_shared<goes_down>(alive)));
+            for (int i = 0; i != n; ++i) co_await gate.send(i);
             co_await runq::join();
-            EXPECT_EQ(a.get(), 8);
-            const auto id = runq::this_task::id();
-            EXPECT_EQ(id, 1U);
-            if (id != 1) co_return;
+            EXPECT_EQ(alive, 0);
           }
         },
-        o);
-  });
+        {.procs = 1, .forks = GetParam()});
+  }
+}
+
+// Children that have not begun, or are on their way, when main ends.
+TEST_P(fork_join, children_that_main_overtakes_are_destroyed_once) {
+  for (const unsigned procs : {1U, 4U}) {
+    runq::scheduler s({.procs = procs, .forks = GetParam()});
+    std::atomic<int> alive{0};
+    const auto child = [](std::shared_ptr<goes_down>) -> task<> { co_await runq::yield(); };
+    for (std::size_t i = 0; i != sched_test::rounds(2000); ++i) {
+      s.run([&]() -> task<> {
+        runq::go([&]() -> task<> {
+          for (;;) {
+            for (int k = 0; k != 5; ++k) co_await runq::fork(child(std::make_shared<goes_down>(alive)));
+            co_await runq::join();
+          }
+        });
+        for (std::size_t k = 0; k != i % 9; ++k) co_await runq::yield();
+      });
+      ASSERT_EQ(alive, 0);
+    }
+  }
 }
 
 // ---- misuse ---------------------------------------------------------------------------------------------------------

@@ -157,10 +157,11 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_64_more_for_the_lambda) {
 // A thousand schedulers: threads, frames and records go with them.
 TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
   const auto use_one = [](std::size_t i) {
+    // Not the main task's: a task may be on its way to them when that one ends.
+    runq::channel<int> c;
+    runq::channel<int> never;
     runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 4)});
-    const int result = s.run([]() -> task<int> {
-      runq::channel<int> c;
-      runq::channel<int> never;
+    const int result = s.run([&]() -> task<int> {
       for (int k = 0; k != 10; ++k) {
         runq::go([&, k]() -> task<> {
           co_await c.send(k);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The monitor: rows S4 to S7, S9 and S10 of the scheduler's rules. What these tests wait for happens only if the
 // monitor does its part: otherwise they run into their patience.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -12,48 +13,22 @@
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
-#include <runq/runq.hpp>
+#include <runq/detail/monitor_rhythm.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
-#else
-#define RUNQ_TEST_HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer) || \
-    RUNQ_TEST_HAS_FEATURE(address_sanitizer)
-#define RUNQ_TEST_SLOW 1
-#else
-#define RUNQ_TEST_SLOW 0
-#endif
+#include "support.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
+using sched_test::patience;
+using sched_test::slow_build;
+using sched_test::wait_until;
 
-constexpr auto patience = 20s;
-constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
-
-class monitor : public testing::Test {
- protected:
-  void SetUp() override { alarm(longest_test); }
-  void TearDown() override { alarm(0); }
-};
-
-/// Waits, blocking the thread, until `done()`; false when that takes too long.
-template <class Done>
-bool wait_until(Done&& done) {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (!done()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(100us);
-  }
-  return true;
-}
+class monitor : public sched_test::alarmed {};
 
 // ---- S4: when there is nothing to do --------------------------------------------------------------------------------
 
@@ -96,13 +71,33 @@ rest while_idle() {
   return seen;
 }
 
+TEST_F(monitor, S4_sleeps_longer_the_less_there_is_to_do) {
+  runq::detail::monitor_rhythm rhythm;
+  const auto sleep_in_us = [&](bool did_something) {
+    const auto us = rhythm.next() / 1000;
+    rhythm.looked(did_something);
+    return us;
+  };
+  for (int again = 0; again != 2; ++again) {
+    for (int i = 0; i != 51; ++i) EXPECT_EQ(sleep_in_us(false), 20) << "round " << i;
+    for (const int us : {40, 80, 160, 320, 640, 1280, 2560, 5120}) {
+      EXPECT_EQ(sleep_in_us(false), us);
+      EXPECT_FALSE(rhythm.slowest());
+    }
+    for (int i = 0; i != 10; ++i) {
+      EXPECT_EQ(sleep_in_us(i == 9), 10'000);
+      EXPECT_TRUE(rhythm.slowest());
+    }
+  }
+}
+
 TEST_F(monitor, S4_an_idle_scheduler_uses_no_cpu) {
   // A thread that spins would use 300 ms of it.
   EXPECT_LT(while_idle().cpu, 100ms);
 }
 
 TEST_F(monitor, S4_sleeps_deeply_when_all_is_idle) {
-  if (RUNQ_TEST_SLOW) GTEST_SKIP() << "sanitizers have threads of their own";
+  if (slow_build) GTEST_SKIP() << "sanitizers have threads of their own";
   // A monitor that wakes up every 10 ms would do so 30 times.
   EXPECT_LT(while_idle().switches, 15);
 }
@@ -200,6 +195,26 @@ TEST_F(monitor, S6_so_does_one_that_uses_a_channel_that_is_always_ready) {
   EXPECT_GE(s.stats().preempted, 1U);
 }
 
+TEST_F(monitor, S6_after_10_ms) {
+  // Not in every attempt does the monitor's thread get a CPU in time.
+  std::chrono::steady_clock::duration took{};
+  for (int attempt = 0; attempt != 20; ++attempt) {
+    runq::run(
+        [&]() -> task<> {
+          bool ran = false;
+          const auto begin = runq::clock::now();
+          runq::go([&] {
+            ran = true;
+            took = runq::clock::now() - begin;
+          });
+          (void)co_await hog([&] { return ran; });
+        },
+        {.procs = 1});
+    if (took >= 10ms && took <= 25ms) return;
+  }
+  ADD_FAILURE() << "never after 10 to 25 ms; at last after " << took / 1us << " µs";
+}
+
 TEST_F(monitor, S6_two_hogs_share_a_processor) {
   scheduler s({.procs = 1});
   s.run([&]() -> task<> {
@@ -252,29 +267,35 @@ TEST_F(monitor, S7_a_lone_hog_goes_on_after_being_preempted) {
 
 TEST_F(monitor, S10_polls_when_nobody_else_does) {
   // The only processor always has a task to run, so it never looks at the poller.
-  scheduler s({.procs = 1});
-  s.run([&]() -> task<> {
-    auto ends = runq::net::pipe();
-    std::atomic<bool> has_read{false};
-    runq::wait_group done;
-    done.add(1);
-    runq::go([&]() -> task<> {
-      std::byte got{};
-      const std::size_t n = co_await ends.first.read(std::span(&got, 1));
-      EXPECT_EQ(n, 1U);
-      has_read = true;
-      done.done();
-    });
-    const auto end = runq::clock::now() + patience;
-    for (int turn = 0; !has_read && runq::clock::now() < end; ++turn) {
-      if (turn == 100) {
+  auto shortest = runq::clock::duration::max();
+  for (int attempt = 0; attempt != 20 && shortest > 25ms; ++attempt) {
+    scheduler s({.procs = 1});
+    s.run([&]() -> task<> {
+      auto ends = runq::net::pipe();
+      std::atomic<int> bytes{0};
+      runq::wait_group done;
+      done.add(1);
+      runq::go([&]() -> task<> {
+        for (; bytes != 2; ++bytes) {
+          std::byte got{};
+          const std::size_t n = co_await ends.first.read(std::span(&got, 1));
+          EXPECT_EQ(n, 1U);
+        }
+        done.done();
+      });
+      // The first byte comes when nobody has polled yet; the second one when the monitor has just done so.
+      for (int byte = 0; byte != 2; ++byte) {
+        for (int turn = 0; turn != 100; ++turn) co_await runq::yield();
+        const auto written = runq::clock::now();
         EXPECT_EQ(write(ends.second.fd(), "x", 1), 1);
+        while (bytes == byte && runq::clock::now() - written < patience) co_await runq::yield();
+        EXPECT_GT(bytes, byte);
+        if (byte == 1) shortest = std::min(shortest, runq::clock::now() - written);
       }
-      co_await runq::yield();
-    }
-    EXPECT_TRUE(has_read);
-    co_await done.wait();
-  });
+      co_await done.wait();
+    });
+  }
+  EXPECT_LE(shortest, 25ms);
 }
 
 TEST_F(monitor, S9_what_it_polls_goes_to_the_global_queue) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // mutex: mutual exclusion, first come first served.
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -138,6 +141,122 @@ TEST(mutex, X9_a_task_that_waits_beside_a_hog_gets_it_at_the_next_unlock) {
         co_await group.wait();
       },
       {.procs = 1});
+}
+
+// ---- tasks that wait when their run ends ----------------------------------------------------------------------------
+
+TEST(mutex, a_task_that_ended_with_main_does_not_get_it) {
+  runq::scheduler s({.procs = 1});
+  mutex m;
+  for (int i = 0; i != 3; ++i) {
+    s.run([&]() -> task<> {
+      EXPECT_TRUE(m.try_lock());
+      for (int k = 0; k != 3; ++k) runq::go([&]() -> task<> { co_await m.lock(); });
+      co_await runq::yield();
+    });
+    EXPECT_FALSE(m.try_lock()) << "the main task has not unlocked it";
+    m.unlock();
+    EXPECT_TRUE(m.try_lock()) << "a task that is gone has it";
+    m.unlock();
+  }
+}
+
+TEST(mutex, a_task_that_was_handed_it_and_did_not_go_on_gives_it_back) {
+  for (const bool mutex_stays : {true, false}) {
+    runq::scheduler s({.procs = 1});
+    auto m = std::make_unique<mutex>();
+    int went_on = 0;
+    s.run([&]() -> task<> {
+      EXPECT_TRUE(m->try_lock());
+      for (int k = 0; k != 3; ++k) {
+        runq::go([&]() -> task<> {
+          co_await m->lock();
+          ++went_on;
+        });
+      }
+      co_await runq::yield();
+      m->unlock();
+      EXPECT_FALSE(m->try_lock()) << "it was not handed over";
+      if (!mutex_stays) m.reset();
+    });
+    EXPECT_EQ(went_on, 0);
+    if (mutex_stays) {
+      EXPECT_TRUE(m->try_lock()) << "a task that is gone has it";
+    }
+  }
+}
+
+TEST(mutex, a_task_that_ended_with_main_while_it_held_it_gives_it_back_by_its_guard_only) {
+  for (const bool guarded : {true, false}) {
+    runq::scheduler s({.procs = 1});
+    mutex m;
+    runq::channel<int> never;
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        if (guarded) {
+          const auto guard = co_await m.scoped_lock();
+          (void)co_await never.receive();
+        } else {
+          co_await m.lock();
+          (void)co_await never.receive();
+        }
+      });
+      co_await runq::yield();
+      EXPECT_FALSE(m.try_lock());
+      runq::go([&]() -> task<> { co_await m.lock(); });
+      co_await runq::yield();
+    });
+    EXPECT_EQ(m.try_lock(), guarded);
+  }
+}
+
+TEST(mutex, a_task_that_got_it_after_waiting_may_be_gone_before_it) {
+  runq::run(
+      [&]() -> task<> {
+        auto m = std::make_unique<mutex>();
+        EXPECT_TRUE(m->try_lock());
+        runq::go([&m = *m]() -> task<> { co_await m.lock(); });
+        co_await runq::yield();
+        m->unlock();
+        co_await runq::yield();
+        EXPECT_FALSE(m->try_lock()) << "who had it ended without giving it back";
+        m.reset();
+      },
+      {.procs = 1});
+}
+
+// A thread outside takes and gives back the mutex while run after run ends.
+TEST(mutex, a_thread_outside_meets_tasks_that_end_with_main) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  mutex m;
+  std::atomic<bool> stop{false};
+  std::atomic<int> inside{0};
+  std::thread other([&] {
+    while (!stop) {
+      if (!m.try_lock()) continue;
+      EXPECT_EQ(++inside, 1);
+      --inside;
+      m.unlock();
+    }
+  });
+  for (std::size_t i = 0; i != std::max<std::size_t>(rounds(5'000), 200); ++i) {
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 4; ++k) {
+        runq::go([&]() -> task<> {
+          for (;;) {
+            const auto guard = co_await m.scoped_lock();
+            EXPECT_EQ(++inside, 1);
+            --inside;
+          }
+        });
+      }
+      for (std::size_t k = 0; k != i % 7; ++k) co_await runq::yield();
+    });
+  }
+  stop = true;
+  other.join();
+  EXPECT_TRUE(m.try_lock()) << "a task that is gone has it";
 }
 
 }  // namespace

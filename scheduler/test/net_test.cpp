@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <system_error>
@@ -26,6 +28,8 @@
 #include <runq/runq.hpp>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -107,7 +111,7 @@ task<> write_text(stream& to, std::string text) { co_await to.write(bytes_of(tex
 
 /// The number of the error with which `operation` ends; 0 if it succeeds.
 template <class T>
-task<int> error_of(task<T> operation) {
+task<int> error_of(T operation) {
   int error = 0;
   try {
     static_cast<void>(co_await operation);
@@ -119,12 +123,12 @@ task<int> error_of(task<T> operation) {
 
 task<int> error_of_read(stream& s, std::stop_token stop = {}) {
   std::byte got{};
-  co_return co_await error_of(s.read(std::span(&got, 1), stop));
+  co_return co_await error_of(task<std::size_t>(s.read(std::span(&got, 1), stop)));
 }
 
 task<int> error_of_write(stream& s, std::size_t n = 1, std::stop_token stop = {}) {
   const std::vector<std::byte> bytes(n);
-  co_return co_await error_of(s.write(bytes, stop));
+  co_return co_await error_of(task<>(s.write(bytes, stop)));
 }
 
 constexpr std::size_t more_than_buffers = std::size_t{1} << 20;  // of pipes and socket pairs
@@ -1070,6 +1074,549 @@ TEST_F(net, a_thread_outside_may_write_while_everybody_sleeps) {
     }
     co_await runq::blocking([&] { outside.join(); });
   });
+}
+
+// ---- what a read knows without asking -------------------------------------------------------------------------------
+
+/// Peers that end their streams in all the ways there are, right behind the data.
+enum class ending { close, half, reset };
+
+task<> end_stream(stream& s, ending how) {
+  const linger at_once{1, 0};
+  if (how == ending::reset) setsockopt(s.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  if (how == ending::half) {
+    s.shutdown_write();
+  } else {
+    s.close();
+  }
+  co_return;
+}
+
+TEST_F(net, the_end_right_behind_the_data_is_not_overlooked) {
+  constexpr int rounds = RUNQ_TEST_SLOW ? 30 : 200;
+  for (const unsigned procs : {1U, 2U}) {
+    for (const ending how : {ending::close, ending::half, ending::reset}) {
+      scheduler s({.procs = procs});
+      s.run([&]() -> task<> {
+        for (int i = 0; i != rounds; ++i) {
+          auto [reader, writer] = co_await tcp_pair();
+          std::string first;
+          int second = -1;
+          runq::wait_group done;
+          done.add(1);
+          runq::go([&, &reader = reader]() -> task<> {
+            std::array<std::byte, 100> room;  // for more than comes
+            // A reset may be there before the data was read.
+            try {
+              const std::size_t n = co_await reader.read(room);
+              first.assign(reinterpret_cast<const char*>(room.data()), n);
+            } catch (const std::system_error& e) {
+              EXPECT_EQ(e.code().value(), ECONNRESET);
+            }
+            second = co_await error_of_read(reader);
+            done.done();
+          });
+          if (i % 2 == 0) co_await runq::yield();
+          co_await write_text(writer, "last");
+          co_await end_stream(writer, how);
+          co_await done.wait();
+          if (how != ending::reset) {
+            EXPECT_EQ(first, "last");
+            EXPECT_EQ(second, 0);
+          }
+        }
+      });
+    }
+  }
+}
+
+TEST_F(net, the_end_of_a_pipe_right_behind_the_data_is_not_overlooked) {
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          for (int i = 0; i != 200; ++i) {
+            auto [in, out] = runq::net::pipe();
+            std::string got;
+            runq::wait_group done;
+            done.add(1);
+            runq::go([&, &in = in]() -> task<> {
+              got = co_await read_text(in, 100);
+              done.done();
+            });
+            if (i % 2 == 0) co_await runq::yield();
+            co_await write_text(out, "last");
+            out.close();
+            co_await done.wait();
+            EXPECT_EQ(got, "last");
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(net, a_read_that_stops_at_urgent_data_is_not_the_last) {
+  scheduler s;
+  s.run([&]() -> task<> {
+    auto [reader, writer] = co_await tcp_pair();
+    std::string got;
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&, &reader = reader]() -> task<> {
+      got = co_await read_text(reader, 4);  // without the urgent byte
+      done.done();
+    });
+    const bool waits = co_await somebody_waits(s);
+    EXPECT_TRUE(waits);
+    // All of it before the reader runs: there is one processor's task that does not wait.
+    EXPECT_EQ(send(writer.fd(), "ab", 2, 0), 2);
+    EXPECT_EQ(send(writer.fd(), "!", 1, MSG_OOB), 1);
+    EXPECT_EQ(send(writer.fd(), "cd", 2, 0), 2);
+    co_await done.wait();
+    EXPECT_EQ(got, "abcd");
+  });
+}
+
+TEST_F(net, messages_that_arrive_in_pieces_and_in_bursts) {
+  constexpr int rounds = RUNQ_TEST_SLOW ? 200 : 2000;
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          auto [a, b] = co_await tcp_pair();
+          auto [in, out] = runq::net::pipe();
+          for (auto [from, to] : {std::pair<stream*, stream*>(&a, &b), {&in, &out}}) {
+            runq::wait_group done;
+            done.add(1);
+            std::size_t sent = 0;
+            runq::go([&, to = to]() -> task<> {
+              for (int i = 0; i != rounds; ++i) {
+                const std::string text(static_cast<std::size_t>(1 + i % 97), static_cast<char>('a' + i % 26));
+                co_await write_text(*to, text);
+                sent += text.size();
+                if (i % 3 == 0) co_await runq::yield();
+              }
+              to->close();
+              done.done();
+            });
+            std::size_t received = 0;
+            std::array<std::byte, 64> room;  // often more than there is, often less
+            while (const std::size_t n = co_await from->read(room)) received += n;
+            co_await done.wait();
+            EXPECT_EQ(received, sent);
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(net, a_task_that_never_has_to_wait_gives_way_after_its_time_slice) {
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    bool other_has_run = false;
+    runq::go([&] { other_has_run = true; });
+    co_await runq::yield();
+    other_has_run = false;
+    runq::go([&] { other_has_run = true; });
+    std::byte byte{};
+    while (!other_has_run) {
+      co_await a.write(std::span(&byte, 1));
+      const std::size_t n = co_await b.read(std::span(&byte, 1));
+      EXPECT_EQ(n, 1U);
+    }
+  });
+}
+
+TEST_F(net, an_operation_can_be_a_task) {
+  runq::run([]() -> task<> {
+    auto [in, out] = runq::net::pipe();
+    std::array<std::byte, 10> room;
+    auto n = co_await runq::fork(task<std::size_t>(in.read(room)));
+    runq::go(task<>(out.write(bytes_of("hello"))));
+    co_await runq::join();
+    EXPECT_EQ(n.get(), 5U);
+  });
+}
+
+TEST_F(net, passed_descriptors_do_not_hide_what_comes_after_them) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::string got;
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&, &a = a]() -> task<> {
+      got = co_await read_text(a, 2);
+      done.done();
+    });
+    co_await runq::yield();
+    // A read stops behind the message that has a descriptor with it.
+    iovec data{const_cast<char*>("x"), 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    *reinterpret_cast<int*>(CMSG_DATA(header)) = b.fd();
+    EXPECT_EQ(sendmsg(b.fd(), &message, 0), 1);
+    co_await write_text(b, "y");
+    co_await done.wait();
+    EXPECT_EQ(got, "xy");
+  });
+}
+
+// ---- faults ---------------------------------------------------------------------------------------------------------
+
+/// No descriptor can be opened while it exists.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  no_descriptors(const no_descriptors&) = delete;
+  no_descriptors& operator=(const no_descriptors&) = delete;
+  ~no_descriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+template <class F>
+int error_of_call(F&& f) {
+  try {
+    (void)f();
+  } catch (const std::system_error& e) {
+    return e.code().value();
+  }
+  return 0;
+}
+
+TEST_F(net, without_descriptors_everything_fails_and_nothing_leaks) {
+  const folder f;
+  runq::run([&]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    listener u = runq::net::listen_unix(f.file("socket"));
+    int connects = 0;
+    int connects_unix = 0;
+    {
+      const no_descriptors none;
+      EXPECT_EQ(error_of_call([] { return runq::net::pipe(); }), EMFILE);
+      EXPECT_EQ(error_of_call([] { return runq::net::socket_pair(); }), EMFILE);
+      EXPECT_EQ(error_of_call([] { return runq::net::listen_tcp("127.0.0.1", 0); }), EMFILE);
+      EXPECT_EQ(error_of_call([&] { return runq::net::listen_unix(f.file("other")); }), EMFILE);
+      connects = co_await error_of(runq::net::connect_tcp("127.0.0.1", l.port()));
+      connects_unix = co_await error_of(runq::net::connect_unix(f.file("socket")));
+    }
+    EXPECT_EQ(connects, EMFILE);
+    EXPECT_EQ(connects_unix, EMFILE);
+    stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+    stream server = co_await l.accept();
+    co_await write_text(client, "x");
+    const std::string got = co_await read_text(server, 1);
+    EXPECT_EQ(got, "x");
+  });
+}
+
+/// Interrupts all threads of the process again and again, without restarting their system calls.
+class interruptions {
+ public:
+  interruptions() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &action, nullptr);
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+          const int id = std::stoi(entry.path().filename());
+          if (id != gettid() && syscall(SYS_tgkill, getpid(), id, SIGUSR1) == 0) ++sent_;
+        }
+        std::this_thread::sleep_for(50us);
+      }
+    });
+  }
+  interruptions(const interruptions&) = delete;
+  interruptions& operator=(const interruptions&) = delete;
+  ~interruptions() {
+    thread_.request_stop();
+    thread_.join();
+    // The handler stays: the last signals may still be under way.
+  }
+  [[nodiscard]] long sent() const { return sent_; }
+
+ private:
+  std::atomic<long> sent_{0};
+  std::jthread thread_;
+};
+
+TEST_F(net, interrupted_system_calls_are_made_again) {
+  constexpr int clients = 20;
+  for (const unsigned procs : {1U, 2U}) {
+    std::atomic<int> right{0};
+    runq::run(
+        [&]() -> task<> {
+          const interruptions storm;
+          listener l = runq::net::listen_tcp("127.0.0.1", 0);
+          runq::wait_group accepting;
+          accepting.add(1);
+          runq::go(accept_until_closed(l, accepting));
+          runq::wait_group done;
+          done.add(clients + 1);
+          for (int i = 0; i != clients; ++i) runq::go(ask(l.port(), i, right, done));
+          runq::go([&]() -> task<> {
+            const auto begin = runq::clock::now();
+            for (int i = 0; i != 20; ++i) co_await runq::sleep_for(1ms);
+            EXPECT_GE(runq::clock::now() - begin, 20ms);
+            auto [in, out] = runq::net::pipe();
+            co_await transfer_much(in, out);
+            done.done();
+          });
+          co_await done.wait();
+          l.close();
+          co_await accepting.wait();
+          EXPECT_GT(storm.sent(), 20);
+        },
+        {.procs = procs});
+    EXPECT_EQ(right, clients * 10);
+  }
+}
+
+TEST_F(net_death, a_handler_that_throws_ends_the_process_if_nobody_awaits_it) {
+  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  const auto serve = [] {
+    runq::run([]() -> task<> {
+      listener l = runq::net::listen_tcp("127.0.0.1", 0);
+      stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      runq::go(
+          [](stream s) -> task<> {
+            (void)co_await read_text(s, 1);
+            throw std::runtime_error("bad request");
+          }(co_await l.accept()),
+          "handler");
+      co_await write_text(client, "x");
+      (void)co_await read_text(client, 1);
+    });
+  };
+  EXPECT_EXIT(serve(), testing::ExitedWithCode(2), "^panic: bad request\n\ngoroutine [0-9]+ \\[running\\]:\nhandler\n");
+}
+
+TEST_F(net, a_handler_that_throws_can_be_awaited_and_its_connection_is_closed) {
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    for (int i = 0; i != 10; ++i) {
+      stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      const auto handler = [](stream s) -> task<> {
+        (void)co_await read_text(s, 1);
+        throw std::runtime_error("bad request");
+      };
+      co_await write_text(client, "x");
+      std::string caught;
+      try {
+        co_await handler(co_await l.accept());
+      } catch (const std::runtime_error& e) {
+        caught = e.what();
+      }
+      EXPECT_EQ(caught, "bad request");
+      const std::string end = co_await read_text(client, 1);
+      EXPECT_EQ(end, "");
+    }
+  });
+}
+
+TEST_F(net, a_reader_and_a_writer_both_learn_of_a_reset) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      auto [client, server] = co_await tcp_pair();
+      int reads = 0;
+      int writes = 0;
+      runq::wait_group done;
+      done.add(2);
+      runq::go([&, &client = client]() -> task<> {
+        reads = co_await error_of_read(client);
+        done.done();
+      });
+      runq::go([&, &client = client]() -> task<> {
+        writes = co_await error_of_write(client, std::size_t{64} << 20);
+        done.done();
+      });
+      co_await runq::sleep_for(5ms);
+      co_await end_stream(server, ending::reset);
+      co_await done.wait();
+      // The kernel tells the first of them about the reset, and the second that there is no connection.
+      EXPECT_TRUE(reads == ECONNRESET || reads == 0) << reads;
+      EXPECT_TRUE(writes == ECONNRESET || writes == EPIPE) << writes;
+      EXPECT_TRUE(reads == ECONNRESET || writes == ECONNRESET);
+    });
+  }
+}
+
+TEST_F(net, a_half_open_connection_works_in_the_other_direction_for_long) {
+  runq::run([]() -> task<> {
+    auto [client, server] = co_await tcp_pair();
+    client.shutdown_write();
+    const std::string end = co_await read_text(server, 1);
+    EXPECT_EQ(end, "");
+    for (int i = 0; i != 50; ++i) {
+      co_await write_text(server, "x");
+      const std::string got = co_await read_text(client, 1);
+      EXPECT_EQ(got, "x");
+      const std::string still = co_await read_text(server, 1);
+      EXPECT_EQ(still, "");
+    }
+  });
+}
+
+TEST_F(net, a_stream_outlives_its_closed_peer) {
+  runq::run([]() -> task<> {
+    auto [client, server] = co_await tcp_pair();
+    co_await write_text(server, "kept");
+    server.close();
+    co_await runq::sleep_for(2ms);
+    const std::string got = co_await read_text(client, 100);
+    EXPECT_EQ(got, "kept");
+    client.set_deadline(runq::clock::now() + 1h);
+    for (int i = 0; i != 3; ++i) {
+      const int reads = co_await error_of_read(client);
+      EXPECT_EQ(reads, 0);  // the end, again and again
+    }
+  });
+}
+
+TEST_F(net, connecting_can_be_stopped_while_it_waits) {
+  scheduler s;
+  s.run([&]() -> task<> {
+    // Nobody accepts: once the backlog is full, the next connection waits.
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(fd, 0), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    constexpr std::size_t many = 8;
+    std::array<std::stop_source, many> stops;
+    std::array<int, many> errors{};
+    runq::wait_group done;
+    done.add(many);
+    for (std::size_t i = 0; i != many; ++i) {
+      runq::go([&, i]() -> task<> {
+        errors[i] =
+            co_await error_of(runq::net::connect_tcp("127.0.0.1", ntohs(address.sin_port), stops[i].get_token()));
+        done.done();
+      });
+    }
+    co_await runq::sleep_for(20ms);
+    for (auto& stop : stops) stop.request_stop();
+    co_await done.wait();
+    close(fd);
+    EXPECT_NE(std::count(errors.begin(), errors.end(), ECANCELED), 0);
+    for (const int error : errors) EXPECT_TRUE(error == 0 || error == ECANCELED) << error;
+  });
+}
+
+TEST_F(net, a_deadline_can_be_put_off_while_somebody_waits) {
+  scheduler s;
+  s.run([&]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::string got;
+    runq::wait_group done;
+    done.add(1);
+    a.set_read_deadline(runq::clock::now() + 20ms);
+    runq::go([&, &a = a]() -> task<> {
+      got = co_await read_text(a, 1);
+      done.done();
+    });
+    const bool waits = co_await somebody_waits(s);
+    EXPECT_TRUE(waits);
+    a.set_read_deadline(runq::clock::now() + 1h);
+    co_await runq::sleep_for(30ms);
+    co_await write_text(b, "x");
+    co_await done.wait();
+    EXPECT_EQ(got, "x");
+  });
+}
+
+TEST_F(net, a_read_after_a_deadline_gets_what_came_meanwhile) {
+  constexpr int rounds = RUNQ_TEST_SLOW ? 50 : 300;
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          auto [a, b] = co_await tcp_pair();
+          for (int i = 0; i != rounds; ++i) {
+            runq::wait_group done;
+            done.add(1);
+            runq::go([&, &b = b]() -> task<> {
+              co_await runq::sleep_for(std::chrono::microseconds(100 + i % 50));
+              co_await write_text(b, "x");
+              done.done();
+            });
+            // About when the data comes.
+            a.set_read_deadline(runq::clock::now() + std::chrono::microseconds(100 + (i * 7) % 100));
+            std::array<std::byte, 10> room;
+            std::size_t n = 0;
+            try {
+              n = co_await a.read(room);
+            } catch (const std::system_error& e) {
+              EXPECT_EQ(e.code().value(), ETIMEDOUT);
+            }
+            a.set_read_deadline(runq::clock::time_point::max());
+            if (n == 0) n = co_await a.read(room);
+            EXPECT_EQ(n, 1U);
+            co_await done.wait();
+          }
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(net, a_stop_request_after_the_operation_changes_nothing) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::stop_source stop;
+    co_await write_text(b, "xy");
+    std::byte byte{};
+    const std::size_t n = co_await a.read(std::span(&byte, 1), stop.get_token());
+    EXPECT_EQ(n, 1U);
+    stop.request_stop();
+    const std::string got = co_await read_text(a, 1);
+    EXPECT_EQ(got, "y");
+  });
+}
+
+TEST_F(net_death, an_open_stream_must_not_outlive_its_scheduler) {
+  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  const auto outlive = [] {
+    std::optional<stream_pair> kept;
+    {
+      scheduler s;
+      s.run([&]() -> task<> {
+        kept.emplace(runq::net::socket_pair());
+        co_return;
+      });
+    }
+  };
+  EXPECT_EXIT(outlive(), testing::ExitedWithCode(2),
+              "a stream or a listener that is still open outlives its scheduler");
+}
+
+TEST_F(net, a_closed_stream_may_outlive_its_scheduler) {
+  std::optional<stream_pair> kept;
+  {
+    scheduler s;
+    s.run([&]() -> task<> {
+      kept.emplace(runq::net::socket_pair());
+      kept->first.close();
+      kept->second.close();
+      co_return;
+    });
+  }
+  EXPECT_EQ(kept->first.fd(), -1);
 }
 
 }  // namespace

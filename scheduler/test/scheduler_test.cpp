@@ -537,7 +537,7 @@ TEST(scheduler, L2_the_frames_of_called_tasks_go_with_their_callers) {
 }
 
 // After a main task that left others waiting, the same scheduler and the same channel serve the next.
-TEST(scheduler, DISABLED_L2_a_channel_forgets_the_tasks_that_ended_with_main) {
+TEST(scheduler, L2_a_channel_forgets_the_tasks_that_ended_with_main) {
   runq::scheduler s({.procs = 2});
   runq::channel<int> c;
   runq::mutex m;
@@ -573,6 +573,93 @@ TEST(scheduler, DISABLED_L2_a_channel_forgets_the_tasks_that_ended_with_main) {
     m.unlock();
     group.done();
   }
+}
+
+/// Does something when a frame is destroyed.
+template <class F>
+struct at_end {
+  F f;
+  ~at_end() { f(); }
+};
+template <class F>
+at_end(F) -> at_end<F>;
+
+// While a run ends another one is refused, and a thread may come and go, and start a task, which begins afterwards.
+TEST(scheduler, L2_what_is_done_while_a_run_ends) {
+  constexpr const char* refused = "runq: run() or wait() was called while another is in progress";
+  std::atomic<int> alive{0};
+  {
+    runq::scheduler s({.procs = 2});
+    runq::channel<int> never;
+    std::string second;
+    std::atomic<int> ran{0};
+    const auto start_one = [&] { s.attach().go([&, here = std::make_shared<goes_down>(alive)] { ++ran; }); };
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        const at_end ends([&] {
+          std::thread([&] {
+            second = sched_test::misuse_of([&] { s.run([] {}); });
+            start_one();
+          }).join();
+        });
+        (void)co_await never.receive();
+      });
+      co_await yield_until([&] { return s.stats().idle_procs == 1; });
+    });
+    EXPECT_EQ(second, refused);
+    s.wait();
+    EXPECT_EQ(ran, 1) << "it begins after the run";
+    EXPECT_EQ(alive, 0);
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        const at_end ends(start_one);
+        (void)co_await never.receive();
+      });
+      co_await runq::yield();
+      // Whatever is left goes with the scheduler.
+      s.attach().go([&]() -> task<> {
+        const at_end ends(start_one);
+        (void)co_await never.receive();
+      });
+    });
+  }
+  EXPECT_EQ(alive, 0);
+}
+
+// Threads outside start tasks, and wake them, while run after run ends: each task runs or is destroyed, once.
+TEST(scheduler, L2_threads_outside_start_tasks_while_runs_end) {
+  std::atomic<int> alive{0};
+  std::atomic<int> ran{0};
+  {
+    runq::scheduler s({.procs = 2});
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> outside;
+    for (int t = 0; t != 2; ++t) {
+      outside.emplace_back([&] {
+        const auto here = s.attach();
+        while (!stop) {
+          here.go([&, counted = std::make_shared<goes_down>(alive)]() -> task<> {
+            ++ran;
+            co_await runq::yield();
+          });
+          if (alive > 100) std::this_thread::yield();
+        }
+      });
+    }
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(5'000), 200); ++i) {
+      const int result = s.run([&]() -> task<int> {
+        for (std::size_t k = 0; k != i % 7; ++k) co_await runq::yield();
+        co_return 7;
+      });
+      ASSERT_EQ(result, 7);
+    }
+    stop = true;
+    for (auto& t : outside) t.join();
+    s.wait();
+    EXPECT_EQ(alive, 0) << "what was kept has run";
+  }
+  EXPECT_EQ(alive, 0);
+  EXPECT_GT(ran, 0);
 }
 
 TEST(scheduler, L3_a_wait_group_sees_ten_greetings_once_each) {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -549,6 +551,119 @@ TEST(select, a_stop_and_a_value_at_the_same_moment_leave_the_value_with_one_of_b
         },
         {.procs = procs});
   }
+}
+
+// ---- tasks that wait when their run ends ----------------------------------------------------------------------------
+
+TEST(select, a_select_that_ended_with_main_is_in_no_channel_any_more) {
+  runq::scheduler s({.procs = 1});
+  channel<int> in[3];
+  channel<int> out;
+  std::stop_source source;
+  for (int i = 0; i != 3; ++i) {
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 3; ++k) {
+        runq::go([&]() -> task<> {
+          std::optional<int> a, b, c;
+          (void)co_await select(source.get_token(), on_receive(in[0], a), on_receive(in[1], b), on_send(out, 1),
+                                on_receive(in[2], c), on_receive(in[0], c));
+        });
+      }
+      co_await runq::yield();
+    });
+    for (channel<int>& c : in) EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that is gone has received";
+    std::optional<int> value;
+    EXPECT_EQ(out.try_receive(value), channel_result::waits) << "a task that is gone has sent";
+  }
+  source.request_stop();
+}
+
+// It was woken by one channel, looked at and passed over by another, and still waits at a third.
+TEST(select, a_select_that_was_woken_when_main_ended_leaves_the_other_channels) {
+  for (const bool channels_stay : {true, false}) {
+    runq::scheduler s({.procs = 1});
+    auto a = std::make_unique<channel<int>>();
+    auto b = std::make_unique<channel<int>>(1);
+    channel<int> c;
+    bool went_on = false;
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        std::optional<int> value;
+        (void)co_await select(on_receive(*a, value), on_receive(*b, value), on_receive(c, value));
+        went_on = true;
+      });
+      co_await runq::yield();
+      EXPECT_EQ(a->try_send(1), channel_result::done);
+      EXPECT_EQ(b->try_send(2), channel_result::done);
+      EXPECT_EQ(b->size(), 1U) << "a select that was woken by another channel has received";
+      if (channels_stay) co_return;
+      a.reset();
+      b.reset();
+    });
+    EXPECT_FALSE(went_on);
+    EXPECT_EQ(c.try_send(3), channel_result::waits) << "a task that is gone has received";
+  }
+}
+
+TEST(select, a_select_that_waits_when_main_ends_may_outlive_its_channels) {
+  runq::run(
+      []() -> task<> {
+        const auto a = std::make_unique<channel<int>>();
+        const auto b = std::make_unique<channel<int>>();
+        runq::go([&a = *a, &b = *b]() -> task<> {
+          std::optional<int> value;
+          (void)co_await select(on_receive(a, value), on_send(b, 1), on_receive(a, value));
+        });
+        runq::go([]() -> task<> { (void)co_await select(); });
+        co_await runq::yield();
+      },
+      {.procs = 1});
+}
+
+// Threads outside send, receive, close and stop while run after run ends.
+TEST(select, threads_outside_meet_selects_that_end_with_main) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  channel<int> up;
+  channel<int> down;
+  std::atomic<bool> stop{false};
+  std::mutex of_source;
+  std::stop_source source;
+  std::thread sender([&] {
+    while (!stop) (void)up.try_send(1);
+  });
+  std::thread receiver([&] {
+    std::optional<int> value;
+    while (!stop) (void)down.try_receive(value);
+  });
+  std::thread stopper([&] {
+    while (!stop) {
+      const std::lock_guard lock(of_source);
+      source.request_stop();
+    }
+  });
+  for (std::size_t i = 0; i != std::max<std::size_t>(rounds(5'000), 200); ++i) {
+    {
+      const std::lock_guard lock(of_source);
+      source = std::stop_source();
+    }
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 4; ++k) {
+        runq::go([&, token = source.get_token()]() -> task<> {
+          std::optional<int> value;
+          while (co_await select(token, on_receive(up, value), on_send(down, 2)) != runq::stopped) {
+          }
+          (void)co_await select(on_receive(up, value), on_send(down, 2));
+        });
+      }
+      for (std::size_t k = 0; k != i % 7; ++k) co_await runq::yield();
+    });
+  }
+  stop = true;
+  sender.join();
+  receiver.join();
+  stopper.join();
+  EXPECT_EQ(up.try_send(1), channel_result::waits);
 }
 
 }  // namespace

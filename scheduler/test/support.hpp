@@ -54,12 +54,25 @@ inline std::size_t rounds(std::size_t n) {
   return n == 0 ? 1 : n;
 }
 
+/// Whether a sanitizer slows everything down.
+inline constexpr bool slow_build = RUNQ_TEST_TSAN != 0 || RUNQ_TEST_ASAN != 0;
+
 inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
 
-/// Waits for something that must come, without a limit on how fast: after a minute it counts as never.
+/// After so long, something that has not happened counts as never.
+inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);
+
+/// Tests that hang when something does not happen: then an alarm ends the program.
+class alarmed : public testing::Test {
+ protected:
+  void SetUp() override { alarm(120); }
+  void TearDown() override { alarm(0); }
+};
+
+/// Waits for something that must come, without a limit on how fast.
 template <class Condition>
 [[nodiscard]] bool comes_true(Condition&& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto end = std::chrono::steady_clock::now() + patience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::yield();
@@ -67,7 +80,20 @@ template <class Condition>
   return true;
 }
 
-/// The same for a task: it keeps its processor all the while.
+/// The same with the thread asleep between two looks, for what takes others a while.
+template <class Condition>
+[[nodiscard]] bool wait_until(Condition&& condition) {
+  return comes_true([&] {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    return false;
+  });
+}
+[[nodiscard]] inline bool wait_for(const std::atomic<bool>& flag) {
+  return wait_until([&] { return flag.load(); });
+}
+
+/// comes_true() for a task: it keeps its processor all the while.
 template <class Condition>
 void hold_until(Condition&& condition, const char* what) {
   EXPECT_TRUE(comes_true(condition)) << "never: " << what;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // wait_group: row L3, and what Go's own tests check.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -145,6 +146,66 @@ TEST(wait_group, L3_a_group_may_be_destroyed_as_soon_as_wait_has_returned) {
           }
         },
         {.procs = procs});
+  }
+}
+
+// ---- tasks that wait when their run ends ----------------------------------------------------------------------------
+
+TEST(wait_group, a_group_forgets_the_tasks_that_ended_with_main) {
+  runq::scheduler s({.procs = 1});
+  wait_group group;
+  for (int i = 0; i != 3; ++i) {
+    int through = 0;
+    group.add(1);
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 3; ++k) {
+        runq::go([&]() -> task<> {
+          co_await group.wait();
+          ++through;
+        });
+      }
+      co_await runq::yield();
+    });
+    group.done();
+    EXPECT_EQ(through, 0);
+    group.add(1);
+    s.run([&]() -> task<> {
+      runq::go([&] { group.done(); });
+      co_await group.wait();
+      ++through;
+    });
+    EXPECT_EQ(through, 1) << "the group does not work any more";
+  }
+}
+
+TEST(wait_group, tasks_that_wait_when_main_ends_may_outlive_the_group) {
+  for (const bool woken : {false, true}) {
+    runq::run(
+        [&]() -> task<> {
+          const auto group = std::make_unique<wait_group>();
+          group->add(1);
+          for (int k = 0; k != 3; ++k) runq::go([&]() -> task<> { co_await group->wait(); });
+          co_await runq::yield();
+          if (woken) group->done();
+        },
+        {.procs = 1});
+  }
+}
+
+// A thread outside is done while run after run ends.
+TEST(wait_group, a_thread_outside_meets_tasks_that_end_with_main) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  for (std::size_t i = 0; i != std::max<std::size_t>(rounds(2'000), 100); ++i) {
+    wait_group group;
+    group.add(2);
+    std::thread other([&] { group.done(); });
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 4; ++k) runq::go([&]() -> task<> { co_await group.wait(); });
+      for (std::size_t k = 0; k != i % 3; ++k) co_await runq::yield();
+      group.done();
+    });
+    other.join();
   }
 }
 

@@ -3,9 +3,14 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"runtime"
+	"sort"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -199,6 +204,181 @@ func grain(ns int) float64 {
 	return 100 * serial / since(begin) / float64(runtime.GOMAXPROCS(0))
 }
 
+func ok(err error, what string) { require(err == nil, what) }
+
+const messageBytes, roomBytes = 16, 1024
+
+// Sends back what comes, until the end.
+func echoBack(from io.Reader, to io.WriteCloser) {
+	buffer := make([]byte, roomBytes)
+	for {
+		n, _ := from.Read(buffer)
+		if n == 0 {
+			break
+		}
+		to.Write(buffer[:n])
+	}
+	to.Close()
+}
+
+// Sends, waits for the answer, and so on.
+func ask(from io.Reader, to io.WriteCloser, times int) {
+	sent := make([]byte, messageBytes)
+	buffer := make([]byte, roomBytes)
+	for i := 0; i < times; i++ {
+		binary.LittleEndian.PutUint64(sent, uint64(i))
+		binary.LittleEndian.PutUint64(sent[8:], ^uint64(i))
+		to.Write(sent)
+		for have := 0; have < messageBytes; {
+			n, _ := from.Read(buffer[have:])
+			require(n != 0, "the end of a stream")
+			have += n
+		}
+		require(string(buffer[:messageBytes]) == string(sent), "echo")
+	}
+	to.Close()
+}
+
+func pipes(rounds int) float64 {
+	thereIn, thereOut, err := os.Pipe()
+	ok(err, "pipe")
+	backIn, backOut, err := os.Pipe()
+	ok(err, "pipe")
+	var wg sync.WaitGroup
+	wg.Add(1)
+	begin := time.Now()
+	go func() {
+		echoBack(thereIn, backOut)
+		wg.Done()
+	}()
+	ask(backIn, thereOut, rounds)
+	wg.Wait()
+	ns := since(begin) / float64(rounds)
+	thereIn.Close()
+	backIn.Close()
+	return ns
+}
+
+const echoConnections = 64
+
+func echo(each int) float64 {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	ok(err, "listen")
+	var clients, servers []net.Conn
+	for i := 0; i < echoConnections; i++ {
+		client, err := net.Dial("tcp", listener.Addr().String())
+		ok(err, "dial")
+		clients = append(clients, client)
+		server, err := listener.Accept()
+		ok(err, "accept")
+		servers = append(servers, server)
+	}
+	var wg sync.WaitGroup
+	wg.Add(2 * echoConnections)
+	begin := time.Now()
+	for _, s := range servers {
+		s := s
+		go func() {
+			echoBack(s, s)
+			wg.Done()
+		}()
+	}
+	for _, c := range clients {
+		c := c
+		go func() {
+			ask(c, c, each)
+			wg.Done()
+		}()
+	}
+	wg.Wait()
+	ns := since(begin) / float64(echoConnections*each)
+	listener.Close()
+	return ns
+}
+
+func sleeps(times int) float64 {
+	var late []float64
+	for i := 0; i < times; i++ {
+		begin := time.Now()
+		time.Sleep(time.Millisecond)
+		late = append(late, (since(begin)-1e6)/1e3)
+	}
+	sort.Float64s(late)
+	return late[len(late)/2]
+}
+
+func blocking(each int) float64 {
+	var wg sync.WaitGroup
+	wg.Add(8)
+	begin := time.Now()
+	for i := 0; i < 8; i++ {
+		go func() {
+			for k := 0; k < each; k++ {
+				syscall.Nanosleep(&syscall.Timespec{Nsec: 1000000}, nil)
+			}
+			wg.Done()
+		}()
+	}
+	wg.Wait()
+	return since(begin) / 1e6
+}
+
+// Go 1.19 raises the limit of descriptors by itself.
+func parked(n int) float64 {
+	var wg sync.WaitGroup
+	var all []net.Conn
+	wg.Add(n / 2 * 2)
+	for i := 0; i < n/2; i++ {
+		ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		ok(err, "socketpair")
+		for _, fd := range ends {
+			file := os.NewFile(uintptr(fd), "socket")
+			c, err := net.FileConn(file)
+			ok(err, "socket")
+			file.Close()
+			all = append(all, c)
+			go func() {
+				got, _ := c.Read(make([]byte, 1))
+				require(got == 0, "parked")
+				wg.Done()
+			}()
+		}
+	}
+	cpu := idle(n / 10)
+	for _, c := range all {
+		c.(*net.UnixConn).CloseWrite()
+	}
+	wg.Wait()
+	for _, c := range all {
+		c.Close()
+	}
+	return cpu
+}
+
+// CPU ms per second while the main goroutine sleeps, over so many ms.
+func idle(ms int) float64 {
+	settle := ms
+	if settle > 300 {
+		settle = 300
+	}
+	time.Sleep(time.Duration(settle) * time.Millisecond)
+	before := cpuMs()
+	time.Sleep(time.Duration(ms) * time.Millisecond)
+	return (cpuMs() - before) * 1e3 / float64(ms)
+}
+
+// Not a row but a server for run.py to load: says where, and serves until it is killed.
+func serveHttp(port int) float64 {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	ok(err, "listen")
+	fmt.Printf("http://%s/\n", listener.Addr())
+	http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		io.WriteString(w, "hello, world\n")
+	}))
+	return 0
+}
+
 // The rows of ../rows.hpp.
 var rows = map[string]func(n int) float64{
 	"fib": func(n int) float64 {
@@ -280,15 +460,14 @@ var rows = map[string]func(n int) float64{
 			go wg.Done()
 		}
 		wg.Wait()
-		settle := ms
-		if settle > 300 {
-			settle = 300
-		}
-		time.Sleep(time.Duration(settle) * time.Millisecond)
-		before := cpuMs()
-		time.Sleep(time.Duration(ms) * time.Millisecond)
-		return (cpuMs() - before) * 1e3 / float64(ms)
+		return idle(ms)
 	},
+	"pipes":    pipes,
+	"echo":     echo,
+	"sleep":    sleeps,
+	"blocking": blocking,
+	"parked":   parked,
+	"http":     serveHttp,
 }
 
 func resident() float64 {
@@ -310,8 +489,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: candidate_go ROW WORKERS N SECONDS")
 		os.Exit(2)
 	}
-	row, ok := rows[os.Args[1]]
-	if !ok {
+	row, known := rows[os.Args[1]]
+	if !known {
 		os.Exit(3)
 	}
 	workers, err1 := strconv.Atoi(os.Args[2])
@@ -319,7 +498,8 @@ func main() {
 	limit, err3 := strconv.ParseFloat(os.Args[4], 64)
 	require(err1 == nil && err2 == nil && err3 == nil, "arguments")
 	runtime.GOMAXPROCS(workers)
-	byTime := limit > 0 && os.Args[1] != "memory" && os.Args[1] != "idle"
+	once := map[string]bool{"memory": true, "idle": true, "parked": true, "http": true}[os.Args[1]]
+	byTime := limit > 0 && !once
 	if byTime {
 		row(n)
 	}

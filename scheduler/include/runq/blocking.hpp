@@ -21,6 +21,7 @@ namespace detail {
 template <class F>
 class [[nodiscard]] blocking_awaiter {
   using result = std::invoke_result_t<F&>;
+  static_assert(!std::is_reference_v<result>, "runq::blocking: the function must return a value, not a reference");
   static constexpr bool has_result = !std::is_void_v<result>;
 
  public:
@@ -60,8 +61,8 @@ class [[nodiscard]] blocking_awaiter {
 }  // namespace detail
 
 /// `co_await blocking(f)` calls f() on the task's thread and returns its result, or throws its exception. If the call
-/// takes long, the processor goes on with other tasks on another thread; a short one costs two writes. f() may block,
-/// but must not use this library. Tasks only.
+/// takes long, the processor goes on with other tasks on another thread; a short one costs about as much more as
+/// locking a mutex. f() may block, but must not use this library. Throws runq::misuse outside a task.
 ///
 ///     const pid_t pid = co_await runq::blocking([] { return getpid(); });
 template <class F>

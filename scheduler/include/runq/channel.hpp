@@ -7,6 +7,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -42,6 +43,8 @@ class channel_core {
   channel_core(const channel_core&) = delete;
   channel_core& operator=(const channel_core&) = delete;
   ~channel_core() {
+    receivers_.forget_all();
+    senders_.forget_all();
     while (size_.get() != 0) (void)take_first();
     if (buffer_ != nullptr) atomics::deallocate(buffer_);
   }
@@ -148,6 +151,11 @@ class channel_core {
   void forget_sender(node& w) { senders_.remove(w); }
   void forget_receiver(node& w) { receivers_.remove(w); }
 
+  // For a task that is destroyed while `w` waits().
+
+  void leave_senders(node& w) { (void)leave(senders_, w, mutex_); }
+  void leave_receivers(node& w) { (void)leave(receivers_, w, mutex_); }
+
  private:
   // The first waiter that nobody else has claimed (a select may have been woken by another channel).
   [[nodiscard]] static node* first_winner(wait_list<Policy>& list, bool& must_wake) {
@@ -162,9 +170,9 @@ class channel_core {
     size_.set(size_.get() + 1);
   }
   [[nodiscard]] T take_first() {
-    T& first = buffer_[first_.get()];
-    T value(std::move(first));
-    first.~T();
+    T* const first = buffer_ + first_.get();
+    T value(std::move(*first));
+    std::destroy_at(first);
     first_.set((first_.get() + 1) % capacity_);
     size_.set(size_.get() - 1);
     return value;
@@ -195,7 +203,9 @@ class send_arm;
 /// Waiting senders and receivers are served in the order in which they came; a value is handed directly to a receiver
 /// that waits. All operations may be called by any number of tasks; those that are not awaited, by any thread.
 ///
-/// T is movable; a move that throws while the channel is locked is not supported. Must outlive the operations on it.
+/// T is movable; a move that throws while the channel is locked is not supported. Must outlive the operations on it,
+/// but those of tasks that wait when their run ends: these are destroyed, with the values they were to send or were
+/// just handed, and the channel, if it is still there, forgets them.
 ///
 ///     runq::channel<int> numbers(3);
 ///     co_await numbers.send(42);
@@ -209,23 +219,22 @@ class channel {
    protected:
     explicit waiting(core& on) noexcept : on_(on) {}
     void prepare(std::coroutine_handle<> self, wait_reason reason, void* value) {
-      goroutine_ = &detail::fall_asleep(self, reason);
-      waiter_.who.set(goroutine_);
+      waiter_.who.set(&detail::fall_asleep(self, reason));
       waiter_.value.set(value);
     }
     // Whether the task sleeps.
     [[nodiscard]] bool settle(channel_result now) noexcept {
       if (now == channel_result::waits) return true;
       waiter_.ok.set(now == channel_result::done);
-      if (detail::give_way(*detail::this_processor(), *goroutine_)) return true;
-      goroutine_->set_status(task_status::running);
+      detail::goroutine& g = *waiter_.who.get();
+      if (detail::give_way(*detail::this_processor(), g)) return true;
+      g.set_status(task_status::running);
       return false;
     }
+    void go_on() noexcept { waiter_.who.set(nullptr); }
+
     core& on_;
     detail::waiter<detail::task_waiting> waiter_;
-
-   private:
-    detail::goroutine* goroutine_ = nullptr;
   };
 
  public:
@@ -239,6 +248,11 @@ class channel {
   class [[nodiscard]] send_awaiter : waiting {
    public:
     send_awaiter(core& on, T&& value) : waiting(on), value_(std::move(value)) {}
+    send_awaiter(const send_awaiter&) = delete;
+    send_awaiter& operator=(const send_awaiter&) = delete;
+    ~send_awaiter() {
+      if (this->waiter_.waits()) this->on_.leave_senders(this->waiter_);
+    }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       this->prepare(self, wait_reason::chan_send, &value_);
@@ -246,7 +260,8 @@ class channel {
       const channel_result now = this->on_.send(value_, &this->waiter_);
       return now == channel_result::waits || this->settle(now);
     }
-    void await_resume() const {
+    void await_resume() {
+      this->go_on();
       if (!this->waiter_.ok.get()) detail::throw_misuse("send on closed channel");
     }
 
@@ -257,13 +272,21 @@ class channel {
   class [[nodiscard]] receive_awaiter : waiting {
    public:
     explicit receive_awaiter(core& on) noexcept : waiting(on) {}
+    receive_awaiter(const receive_awaiter&) = delete;
+    receive_awaiter& operator=(const receive_awaiter&) = delete;
+    ~receive_awaiter() {
+      if (this->waiter_.waits()) this->on_.leave_receivers(this->waiter_);
+    }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       this->prepare(self, wait_reason::chan_receive, &value_);
       const channel_result now = this->on_.receive(value_, &this->waiter_);
       return now == channel_result::waits || this->settle(now);
     }
-    [[nodiscard]] std::optional<T> await_resume() { return std::move(value_); }
+    [[nodiscard]] std::optional<T> await_resume() {
+      this->go_on();
+      return std::move(value_);
+    }
 
    private:
     std::optional<T> value_;

@@ -66,7 +66,12 @@ class [[nodiscard]] fork_awaiter {
     frame& parent = caller.promise();
     const auto child = access::handle(child_);
     child.promise().parent = &parent;
-    child.promise().owned_by_handle = !std::is_void_v<T>;
+    if constexpr (std::is_void_v<T>) {
+      // Whether it can be started or not.
+      parent.keep(access::release(child_).promise());
+    } else {
+      child.promise().owned_by_handle = true;
+    }
     if (p.home.chosen.forks != fork_policy::continuation) {
       fork_apart(p, parent, child.promise());
       return transfer(p, caller);
@@ -79,9 +84,7 @@ class [[nodiscard]] fork_awaiter {
   }
 
   auto await_resume() noexcept {
-    // The child's frame belongs to the handle, or to itself.
-    const auto child = access::release(child_);
-    if constexpr (!std::is_void_v<T>) return forked<T>(child);
+    if constexpr (!std::is_void_v<T>) return forked<T>(access::release(child_));
   }
 
  private:
@@ -90,6 +93,14 @@ class [[nodiscard]] fork_awaiter {
 
 class [[nodiscard]] join_awaiter {
  public:
+  join_awaiter() noexcept = default;
+  join_awaiter(const join_awaiter&) = delete;
+  join_awaiter& operator=(const join_awaiter&) = delete;
+  ~join_awaiter() {
+    // Destroyed while it waits: the children before what they may refer to.
+    if (parent_ != nullptr) parent_->destroy_children();
+  }
+
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
@@ -106,20 +117,22 @@ class [[nodiscard]] join_awaiter {
     end_strand(p, own_record);
     return true;
   }
-  void await_resume() const {
-    if (parent_->child_error) std::rethrow_exception(std::exchange(parent_->child_error, nullptr));
+  void await_resume() {
+    frame& parent = *std::exchange(parent_, nullptr);
+    if (parent.kept_children != nullptr) parent.destroy_children();
+    if (parent.error) std::rethrow_exception(std::exchange(parent.error, nullptr));
   }
 
  private:
-  frame* parent_ = nullptr;
+  frame* parent_ = nullptr;  // until it goes on
 };
 
 }  // namespace detail
 
 /// `co_await fork(child)` runs `child` and the rest of the calling task at the same time, where there are processors
 /// for both; see fork_policy. For a task<T> it returns a forked<T>; for a task<void> nothing. Before a task ends it
-/// must `co_await join()` what it has forked. Only a task may await it. Throws std::bad_alloc; runq::misuse for a task
-/// that was awaited or moved from.
+/// must `co_await join()` what it has forked; until then the frames of children that ran by themselves stay. Only a
+/// task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from.
 ///
 ///     auto left = co_await runq::fork(sum(first_half));
 ///     const int right = co_await sum(second_half);

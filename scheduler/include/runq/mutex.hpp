@@ -7,6 +7,7 @@
 
 #include <coroutine>
 #include <mutex>
+#include <utility>
 
 #include "runq/detail/waiting.hpp"
 #include "runq/task.hpp"
@@ -19,8 +20,17 @@ namespace detail {
 template <class Policy = task_waiting>
 class mutex_core {
   using atomics = typename Policy::atomics;
+  using node = waiter<Policy>;
 
  public:
+  mutex_core() = default;
+  mutex_core(const mutex_core&) = delete;
+  mutex_core& operator=(const mutex_core&) = delete;
+  ~mutex_core() {
+    waiters_.forget_all();
+    if (node* const next = handed_to_.get()) next->who.set(nullptr);
+  }
+
   /// Takes the mutex, or returns false.
   [[nodiscard]] bool try_lock() {
     const std::lock_guard guard(guard_);
@@ -29,8 +39,8 @@ class mutex_core {
     return true;
   }
   /// Takes the mutex and returns true; or puts `w` among the waiters: then the task may run at any moment, elsewhere,
-  /// and has the mutex.
-  [[nodiscard]] bool lock_or_wait(waiter<Policy>& w) {
+  /// and has the mutex; it says so by arrived().
+  [[nodiscard]] bool lock_or_wait(node& w) {
     const std::lock_guard guard(guard_);
     if (held_.get()) {
       waiters_.push_back(w);
@@ -45,7 +55,9 @@ class mutex_core {
     {
       const std::lock_guard guard(guard_);
       if (!held_.get()) return false;
-      if (waiter<Policy>* const next = waiters_.pop_front()) {
+      node* const next = waiters_.pop_front();
+      handed_to_.set(next);
+      if (next != nullptr) {
         woken.add(*next, true);
       } else {
         held_.set(false);
@@ -54,16 +66,31 @@ class mutex_core {
     woken.wake_all();
     return true;
   }
+  /// By a task that has waited: it goes on, with the mutex.
+  void arrived() { handed_to_.set(nullptr); }
+  /// The task of `w`, which has not gone on since it began to wait, is being destroyed. If the mutex was handed to it,
+  /// the next one has it.
+  void leave(node& w) {
+    if (!detail::leave(waiters_, w, guard_)) (void)unlock();
+  }
 
  private:
+  template <class T>
+  using cell = typename atomics::template cell<T>;
+
   typename atomics::mutex guard_;
-  typename atomics::template cell<bool> held_{false};  // under guard_
-  wait_list<Policy> waiters_;                          // under guard_
+  cell<bool> held_{false};          // under guard_
+  wait_list<Policy> waiters_;       // under guard_
+  cell<node*> handed_to_{nullptr};  // who has the mutex and has not gone on yet; the holder's
 };
 
 }  // namespace detail
 
 /// A mutex for tasks, first come, first served. Held across co_awaits, by whatever thread runs the task.
+///
+/// Tasks that wait for it when their run ends are destroyed, and the mutex, if it is still there, forgets them. One
+/// that is destroyed while it has the mutex gives it back by its guard (scoped_lock()); after a plain lock() it stays
+/// locked, as a std::mutex does when its thread ends.
 ///
 ///     runq::mutex m;
 ///     co_await m.lock();
@@ -112,6 +139,11 @@ class mutex {
 class [[nodiscard]] mutex::awaiter {
  public:
   explicit awaiter(mutex& wanted) noexcept : wanted_(wanted) {}
+  awaiter(const awaiter&) = delete;
+  awaiter& operator=(const awaiter&) = delete;
+  ~awaiter() {
+    if (waiter_.who.get() != nullptr) wanted_.core_.leave(waiter_);
+  }
   [[nodiscard]] bool await_ready() const { return wanted_.try_lock(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
@@ -120,7 +152,11 @@ class [[nodiscard]] mutex::awaiter {
     g.set_status(task_status::running);
     return false;
   }
-  void await_resume() const noexcept {}
+  void await_resume() noexcept {
+    if (waiter_.who.get() == nullptr) return;
+    waiter_.who.set(nullptr);
+    wanted_.core_.arrived();
+  }
 
  protected:
   mutex& wanted_;
@@ -131,8 +167,11 @@ class [[nodiscard]] mutex::awaiter {
 
 class [[nodiscard]] mutex::guard_awaiter : public awaiter {
  public:
-  using awaiter::awaiter;
-  guard await_resume() const noexcept { return guard(wanted_); }
+  explicit guard_awaiter(mutex& wanted) noexcept : awaiter(wanted) {}
+  guard await_resume() noexcept {
+    awaiter::await_resume();
+    return guard(wanted_);
+  }
 };
 
 inline mutex::awaiter mutex::lock() noexcept { return awaiter(*this); }

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -19,17 +21,73 @@
 
 namespace runq::net {
 
+class stream;
+
 namespace detail {
+
 class connection;
 struct access;
+
+/// The two operations of a stream, for `operation`.
+struct reading {
+  using bytes = std::span<std::byte>;
+  using result = std::size_t;
+  // Tries once; whether that is enough. Throws as stream says.
+  [[nodiscard]] static bool attempt(connection& c, bytes& into, std::size_t& done);
+  // Waits, and does the rest.
+  [[nodiscard]] static task<result> rest(std::shared_ptr<connection> c, bytes into, std::stop_token stop);
+  static constexpr const char* name = "read";
+};
+struct writing {
+  using bytes = std::span<const std::byte>;
+  using result = void;
+  [[nodiscard]] static bool attempt(connection& c, bytes& from, std::size_t& done);
+  [[nodiscard]] static task<result> rest(std::shared_ptr<connection> c, bytes from, std::stop_token stop);
+  static constexpr const char* name = "write";
+};
+
+/// What stream::read() and write() return, to be awaited once. It is tried at once; only if the kernel says "not now"
+/// is there a coroutine, which waits. Converts to a task, for fork() and go().
+template <class What>
+class [[nodiscard]] operation {
+ public:
+  using value_type = typename What::result;
+
+  operation(const operation&) = delete;
+  operation& operator=(const operation&) = delete;
+
+  [[nodiscard]] bool await_ready();
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> self);
+  value_type await_resume();
+  operator task<value_type>() &&;  // NOLINT(google-explicit-constructor): it stands for one
+
+ private:
+  friend stream;
+  operation(std::shared_ptr<connection> c, typename What::bytes bytes, std::stop_token stop) noexcept
+      : connection_(std::move(c)), bytes_(bytes), stop_(std::move(stop)) {}
+  [[nodiscard]] static task<value_type> as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
+                                                std::stop_token stop);
+
+  std::shared_ptr<connection> connection_;  // the stream may be destroyed meanwhile
+  typename What::bytes bytes_;
+  std::stop_token stop_;
+  std::size_t done_ = 0;                  // bytes
+  std::optional<task<value_type>> rest_;  // if the attempt was not enough
+};
+extern template class operation<reading>;
+extern template class operation<writing>;
+
 }  // namespace detail
+
+using read_operation = detail::operation<detail::reading>;
+using write_operation = detail::operation<detail::writing>;
 
 /// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it.
 ///
 /// At most one task reads and one writes at a time; any task may close. All errors are std::system_error with the
 /// kernel's number; among them are: ECANCELED, the stream was closed or a stop was requested; ETIMEDOUT, the deadline
 /// has passed. Writing to a peer that is gone is EPIPE, never a signal on sockets; a pipe's SIGPIPE is the program's to
-/// ignore. Made and used by tasks of one scheduler.
+/// ignore. Made and used by tasks of one scheduler, which it must not outlive while it is open: then the process ends.
 ///
 ///     auto [in, out] = runq::net::pipe();
 ///     co_await out.write(std::as_bytes(std::span("hello")));
@@ -45,9 +103,13 @@ class stream {
   ~stream();
 
   /// Reads at least one byte, at most into.size(); 0 only at the end of the stream, or if `into` is empty.
-  [[nodiscard]] task<std::size_t> read(std::span<std::byte> into, std::stop_token stop = {});
+  [[nodiscard]] read_operation read(std::span<std::byte> into, std::stop_token stop = {}) noexcept {
+    return {connection_, into, std::move(stop)};
+  }
   /// Writes all of `from`.
-  [[nodiscard]] task<> write(std::span<const std::byte> from, std::stop_token stop = {});
+  [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {}) noexcept {
+    return {connection_, from, std::move(stop)};
+  }
 
   /// Operations that are not done at this time fail with ETIMEDOUT, those in progress too; time_point::max(): never.
   void set_deadline(clock::time_point when);
@@ -70,6 +132,7 @@ class stream {
 /// A socket that waits for connections. As stream.
 class listener {
  public:
+  /// As stream's. The streams that it accepts may be of any kind of socket.
   explicit listener(int fd);
   listener(listener&&) noexcept;
   listener& operator=(listener&&) noexcept;
@@ -84,6 +147,8 @@ class listener {
   [[nodiscard]] int fd() const noexcept;
 
  private:
+  friend detail::access;
+  explicit listener(std::shared_ptr<detail::connection> connection) noexcept;
   std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 

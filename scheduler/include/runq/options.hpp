@@ -2,8 +2,13 @@
 // options, statistics: what a scheduler is made with, and what it counts.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace runq {
@@ -16,8 +21,8 @@ enum class fork_policy : std::uint8_t {
 };
 
 /// How many processors a scheduler has by default: the environment variable RUNQ_PROCS if it is set, a number from 1 to
-/// options::max_procs; else the number of CPUs that the calling thread may run on.
-/// Throws runq::misuse when RUNQ_PROCS is set to anything else.
+/// options::max_procs; else the number of CPUs that the calling thread may run on, or of a container's quota of CPU
+/// time if that is smaller: rounded up, but at least 2. Throws runq::misuse when RUNQ_PROCS is set to anything else.
 [[nodiscard]] unsigned default_procs();
 
 struct options {
@@ -28,6 +33,42 @@ struct options {
   /// Threads that may exist at once to run tasks; the process ends with a message when one more is needed.
   unsigned max_threads = 10'000;
   fork_policy forks = fork_policy::continuation;
+  /// Of how many waits of runnable tasks one is measured for statistics::ready_to_run: 1: all; 0: none. Measuring one
+  /// reads the clock twice, which takes as long as running a small task.
+  std::uint32_t latency_period = 64;
+};
+
+/// How long something took, by powers of two: counts[i] is how often it was 2^i ns or longer, but shorter than
+/// 2^(i+1) ns. counts[0] has the shorter ones, too, and the last one, from 9 minutes on, all that were longer.
+struct latency_histogram {
+  static constexpr std::size_t buckets = 40;
+  std::array<std::uint64_t, buckets> counts{};
+
+  [[nodiscard]] static constexpr std::size_t bucket_of(std::chrono::nanoseconds d) noexcept {
+    const auto ns = static_cast<std::uint64_t>(d.count() > 0 ? d.count() : 1);
+    return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(ns)) - 1, buckets - 1);
+  }
+  /// The first duration that no longer belongs to bucket i.
+  [[nodiscard]] static constexpr std::chrono::nanoseconds end_of(std::size_t i) noexcept {
+    return std::chrono::nanoseconds(std::int64_t{2} << i);
+  }
+  [[nodiscard]] constexpr std::uint64_t total() const noexcept {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  }
+  /// A duration that so many percent of all, 0 … 100, did not reach: the end of a bucket, so at most twice too long. 0
+  /// if nothing was counted.
+  [[nodiscard]] constexpr std::chrono::nanoseconds percentile(double percent) const noexcept {
+    const double wanted = static_cast<double>(total()) * percent / 100;
+    std::chrono::nanoseconds end{0};
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i != buckets; ++i) {
+      if (seen != 0 && static_cast<double>(seen) >= wanted) break;
+      if (counts[i] == 0) continue;
+      seen += counts[i];
+      end = end_of(i);
+    }
+    return end;
+  }
 };
 
 /// Counts since the scheduler was made, and a few present values. Each is exact when no task runs.
@@ -36,7 +77,7 @@ struct statistics {
   std::uint64_t finished = 0;        ///< tasks ended
   std::uint64_t steals = 0;          ///< successful steals
   std::uint64_t stolen = 0;          ///< tasks moved by them
-  std::uint64_t lost_races = 0;      ///< steals that found another thief faster
+  std::uint64_t lost_races = 0;      ///< steals that found another thief, or the owner, faster
   std::uint64_t overflowed = 0;      ///< tasks moved to the global queue by full local ones
   std::uint64_t runnext_hits = 0;    ///< tasks run from the runnext slot
   std::uint64_t runnext_steals = 0;  ///< tasks stolen from there
@@ -58,6 +99,9 @@ struct statistics {
   std::size_t global_queue = 0;
   std::vector<std::size_t> local_queues;  ///< per processor, without its runnext slot
   std::vector<std::uint64_t> ticks;       ///< per processor: time slices begun
+  /// How long tasks waited from becoming runnable to running, one of options::latency_period waits; what waited in a
+  /// fork deque is not in it.
+  latency_histogram ready_to_run;
 };
 
 }  // namespace runq

@@ -28,10 +28,10 @@ struct root_parts {
 
 template <class F>
 struct closure_of : closure {
-  template <class G>
-  explicit closure_of(G&& g) : f(std::forward<G>(g)) {
+  explicit closure_of(F g) : f(std::move(g)) {
     destroy = [](closure* self) noexcept { delete static_cast<closure_of*>(self); };
   }
+  // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
   F f;
@@ -162,8 +162,9 @@ class scheduler {
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
   /// exception. As in Go, when the main task ends all others do, too: their frames are destroyed where they wait, in no
-  /// particular order, without running on; a task that runs does so until its next co_await. Blocks the calling thread,
-  /// which must not be one of a scheduler; one run at a time. Throws runq::misuse otherwise.
+  /// particular order, without running on; a task that runs does so until its next co_await. Channels, mutexes and wait
+  /// groups that are still there forget them. Blocks the calling thread, which must not be one of a scheduler; one run
+  /// at a time, and a run is over when this returns. Throws runq::misuse otherwise.
   ///
   /// When all tasks wait for each other the process ends: `fatal error: all goroutines are asleep - deadlock!`, the
   /// tasks and what they wait for, status 2.
@@ -193,7 +194,7 @@ class scheduler {
   [[nodiscard]] unsigned procs() const noexcept;
 
   [[nodiscard]] statistics stats() const;
-  /// The state in one line, as RUNQ_SCHEDTRACE=ms prints it every so often, in the format of Go's schedtrace:
+  /// The state in one line, as RUNQ_SCHEDTRACE=ms prints it every so often, exactly as Go 1.20 to 1.25 do:
   /// `SCHED 48ms: gomaxprocs=2 idleprocs=1 threads=4 spinningthreads=0 needspinning=0 idlethreads=2 runqueue=0 [0 0]`;
   /// the monitor counts as a thread, the brackets hold the lengths of the local queues. With `detail`, as
   /// RUNQ_SCHEDDETAIL=1 has it, a line follows for each processor, machine and task.
@@ -212,7 +213,9 @@ class scheduler::handle {
   handle& operator=(const handle&) = delete;
   ~handle();
 
-  /// As runq::go(), from any thread; the task begins at the end of the global queue.
+  /// As runq::go(), from any thread; the task begins at the end of the global queue. While a run ends it is destroyed
+  /// with the others, or begins after that, run or no run; one that has not begun when the scheduler is destroyed is
+  /// destroyed, too.
   template <class F>
   void go(F&& f, const char* name = nullptr) const {
     const detail::root_parts parts = detail::make_root(std::forward<F>(f));
@@ -240,8 +243,8 @@ namespace this_task {
 
 /// Whether the caller is a task.
 [[nodiscard]] bool running() noexcept;
-/// 1 for the main task; ids grow, in batches of 16 per processor. With fork_policy::continuation, what runs after a
-/// fork whose continuation was stolen has an id of its own until the join.
+/// 1 for the main task; ids grow, in batches of 16 per processor. Forked children that run by themselves have ids of
+/// their own; a task that has forked may go on, from the fork or the join, under such an id.
 [[nodiscard]] std::uint64_t id();
 /// What go() was told, or "".
 [[nodiscard]] const char* name();

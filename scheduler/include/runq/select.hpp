@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -84,10 +85,24 @@ class select_core {
     return result;
   }
 
+  /// The task `who`, which has not gone on since start(), is being destroyed: leaves the lists of those channels that
+  /// are still there.
+  void leave(typename Policy::sleeper who, const suspension<atomics>& state) {
+    // The channel that woke it has taken it out, and may be gone.
+    const std::size_t woken_by = Policy::asleep(who) ? arms_.size() : state.arm();
+    for (std::size_t i = 0; i != arms_.size(); ++i) {
+      if (i == woken_by || !arms_[i]->place.left_behind()) continue;
+      const std::lock_guard guard(*arms_[i]);
+      arms_[i]->forget();
+    }
+    // From now on nobody can claim it.
+    if (!state.open()) waiter<Policy>::await_waker(who);
+  }
+
   /// After having been woken: leaves the channels' lists.
   void finish() {
     const locked_arms locked = lock_all();
-    for (const arm_pointer arm : arms_) {
+    for (select_arm<Policy>* const arm : arms_) {
       if (arm->channel() != nullptr) arm->forget();
     }
     unlock_all(locked);
@@ -234,9 +249,15 @@ class [[nodiscard]] select_awaiter {
   using core = select_core<task_waiting>;
 
  public:
-  select_awaiter(std::stop_token stop, Arms&&... arms) : stop_(std::move(stop)), arms_(std::move(arms)...) {}
+  explicit select_awaiter(std::stop_token stop, Arms&&... arms) : stop_(std::move(stop)), arms_(std::move(arms)...) {}
   select_awaiter(const select_awaiter&) = delete;
   select_awaiter& operator=(const select_awaiter&) = delete;
+  ~select_awaiter() {
+    if (who_ == nullptr) return;
+    // Waits for a stop request that is about to wake the task.
+    on_stop_.reset();
+    core_->leave(who_, state_);
+  }
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
 
@@ -260,7 +281,7 @@ class [[nodiscard]] select_awaiter {
 
   std::size_t await_resume() {
     on_stop_.reset();
-    who_->outside_may_wake = false;
+    std::exchange(who_, nullptr)->outside_may_wake = false;
     if (chosen_ == undecided) {
       core_->finish();
       const std::uint32_t arm = state_.arm();
@@ -300,7 +321,7 @@ class [[nodiscard]] select_awaiter {
   std::array<arm_pointer, count> by_address_{};
   std::optional<core> core_;
   suspension<task_waiting::atomics> state_;
-  goroutine* who_ = nullptr;
+  goroutine* who_ = nullptr;  // until it goes on
   std::size_t chosen_ = undecided;
   bool done_ = false;
   std::optional<std::stop_callback<on_stop>> on_stop_;

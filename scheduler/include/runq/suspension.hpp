@@ -71,4 +71,29 @@ class suspension {
   typename Atomics::template atomic<std::uint32_t> state_;
 };
 
+/// Of one of the sides from which a task may be woken: whether somebody there came too late to claim it, and touches
+/// nothing of it any more.
+template <class Atomics = std_atomics>
+class passed_over {
+ public:
+  passed_over() noexcept : it_was_(false) {}
+  passed_over(const passed_over&) = delete;
+  passed_over& operator=(const passed_over&) = delete;
+
+  /// By who came too late. Wait-free.
+  void set() noexcept {
+    // [suspension.pass] release: pairs with [suspension.passed]; weaker: the task is destroyed while this one looks at
+    // it.
+    it_was_.store(true, std::memory_order::release);
+  }
+  /// By who destroys the task. Wait-free.
+  [[nodiscard]] bool get() const noexcept {
+    // [suspension.passed] acquire: pairs with [suspension.pass].
+    return it_was_.load(std::memory_order::acquire);
+  }
+
+ private:
+  typename Atomics::template atomic<bool> it_was_;
+};
+
 }  // namespace runq

@@ -51,7 +51,12 @@ struct frame {
     frame* parent;      // forked
   };
   join_counter<> children;
-  std::exception_ptr child_error;  // the first exception of a forked child without a result
+  std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
+  // Forked children without a result that are still there, the newest first: those that run by themselves stay until
+  // the join, and end with this frame if that comes first. Like the count of them: the parent's, or whoever's who has
+  // taken the parent from the deque.
+  frame* kept_children = nullptr;
+  frame* next_kept = nullptr;  // forked: its parent's next
   role how = role::fresh;
   bool owned_by_handle = false;       // forked: a forked<T> destroys it
   std::atomic<bool> finished{false};  // forked: relaxed, for a check only
@@ -59,7 +64,18 @@ struct frame {
   frame() noexcept : caller(nullptr) {}
   frame(const frame&) = delete;
   frame& operator=(const frame&) = delete;
+  ~frame() {
+    if (kept_children != nullptr) destroy_children();
+  }
 
+  void keep(frame& child) noexcept {
+    child.next_kept = kept_children;
+    kept_children = &child;
+  }
+  [[nodiscard]] frame& unkeep_newest() noexcept { return *std::exchange(kept_children, kept_children->next_kept); }
+  void destroy_children() noexcept;
+
+  // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
 };
@@ -82,12 +98,14 @@ void fork_not_joined() noexcept;
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
   child.finished.store(true, std::memory_order::relaxed);
-  if (!child.owned_by_handle) child.self.destroy();
   if (ran_at_once) {
     if (const auto newest = p.own_forks.pop()) {
       // Most often the parent, as this child left it there. If it is, then whatever child it was put there for, one
       // child that had been detached is done, and one that was not detached now is: the count stays the same.
-      if (*newest == &parent) return transfer(p, parent.self);
+      if (*newest == &parent) {
+        if (parent.kept_children == &child) parent.unkeep_newest().self.destroy();
+        return transfer(p, parent.self);
+      }
       (void)p.own_forks.push(*newest);  // there is room: it was here a moment ago
     }
   }
@@ -159,17 +177,14 @@ class promise<void> : public promise_base {
   void unhandled_exception() noexcept {
     unhandled_in_detached();
     if (how == role::called) {
-      error_ = std::current_exception();
+      error = std::current_exception();
     } else {
       keep_child_error(*parent, std::current_exception());
     }
   }
   void take() {
-    if (error_) std::rethrow_exception(error_);
+    if (error) std::rethrow_exception(error);
   }
-
- private:
-  std::exception_ptr error_;
 };
 
 struct access;

@@ -54,20 +54,22 @@ class [[nodiscard]] sleep_awaiter {
 }
 
 /// Sends the time to its channel once, or again and again. The channel has room for one value: who receives late misses
-/// ticks. Not movable; stops when it is destroyed. start(), stop() and reset() are called by tasks.
+/// ticks. Not movable; stops when it is destroyed. start(), stop() and reset() are called by tasks, one at a time.
 ///
-///     runq::timer timeout;
-///     timeout.start(std::chrono::seconds(1));
+///     runq::timer timeout(std::chrono::seconds(1));
 ///     const auto when = co_await timeout.channel().receive();
 class timer {
  public:
+  /// One that is stopped.
   timer() noexcept;
+  /// As start(). Throws runq::misuse outside a task.
+  explicit timer(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {}) : timer() { start(d, period); }
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
   ~timer() { (void)stop(); }
 
   /// Fires once after `d`, or first after `d` and then every `period`, if that is more than 0. Stops what it was doing
-  /// before.
+  /// before. Throws runq::misuse outside a task.
   void start(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
   /// Nothing is received any more, not even what was sent already. Returns whether it was still to fire.
   bool stop();
@@ -83,6 +85,41 @@ class timer {
   };
   runq::channel<clock::time_point> channel_{1};
   node node_;
+};
+
+/// A timer that sends the time once, after `d`: for an arm of a select() that is not to wait for longer. (Go's
+/// time.After returns only the channel; here the timer must live as long as somebody waits for it, which a temporary
+/// does until the co_await is over.) Throws runq::misuse outside a task.
+///
+///     std::optional<runq::clock::time_point> late;
+///     co_await runq::select(runq::on_receive(answers, answer), runq::on_receive(runq::after(1s).channel(), late));
+[[nodiscard]] inline timer after(std::chrono::nanoseconds d) { return timer(d); }
+
+/// Sends the time to its channel every `period`, first after one. The channel has room for one value: who receives
+/// late misses ticks, and the next one comes in the old rhythm. Not movable; stops when it is destroyed. For tasks, one
+/// at a time.
+///
+///     runq::ticker every_second(std::chrono::seconds(1));
+///     for (;;) show(co_await every_second.channel().receive());
+class ticker {
+ public:
+  /// Throws runq::misuse when period <= 0, with Go's words, and outside a task.
+  explicit ticker(std::chrono::nanoseconds period) { start(period, "non-positive interval for NewTicker"); }
+
+  /// No tick is received any more, not even one that was sent already.
+  void stop() { (void)timer_.stop(); }
+  /// From now on every `period`; nothing of the old rhythm is received any more. Throws as the constructor does.
+  void reset(std::chrono::nanoseconds period) { start(period, "non-positive interval for Ticker.Reset"); }
+
+  [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return timer_.channel(); }
+
+ private:
+  void start(std::chrono::nanoseconds period, const char* otherwise) {
+    if (period.count() <= 0) detail::throw_misuse(otherwise);
+    timer_.start(period, period);
+  }
+
+  timer timer_;
 };
 
 }  // namespace runq

@@ -27,6 +27,9 @@ class wait_group_core {
 
  public:
   wait_group_core() noexcept : state_(0) {}
+  wait_group_core(const wait_group_core&) = delete;
+  wait_group_core& operator=(const wait_group_core&) = delete;
+  ~wait_group_core() { waiters_.forget_all(); }
 
   /// Any thread. Wait-free but for waking.
   void add(std::int64_t n) {
@@ -47,8 +50,35 @@ class wait_group_core {
   /// Puts `w` among the waiters, unless the count is 0: then false. After true the task may run at any moment,
   /// elsewhere.
   [[nodiscard]] bool enlist(node& w) noexcept {
+    std::int64_t seen = 0;
+    if (!lock(seen)) return false;
+    waiters_.push_back(w);
+    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step, so that who makes
+    // the count 0 sees either a group that is locked or one that is waited for.
+    state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
+    return true;
+  }
+
+  /// The task of `w`, which waits(), is being destroyed.
+  void leave(node& w) {
+    std::int64_t seen = 0;
+    bool left = false;
+    if (lock(seen)) {
+      left = w.linked.get();
+      waiters_.remove(w);
+      const bool last = left && waiters_.empty();
+      // [wait_group.leave] release: as [wait_group.unlock].
+      state_.fetch_sub(locked + (last ? waited_for : 0), std::memory_order::release);
+    }
+    // If not, then who has made the count 0 wakes all waiters.
+    if (!left) w.await_waker(w.who.get());
+  }
+
+ private:
+  // Locks the list, unless the count is 0: then false. `seen` is the state before.
+  [[nodiscard]] bool lock(std::int64_t& seen) noexcept {
     // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0.
-    std::int64_t seen = state_.load(std::memory_order::acquire);
+    seen = state_.load(std::memory_order::acquire);
     do {
       if ((seen & locked) != 0) {
         Policy::spin_until([this, &seen] {
@@ -62,14 +92,9 @@ class wait_group_core {
       // [wait_group.lock.peek].
     } while (
         !state_.compare_exchange_weak(seen, seen | locked, std::memory_order::acquire, std::memory_order::acquire));
-    waiters_.push_back(w);
-    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step, so that who makes
-    // the count 0 sees either a group that is locked or one that is waited for.
-    state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
     return true;
   }
 
- private:
   // By the one that made the count 0: nobody else locks the group then, because a count of 0 makes nobody wait.
   void wake_waiters() {
     Policy::spin_until([this] {
@@ -96,7 +121,8 @@ class wait_group_core {
 }  // namespace detail
 
 /// Counts tasks that are not done yet. Must not be destroyed while somebody waits for it; may be as soon as wait() has
-/// returned. May be used again when all waits have returned.
+/// returned. May be used again when all waits have returned. Tasks that wait when their run ends are destroyed: they
+/// may outlive the group, and if it outlives them it forgets them.
 ///
 ///     runq::wait_group group;
 ///     group.add(1);
@@ -126,6 +152,11 @@ class wait_group {
 class [[nodiscard]] wait_group::awaiter {
  public:
   explicit awaiter(detail::wait_group_core<>& core) noexcept : core_(core) {}
+  awaiter(const awaiter&) = delete;
+  awaiter& operator=(const awaiter&) = delete;
+  ~awaiter() {
+    if (waiter_.waits()) core_.leave(waiter_);
+  }
   [[nodiscard]] bool await_ready() const noexcept { return core_.done(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire));
@@ -133,7 +164,7 @@ class [[nodiscard]] wait_group::awaiter {
     waiter_.who.get()->set_status(task_status::running);
     return false;
   }
-  void await_resume() const noexcept {}
+  void await_resume() noexcept { waiter_.who.set(nullptr); }
 
  private:
   detail::wait_group_core<>& core_;

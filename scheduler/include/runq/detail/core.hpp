@@ -2,11 +2,11 @@
 // core: a scheduler without its public face: the global queue, the processors, the machines, and what they share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,12 +52,30 @@ class core {
   void end_task(processor& p, frame& root) noexcept;
 
   /// Runs until the task with this frame has ended, then destroys all others: what scheduler::run() does.
-  void run_main(frame& root, closure* callable);
+  void run_main(frame& root);
   /// Waits until there is no task left.
   void wait_for_all();
 
   // -- from outside --
 
+  /// A thread outside that makes a task runnable: the end of a run waits until it has done so.
+  class visit {
+   public:
+    explicit visit(core& at) noexcept
+        // [core.enter] relaxed: `parking` has a lock, which either this thread or the one that stops has first.
+        : in_(at.visitors_[at.turns_.load(std::memory_order::relaxed) % 2]) {
+      in_.fetch_add(1, std::memory_order::relaxed);
+    }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+    ~visit() {
+      // [core.leave] release: pairs with [core.visitors].
+      in_.fetch_sub(1, std::memory_order::release);
+    }
+
+   private:
+    std::atomic<unsigned>& in_;
+  };
   void attach() noexcept;
   void detach() noexcept;
   unsigned resize(unsigned n);
@@ -92,7 +110,7 @@ class core {
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
   /// The same for code that cannot be suspended: waits for a processor.
   void leave_call_waiting(const blocked_call& call);
-  void back_from_call(const blocked_call& call);
+  void back_from_call(const blocked_call& call, bool kept);
   void trace_lost(const blocked_call& call);
   [[nodiscard]] processor& spare_processor();
   /// The task of `call` goes on at `self` when a processor takes it from the global queue.
@@ -137,6 +155,7 @@ class core {
   [[nodiscard]] work take_oldest(processor& p);
   [[nodiscard]] work take_share(processor& p);
   [[nodiscard]] work spin(processor& p);
+  [[nodiscard]] work look_around(processor& p);
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
   void run(machine& m, const work& w);
@@ -146,13 +165,20 @@ class core {
 
   void spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name);
   void stop();
+  void await_visitors();
   void destroy_tasks();
-  void forget_queues();
+  void empty_processors();
+  [[nodiscard]] bool destroy_task(goroutine& g, std::uint64_t later);
+  [[nodiscard]] goroutine_list forget_woken();
+  [[nodiscard]] bool somebody_queues() const;
+  void forget_records();
   goroutine& enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t live_tasks() const noexcept;
   void refill(goroutine_list& to, std::size_t n);
+  [[nodiscard]] goroutine_list cut_free(std::size_t n);
   [[nodiscard]] std::string trace_detail(const statistics& s) const;
+  [[nodiscard]] static const goroutine* task_of(const machine& m);
   void read_environment();
   void begin_slice(machine& m, const goroutine& g);
   void end_slice(const machine& m, const processor& p, instant end);
@@ -191,15 +217,19 @@ class core {
   std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
   std::atomic<std::uint64_t> outside_spawned_{0};
 
-  std::atomic<unsigned> handles_{0};  // threads outside that may still make tasks runnable
+  std::atomic<unsigned> turns_{0};                   // which of the two counts is in use
+  std::array<std::atomic<unsigned>, 2> visitors_{};  // threads outside that make a task runnable
+  std::atomic<unsigned> handles_{0};                 // threads outside that may still make tasks runnable
   // What the one thread that may wait in here waits for.
   enum class awaited : std::uint8_t { nothing, main, all };
   void begin_to_wait(awaited what);
-  void await(awaited what);
+  void await();
+  void end_to_wait();
   void arrived(awaited what);
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
+  bool has_come_ = false;               // what is awaited; under waiting_mutex_
   std::atomic<bool> ending_{false};     // main has ended: no machine starts another task
   std::atomic<frame*> main_{nullptr};   // the main task's frame, to be compared with
   std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
@@ -212,14 +242,16 @@ class core {
 /// Makes `g`, which waits, runnable: next on the calling thread's processor, or at the end of the global queue when
 /// that is not one of the same scheduler. Any thread.
 inline void ready(goroutine& g) {
-  g.set_status(task_status::runnable);
+  g.wakes();
   core& home = *g.home;
   processor* const p = this_processor();
   if (p != nullptr && &p->home == &home) {
     if (const std::size_t overflowed = p->own_queue.push_next(&g); overflowed != 0) p->overflowed += overflowed;
-  } else {
-    home.global.put(&g);
+    home.parking.submitted();
+    return;
   }
+  const core::visit here(home);
+  home.global.put(&g);
   home.parking.submitted();
 }
 

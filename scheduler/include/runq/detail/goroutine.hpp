@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runq/detail/policy.hpp"
+#include "runq/detail/timers.hpp"
 #include "runq/inject.hpp"
 
 namespace runq {
@@ -35,6 +36,9 @@ enum class wait_reason : std::uint8_t {
 
 namespace detail {
 
+/// goroutine::until_measured of one whose waits are not measured.
+inline constexpr std::uint32_t never_measured = ~std::uint32_t{0};
+
 class core;
 struct frame;
 
@@ -51,18 +55,41 @@ struct goroutine {
   core* home = nullptr;
   frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
   closure* callable = nullptr;  // the callable behind `root`, or null
-  // Read by dumps while others write: relaxed, never decides anything.
+  // Read by dumps while others write: relaxed, never decides anything; but for asleep().
   std::atomic<std::uint64_t> id{0};        // 1 is main
   std::atomic<const char*> name{nullptr};  // a literal
   std::atomic<task_status> status{task_status::dead};
   std::atomic<wait_reason> reason{wait_reason::none};
   bool outside_may_wake = false;  // waits with a stop token: somebody outside the scheduler may wake it
+  // How long it waits to run is measured now and then: see options::latency_period.
+  std::uint32_t until_measured = 0;  // how often it becomes runnable before that
+  instant runnable_since = 0;        // 0: not measured
 
   [[nodiscard]] bool is(task_status s) const noexcept { return status.load(std::memory_order::relaxed) == s; }
-  void set_status(task_status s) noexcept { status.store(s, std::memory_order::relaxed); }
+  /// `runnable`: by who is about to queue it.
+  void set_status(task_status s) noexcept {
+    if (s == task_status::runnable) perhaps_measure();
+    status.store(s, std::memory_order::relaxed);
+  }
+  void perhaps_measure() noexcept {
+    if (until_measured-- == 0) begin_to_measure();
+  }
+  void begin_to_measure() noexcept;
   void waits(wait_reason r) noexcept {
     reason.store(r, std::memory_order::relaxed);
     set_status(task_status::waiting);
+  }
+  /// By who wakes it and is about to queue it.
+  void wakes() noexcept {
+    perhaps_measure();
+    // [goroutine.wake] release: pairs with [goroutine.asleep]; weaker: a frame is destroyed while its waker looks at
+    // it.
+    status.store(task_status::runnable, std::memory_order::release);
+  }
+  /// Of a task that has fallen asleep, by who destroys it: false after wakes().
+  [[nodiscard]] bool asleep() const noexcept {
+    // [goroutine.asleep] acquire: pairs with [goroutine.wake].
+    return status.load(std::memory_order::acquire) == task_status::waiting;
   }
 };
 

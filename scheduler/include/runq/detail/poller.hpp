@@ -22,6 +22,8 @@ struct descriptor {
   readiness<goroutine, policy> readable;
   readiness<goroutine, policy> writable;
   std::atomic<std::uint32_t> generation{0};  // of the descriptor's use, to tell late events
+  // The end of the stream is near, or an error, or urgent data: whoever sees the notice of it, sees this.
+  std::atomic<bool> unusual{false};
   int fd = -1;
   descriptor* next_free = nullptr;
 };

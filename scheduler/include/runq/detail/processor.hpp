@@ -17,6 +17,7 @@
 #include "runq/detail/timers.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/handoff.hpp"
+#include "runq/options.hpp"
 #include "runq/park.hpp"
 #include "runq/parker.hpp"
 
@@ -56,7 +57,6 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
 
   core& home;
   const std::uint32_t index;
-  machine* holder = nullptr;
   goroutine* current = nullptr;  // what runs now
   std::coroutine_handle<> next;  // what runs next without the queues; see transfer()
   std::uint32_t transfers = 0;   // since the machine's loop was last entered
@@ -72,7 +72,6 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
-  std::atomic<bool> in_use{false};   // whether a machine holds it; for traces
   handoff<policy> in_call;           // whether its machine is in a blocking call
   std::atomic<bool> preempt{false};  // its task has run for too long: noticed at the next co_await
   timer_heap timers;
@@ -84,6 +83,11 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   counter ticks;  // tasks that began a time slice of their own; Go's schedtick
   counter spawned, finished, steals, stolen, lost, overflowed, runnext_hits, runnext_steals, yields;
   counter calls, calls_kept, calls_moved, preempted;
+  std::array<counter, latency_histogram::buckets> ready_to_run;
+
+  // For traces, which look while it runs.
+  std::atomic<std::int32_t> held_by{-1};     // the number of the machine that holds it
+  std::atomic<std::size_t> free_records{0};  // in `goroutines`, not long ago
 };
 
 /// Where a machine sleeps: one of the idle ones in the poller, the others on their futexes. See runq/poll_sleep.hpp.
@@ -92,6 +96,7 @@ class machine_parker {
   explicit machine_parker(core& scheduler) noexcept : home_(scheduler) {}
   void park();
   void unpark();
+  counter parks;
 
  private:
   core& home_;
@@ -108,10 +113,11 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   processor* held = nullptr;  // null while it has none
   std::uint32_t number = 0;
   std::atomic<machine_state> state{machine_state::running};
-  tracer::who slice_of;     // what it runs now, if that is traced …
-  instant slice_begin = 0;  // … and since when
+  std::atomic<const goroutine*> task{nullptr};  // what it ran last; for traces
+  tracer::who slice_of;                         // what it runs now, if that is traced …
+  instant slice_begin = 0;                      // … and since when
   std::thread thread;
-  counter parks, useless_wakes;
+  counter useless_wakes;
 };
 
 /// The processor that the calling thread holds, or nullptr outside a scheduler.

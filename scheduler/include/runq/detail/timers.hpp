@@ -41,7 +41,7 @@ struct timer_node {
   instant when = 0;            // under the heap's lock, while it is in
   std::uint64_t order = 0;     // among equal times, first come, first served
   std::size_t place = absent;  // under the heap's lock
-  timer_heap* heap = nullptr;  // the heap it was last put into
+  timer_heap* heap = nullptr;  // the heap it was last put into, or null: it is in none
 
   static constexpr std::size_t absent = ~std::size_t{0};
 };

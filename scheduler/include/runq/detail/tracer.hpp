@@ -14,6 +14,9 @@ namespace runq::detail {
 
 /// A lane per processor, and one per machine for blocking calls during which it had no processor. Any thread may
 /// record: a lock orders them, which costs less than what it records. Times in ns.
+///
+/// On each lane events either follow each other or lie within each other: a blocking call within what the task ran, a
+/// steal within the search for work.
 class tracer {
  public:
   static constexpr std::size_t most_events = 2'000'000;  // later ones are counted, not kept
@@ -24,8 +27,8 @@ class tracer {
     const char* name = nullptr;
   };
 
-  /// Throws std::system_error when `file` cannot be written.
-  explicit tracer(std::string file);
+  /// Keeps up to `limit` events for `file`. Throws std::system_error when that cannot be written.
+  explicit tracer(std::string file, std::size_t limit = most_events);
 
   /// A task ran on processor `processor`.
   void ran(std::uint32_t processor, who task, instant begin, instant end);
@@ -33,14 +36,16 @@ class tracer {
   void called(std::uint32_t processor, who task, instant begin, instant end);
   /// A blocking call of machine `machine`, which lost its processor.
   void called_without(std::uint32_t machine, who task, instant begin, instant end);
-  /// Processor `thief` took `count` tasks from `victim`.
+  /// Processor `processor` looked for work at others.
+  void looked(std::uint32_t processor, instant begin, instant end);
+  /// Processor `thief` took `count` tasks from `victim`, while it looked for work.
   void stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t count, instant begin, instant end);
 
-  /// Writes the file. Throws std::system_error.
-  void write();
+  /// Writes the file; says on stderr if it cannot, and how many events were not kept. By the last one that uses it.
+  void write() noexcept;
 
  private:
-  enum class kind : std::uint8_t { run, call, steal };
+  enum class kind : std::uint8_t { run, call, look, steal };
   struct event {
     kind what;
     std::uint32_t lane;
@@ -50,9 +55,12 @@ class tracer {
     instant begin;
     instant end;
   };
+  class json;
   void add(const event& e);
+  static void put(json& out, const event& e);
 
   const std::string file_;
+  const std::size_t limit_;
   const instant start_;
   std::mutex mutex_;
   std::vector<event> events_;  // under mutex_

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
+#include <mutex>
 
 #include "runq/atomics.hpp"
 #include "runq/detail/core.hpp"
@@ -17,6 +18,8 @@ struct task_waiting {
   using atomics = policy;
   using sleeper = goroutine*;
   static void wake(sleeper g) { ready(*g); }
+  /// False: it has been woken, and who did that touches nothing of its frame any more.
+  [[nodiscard]] static bool asleep(sleeper g) noexcept { return g->asleep(); }
   /// For moments only: the caller keeps its thread.
   template <class Condition>
   static void spin_until(Condition&& condition) {
@@ -26,6 +29,9 @@ struct task_waiting {
 
 /// One waiting task, in its own frame; linked into at most one list, under that list's lock. Whoever takes it out of
 /// the list and wins it (see wins()) may write to it until he wakes the task.
+///
+/// A task may also be destroyed where it waits, because its run ends. Then it leaves the list itself (see leave()), and
+/// finds out first whether the list is still there: `who` tells.
 template <class Policy>
 struct waiter {
   using atomics = typename Policy::atomics;
@@ -34,12 +40,14 @@ struct waiter {
 
   cell<waiter*> next{nullptr};
   cell<waiter*> previous{nullptr};
-  cell<bool> linked{false};
-  cell<bool> ok{false};  // what became of it: the waker's answer
   cell<void*> value{nullptr};
+  // Null as long as there is nothing to leave: the task has not waited, or went on, or the list is gone.
   cell<typename Policy::sleeper> who{nullptr};
   cell<suspension<atomics>*> claim{nullptr};  // null: can be woken from this list only
   cell<std::uint32_t> arm{0};
+  cell<bool> linked{false};
+  cell<bool> ok{false};         // what became of it: the waker's answer
+  passed_over<atomics> passed;  // somebody has taken it out who did not win it
 
   /// Whether the caller is the one to wake this task, having taken it out of its list; must_wake says by which means.
   [[nodiscard]] bool wins(bool& must_wake) {
@@ -50,7 +58,21 @@ struct waiter {
     }
     const claim_result result = shared->claim(arm.get());
     must_wake = result == claim_result::must_wake;
-    return result != claim_result::lost;
+    if (result != claim_result::lost) return true;
+    passed.set();
+    return false;
+  }
+
+  /// Whether the task waits and is in a list, or is about to be woken by somebody who has just taken it out. The task
+  /// itself, or who destroys it.
+  [[nodiscard]] bool waits() const { return who.get() != nullptr && Policy::asleep(who.get()); }
+
+  /// Whether the task still has to leave a list, when it was woken from another one. As waits().
+  [[nodiscard]] bool left_behind() const { return who.get() != nullptr && !passed.get(); }
+
+  /// Who destroys the task: waits for the one who has taken it out of its list and is about to wake it.
+  static void await_waker(typename Policy::sleeper task) {
+    Policy::spin_until([task] { return !Policy::asleep(task); });
   }
 };
 
@@ -101,10 +123,30 @@ class wait_list {
     w.linked.set(false);
   }
 
+  /// The list ends before those who wait in it: they have nothing to leave any more.
+  void forget_all() {
+    while (node* const w = pop_front()) w->who.set(nullptr);
+  }
+
  private:
   cell<node*> first_{nullptr};
   cell<node*> last_{nullptr};
 };
+
+/// The task of `w`, which has waited in `list`, under `lock`, is being destroyed: takes it out and returns true; or
+/// false if somebody else has taken it out, who is through with it then.
+template <class Policy, class Lock>
+[[nodiscard]] bool leave(wait_list<Policy>& list, waiter<Policy>& w, Lock& lock) {
+  {
+    const std::lock_guard guard(lock);
+    if (w.linked.get()) {
+      list.remove(w);
+      return true;
+    }
+  }
+  w.await_waker(w.who.get());
+  return false;
+}
 
 /// The tasks that an operation has won, to be woken when its lock is free again: a woken task's waiter is gone at once.
 template <class Policy>

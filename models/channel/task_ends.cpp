@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// A task is destroyed where it waits, because its run has ended, while somebody outside deals with the channel.
+#include "channel_model.hpp"
+#include "ending_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+using ending_channel = runq::detail::channel_core<parcel, ending_policy>;
+using ending_waiter = runq::detail::waiter<ending_policy>;
+
+[[nodiscard]] channel_result try_send(ending_channel& to, int number) {
+  parcel value(number);
+  return to.send(value);
+}
+
+// The frame of a task that waits to send, or to receive. As the awaiters of channel.hpp do.
+struct waiting_sender {
+  waiting_sender(ending_channel& on, int number, record& task) : value(number) {
+    node.who.set(&task);
+    node.value.set(&value);
+    require(on.send(value, &node) == channel_result::waits, "there was no room, and a value was sent");
+  }
+  void end(ending_channel& on) {
+    if (node.waits()) on.leave_senders(node);
+    destroy_frame(*this);
+  }
+  parcel value;
+  ending_waiter node;
+};
+struct waiting_receiver {
+  waiting_receiver(ending_channel& on, record& task) {
+    node.who.set(&task);
+    node.value.set(&value);
+    require(on.receive(value, &node) == channel_result::waits, "something was received from an empty channel");
+  }
+  void end(ending_channel& on) {
+    if (node.waits()) on.leave_receivers(node);
+    destroy_frame(*this);
+  }
+  std::optional<parcel> value;
+  ending_waiter node;
+};
+
+// No buffer. A task that waits to receive ends ‖ somebody sends, and then closes.
+struct receiver_ends final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end(channel);
+    } else {
+      sent = try_send(channel, 1) == channel_result::done;
+    }
+  }
+  void finish() override {
+    require(sent == task.woken(), "a value was sent that nobody received, or a task woken without one");
+    require(try_send(channel, 2) == channel_result::waits, "a task that is gone has received");
+    require(channel.close(), "the channel was closed already");
+  }
+
+  ending_channel channel{0};
+  record task;
+  waiting_receiver& frame = make_frame<waiting_receiver>(channel, task);
+  bool sent = false;
+};
+
+// A buffer of one, with 1, and two tasks that wait to send 2 and 3. The first of them ends ‖ somebody receives.
+struct sender_ends final : scenario {
+  sender_ends() {
+    require(try_send(channel, 1) == channel_result::done, "an empty channel took no value");
+    first = &make_frame<waiting_sender>(channel, 2, tasks[0]);
+    second = &make_frame<waiting_sender>(channel, 3, tasks[1]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first->end(channel);
+    } else {
+      require(receive() == 1, "the oldest value was not received first");
+    }
+  }
+  void finish() override {
+    require(tasks[0].woken() != tasks[1].woken(), "there was room for one value, and not just one was sent");
+    require(receive() == (tasks[0].woken() ? 2 : 3), "another value came than the oldest");
+    require(tasks[1].woken(), "there is room, and a sender waits");
+    require(receive() == (tasks[0].woken() ? 3 : 0), "a task that is gone has sent, or a value is gone");
+    second->end(channel);
+  }
+  [[nodiscard]] int receive() {
+    std::optional<parcel> value;
+    return channel.receive(value) == channel_result::done ? value->number() : 0;
+  }
+
+  ending_channel channel{1};
+  record tasks[2];
+  waiting_sender* first = nullptr;
+  waiting_sender* second = nullptr;
+};
+
+const bool added[] = {
+    add_case<receiver_ends>({
+        .name = "channel/receiver_ends",
+        .property = "a receiver that ends where it waits takes one value or none, and is in no list: end ‖ send",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<sender_ends>({
+        .name = "channel/sender_ends",
+        .property = "a sender that ends where it waits has sent or not, and the next one has its turn: end ‖ receive",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

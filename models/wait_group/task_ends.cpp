@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// A task is destroyed where it waits for a group, because its run has ended, while others wait or are done.
+#include "ending_policy.hpp"
+#include "group_model.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+using ending_group = runq::detail::wait_group_core<ending_policy>;
+
+// The frame of a task that waits. As the awaiter does.
+struct waiting_task {
+  waiting_task(ending_group& on, record& task) : on_(on) {
+    node_.who.set(&task);
+    waits = !on.done() && on.enlist(node_);
+  }
+  void end() {
+    if (waits && node_.waits()) on_.leave(node_);
+    destroy_frame(*this);
+  }
+  bool waits = false;
+
+ private:
+  ending_group& on_;
+  runq::detail::waiter<ending_policy> node_;
+};
+
+// Two tasks wait. The first of them ends ‖ the last task that is waited for is done, so the second goes on.
+struct ends_vs_done final : scenario {
+  ends_vs_done() {
+    group.add(1);
+    first = &make_frame<waiting_task>(group, tasks[0]);
+    second = &make_frame<waiting_task>(group, tasks[1]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first->end();
+    } else {
+      group.add(-1);
+    }
+  }
+  void finish() override {
+    require(tasks[1].woken(), "somebody waits for ever");
+    second->end();
+  }
+
+  ending_group group;
+  record tasks[2];
+  waiting_task* first = nullptr;
+  waiting_task* second = nullptr;
+};
+
+// A task waits. It ends ‖ another one begins to wait.
+struct ends_vs_wait final : scenario {
+  ends_vs_wait() {
+    group.add(1);
+    first = &make_frame<waiting_task>(group, tasks[0]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first->end();
+    } else {
+      second = &make_frame<waiting_task>(group, tasks[1]);
+    }
+  }
+  void finish() override {
+    require(second->waits && !tasks[1].woken(), "somebody did not wait");
+    group.add(-1);
+    require(tasks[1].woken() && !tasks[0].woken(), "somebody waits for ever, or a task that is gone was woken");
+    second->end();
+  }
+
+  ending_group group;
+  record tasks[2];
+  waiting_task* first = nullptr;
+  waiting_task* second = nullptr;
+};
+
+// The only task that waited has ended. The last task that is waited for is done ‖ somebody asks whether it is, and then
+// destroys the group.
+struct nobody_waits_any_more final : scenario {
+  nobody_waits_any_more() {
+    group->add(1);
+    make_frame<waiting_task>(*group, task).end();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      group->add(-1);
+    } else {
+      await([this] { return group->done(); });
+      destroy_frame(*group);
+    }
+  }
+
+  ending_group* group = &make_frame<ending_group>();
+  record task;
+};
+
+const bool added[] = {
+    add_case<ends_vs_done>({
+        .name = "wait_group/ends_vs_done",
+        .property = "a task that ends where it waits has left or was woken, and the other one is: end ‖ done",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<ends_vs_wait>({
+        .name = "wait_group/ends_vs_wait",
+        .property = "a task that ends where it waits leaves the list as it is for others: end ‖ wait",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"leave_relaxed", "wait_group.leave", std::memory_order::relaxed}},
+    }),
+    add_case<nobody_waits_any_more>({
+        .name = "wait_group/nobody_waits_any_more",
+        .property = "when all who waited have ended, who finds the count at 0 may destroy the group",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Row X16: the quota of CPU time of a container, read from files as the kernel has them.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <runq/detail/container.hpp>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::detail::cpus_of_quota;
+
+/// A directory that looks like / as far as control groups go.
+class container : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (std::filesystem::temp_directory_path() / "runq_container_XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(root); }
+
+  void file(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << text << '\n';
+  }
+
+  std::filesystem::path root;
+};
+
+TEST_F(container, X16_no_control_groups_set_no_limit) { EXPECT_EQ(cpus_of_quota(root), 0U); }
+
+TEST_F(container, X16_quotas_of_version_2_are_rounded_up) {
+  file("proc/self/cgroup", "0::/");
+  for (const auto& [text, cpus] :
+       {std::pair("max 100000", 0U), std::pair("150000 100000", 2U), std::pair("200000 100000", 2U),
+        std::pair("1000 100000", 1U), std::pair("nonsense", 0U), std::pair("100000 0", 0U), std::pair("", 0U)}) {
+    file("sys/fs/cgroup/cpu.max", text);
+    EXPECT_EQ(cpus_of_quota(root), cpus) << text;
+  }
+}
+
+TEST_F(container, X16_the_smallest_of_all_groups_counts) {
+  file("proc/self/cgroup", "0::/slice/service");
+  file("sys/fs/cgroup/slice/service/cpu.max", "max 100000");
+  EXPECT_EQ(cpus_of_quota(root), 0U);
+  file("sys/fs/cgroup/slice/cpu.max", "300000 100000");
+  EXPECT_EQ(cpus_of_quota(root), 3U);
+  file("sys/fs/cgroup/slice/service/cpu.max", "500000 100000");
+  EXPECT_EQ(cpus_of_quota(root), 3U);
+}
+
+TEST_F(container, X16_a_container_that_does_not_see_its_own_path_reads_the_top) {
+  file("proc/self/cgroup", "0::/host/only/path");
+  file("sys/fs/cgroup/cpu.max", "400000 100000");
+  EXPECT_EQ(cpus_of_quota(root), 4U);
+}
+
+TEST_F(container, X16_quotas_of_version_1) {
+  file("proc/self/cgroup", "9:cpuset:/a\n4:cpu,cpuacct:/a\n0::/");
+  file("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000");
+  file("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1");
+  EXPECT_EQ(cpus_of_quota(root), 0U);
+  file("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "250000");
+  EXPECT_EQ(cpus_of_quota(root), 3U);
+}
+
+TEST_F(container, X16_the_default_number_of_processors_is_that_of_the_quota_but_at_least_two) {
+  if (std::getenv("RUNQ_PROCS") != nullptr) GTEST_SKIP() << "RUNQ_PROCS decides";
+  const unsigned quota = cpus_of_quota();
+  if (quota == 0) GTEST_SKIP() << "no quota here";
+  EXPECT_LE(runq::default_procs(), std::max(quota, 2U));
+}
+
+}  // namespace

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// Faults that the system may inject: no more threads, a clock that jumps, calls that are interrupted all the time. This
+// program has its own pthread_create(), clock_gettime() and syscall(), which pass calls on until a test wants
+// otherwise.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <limits>
+#include <mutex>
+#include <span>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+/// How many threads may still be started.
+std::atomic<int> threads_left{std::numeric_limits<int>::max()};
+
+std::atomic<bool> wall_clock_jumps{false};
+std::atomic<int> wall_clock_readings{0};
+std::atomic<int> monotonic_readings{0};
+
+/// Timeouts of futex(2) in ns.
+std::mutex timeouts_mutex;
+std::vector<std::int64_t>* timeouts = nullptr;
+
+// A sanitizer has these functions for itself.
+constexpr bool interposed = !sched_test::slow_build;
+
+}  // namespace
+
+#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN
+
+namespace {
+
+template <class F>
+F* next_one(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  static auto* const real = next_one<decltype(pthread_create)>("pthread_create");
+  if (threads_left.fetch_sub(1) <= 0) return EAGAIN;
+  return real(thread, attributes, start, argument);
+}
+
+int clock_gettime(clockid_t clock, timespec* t) noexcept {
+  static auto* const real = next_one<int(clockid_t, timespec*)>("clock_gettime");
+  const int result = real(clock, t);
+  if (clock == CLOCK_MONOTONIC) monotonic_readings.fetch_add(1, std::memory_order::relaxed);
+  if (clock == CLOCK_REALTIME && wall_clock_jumps.load(std::memory_order::relaxed)) {
+    // By a year, there and back.
+    constexpr time_t year = 365 * 24 * 3600;
+    t->tv_sec += wall_clock_readings.fetch_add(1, std::memory_order::relaxed) % 2 == 0 ? year : -year;
+  }
+  return result;
+}
+
+long syscall(long number, ...) noexcept {
+  static auto* const real = next_one<long(long, ...)>("syscall");
+  std::va_list list;
+  va_start(list, number);
+  long argument[6];
+  for (long& a : argument) a = va_arg(list, long);
+  va_end(list);
+  if (number == SYS_futex && (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT && argument[3] != 0) {
+    const auto& timeout = *reinterpret_cast<const timespec*>(argument[3]);
+    const std::lock_guard lock(timeouts_mutex);
+    if (timeouts != nullptr) timeouts->push_back(timeout.tv_sec * 1'000'000'000 + timeout.tv_nsec);
+  }
+  return real(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
+}
+
+}  // extern "C"
+
+#endif
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::scheduler;
+using runq::task;
+using sched_test::wait_for;
+using sched_test::wait_until;
+
+class faults : public sched_test::alarmed {
+ protected:
+  static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE); }
+};
+
+#define RUNQ_NEEDS_INTERPOSITION() \
+  if (!interposed) GTEST_SKIP() << "the sanitizer has these functions for itself"
+
+// ---- threads that cannot be started ---------------------------------------------------------------------------------
+
+constexpr const char* no_thread =
+    "^runtime: failed to create new OS thread: .*\nfatal error: no new thread\n"
+    "The limit of threads may be too low: see ulimit -u\\.\n$";
+
+// The first thread is the monitor's, the second one the first machine's.
+void run_with_threads(int n) {
+  threads_left = n;
+  runq::run([] {}, {.procs = 1});
+}
+
+TEST_F(faults, the_monitors_thread_cannot_be_created) {
+  RUNQ_NEEDS_INTERPOSITION();
+  EXPECT_EXIT(run_with_threads(0), testing::ExitedWithCode(2), no_thread);
+}
+
+TEST_F(faults, the_first_machine_cannot_be_created) {
+  RUNQ_NEEDS_INTERPOSITION();
+  EXPECT_EXIT(run_with_threads(1), testing::ExitedWithCode(2), no_thread);
+  EXPECT_EXIT(
+      {
+        run_with_threads(10);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(faults, a_machine_for_more_tasks_cannot_be_created) {
+  RUNQ_NEEDS_INTERPOSITION();
+  const auto run = [] {
+    threads_left = 2;
+    runq::run(
+        []() -> task<> {
+          std::atomic<bool> ran{false};
+          runq::go([&] { ran = true; });
+          EXPECT_TRUE(wait_for(ran));
+          co_return;
+        },
+        {.procs = 2});
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(2), no_thread);
+}
+
+TEST_F(faults, a_machine_for_a_processor_that_was_handed_off_cannot_be_created) {
+  RUNQ_NEEDS_INTERPOSITION();
+  const auto run = [] {
+    threads_left = 2;
+    runq::run(
+        []() -> task<> {
+          std::atomic<bool> ran{false};
+          runq::go([&] { ran = true; });
+          co_await runq::blocking([&] { EXPECT_TRUE(wait_for(ran)); });
+        },
+        {.procs = 1});
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(2), no_thread);
+}
+
+// ---- clocks ---------------------------------------------------------------------------------------------------------
+
+TEST_F(faults, sleeps_are_right_while_the_wall_clock_jumps) {
+  RUNQ_NEEDS_INTERPOSITION();
+  wall_clock_jumps = true;
+  const auto before = std::chrono::system_clock::now();
+  const auto after = std::chrono::system_clock::now();
+  EXPECT_GT(before - after, 24h * 365) << "the clock does not jump";
+  wall_clock_readings = 0;
+  monotonic_readings = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  runq::run(
+      []() -> task<> {
+        runq::ticker ticks(1ms);
+        for (int i = 0; i != 20; ++i) {
+          const auto now = runq::clock::now();
+          co_await runq::sleep_for(2ms);
+          EXPECT_GE(runq::clock::now() - now, 2ms);
+          EXPECT_GE(*co_await runq::after(1ms).channel().receive(), now + 3ms);
+          (void)co_await ticks.channel().receive();
+          co_await runq::blocking([] { usleep(100); });
+        }
+      },
+      {.procs = 2});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, sched_test::patience);
+  EXPECT_EQ(wall_clock_readings, 0) << "nothing may depend on the wall clock";
+  EXPECT_GT(monotonic_readings, 100);
+  wall_clock_jumps = false;
+}
+
+// What the monitor sleeps, in µs, while nothing happens: only it waits for a futex with a timeout.
+std::vector<std::int64_t> monitors_sleeps() {
+  std::vector<std::int64_t> log;
+  {
+    const std::lock_guard lock(timeouts_mutex);
+    timeouts = &log;
+  }
+  runq::run([]() -> task<> { co_await runq::sleep_for(300ms); }, {.procs = 1});
+  const std::lock_guard lock(timeouts_mutex);
+  timeouts = nullptr;
+  // Each is the step, less what has passed before the call.
+  for (std::int64_t& sleep : log) {
+    std::int64_t step = 20'000;
+    while (step < sleep) step *= 2;
+    sleep = std::min<std::int64_t>(step, 10'000'000) / 1000;
+  }
+  return log;
+}
+
+TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
+  RUNQ_NEEDS_INTERPOSITION();
+  std::vector<std::int64_t> expected(51, 20);
+  for (const int us : {40, 80, 160, 320, 640, 1280, 2560, 5120, 10'000}) expected.push_back(us);
+  // When it waits for a CPU before the call, a sleep is too short: then again.
+  std::vector<std::int64_t> sleeps;
+  for (int attempt = 0; attempt != 20; ++attempt) {
+    sleeps = monitors_sleeps();
+    if (sleeps.size() < expected.size() || std::count(sleeps.begin(), sleeps.end(), 10'000) > 3) continue;
+    if (std::equal(expected.begin(), expected.end(), sleeps.begin())) return;
+  }
+  EXPECT_EQ(sleeps, expected);
+}
+
+// ---- signals --------------------------------------------------------------------------------------------------------
+
+std::atomic<long> signals_handled{0};
+
+/// As long as one lives, a signal without SA_RESTART hits every other thread of the process again and again.
+class storm {
+ public:
+  storm() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { signals_handled.fetch_add(1, std::memory_order::relaxed); };
+    sigemptyset(&action.sa_mask);
+    // For good: a signal may still be pending when the storm is over.
+    EXPECT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+    thread_ = std::jthread([](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+          const int tid = std::stoi(entry.path().filename().string());
+          if (tid != gettid()) (void)tgkill(getpid(), tid, SIGUSR1);
+        }
+        std::this_thread::sleep_for(200us);
+      }
+    });
+  }
+  storm(const storm&) = delete;
+  storm& operator=(const storm&) = delete;
+  ~storm() {
+    thread_.request_stop();
+    thread_.join();
+  }
+
+ private:
+  std::jthread thread_;
+};
+
+TEST_F(faults, interrupted_sleeps_are_never_short) {
+  constexpr int tasks = 100;
+  constexpr int sleeps = sched_test::slow_build ? 20 : 100;
+  signals_handled = 0;
+  std::atomic<int> early{0};
+  std::atomic<int> slept{0};
+  {
+    const storm s;
+    runq::run(
+        [&]() -> task<> {
+          runq::wait_group done;
+          done.add(tasks);
+          for (int i = 0; i != tasks; ++i) {
+            runq::go([&, i]() -> task<> {
+              for (int k = 0; k != sleeps; ++k) {
+                const auto d = std::chrono::microseconds((i * 31 + k * 17) % 3000);
+                const auto begin = runq::clock::now();
+                co_await runq::sleep_for(d);
+                if (runq::clock::now() - begin < d) ++early;
+                ++slept;
+              }
+              done.done();
+            });
+          }
+          co_await done.wait();
+        },
+        {.procs = 2});
+  }
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(slept, tasks * sleeps);
+  EXPECT_GT(signals_handled, 10);
+}
+
+// What f() itself makes of EINTR is its own affair: here, again.
+TEST_F(faults, interrupted_blocking_calls_lose_nothing) {
+  constexpr int tasks = 10;
+  constexpr int calls = sched_test::slow_build ? 100 : 1000;
+  signals_handled = 0;
+  std::atomic<int> interrupted{0};
+  std::atomic<int> returned{0};
+  scheduler s({.procs = 2});
+  {
+    const storm all_the_time;
+    s.run([&]() -> task<> {
+      runq::wait_group done;
+      done.add(tasks);
+      for (int i = 0; i != tasks; ++i) {
+        runq::go([&, i]() -> task<> {
+          for (int k = 0; k != calls; ++k) {
+            const int n = co_await runq::blocking([&, i, k] {
+              timespec left{0, (k % 10) * 100'000};
+              while (nanosleep(&left, &left) != 0 && errno == EINTR) ++interrupted;
+              return i * calls + k;
+            });
+            EXPECT_EQ(n, i * calls + k);
+            ++returned;
+          }
+          done.done();
+        });
+      }
+      co_await done.wait();
+    });
+  }
+  EXPECT_EQ(returned, tasks * calls);
+  const auto n = s.stats();
+  EXPECT_EQ(n.calls_kept + n.calls_moved + n.calls_queued, static_cast<std::uint64_t>(tasks * calls));
+  EXPECT_GT(signals_handled, 10);
+  EXPECT_GT(interrupted, 0);
+}
+
+// Machines sleep and are woken all the time, on futexes and in the poller.
+TEST_F(faults, interrupted_machines_go_back_to_sleep_or_to_work) {
+  const std::size_t rounds = sched_test::rounds(100'000);
+  signals_handled = 0;
+  scheduler s({.procs = 2});
+  {
+    const storm all_the_time;
+    for (int run = 0; run != 2; ++run) {
+      s.run([&]() -> task<> {
+        runq::channel<int> there;
+        runq::channel<int> back;
+        runq::go([&]() -> task<> {
+          while (const auto n = co_await there.receive()) co_await back.send(*n + 1);
+          back.close();
+        });
+        for (std::size_t i = 0; i != rounds; ++i) {
+          co_await there.send(static_cast<int>(i));
+          EXPECT_EQ(co_await back.receive(), static_cast<int>(i) + 1);
+          if (i % 100 == 0) co_await runq::sleep_for(100us);
+        }
+        there.close();
+        EXPECT_EQ(co_await back.receive(), std::nullopt);
+      });
+    }
+  }
+  EXPECT_GT(signals_handled, 10);
+}
+
+}  // namespace

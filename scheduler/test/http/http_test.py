@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The demo `http` under real clients. http_test.py PART --server PROGRAM [--curl PROGRAM] [--wrk PROGRAM]
+
+    curl    what a well-behaved client sees: two requests on one connection, pipelining, a method that is not there
+    broken  clients that send garbage, hang up in the middle, or reset the connection
+    slow    clients that send a byte at a time, or half a request and then nothing, while others are served
+    idle    10,000 connections that say nothing: memory, processor time, and that the server still answers
+    load    wrk with 64 connections: no failed request
+
+Each part starts a server on a free port, and checks in the end that it has as many descriptors open as in the
+beginning. Status 77: skipped, because a tool is absent.
+"""
+import argparse
+import os
+import re
+import resource
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nhello, world\n"
+MANY = 10_000  # idle connections wanted
+PATIENCE = 20  # s, for what should take ms
+
+
+def fail(message):
+    sys.exit(f"http_test.py: {message}")
+
+
+def require(right, message):
+    if not right:
+        fail(message)
+
+
+def skip(message):
+    print(f"skipped: {message}")
+    sys.exit(77)
+
+
+class Server:
+    """The demo on a free port; its processor time and descriptors, from /proc."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True)
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/$", self.process.stdout.readline())
+        require(found, "the server does not say where it listens")
+        self.port = int(found[1])
+        self.url = f"http://127.0.0.1:{self.port}/"
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def expect_descriptors(self, n):
+        """The server closes when it learns that the client is gone, a moment later."""
+        end = time.monotonic() + PATIENCE
+        while (open_now := self.descriptors()) != n and time.monotonic() < end:
+            time.sleep(0.01)
+        require(open_now == n, f"the server has {open_now} descriptors open instead of {n}")
+
+    def cpu_ns(self):
+        """Of all threads together: /proc/PID/schedstat is that of the first only."""
+        total = 0
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            with open(f"/proc/{self.process.pid}/task/{thread}/schedstat") as f:
+                total += int(f.read().split()[0])
+        return total
+
+    def resident_kib(self):
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
+
+    def stop(self):
+        require(self.process.poll() is None, f"the server has ended, status {self.process.returncode}")
+        self.process.kill()
+        self.process.wait()
+
+
+def read(client, n):
+    """n bytes, or fewer if the server closes before."""
+    got = b""
+    while len(got) < n and (more := client.recv(n - len(got))):
+        got += more
+    return got
+
+
+def answers(server):
+    with server.connect() as client:
+        client.sendall(REQUEST)
+        require(read(client, len(ANSWER)) == ANSWER, "the server does not answer")
+
+
+def with_curl(server, options):
+    if not options.curl:
+        skip("curl is not installed")
+
+    def ask(*arguments):
+        done = subprocess.run([options.curl, "--silent", "--show-error", "--max-time", str(PATIENCE), *arguments],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        require(done.returncode == 0, f"curl {arguments}: status {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    # The second request of one command finds the connection of the first.
+    out = ask("--write-out", "%{http_code} %{num_connects}\n", server.url, server.url)
+    require(out == "hello, world\n200 1\nhello, world\n200 0\n", f"two requests on one connection: {out!r}")
+    out = ask("--request", "POST", "--data", "x=1", "--write-out", "%{http_code}", server.url)
+    require(out == "only GET\n405", f"POST: {out!r}")
+    out = ask("--header", "Connection: close", "--include", server.url)
+    require("Connection: close" in out and out.endswith("hello, world\n"), f"Connection: close: {out!r}")
+    out = ask("--http1.0", "--include", server.url)
+    require("Connection: close" in out, f"HTTP/1.0 has no keep-alive: {out!r}")
+    with server.connect() as client:
+        client.sendall(3 * REQUEST)
+        require(read(client, 3 * len(ANSWER)) == 3 * ANSWER, "three requests at once")
+
+
+def broken(server, _):
+    with server.connect() as client:
+        client.sendall(b"\x00\xffthis is no HTTP\r\n\r\n")
+        got = read(client, 1000)
+        require(got.startswith(b"HTTP/1.1 400 ") and b"Connection: close" in got, f"garbage: {got!r}")
+    for _ in range(200):
+        with server.connect() as client:
+            client.sendall(REQUEST[:20])  # and hangs up in the middle
+    for sent in (b"", REQUEST[:20], REQUEST, 100 * REQUEST):
+        for _ in range(50):
+            with server.connect() as client:
+                client.sendall(sent)
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, not a FIN
+    with server.connect() as client:
+        client.sendall(REQUEST)
+        client.shutdown(socket.SHUT_WR)  # half open: it still reads
+        require(read(client, len(ANSWER)) == ANSWER, "a client that has shut down its writing side")
+        require(client.recv(1) == b"", "the server closes after the end of the client's stream")
+    answers(server)
+
+
+def slow(server, _):
+    with server.connect() as silent, server.connect() as crawling:
+        silent.sendall(REQUEST[:-1])  # and nothing more until the others are served
+        for byte in REQUEST:
+            crawling.sendall(bytes([byte]))
+            time.sleep(0.002)
+            answers(server)
+        require(read(crawling, len(ANSWER)) == ANSWER, "a request byte by byte")
+        # One that does not read its answers, until the server cannot write any more, does not hold up the others.
+        with server.connect() as deaf:
+            deaf.setblocking(False)
+            while select.select([], [deaf], [], 0.3)[1]:
+                deaf.send(1000 * REQUEST)
+            answers(server)
+        silent.sendall(REQUEST[-1:])
+        require(read(silent, len(ANSWER)) == ANSWER, "the last byte of a request much later")
+
+
+def idle(server, options):
+    before, memory = server.descriptors(), server.resident_kib()
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    n = min(MANY, soft - 200)
+    clients = [server.connect() for _ in range(n)]
+    server.expect_descriptors(before + n)
+    each = 1024 * (server.resident_kib() - memory) / n
+    time.sleep(0.3)  # until spinning machines sleep, and the monitor
+    begin, cpu = time.monotonic(), server.cpu_ns()
+    time.sleep(2)
+    used = (server.cpu_ns() - cpu) / 1e6 / (time.monotonic() - begin)
+    print(f"{n} idle connections{'' if n == MANY else f', as more than {soft} descriptors are not allowed'}: "
+          f"{used:.3f} ms of processor time per second (wanted: 0.05), {each:.0f} bytes resident each")
+    require(options.emulator or used <= 2, "the server is busy while its connections are idle")
+    for client in clients[::100]:
+        client.sendall(REQUEST)
+    for client in clients[::100]:
+        require(read(client, len(ANSWER)) == ANSWER, "a connection that was idle")
+    answers(server)
+    for client in clients:
+        client.close()
+
+
+def load(server, options):
+    if not options.wrk:
+        skip("wrk is not installed")
+    done = subprocess.run([options.wrk, "--threads", "1", "--connections", "64", "--duration", "2s", "--latency", server.url],
+                          stdout=subprocess.PIPE, text=True)
+    print(done.stdout)
+    require(done.returncode == 0, f"wrk: status {done.returncode}")
+    require("Socket errors" not in done.stdout and "Non-2xx" not in done.stdout, "failed requests")
+    found = re.search(r"(\d+) requests in", done.stdout)
+    require(found and int(found[1]) > 100, "hardly any requests")
+
+
+PARTS = {"curl": with_curl, "broken": broken, "slow": slow, "idle": idle, "load": load}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--emulator", default="")
+    parser.add_argument("--curl", default="")
+    parser.add_argument("--wrk", default="")
+    options = parser.parse_args()
+    options.curl, options.wrk = (t if not t.endswith("-NOTFOUND") else "" for t in (options.curl, options.wrk))
+    # For both sides: the server inherits it.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    server = Server([*filter(None, options.emulator.split(";")), options.server])
+    try:
+        before = server.descriptors()
+        answers(server)
+        server.expect_descriptors(before)
+        PARTS[options.part](server, options)
+        server.expect_descriptors(before)
+    finally:
+        server.process.poll() is not None or server.stop()
+    require(server.process.returncode == -9, f"the server has ended, status {server.process.returncode}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,849 @@
+// SPDX-License-Identifier: MIT
+// What a scheduler tells of itself: the counters, the histogram of waits, the lines of RUNQ_SCHEDTRACE, and the file of
+// RUNQ_TRACE.
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "runq/detail/tracer.hpp"
+#include "support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::latency_histogram;
+using runq::task;
+using sched_test::comes_true;
+using sched_test::hold_until;
+using sched_test::rounds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void compute(std::chrono::nanoseconds time) {
+  const auto end = runq::clock::now() + time;
+  while (runq::clock::now() < end) runq::std_atomics::pause();
+}
+
+std::uint64_t counted_from(const latency_histogram& h, std::size_t bucket) {
+  return std::accumulate(h.counts.begin() + static_cast<std::ptrdiff_t>(bucket), h.counts.end(), std::uint64_t{0});
+}
+
+/// A task that keeps its processor: tells that it runs, and goes on when it may.
+struct gate {
+  std::atomic<int> inside{0};
+  std::atomic<bool> open{false};
+  void pass() {
+    ++inside;
+    hold_until([&] { return open.load(); }, "an open gate");
+  }
+  void await_inside() {
+    hold_until([&] { return inside != 0; }, "somebody inside");
+  }
+};
+
+// ---- how long tasks wait --------------------------------------------------------------------------------------------
+
+TEST(trace, X15_bucket_i_holds_2_to_the_i_ns_and_more) {
+  using h = latency_histogram;
+  EXPECT_EQ(h::bucket_of(-5ns), 0U);
+  EXPECT_EQ(h::bucket_of(0ns), 0U);
+  EXPECT_EQ(h::bucket_of(1ns), 0U);
+  for (std::size_t i = 1; i != h::buckets; ++i) {
+    const std::chrono::nanoseconds first(std::int64_t{1} << i);
+    EXPECT_EQ(h::bucket_of(first), i);
+    EXPECT_EQ(h::bucket_of(first - 1ns), i - 1);
+    EXPECT_EQ(h::end_of(i - 1), first);
+  }
+  EXPECT_EQ(h::bucket_of(std::chrono::nanoseconds::max()), h::buckets - 1);
+}
+
+TEST(trace, X15_percentiles_are_ends_of_buckets_and_grow) {
+  latency_histogram h;
+  EXPECT_EQ(h.percentile(50), 0ns);
+  h.counts[3] = 90;
+  h.counts[10] = 9;
+  h.counts[20] = 1;
+  EXPECT_EQ(h.total(), 100U);
+  EXPECT_EQ(h.percentile(0), 16ns);
+  EXPECT_EQ(h.percentile(50), 16ns);
+  EXPECT_EQ(h.percentile(90), 16ns);
+  EXPECT_EQ(h.percentile(90.5), 2048ns);
+  EXPECT_EQ(h.percentile(99), 2048ns);
+  EXPECT_EQ(h.percentile(99.5), std::chrono::nanoseconds(1 << 21));
+  EXPECT_EQ(h.percentile(100), std::chrono::nanoseconds(1 << 21));
+  for (double percent = 0; percent < 100; percent += 0.25) {
+    EXPECT_LE(h.percentile(percent), h.percentile(percent + 0.25));
+  }
+}
+
+TEST(trace, X15_a_task_that_waits_behind_a_busy_one_for_5_ms_is_counted_there) {
+  runq::scheduler s({.procs = 1, .latency_period = 1});
+  s.run([&]() -> task<> {
+    const latency_histogram before = s.stats().ready_to_run;
+    latency_histogram after;
+    runq::clock::time_point ran;
+    runq::wait_group group;
+    group.add(1);
+    const auto begin = runq::clock::now();
+    runq::go([&] {
+      ran = runq::clock::now();
+      after = s.stats().ready_to_run;
+      group.done();
+    });
+    const auto queued = runq::clock::now();
+    compute(5ms);
+    const auto least = runq::clock::now() - queued;
+    co_await group.wait();
+    EXPECT_EQ(after.total(), before.total() + 1);
+    std::size_t bucket = 0;
+    while (bucket != latency_histogram::buckets && after.counts[bucket] == before.counts[bucket]) ++bucket;
+    EXPECT_GE(bucket, latency_histogram::bucket_of(least));
+    EXPECT_LE(bucket, latency_histogram::bucket_of(ran - begin)) << "longer than the test has seen";
+  });
+}
+
+TEST(trace, X15_every_wait_is_counted_once_if_that_is_wanted) {
+  runq::scheduler s({.procs = 1, .latency_period = 1});
+  s.run([&]() -> task<> {
+    EXPECT_EQ(s.stats().ready_to_run.total(), 1U) << "main's own";
+    runq::wait_group group;
+    group.add(100);
+    for (int i = 0; i != 100; ++i) {
+      runq::go([&]() -> task<> {
+        for (int k = 0; k != 3; ++k) co_await runq::yield();
+        group.done();
+      });
+    }
+    co_await group.wait();
+    EXPECT_EQ(s.stats().ready_to_run.total(), 1U + 100 * (1 + 3) + 1);
+  });
+}
+
+TEST(trace, X15_one_wait_in_64_is_counted_and_none_if_that_is_wanted) {
+  const auto counted = [](const runq::options& o) {
+    runq::scheduler s(o);
+    s.run([]() -> task<> {
+      runq::wait_group group;
+      for (int i = 0; i != 64; ++i) {
+        group.add(100);
+        for (int k = 0; k != 100; ++k) runq::go([&] { group.done(); });
+        co_await group.wait();
+      }
+    });
+    return s.stats().ready_to_run.total();
+  };
+  const std::uint64_t by_default = counted({.procs = 2});
+  EXPECT_GE(by_default, 50U) << "of 6400 waits and those of main";
+  EXPECT_LE(by_default, 200U);
+  EXPECT_EQ(counted({.procs = 2, .latency_period = 0}), 0U);
+}
+
+TEST(trace, X15_waits_that_the_end_of_main_cut_short_are_not_counted_in_the_next_run) {
+  runq::scheduler s({.procs = 1, .latency_period = 64});
+  s.run([] {
+    for (int i = 0; i != 200; ++i) runq::go([] {});
+  });
+  std::this_thread::sleep_for(1100ms);
+  s.run([]() -> task<> {
+    runq::wait_group group;
+    group.add(200);
+    for (int i = 0; i != 200; ++i) runq::go([&] { group.done(); });
+    co_await group.wait();
+  });
+  EXPECT_EQ(counted_from(s.stats().ready_to_run, latency_histogram::bucket_of(1074ms)), 0U);
+}
+
+// ---- counters -------------------------------------------------------------------------------------------------------
+
+TEST(trace, X15_steals_and_stolen_tasks_are_counted_apart) {
+  gate first;
+  gate others;  // here, because the tasks may outlive the main task
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    runq::go([&] { first.pass(); });
+    first.await_inside();
+    for (int i = 0; i != 8; ++i) runq::go([&] { others.pass(); });
+    const runq::statistics before = s.stats();
+    EXPECT_EQ(before.local_queues[0] + before.local_queues[1], 7U);
+    first.open = true;
+    others.await_inside();
+    const runq::statistics after = s.stats();
+    EXPECT_EQ(after.steals - before.steals, 1U);
+    EXPECT_EQ(after.stolen - before.stolen, 4U);
+    EXPECT_EQ(after.runnext_steals - before.runnext_steals, 0U);
+    others.open = true;
+    co_return;
+  });
+}
+
+TEST(trace, X15_overflowed_counts_the_tasks_that_full_queues_move) {
+  runq::scheduler s({.procs = 1});
+  s.run([&] {
+    const auto spawn = [](int n) {
+      for (int i = 0; i != n; ++i) runq::go([] {});
+    };
+    spawn(257);
+    EXPECT_EQ(s.stats().overflowed, 0U);
+    spawn(1);
+    EXPECT_EQ(s.stats().overflowed, 129U);
+    spawn(387 - 258);
+    EXPECT_EQ(s.stats().overflowed, 258U);
+  });
+}
+
+TEST(trace, X15_runnext_hits_counts_the_tasks_that_come_from_there) {
+  runq::scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    const std::uint64_t before = s.stats().runnext_hits;
+    runq::wait_group group;
+    group.add(10);
+    for (int i = 0; i != 10; ++i) runq::go([&] { group.done(); });
+    co_await group.wait();
+    // The tenth, and the main task, which the last of them wakes.
+    EXPECT_EQ(s.stats().runnext_hits - before, 2U);
+  });
+}
+
+struct robbed {
+  std::uint64_t runnext_steals = 0;    // as the scheduler counts them
+  std::uint64_t run_from_runnext = 0;  // as the tasks see it
+};
+
+// A victim that starts a task every few µs, and none else, so that its thief is often about to take the one in runnext
+// when it moves to the ring.
+robbed rob() {
+  constexpr std::size_t n = 20'000;
+  std::vector<std::atomic<bool>> displaced(n);  // from runnext, or about to be
+  std::atomic<std::uint64_t> in_time{0};
+  runq::scheduler s({.procs = 2});
+  robbed result;
+  s.run([&]() -> task<> {
+    runq::wait_group group;
+    group.add(n);
+    for (std::size_t i = 0; i != n; ++i) {
+      if (i != 0) displaced[i - 1] = true;
+      runq::go([&, i] {
+        if (!displaced[i]) ++in_time;
+        group.done();
+      });
+      compute(std::chrono::microseconds(1 + i % 8));
+    }
+    result = {s.stats().runnext_steals, in_time};
+    co_await group.wait();
+  });
+  return result;
+}
+
+TEST(trace, X15_runnext_steals_does_not_count_what_the_ring_gave) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "the thief must run beside its victim";
+  if (RUNQ_TEST_TSAN || RUNQ_TEST_ASAN) GTEST_SKIP() << "it depends on the pace";
+  for (int i = 0; i != 8; ++i) {
+    const robbed r = rob();
+    // Some were in runnext when they were stolen, but no longer when they looked.
+    EXPECT_LE(r.runnext_steals, r.run_from_runnext + r.run_from_runnext / 4 + 50);
+  }
+}
+
+TEST(trace, X15_lost_races_are_counted) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "a race takes two";
+  runq::scheduler s({.procs = 4});
+  s.run([&]() -> task<> {
+    const auto end = runq::clock::now() + 20s;
+    while (s.stats().lost_races == 0 && runq::clock::now() < end) {
+      runq::wait_group group;
+      group.add(200);
+      for (int i = 0; i != 200; ++i) runq::go([&] { group.done(); });
+      co_await group.wait();
+    }
+    EXPECT_GT(s.stats().lost_races, 0U);
+  });
+}
+
+TEST(trace, X15_parks_counts_how_often_machines_go_to_sleep) {
+  runq::scheduler s({.procs = 1});
+  const auto outside = s.attach();
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    outside.go([] {});
+    ASSERT_TRUE(comes_true([&] {
+      const runq::statistics now = s.stats();
+      return now.finished == i && now.idle_procs == 1 && now.parks >= i;
+    }));
+    EXPECT_EQ(s.stats().parks, i);
+    EXPECT_EQ(s.stats().useless_wakes, 0U);
+  }
+}
+
+// Whoever finds a task wakes somebody who may find another one; here there is none.
+TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
+  runq::scheduler s({.procs = 2});
+  const auto outside = s.attach();
+  runq::statistics before;
+  const auto quiet_after = [&](std::uint64_t tasks) {
+    return comes_true([&, tasks] {
+      const runq::statistics now = s.stats();
+      return now.finished == tasks && now.idle_procs == 2 && now.parks >= before.parks + 2;
+    });
+  };
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    outside.go([] {});
+    ASSERT_TRUE(quiet_after(i));
+    const runq::statistics after = s.stats();
+    EXPECT_EQ(after.parks - before.parks, 2U);
+    // At first the second machine is not woken, but started.
+    EXPECT_EQ(after.useless_wakes - before.useless_wakes, i == 1 ? 0U : 1U);
+    before = after;
+  }
+}
+
+// ---- RUNQ_SCHEDTRACE ------------------------------------------------------------------------------------------------
+
+/// Sets a variable of the environment for as long as it lives.
+class environment {
+ public:
+  environment(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+  ~environment() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+// As Go 1.20 to 1.25 print it. (1.19 had no needspinning; 1.26 has spaces within the brackets, and schedticks.)
+const std::string beginning =
+    R"(SCHED (\d+)ms: gomaxprocs=(\d+) idleprocs=(\d+) threads=(\d+) spinningthreads=(\d+) needspinning=([01]))"
+    R"( idlethreads=(\d+) runqueue=(\d+))";
+const std::regex plain_line(beginning + R"( \[(\d+(?: \d+)*)\])");
+const std::regex detail_line(beginning + R"( gcwaiting=0 nmidlelocked=0 stopwait=0 sysmonwait=[01])");
+const std::regex processor_line(
+    R"(  P(\d+): status=([0124]) schedtick=\d+ syscalltick=\d+ m=(-1|\d+) runqsize=\d+ gfreecnt=\d+ timerslen=\d+)");
+const std::regex machine_line(R"(  M(\d+): p=(-1|\d+) curg=(-1|\d+) mallocing=0 throwing=0 preemptoff= locks=0 dying=0)"
+                              R"( spinning=(true|false) blocked=(true|false) lockedg=-1)");
+const std::regex task_line(R"(  G(\d+): status=([12346])\(([a-z ()]*)\) m=(-1|\d+) lockedm=-1)");
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// The fields that `expression` finds in the first of the lines that it matches and that has `first` as first field.
+std::vector<std::string> fields_of(const std::string& text, const std::regex& expression, const std::string& first) {
+  for (const std::string& line : lines_of(text)) {
+    std::smatch found;
+    if (std::regex_match(line, found, expression) && found[1] == first) return {found.begin() + 1, found.end()};
+  }
+  return {};
+}
+
+void expect_consistent(const std::string& line, std::size_t procs) {
+  std::smatch f;
+  ASSERT_TRUE(std::regex_match(line, f, plain_line)) << line;
+  EXPECT_EQ(std::stoul(f[2]), procs);
+  EXPECT_LE(std::stoul(f[3]), procs) << line;
+  EXPECT_LE(std::stoul(f[5]), std::stoul(f[4])) << line;
+  EXPECT_LE(std::stoul(f[7]), std::stoul(f[4])) << line;
+  const auto queues = words_of(f[9]);
+  EXPECT_EQ(queues.size(), procs) << line;
+  for (const std::string& queue : queues) EXPECT_LE(std::stoul(queue), 256U) << line;
+}
+
+TEST(trace, S12_the_line_is_that_of_go) {
+  runq::scheduler s({.procs = 3});
+  s.run([&]() -> task<> {
+    expect_consistent(lines_of(s.trace()).at(0), 3);
+    EXPECT_EQ(lines_of(s.trace()).size(), 1U);
+    EXPECT_EQ(s.trace().back(), '\n');
+    runq::wait_group group;
+    group.add(2000);
+    for (int i = 0; i != 2000; ++i) {
+      runq::go([&] { group.done(); });
+      if (i % 100 == 0) expect_consistent(lines_of(s.trace()).at(0), 3);
+    }
+    co_await group.wait();
+  });
+}
+
+TEST(trace, S12_lines_come_at_the_period_that_was_wanted) {
+  const environment wanted("RUNQ_SCHEDTRACE", "20");
+  testing::internal::CaptureStderr();
+  runq::run([]() -> task<> { co_await runq::sleep_for(300ms); }, {.procs = 2});
+  const auto lines = lines_of(testing::internal::GetCapturedStderr());
+  EXPECT_GE(lines.size(), 2U);
+  EXPECT_LE(lines.size(), 300U / 20) << "unless the run took longer";
+  unsigned long last = 0;
+  for (const std::string& line : lines) {
+    expect_consistent(line, 2);
+    std::smatch f;
+    ASSERT_TRUE(std::regex_match(line, f, plain_line));
+    EXPECT_GE(std::stoul(f[1]) + 1, last + 20) << "ms, rounded down";
+    last = std::stoul(f[1]);
+  }
+}
+
+TEST(trace, S12_the_detailed_lines_are_those_of_go) {
+  const environment wanted("RUNQ_SCHEDTRACE", "20");
+  const environment detail("RUNQ_SCHEDDETAIL", "1");
+  testing::internal::CaptureStderr();
+  runq::run(
+      []() -> task<> {
+        runq::go([]() -> task<> { co_await runq::sleep_for(1h); });
+        co_await runq::sleep_for(200ms);
+      },
+      {.procs = 2});
+  std::map<char, int> kinds;
+  for (const std::string& line : lines_of(testing::internal::GetCapturedStderr())) {
+    const char kind = line[line[0] == ' ' ? 2 : 0];
+    ++kinds[kind];
+    const std::regex& expected = kind == 'S'   ? detail_line
+                                 : kind == 'P' ? processor_line
+                                 : kind == 'M' ? machine_line
+                                               : task_line;
+    EXPECT_TRUE(std::regex_match(line, expected)) << line;
+  }
+  EXPECT_GE(kinds['S'], 2);
+  EXPECT_EQ(kinds['P'], 2 * kinds['S']);
+  EXPECT_GE(kinds['M'], kinds['S']);
+  EXPECT_EQ(kinds['G'], 2 * kinds['S']);
+}
+
+TEST(trace, S12_details_say_which_machine_runs_which_task_on_which_processor) {
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    co_await runq::yield();
+    const std::string self = std::to_string(runq::this_task::id());
+    const std::string where = std::to_string(runq::this_task::processor());
+    const std::string text = s.trace(true);
+    const auto g = fields_of(text, task_line, self);
+    EXPECT_THAT(g, ElementsAre(self, "2", "", testing::Ne("-1"))) << text;
+    const std::string machine = g.empty() ? "" : g.back();
+    EXPECT_THAT(fields_of(text, machine_line, machine), ElementsAre(machine, where, self, "false", "false")) << text;
+    EXPECT_THAT(fields_of(text, processor_line, where), ElementsAre(where, "1", machine)) << text;
+  });
+}
+
+TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
+  runq::scheduler s({.procs = 1});
+  const auto outside = s.attach();
+  gate call;
+  std::thread observer([&] {
+    call.await_inside();
+    EXPECT_TRUE(comes_true([&] { return s.stats().blocking_calls == 1; }));
+    const std::string text = s.trace(true);
+    const auto g = fields_of(text, task_line, "1");
+    EXPECT_THAT(g, ElementsAre("1", "3", "", testing::Ne("-1"))) << text;
+    if (g.size() == 4) {
+      EXPECT_THAT(fields_of(text, machine_line, g[3]), ElementsAre(g[3], "-1", "1", "false", "false")) << text;
+    }
+    EXPECT_THAT(fields_of(text, processor_line, "0"), ElementsAre("0", testing::AnyOf("0", "2"), "-1")) << text;
+    call.open = true;
+  });
+  s.run([&]() -> task<> { co_await runq::blocking([&] { call.pass(); }); });
+  observer.join();
+}
+
+// ---- RUNQ_TRACE -----------------------------------------------------------------------------------------------------
+
+/// A value of JSON; the reader throws std::runtime_error for what is none.
+struct json {
+  std::variant<std::nullptr_t, double, std::string, std::vector<json>, std::map<std::string, json>> value;
+  [[nodiscard]] const json& operator[](const std::string& key) const { return std::get<4>(value).at(key); }
+  [[nodiscard]] bool has(const std::string& key) const { return std::get<4>(value).contains(key); }
+  [[nodiscard]] const std::string& text() const { return std::get<std::string>(value); }
+  [[nodiscard]] double number() const { return std::get<double>(value); }
+  [[nodiscard]] const std::vector<json>& list() const { return std::get<std::vector<json>>(value); }
+};
+
+class json_reader {
+ public:
+  explicit json_reader(const std::string& text) : at_(text.data()), end_(at_ + text.size()) {}
+  json read() {
+    json all = value();
+    if (next() != '\0') fail("something after the end");
+    return all;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error("no JSON: " + what + " before " + std::string(at_, end_ - at_ < 40 ? end_ : at_ + 40));
+  }
+  char next() {
+    while (at_ != end_ && std::isspace(static_cast<unsigned char>(*at_)) != 0) ++at_;
+    return at_ == end_ ? '\0' : *at_;
+  }
+  void expect(char c) {
+    if (next() != c) fail(std::string("no ") + c);
+    ++at_;
+  }
+  template <class Item>
+  void items(char open, char close, Item item) {
+    expect(open);
+    if (next() != close) item();
+    while (next() == ',') {
+      ++at_;
+      item();
+    }
+    expect(close);
+  }
+  std::string string() {
+    expect('"');
+    std::string text;
+    while (at_ != end_ && *at_ != '"') {
+      if (static_cast<unsigned char>(*at_) < 0x20) fail("a control character");
+      if (*at_ == '\\') ++at_;
+      text += *at_++;
+    }
+    expect('"');
+    return text;
+  }
+  json value() {
+    const char c = next();
+    if (c == '"') return {string()};
+    if (c == '[') {
+      std::vector<json> list;
+      items('[', ']', [&] { list.push_back(value()); });
+      return {std::move(list)};
+    }
+    if (c == '{') {
+      std::map<std::string, json> object;
+      items('{', '}', [&] {
+        const std::string key = string();
+        expect(':');
+        if (!object.emplace(key, value()).second) fail("a second " + key);
+      });
+      return {std::move(object)};
+    }
+    char* after = nullptr;
+    const double number = std::strtod(at_, &after);
+    if (after == at_) fail("no value");
+    at_ = after;
+    return {number};
+  }
+  const char* at_;
+  const char* end_;
+};
+
+/// A file that is gone with the test.
+struct temporary {
+  temporary()
+      : name((std::filesystem::path(testing::TempDir()) / ("runq_trace_" + std::to_string(::getpid()) + ".json"))) {}
+  temporary(const temporary&) = delete;
+  temporary& operator=(const temporary&) = delete;
+  ~temporary() { std::filesystem::remove(name); }
+  [[nodiscard]] std::string text() const {
+    std::ifstream in(name);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  const std::string name;
+};
+
+struct slice {
+  std::string name;
+  std::string category;
+  double begin;
+  double end;
+};
+
+/// What a trace file holds, having been checked: on each lane slices follow each other or lie within each other, every
+/// lane has a name, every arrow has two ends, both at a slice.
+struct recorded {
+  std::map<int, std::vector<slice>> lanes;
+  std::map<int, std::string> names;
+  std::size_t arrows = 0;
+  double dropped = 0;
+
+  [[nodiscard]] std::size_t count(const std::string& category) const {
+    std::size_t n = 0;
+    for (const auto& [lane, slices] : lanes) {
+      n += static_cast<std::size_t>(
+          std::count_if(slices.begin(), slices.end(), [&](const slice& s) { return s.category == category; }));
+    }
+    return n;
+  }
+  /// How many tasks ran.
+  [[nodiscard]] std::size_t tasks() const {
+    std::set<std::string> all;
+    for (const auto& [lane, slices] : lanes) {
+      for (const slice& s : slices) {
+        if (s.category == "run") all.insert(s.name);
+      }
+    }
+    return all.size();
+  }
+};
+
+constexpr double rounding = 0.0011;  // µs, with three digits
+
+void expect_nested(const std::vector<slice>& slices, const std::string& lane) {
+  std::vector<slice> open;
+  double last = 0;
+  for (const slice& s : slices) {
+    ASSERT_LE(s.begin, s.end);
+    ASSERT_GE(s.begin, last) << "in order";
+    last = s.begin;
+    while (!open.empty() && open.back().end <= s.begin + rounding) open.pop_back();
+    if (s.category == "robbed") continue;  // a mark without length
+    if (!open.empty()) {
+      ASSERT_LE(s.end, open.back().end + rounding)
+          << s.name << " reaches out of " << open.back().name << " on " << lane;
+      ASSERT_NE(s.category, "run") << s.name << " within " << open.back().name << " on " << lane;
+    }
+    if (s.category == "steal") {
+      ASSERT_TRUE(!open.empty() && open.back().category == "look") << s.name << " on " << lane;
+    }
+    open.push_back(s);
+  }
+}
+
+void expect_arrows(const recorded& all, const std::map<double, std::pair<int, double>>& from,
+                   const std::map<double, std::pair<int, double>>& to) {
+  ASSERT_EQ(from.size(), to.size());
+  const auto at_slice = [&](const std::pair<int, double>& end, const std::string& category) {
+    const auto& slices = all.lanes.at(end.first);
+    return std::any_of(slices.begin(), slices.end(), [&](const slice& s) {
+      return s.category == category && s.begin <= end.second && end.second <= s.end;
+    });
+  };
+  for (const auto& [id, begin] : from) {
+    ASSERT_TRUE(to.contains(id)) << "arrow " << id << " has no end";
+    EXPECT_LE(begin.second, to.at(id).second);
+    EXPECT_NE(begin.first, to.at(id).first);
+    EXPECT_TRUE(at_slice(begin, "robbed")) << id;
+    EXPECT_TRUE(at_slice(to.at(id), "steal")) << id;
+  }
+}
+
+recorded checked(const std::string& text) {
+  recorded all;
+  std::map<double, std::pair<int, double>> from;
+  std::map<double, std::pair<int, double>> to;
+  const json file = json_reader(text).read();
+  for (const json& e : file["traceEvents"].list()) {
+    const std::string phase = e["ph"].text();
+    const int lane = static_cast<int>(e["tid"].number());
+    if (phase == "X") {
+      const double begin = e["ts"].number();
+      all.lanes[lane].push_back({e["name"].text(), e["cat"].text(), begin, begin + e["dur"].number()});
+    } else if (phase == "s" || phase == "f") {
+      auto& ends = phase == "s" ? from : to;
+      EXPECT_TRUE(ends.emplace(e["id"].number(), std::pair(lane, e["ts"].number())).second);
+    } else {
+      EXPECT_EQ(phase, "M");
+      if (e["name"].text() == "thread_name") all.names[lane] = e["args"]["name"].text();
+    }
+  }
+  for (const auto& [lane, slices] : all.lanes) {
+    EXPECT_TRUE(all.names.contains(lane)) << lane;
+    expect_nested(slices, all.names[lane]);
+  }
+  all.arrows = from.size();
+  expect_arrows(all, from, to);
+  all.dropped = file["otherData"]["dropped_events"].number();
+  return all;
+}
+
+/// What a scheduler records while it runs `main`.
+template <class F>
+std::pair<recorded, runq::statistics> record(F main, const runq::options& wanted) {
+  const temporary file;
+  const environment variable("RUNQ_TRACE", file.name);
+  runq::statistics stats;
+  {
+    runq::scheduler s(wanted);
+    s.run(main);
+    stats = s.stats();
+  }
+  return {checked(file.text()), stats};
+}
+
+TEST(trace, X15_the_recording_has_each_task_in_the_lane_of_its_processor) {
+  const auto [all, stats] = record(
+      []() -> task<> {
+        runq::wait_group group;
+        group.add(50);
+        for (int i = 0; i != 50; ++i) {
+          runq::go(
+              [&] {
+                compute(20us);
+                group.done();
+              },
+              "quoted \"\\\n name");
+        }
+        co_await group.wait();
+      },
+      {.procs = 2});
+  EXPECT_EQ(all.tasks(), 51U);
+  EXPECT_EQ(all.count("run"), 52U) << "main twice";
+  EXPECT_EQ(all.arrows, stats.steals);
+  EXPECT_EQ(all.names.at(0), "P0");
+  EXPECT_EQ(all.dropped, 0);
+}
+
+TEST(trace, X15_a_blocking_call_lies_within_its_task_or_in_the_lane_of_its_machine) {
+  const auto [all, stats] = record(
+      []() -> task<> {
+        runq::wait_group group;
+        group.add(6);
+        for (int i = 0; i != 6; ++i) {
+          runq::go([&]() -> task<> {
+            co_await runq::blocking([] { std::this_thread::sleep_for(2ms); });
+            group.done();
+          });
+        }
+        co_await group.wait();
+      },
+      {.procs = 1});
+  EXPECT_EQ(all.count("call"), 6U);
+  std::size_t alone = 0;
+  for (const auto& [lane, name] : all.names) {
+    if (name[0] == 'M') alone += all.lanes.at(lane).size();
+  }
+  EXPECT_EQ(alone, stats.blocking_calls - stats.calls_kept);
+}
+
+TEST(trace, X15_lanes_stay_in_order_whatever_the_tasks_do) {
+  for (std::size_t i = 0; i != rounds(50); ++i) {
+    const auto [all, stats] = record(
+        []() -> task<> {
+          runq::channel<int> numbers;
+          runq::wait_group group;
+          group.add(41);
+          for (int k = 0; k != 40; ++k) {
+            runq::go([&, k]() -> task<> {
+              for (int n = 0; n != 5; ++n) {
+                co_await runq::blocking([k] { std::this_thread::sleep_for(std::chrono::microseconds(k * 3)); });
+                co_await numbers.send(n);
+                co_await runq::fork([]() -> task<> { co_await runq::yield(); }());
+                co_await runq::join();
+              }
+              group.done();
+            });
+          }
+          runq::go([&]() -> task<> {
+            for (int n = 0; n != 200; ++n) (void)co_await numbers.receive();
+            group.done();
+          });
+          co_await group.wait();
+        },
+        {.procs = 3});
+    EXPECT_EQ(all.count("call"), 200U);
+    EXPECT_GE(all.tasks(), 42U);
+    EXPECT_EQ(all.arrows, stats.steals);
+    EXPECT_EQ(all.count("steal"), stats.steals);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(trace, X15_events_beyond_the_limit_are_counted_and_reported) {
+  const temporary file;
+  runq::detail::tracer t(file.name, 10);
+  const runq::detail::instant begin = runq::detail::now();
+  for (int i = 0; i != 25; ++i) t.ran(0, {1, "one"}, begin + 10 * i, begin + 10 * i + 5);
+  testing::internal::CaptureStderr();
+  t.write();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "runq: RUNQ_TRACE: 15 events beyond the limit of 10 were not kept\n");
+  const recorded all = checked(file.text());
+  EXPECT_EQ(all.count("run"), 10U);
+  EXPECT_EQ(all.dropped, 15);
+}
+
+TEST(trace, X15_what_contains_others_comes_before_them) {
+  const temporary file;
+  runq::detail::tracer t(file.name);
+  const runq::detail::instant begin = runq::detail::now();
+  t.stole(0, 1, 1, begin, begin + 50);
+  t.looked(1, begin, begin + 100);
+  t.called(0, {1, nullptr}, begin, begin + 70);
+  t.ran(0, {1, nullptr}, begin, begin + 100);
+  t.write();
+  EXPECT_EQ(checked(file.text()).arrows, 1U);
+}
+
+TEST(trace, X15_threads_record_at_the_same_time) {
+  const temporary file;
+  runq::detail::tracer t(file.name);
+  std::vector<std::thread> threads;
+  for (std::uint32_t lane = 0; lane != 4; ++lane) {
+    threads.emplace_back([&t, lane] {
+      for (int i = 0; i != 1000; ++i) {
+        const auto begin = runq::detail::now();
+        t.ran(lane, {lane, nullptr}, begin, runq::detail::now());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  t.write();
+  EXPECT_EQ(checked(file.text()).count("run"), 4000U);
+}
+
+TEST(trace, X15_a_file_that_cannot_be_written_is_an_error_before_anything_runs) {
+  const environment variable("RUNQ_TRACE", "/nonexistent/trace.json");
+  EXPECT_THROW(runq::scheduler({.procs = 1}), std::system_error);
+}
+
+TEST(trace, X15_a_file_that_goes_away_is_reported_at_the_end) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("runq_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string file = (folder / "trace.json").string();
+  runq::detail::tracer t(file);
+  std::filesystem::remove_all(folder);
+  testing::internal::CaptureStderr();
+  t.write();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("runq: RUNQ_TRACE: " + file + ": No such file"));
+}
+
+// The picture of `./kit demo trace`.
+TEST(trace, X15_a_recording_can_be_drawn) {
+  const std::filesystem::path script =
+      std::filesystem::path(__FILE__).parent_path().parent_path() / "examples" / "draw_trace.py";
+  if (std::system("python3 -c pass >/dev/null 2>&1") != 0 || !std::filesystem::exists(script)) {
+    GTEST_SKIP() << "no python3, or not the tree it was built from";
+  }
+  const temporary file;
+  runq::detail::tracer t(file.name);
+  const runq::detail::instant begin = runq::detail::now();
+  t.ran(0, {1, "main"}, begin, begin + 90'000);
+  t.looked(1, begin + 10'000, begin + 11'000);
+  t.stole(0, 1, 4, begin + 10'200, begin + 10'900);
+  t.ran(1, {2, "a <b>"}, begin + 11'000, begin + 50'000);
+  t.called(1, {2, "a <b>"}, begin + 20'000, begin + 40'000);
+  t.called_without(3, {1, "main"}, begin + 90'000, begin + 95'000);
+  t.write();
+  const std::string picture = file.name + ".svg";
+  ASSERT_EQ(std::system(("python3 -B '" + script.string() + "' '" + file.name + "' '" + picture + "'").c_str()), 0);
+  std::ifstream in(picture);
+  const std::string svg{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(picture);
+  EXPECT_THAT(svg, testing::StartsWith("<svg "));
+  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+  EXPECT_THAT(svg, HasSubstr("task 2 a &lt;b&gt;: 39.0 µs"));
+  EXPECT_THAT(svg, HasSubstr(">P1</text>"));
+  EXPECT_THAT(svg, HasSubstr(">M3</text>"));
+}
+
+}  // namespace
