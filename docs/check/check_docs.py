@@ -120,7 +120,7 @@ class CodeCheck:
 
     def comment(self, name, body):
         includes = f'#include <runq/runq.hpp>\n#include "{self.root / "docs/check/comment_prelude.hpp"}"\n'
-        flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-fsyntax-only"]
+        flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-fsyntax-only"]
         try:
             self.compile(name, f"{includes}namespace {{\n{body}}}\n" if "int main" not in body else includes + body, *flags,
                          "-Wno-unused-function")

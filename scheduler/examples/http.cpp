@@ -11,6 +11,7 @@
 
 #include <http_parser.h>
 #include <runq/runq.hpp>
+#include <sys/resource.h>
 
 using namespace std::chrono_literals;
 
@@ -118,7 +119,16 @@ runq::task<int> check_itself() {
   co_return total == 1000 ? 0 : 1;
 }
 
+// A connection is a descriptor: as many as the system allows, as Go does it.
+void raise_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 runq::task<int> serve_port(std::uint16_t port) {
+  raise_limit();
   auto listener = runq::net::listen_tcp("127.0.0.1", port);
   std::printf("http://127.0.0.1:%d/\n", listener.port());
   std::fflush(stdout);

@@ -2,6 +2,7 @@
 // What surrounds the machines' loop: tasks' records, beginning and end of a run, resizing, statistics.
 #include "runq/detail/core.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr std::uint64_t id_batch = 16;  // ids that a processor takes at once, a
 options with_defaults(options wanted) {
   if (wanted.procs == 0) wanted.procs = default_procs();
   if (wanted.procs > options::max_procs) throw_misuse("runq: options::procs must be at most options::max_procs, 1024");
+  if (wanted.latency_period > options::max_latency_period) {
+    throw_misuse("runq: options::latency_period must be at most options::max_latency_period, 256");
+  }
   if (wanted.max_threads == 0) throw_misuse("runq: options::max_threads must be at least 1");
   return wanted;
 }
@@ -101,18 +105,29 @@ goroutine_list core::cut_free(std::size_t n) {
     for (std::size_t i = 0; i != slab_size; ++i) {
       slab[i].home = this;
       // So that of the first tasks, too, one in so many is measured: the very first one among them.
-      const std::uint32_t period = chosen.latency_period;
-      slab[i].until_measured = period == 0 ? never_measured : static_cast<std::uint32_t>(i) % period;
+      slab[i].until_measured = static_cast<std::uint8_t>(i % std::max(chosen.latency_period, 1U));
       free_.push_back(&slab[i]);
     }
   }
   return free_.cut_front(n);
 }
 
+namespace {
+
+// The clock in units of 64 ns, modulo 275 s; never 0.
+std::uint32_t coarse_now() noexcept { return std::max(static_cast<std::uint32_t>(now() / 64), std::uint32_t{1}); }
+
+}  // namespace
+
 void goroutine::begin_to_measure() noexcept {
-  const std::uint32_t period = home->chosen.latency_period;
-  until_measured = period == 0 ? never_measured : period - 1;
-  if (period != 0) runnable_since = now();
+  const unsigned period = home->chosen.latency_period;
+  until_measured = static_cast<std::uint8_t>(period - 1);
+  if (period != 0) runnable_since = coarse_now();
+}
+
+std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
+  const std::uint32_t passed = coarse_now() - std::exchange(runnable_since, 0);
+  return std::chrono::nanoseconds((std::int64_t{passed} + 1) * 64);
 }
 
 goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept {

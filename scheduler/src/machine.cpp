@@ -50,8 +50,7 @@ bool stands_still(const processor& victim) noexcept {
 
 // The task begins to run: that is how long it has waited.
 void count_wait(processor& p, goroutine& g) noexcept {
-  const instant waited = now() - std::exchange(g.runnable_since, 0);
-  ++p.ready_to_run[latency_histogram::bucket_of(std::chrono::nanoseconds(waited))];
+  ++p.ready_to_run[latency_histogram::bucket_of(g.end_of_measurement())];
 }
 
 }  // namespace

@@ -33,9 +33,10 @@ struct options {
   /// Threads that may exist at once to run tasks; the process ends with a message when one more is needed.
   unsigned max_threads = 10'000;
   fork_policy forks = fork_policy::continuation;
-  /// Of how many waits of runnable tasks one is measured for statistics::ready_to_run: 1: all; 0: none. Measuring one
-  /// reads the clock twice, which takes as long as running a small task.
+  /// Of how many waits of runnable tasks one is measured for statistics::ready_to_run, up to max_latency_period: 1:
+  /// all; 0: none. Measuring one reads the clock twice, which takes as long as running a small task.
   std::uint32_t latency_period = 64;
+  static constexpr std::uint32_t max_latency_period = 256;
 };
 
 /// How long something took, by powers of two: counts[i] is how often it was 2^i ns or longer, but shorter than

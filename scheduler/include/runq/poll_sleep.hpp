@@ -19,8 +19,7 @@ namespace runq {
 /// has_token() says whether it is. `Host` is the scheduler around it:
 ///   bool something_to_poll()      descriptors or timers: whether it is worth sleeping in the poller
 ///   instant earliest_timer()      when the first timer of all is due, or never
-///   void wait_for_events(instant) sleeps until an event, a ring(), or that instant, and handles the events; calls
-///                                 answered() after it has used up a ring
+///   void wait_for_events(instant) sleeps until an event, a ring(), or that instant; calls answered() for a ring
 ///   void ring()                   makes the wait_for_events() in progress, or the next one, return at once
 ///   void fire_timers()            fires what is due
 /// Times are in ns of any clock that does not jump. Nothing here takes a lock.

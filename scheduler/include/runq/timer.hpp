@@ -92,7 +92,8 @@ class timer {
 /// does until the co_await is over.) Throws runq::misuse outside a task.
 ///
 ///     std::optional<runq::clock::time_point> late;
-///     co_await runq::select(runq::on_receive(answers, answer), runq::on_receive(runq::after(1s).channel(), late));
+///     co_await runq::select(runq::on_receive(answers, first_answer), runq::on_receive(runq::after(1s).channel(),
+///     late));
 [[nodiscard]] inline timer after(std::chrono::nanoseconds d) { return timer(d); }
 
 /// Sends the time to its channel every `period`, first after one. The channel has room for one value: who receives

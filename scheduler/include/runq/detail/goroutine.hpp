@@ -36,9 +36,6 @@ enum class wait_reason : std::uint8_t {
 
 namespace detail {
 
-/// goroutine::until_measured of one whose waits are not measured.
-inline constexpr std::uint32_t never_measured = ~std::uint32_t{0};
-
 class core;
 struct frame;
 
@@ -62,8 +59,8 @@ struct goroutine {
   std::atomic<wait_reason> reason{wait_reason::none};
   bool outside_may_wake = false;  // waits with a stop token: somebody outside the scheduler may wake it
   // How long it waits to run is measured now and then: see options::latency_period.
-  std::uint32_t until_measured = 0;  // how often it becomes runnable before that
-  instant runnable_since = 0;        // 0: not measured
+  std::uint8_t until_measured = 0;   // how often it becomes runnable before that
+  std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured
 
   [[nodiscard]] bool is(task_status s) const noexcept { return status.load(std::memory_order::relaxed) == s; }
   /// `runnable`: by who is about to queue it.
@@ -75,6 +72,8 @@ struct goroutine {
     if (until_measured-- == 0) begin_to_measure();
   }
   void begin_to_measure() noexcept;
+  /// How long it has been runnable, rounded up, if that is measured; and ends it.
+  [[nodiscard]] std::chrono::nanoseconds end_of_measurement() noexcept;
   void waits(wait_reason r) noexcept {
     reason.store(r, std::memory_order::relaxed);
     set_status(task_status::waiting);
