@@ -173,7 +173,11 @@ class relacy_engine final : public engine {
     step& s = record(event_kind::cas_failure, at, success, where);
     rl_atomic& a = variable<rl_atomic>(at);
     std::uint64_t seen = expected;
-    const rl::memory_order on_success = to_relacy(success);
+    // Relacy keeps C++11's rule that a failure may not be ordered more strongly than a success, and takes it for
+    // relaxed then. So the success is strengthened; what that hides is the exact engine's to find.
+    const bool acquires_on_failure_only =
+        success == std::memory_order::release && failure_order == std::memory_order::acquire;
+    const rl::memory_order on_success = to_relacy(acquires_on_failure_only ? std::memory_order::acq_rel : success);
     const rl::memory_order on_failure = to_relacy(failure_order);
     const bool exchanged =
         weak ? a.compare_exchange_weak(seen, desired, on_success, info(where), on_failure, info(where))

@@ -104,6 +104,7 @@ descriptor& poller::open(int fd) {
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   wanted.data.u64 = tag(*d);
+  // release: pairs with poll() and in_use().
   open_.fetch_add(1, std::memory_order::release);
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) != 0) {
     const int error = errno;
@@ -131,6 +132,8 @@ void poller::close(descriptor& d) {
 poller::polled poller::poll(instant timeout) {
   std::array<epoll_event, most_events> events;
   const int n = wait(epoll_, events, timeout);
+  // Pairs with open(): the kernel hands out records that were made meanwhile.
+  (void)open_.load(std::memory_order::acquire);
   last_poll.store(now(), std::memory_order::relaxed);
   polled result;
   for (int i = 0; i < n; ++i) {

@@ -20,6 +20,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -46,7 +47,8 @@ class Server:
     """The demo on a free port; its processor time and descriptors, from /proc."""
 
     def __init__(self, command):
-        self.process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True)
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, stderr=self.errors, text=True)
         found = re.match(r"http://127\.0\.0\.1:(\d+)/$", self.process.stdout.readline())
         require(found, "the server does not say where it listens")
         self.port = int(found[1])
@@ -78,9 +80,14 @@ class Server:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
 
     def stop(self):
-        require(self.process.poll() is None, f"the server has ended, status {self.process.returncode}")
+        """It serves until it is killed; what it, or a sanitizer, had to complain about is on its stderr."""
+        ended = self.process.poll()
         self.process.kill()
         self.process.wait()
+        self.errors.seek(0)
+        said = self.errors.read()
+        require(ended is None and not said, f"the server has ended, status {ended}" if ended is not None else
+                f"the server complains:\n{said[:10000]}")
 
 
 def read(client, n):
@@ -217,9 +224,10 @@ def main():
         server.expect_descriptors(before)
         PARTS[options.part](server, options)
         server.expect_descriptors(before)
-    finally:
-        server.process.poll() is not None or server.stop()
-    require(server.process.returncode == -9, f"the server has ended, status {server.process.returncode}")
+    except BaseException:
+        server.process.kill()
+        raise
+    server.stop()
 
 
 if __name__ == "__main__":
