@@ -33,6 +33,8 @@ struct moment {};
 struct engine {
   /// Steps are not counted here: a bound on them holds trivially, and the exact engine judges it.
   [[nodiscard]] static constexpr std::uint64_t operations() noexcept { return 0; }
+  /// GenMC does not tell; as while a scenario is constructed.
+  [[nodiscard]] static constexpr int thread_index() noexcept { return -1; }
 };
 
 [[nodiscard]] constexpr engine current_engine() noexcept { return {}; }

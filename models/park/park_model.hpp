@@ -66,6 +66,10 @@ class park_model : public scenario {
     m.held = &p;
   }
   void all_idle() {}
+  [[nodiscard]] machine* this_idle_machine() const {
+    const int thread = current_engine().thread_index();
+    return thread < 0 ? nullptr : here[static_cast<std::size_t>(thread)];
+  }
 
  protected:
   // -- the state at the start: by the calls that lead to it. Where those should have woken a machine and have not, it
@@ -195,6 +199,7 @@ class park_model : public scenario {
   std::array<processor, Processors> processors;
   std::array<machine, Machines> machines;
   unsigned started = 0;
+  std::array<machine*, 4> here{};  // per thread: its machine while that holds no processor, if the scenario says so
   park_protocol<machine, processor, park_model, atomics> parking{*this};
 };
 

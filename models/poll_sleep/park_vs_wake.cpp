@@ -147,9 +147,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"timer_fence_acq_rel", "poll_sleep.timer.fence", std::memory_order::acq_rel},
-                    {"until_fence_acq_rel", "poll_sleep.until.fence", std::memory_order::acq_rel},
-                    {"enter_relaxed", "poll_sleep.enter", std::memory_order::relaxed},
-                    {"leave_relaxed", "poll_sleep.leave", std::memory_order::relaxed}},
+                    {"until_fence_acq_rel", "poll_sleep.until.fence", std::memory_order::acq_rel}},
     }),
     add_case<park_vs_timer<true>>({
         .name = "poll_sleep/park_vs_earlier_timer",

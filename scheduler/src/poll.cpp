@@ -45,6 +45,19 @@ void machine_parker::park() {
   ++parks;
   home_.sleeping.park(token_);
 }
-void machine_parker::unpark() { home_.sleeping.unpark(token_); }
+
+void machine_parker::unpark() {
+  machine* const here = this_machine();
+  if (here != nullptr && &here->parker == this) {
+    token_.put();  // it looks at its token before it sleeps again
+  } else {
+    home_.sleeping.unpark(token_);
+  }
+}
+
+machine* core::this_idle_machine() const noexcept {
+  machine* const m = this_machine();
+  return m != nullptr && &m->home == this && this_processor() == nullptr ? m : nullptr;
+}
 
 }  // namespace runq::detail

@@ -47,6 +47,7 @@ struct host {
     m.held = &p;
   }
   void all_idle() { ++idle_calls; }
+  machine* this_idle_machine() { return here; }
 
   /// Machines that hold all processors, and none of them spins.
   void all_busy() {
@@ -65,6 +66,7 @@ struct host {
   bool work = false;
   std::function<void()> while_looking;
   int idle_calls = 0;
+  machine* here = nullptr;
   runq::park_protocol<machine, processor, host> parking;
 };
 
@@ -73,6 +75,23 @@ TEST(park, L17_a_submitter_wakes_one_machine_when_none_is_spinning) {
   ASSERT_EQ(h.started.size(), 1U);
   EXPECT_EQ(h.parking.spinning(), 1U);
   EXPECT_EQ(h.parking.idle_processors(), 3U);
+}
+
+TEST(park, L15_a_machine_that_finds_work_while_it_is_idle_wakes_itself) {
+  host h(2);
+  h.all_busy();
+  (void)h.parking.may_spin(*h.started[0]);
+  EXPECT_EQ(h.rest(0), nullptr);
+  EXPECT_EQ(h.rest(1), nullptr);
+  h.started[0]->parker = {};
+  h.started[1]->parker = {};
+  h.here = h.started[0].get();
+  h.parking.submitted();
+  EXPECT_EQ(h.started[0]->parker.unparked, 1);
+  EXPECT_EQ(h.started[1]->parker.unparked, 0) << "it went to sleep last, but sleeps";
+  // A machine that holds no processor and is not idle is in a blocking call.
+  h.parking.found(*h.started[0]);
+  EXPECT_EQ(h.started[1]->parker.unparked, 1);
 }
 
 TEST(park, L17_new_processors_are_idle_unless_a_submitter_waits_for_one) {

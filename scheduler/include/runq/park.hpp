@@ -60,7 +60,8 @@ struct park_machine {
 ///   bool surplus(Processor&)        whether that processor is one too many since the last resize()
 ///   Processor& processor_at(unsigned)  the i-th processor, for resize()
 ///   void start_machine(Processor&)  starts one more machine, spinning, with that processor
-///   void all_idle()                 with the lock held: no machine holds a processor
+///   Machine* this_idle_machine()    the calling thread's machine if it holds no processor; nullptr: it does, or is
+///   none void all_idle()                 with the lock held: no machine holds a processor
 ///
 /// Any thread may call submitted(); a machine calls the others for itself. Wake-ups take a lock, so this is not
 /// lock-free; submitted() is wait-free while somebody spins or a request is pending.
@@ -411,7 +412,9 @@ class park_protocol {
 
   // With the lock held: takes a machine from the idle ones and hands it `p`; it will wake up spinning.
   [[nodiscard]] Machine* wake_machine_for(Processor& p) {
-    Machine* const m = idle_machines_.get();
+    // A machine that finds work in the poller is awake already. One in a blocking call is not idle.
+    Machine* m = host_.this_idle_machine();
+    if (m == nullptr || !m->idle.get()) m = idle_machines_.get();
     if (m == nullptr) return nullptr;
     remove_idle(*m);
     withdraw_request();

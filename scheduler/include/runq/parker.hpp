@@ -29,6 +29,8 @@ class parker {
   /// Leaves the token; a system call only if the other thread sleeps. Any thread. The parker may be destroyed once the
   /// park() that took this token has returned and this call, too.
   void unpark() noexcept;
+  /// The same by the parking thread itself, whose next park() returns at once. No system call.
+  void put() noexcept { token_.store(1, std::memory_order::relaxed); }
 
  private:
   std::atomic<std::uint32_t> token_{0};

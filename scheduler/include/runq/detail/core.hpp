@@ -95,6 +95,7 @@ class core {
   [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
   void start_machine(processor& p);
   void all_idle();
+  [[nodiscard]] machine* this_idle_machine() const noexcept;
 
   // -- blocking calls (blocking.cpp) --
 
