@@ -15,7 +15,7 @@ core::blocked_call core::enter_call() noexcept {
   leave_processor();
   const blocked_call call{&m, &p, &g, p.in_call.enter(), begun};
   // From here on the processor may be somebody else's.
-  wake_monitor();
+  hurry_monitor();
   return call;
 }
 

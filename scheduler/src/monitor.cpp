@@ -33,33 +33,39 @@ void core::monitor() {
   (void)prctl(PR_SET_TIMERSLACK, 1UL);
   std::vector<watched> seen(max_processors);
   monitor_rhythm rhythm;
+  bool slow = false;
   instant next_trace = now() + (trace_period_ == never ? 0 : trace_period_);
   while (!monitor_stops_.load(std::memory_order::relaxed)) {
-    (void)monitor_parker_.park_for(rhythm.next());
-    print_trace(next_trace);
-    if (trace_period_ == never && rhythm.slowest() && parking.idle_processors() >= parking.limit()) {
-      monitor_sleeps_.store(true, std::memory_order::relaxed);
-      // Pairs with wake_monitor(): either this sees a processor in use, or its machine sees that the monitor sleeps.
-      policy::fence(std::memory_order::seq_cst);
-      if (parking.idle_processors() >= parking.limit() && !monitor_stops_.load(std::memory_order::relaxed)) {
-        monitor_parker_.park();
-      }
-      monitor_sleeps_.store(false, std::memory_order::relaxed);
-      rhythm.looked(true);
-      continue;
+    const instant nap = rhythm.next();
+    if (rhythm.slowest() != slow) {
+      slow = rhythm.slowest();
+      monitor_is_slow_.store(slow, std::memory_order::relaxed);
     }
+    (void)monitor_parker_.park_for(nap);
+    print_trace(next_trace);
+    if (trace_period_ == never && slow && parking.idle_processors() >= parking.limit()) sleep_deeply();
     const instant t = now();
     if (events.in_use() && !sleeping.watched() && t - events.last_poll.load(std::memory_order::relaxed) > poll_period) {
       (void)events.poll(0);
     }
     // Machines fire timers more promptly than this, unless all of them are busy.
     if (earliest_timer() < t - millisecond) (void)fire_timers(t);
-    bool did_something = false;
+    bool did_something = slow && !monitor_is_slow_.load(std::memory_order::relaxed);  // or is to: hurry_monitor()
     for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
       did_something |= watch(seen[i], *processors_[i], t);
     }
     rhythm.looked(did_something);
   }
+}
+
+void core::sleep_deeply() {
+  monitor_sleeps_.store(true, std::memory_order::relaxed);
+  // Pairs with wake_monitor(): either this sees a processor in use, or its machine sees that the monitor sleeps.
+  policy::fence(std::memory_order::seq_cst);
+  if (parking.idle_processors() >= parking.limit() && !monitor_stops_.load(std::memory_order::relaxed)) {
+    monitor_parker_.park();
+  }
+  monitor_sleeps_.store(false, std::memory_order::relaxed);
 }
 
 void core::print_trace(instant& next) const {
@@ -97,6 +103,12 @@ bool core::watch(watched& seen, processor& p, instant t) {
   if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;
   handed_off_.fetch_add(1, std::memory_order::relaxed);
   return true;
+}
+
+void core::hurry_monitor() noexcept {
+  // Not ordered: at worst the monitor sees this call a nap later. One machine is enough to wake it.
+  if (!monitor_is_slow_.load(std::memory_order::relaxed)) return;
+  if (monitor_is_slow_.exchange(false, std::memory_order::relaxed)) monitor_parker_.unpark();
 }
 
 void core::wake_monitor() noexcept {

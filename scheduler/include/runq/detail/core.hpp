@@ -150,7 +150,11 @@ class core {
   struct watched;
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   void print_trace(instant& next) const;
+  void sleep_deeply();
+  /// A machine has taken a processor: the monitor may not sleep deeply.
   void wake_monitor() noexcept;
+  /// A machine has entered a blocking call: the monitor may not be slow.
+  void hurry_monitor() noexcept;
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] work take_oldest(processor& p);
@@ -209,7 +213,8 @@ class core {
 
   std::thread monitor_;  // started with the first machine; under machines_mutex_
   parker monitor_parker_;
-  std::atomic<bool> monitor_sleeps_{false};  // deeply, because all processors are idle
+  std::atomic<bool> monitor_is_slow_{false};  // naps as long as it ever does
+  std::atomic<bool> monitor_sleeps_{false};   // deeply, because all processors are idle
   std::atomic<bool> monitor_stops_{false};
 
   mutable std::mutex goroutines_mutex_;
