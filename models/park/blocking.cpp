@@ -34,9 +34,7 @@ struct taken_meanwhile final : park_model<1, 1, 1> {
 struct taken_for_another final : park_model<2, 1, 1> {
   taken_for_another() {
     settle(0);
-    machines[0].held = nullptr;
-    parking.hand_off(
-        processors[0], [] { return true; }, true);
+    take_from(0, true);
     constructed();
   }
   void thread(unsigned index) override {
@@ -44,9 +42,7 @@ struct taken_for_another final : park_model<2, 1, 1> {
       machines[0].held = parking.come_back_waiting(machines[0]);
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
     } else {
-      machines[1].held = nullptr;
-      parking.hand_off(
-          processors[0], [] { return true; }, false);
+      take_from(1, false);
     }
   }
 };
@@ -57,9 +53,7 @@ template <bool Asks>
 struct given_back final : park_model<2, 1, 1> {
   given_back() {
     settle(0);
-    machines[0].held = nullptr;
-    parking.hand_off(
-        processors[0], [] { return true; }, true);
+    take_from(0, true);
     parking.found(machines[1]);
     constructed();
   }
@@ -90,9 +84,7 @@ struct given_back final : park_model<2, 1, 1> {
 struct stopped_meanwhile final : park_model<2, 1, 1> {
   stopped_meanwhile() {
     settle(0);
-    machines[0].held = nullptr;
-    parking.hand_off(
-        processors[0], [] { return true; }, true);
+    take_from(0, true);
     parking.found(machines[1]);
     constructed();
   }
@@ -111,9 +103,7 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
   grown_meanwhile() {
     parking.resize(1);
     settle(0);
-    machines[0].held = nullptr;
-    parking.hand_off(
-        processors[0], [] { return true; }, true);
+    take_from(0, true);
     parking.found(machines[1]);
     constructed();
   }

@@ -91,6 +91,13 @@ class park_model : public scenario {
     machine& m = machines[i];
     m.held = parking.rest(m, *m.held);
   }
+  /// Machine i is in a blocking call: the monitor takes its processor, for another machine if somebody needs it.
+  void take_from(unsigned i, bool needed) {
+    processor& p = *machines[i].held;
+    machines[i].held = nullptr;
+    parking.hand_off(
+        p, [] { return true; }, needed);
+  }
   void constructed() {
     for (machine& m : machines) m.parker.constructed();
   }

@@ -61,9 +61,7 @@ struct event_vs_stop final : park_model<1, 1, 1> {
 struct queued_after_call final : park_model<2, 1, 1> {
   queued_after_call() {
     settle(0);
-    machines[0].held = nullptr;
-    parking.hand_off(
-        processors[0], [] { return true; }, true);
+    take_from(0, true);
     require(parking.come_back() == nullptr, "an idle processor where there is none");
     put_to_sleep(1);
     constructed();
