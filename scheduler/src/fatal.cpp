@@ -65,6 +65,7 @@ void fatal(const std::string& text) noexcept {
   std::fflush(stdout);
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
+  tracer::write_all();
   std::_Exit(fatal_status);
 }
 
@@ -81,6 +82,7 @@ void panic() noexcept {
   std::string text = "panic: " + describe_current_exception() + "\n";
   if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
     const goroutine& g = *p->current;
+    p->home.trace_last_slice();
     text += "\n" + heading(g, "running");
   }
   fatal(text);

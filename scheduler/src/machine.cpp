@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The machines' loop: what a thread does to find a task, run it, and sleep when there is none. Together with park.hpp
 // this is the scheduler; docs/scheduler.md has the same in words, with a picture.
-#include <cstdio>
 #include <system_error>
 #include <utility>
 

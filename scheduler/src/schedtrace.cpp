@@ -126,4 +126,9 @@ void core::end_slice(const machine& m, const processor& p, instant end) {
   tracer_->ran(p.index, m.slice_of, m.slice_begin, end);
 }
 
+void core::trace_last_slice() noexcept {
+  const machine* const m = this_machine();
+  if (tracer_ != nullptr && m != nullptr && m->held != nullptr) end_slice(*m, *m->held, now());
+}
+
 }  // namespace runq::detail

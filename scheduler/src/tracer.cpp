@@ -7,6 +7,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -23,6 +24,22 @@ struct closer {
 using file_handle = std::unique_ptr<std::FILE, closer>;
 
 file_handle open(const std::string& name) { return file_handle(std::fopen(name.c_str(), "w")); }
+
+/// The tracers that exist, so that each has a file of its own and a process that dies can write them all.
+struct registry {
+  std::mutex mutex;
+  std::vector<tracer*> living;  // under mutex
+};
+registry& all_tracers() {
+  static registry all;
+  return all;
+}
+
+std::string numbered(const std::filesystem::path& file, unsigned n) {
+  std::filesystem::path other = file;
+  other.replace_extension("." + std::to_string(n));
+  return other += file.extension();
+}
 
 // Names are literals of the program; all the same, a quote in one must not spoil the file.
 std::string escaped(const char* text) {
@@ -90,8 +107,27 @@ class tracer::json {
   std::uint64_t arrows_ = 0;
 };
 
-tracer::tracer(std::string file, std::size_t limit) : file_(std::move(file)), limit_(limit), start_(now()) {
+tracer::tracer(const std::string& file, std::size_t limit) : file_(file), limit_(limit), start_(now()) {
+  registry& all = all_tracers();
+  const std::lock_guard lock(all.mutex);
+  const auto taken = [&all](const std::string& name) {
+    return std::any_of(all.living.begin(), all.living.end(), [&](const tracer* t) { return t->file_ == name; });
+  };
+  for (unsigned n = 2; taken(file_); ++n) file_ = numbered(file, n);
   if (open(file_) == nullptr) throw std::system_error(errno, std::generic_category(), "runq: RUNQ_TRACE: " + file_);
+  all.living.push_back(this);
+}
+
+tracer::~tracer() {
+  registry& all = all_tracers();
+  const std::lock_guard lock(all.mutex);
+  all.living.erase(std::find(all.living.begin(), all.living.end(), this));
+}
+
+void tracer::write_all() noexcept {
+  registry& all = all_tracers();
+  const std::lock_guard lock(all.mutex);
+  for (tracer* const t : all.living) t->write();
 }
 
 void tracer::add(const event& e) {

@@ -818,6 +818,54 @@ TEST(trace, X15_a_file_that_goes_away_is_reported_at_the_end) {
 }
 
 // The picture of `./kit demo trace`.
+TEST(trace, X15_a_deadlock_does_not_lose_the_recording) {
+  const temporary file;
+  const environment variable("RUNQ_TRACE", file.name);
+  EXPECT_EXIT(runq::run([]() -> task<> {
+                runq::channel<int> never_sent;
+                (void)co_await never_sent.receive();
+              }),
+              testing::ExitedWithCode(2), "all goroutines are asleep - deadlock!");
+  EXPECT_EQ(checked(file.text()).count("run"), 1U);
+}
+
+TEST(trace, X15_nor_does_a_panic_and_the_task_that_panicked_comes_last) {
+  const temporary file;
+  const environment variable("RUNQ_TRACE", file.name);
+  EXPECT_EXIT(runq::run(
+                  []() -> task<> {
+                    runq::channel<int> c;
+                    runq::go([] { throw std::runtime_error("its message"); }, "panics");
+                    (void)co_await c.receive();
+                  },
+                  {.procs = 1}),
+              testing::ExitedWithCode(2), "panic: its message");
+  const recorded all = checked(file.text());
+  ASSERT_EQ(all.count("run"), 2U);
+  EXPECT_THAT(all.lanes.at(0).back().name, HasSubstr("panics"));
+}
+
+TEST(trace, X15_schedulers_that_live_at_the_same_time_have_a_file_each) {
+  const temporary file;
+  const std::string second = std::filesystem::path(file.name).replace_extension(".2.json");
+  const std::string third = std::filesystem::path(file.name).replace_extension(".3.json");
+  {
+    runq::detail::tracer a(file.name);
+    {
+      const runq::detail::tracer b(file.name);
+      EXPECT_EQ(b.file(), second);
+      const runq::detail::tracer c(file.name);
+      EXPECT_EQ(c.file(), third);
+    }
+    const runq::detail::tracer again(file.name);
+    EXPECT_EQ(again.file(), second);
+    EXPECT_EQ(a.file(), file.name);
+  }
+  EXPECT_EQ(runq::detail::tracer(file.name).file(), file.name);
+  std::filesystem::remove(second);
+  std::filesystem::remove(third);
+}
+
 TEST(trace, X15_a_recording_can_be_drawn) {
   const std::filesystem::path script =
       std::filesystem::path(__FILE__).parent_path().parent_path() / "examples" / "draw_trace.py";

@@ -85,6 +85,8 @@ class core {
 
   /// A line in the format of Go's schedtrace; with `detail` a line per processor, machine and task follows.
   [[nodiscard]] std::string trace_line(instant at, bool detail) const;
+  /// What the calling machine runs ends now, with the process; for RUNQ_TRACE.
+  void trace_last_slice() noexcept;
 
   // -- what park_protocol asks of its host (machine.cpp) --
 

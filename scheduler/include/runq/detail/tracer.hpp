@@ -27,8 +27,12 @@ class tracer {
     const char* name = nullptr;
   };
 
-  /// Keeps up to `limit` events for `file`. Throws std::system_error when that cannot be written.
-  explicit tracer(std::string file, std::size_t limit = most_events);
+  /// Keeps up to `limit` events for `file`; or for `file` with a number in front of its extension, from 2 on, while
+  /// others keep theirs for it. Throws std::system_error when that cannot be written.
+  explicit tracer(const std::string& file, std::size_t limit = most_events);
+  tracer(const tracer&) = delete;
+  tracer& operator=(const tracer&) = delete;
+  ~tracer();
 
   /// A task ran on processor `processor`.
   void ran(std::uint32_t processor, who task, instant begin, instant end);
@@ -43,6 +47,9 @@ class tracer {
 
   /// Writes the file; says on stderr if it cannot, and how many events were not kept. By the last one that uses it.
   void write() noexcept;
+  /// Writes the files of all that exist, for a process that ends without destroying its schedulers.
+  static void write_all() noexcept;
+  [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
  private:
   enum class kind : std::uint8_t { run, call, look, steal };
@@ -59,7 +66,7 @@ class tracer {
   void add(const event& e);
   static void put(json& out, const event& e);
 
-  const std::string file_;
+  std::string file_;
   const std::size_t limit_;
   const instant start_;
   std::mutex mutex_;
