@@ -97,7 +97,10 @@ TEST(global_queue, L26_no_processor_has_a_queue_of_its_own) {
   runq::scheduler s({.procs = 4});
   s.run([&]() -> task<> {
     runq::set_procs(1);
-    co_await runq::yield();
+    // Until the machines that looked for work have given up their processors, so that nobody else takes any.
+    do {
+      co_await runq::yield();
+    } while (runq::this_task::processor() != 0 || s.stats().spinning != 0);
     for (int i = 0; i != 300; ++i) runq::go([] {});
     EXPECT_EQ(s.stats().local_queues, std::vector<std::size_t>{0});
     EXPECT_EQ(s.stats().global_queue, 300U);

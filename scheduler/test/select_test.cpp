@@ -638,8 +638,11 @@ TEST(select, threads_outside_meet_selects_that_end_with_main) {
   });
   std::thread stopper([&] {
     while (!stop) {
-      const std::lock_guard lock(of_source);
-      source.request_stop();
+      {
+        const std::lock_guard lock(of_source);
+        source.request_stop();
+      }
+      std::this_thread::yield();  // the lock is not fair, and the loop below wants it, too
     }
   });
   for (std::size_t i = 0; i != std::max<std::size_t>(rounds(5'000), 200); ++i) {
