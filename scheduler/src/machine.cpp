@@ -313,6 +313,7 @@ void core::start_machine(processor& p) {
     m.number = static_cast<std::uint32_t>(machines_.size() - 1);
     machines_started_.fetch_add(1, std::memory_order::relaxed);
     m.thread = std::thread([this, &m, &p] {
+      sleep_precisely();
       m.spinning.set(true);
       hold(m, p);
       loop(m);

@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <vector>
 
-#include <sys/prctl.h>
-
 #include "runq/detail/core.hpp"
 #include "runq/detail/monitor_rhythm.hpp"
 
@@ -29,8 +27,7 @@ struct core::watched {
 };
 
 void core::monitor() {
-  // The usual slack of 50 us would make naps of 20 us three times as long.
-  (void)prctl(PR_SET_TIMERSLACK, 1UL);
+  sleep_precisely();
   std::vector<watched> seen(max_processors);
   monitor_rhythm rhythm;
   bool slow = false;

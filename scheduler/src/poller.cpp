@@ -8,6 +8,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ std::uint64_t tag(const descriptor& d) {
 }
 
 }  // namespace
+
+void sleep_precisely() noexcept { (void)prctl(PR_SET_TIMERSLACK, 1UL); }
 
 poller::poller()
     : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "runq: epoll_create1")),

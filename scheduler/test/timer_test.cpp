@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/prctl.h>
+
 #include "support.hpp"
 
 namespace {
@@ -166,6 +168,12 @@ TEST_F(timers, sleeps_of_any_length_are_never_short) {
         {.procs = procs});
     EXPECT_EQ(early, 0);
   }
+}
+
+TEST_F(timers, the_kernel_does_not_make_sleeps_longer_to_save_wake_ups) {
+  const int slack = runq::run([]() -> task<int> { co_return prctl(PR_GET_TIMERSLACK); });
+  if (slack < 0) GTEST_SKIP() << "an emulator that does not know it";
+  EXPECT_EQ(slack, 1) << "ns";
 }
 
 TEST_F(timers, sleeping_for_nothing_or_less_gives_the_others_a_turn) {

@@ -28,6 +28,10 @@ struct descriptor {
   descriptor* next_free = nullptr;
 };
 
+/// From now on the kernel wakes the calling thread when its time has come. Usually it may do so up to 50 µs later, so
+/// that it wakes several threads at once: as long as many a task's whole sleep.
+void sleep_precisely() noexcept;
+
 /// One epoll instance, edge-triggered, and an eventfd to interrupt whoever sleeps in it.
 class poller {
  public:
