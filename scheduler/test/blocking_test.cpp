@@ -521,7 +521,7 @@ TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
 // ---- limits and deadlocks -------------------------------------------------------------------------------------------
 
 TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto too_many = [] {
     runq::run(
         []() -> task<> {
@@ -560,7 +560,7 @@ TEST_F(blocking, L7_a_task_in_a_blocking_call_is_no_deadlock) {
 }
 
 TEST_F(blocking_death, L7_after_the_call_a_deadlock_is_reported) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [](unsigned procs) {
     runq::run(
         []() -> task<> {

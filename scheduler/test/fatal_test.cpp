@@ -371,7 +371,7 @@ TEST(fatal, X12_what_was_printed_before_is_not_lost) {
 // ---- the end of a program -------------------------------------------------------------------------------------------
 
 TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothing_more) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   for (const unsigned procs : {1U, 4U}) {
     EXPECT_EXIT(
         {

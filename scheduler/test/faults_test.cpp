@@ -43,7 +43,7 @@ std::mutex timeouts_mutex;
 std::vector<std::int64_t>* timeouts = nullptr;
 
 // A sanitizer has these functions for itself.
-constexpr bool interposed = !sched_test::slow_build;
+constexpr bool interposed = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ using sched_test::wait_until;
 
 class faults : public sched_test::alarmed {
  protected:
-  static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE); }
+  static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, sched_test::death_test_style); }
 };
 
 #define RUNQ_NEEDS_INTERPOSITION() \

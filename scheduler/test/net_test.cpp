@@ -1386,7 +1386,7 @@ TEST_F(net, interrupted_system_calls_are_made_again) {
 }
 
 TEST_F(net_death, a_handler_that_throws_ends_the_process_if_nobody_awaits_it) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto serve = [] {
     runq::run([]() -> task<> {
       listener l = runq::net::listen_tcp("127.0.0.1", 0);
@@ -1590,7 +1590,7 @@ TEST_F(net, a_stop_request_after_the_operation_changes_nothing) {
 }
 
 TEST_F(net_death, an_open_stream_must_not_outlive_its_scheduler) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto outlive = [] {
     std::optional<stream_pair> kept;
     {

@@ -908,7 +908,7 @@ TEST_F(timers, L7_a_pending_timer_is_no_deadlock) {
 }
 
 TEST_F(timers_death, L7_a_stopped_timer_is_one) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [](unsigned procs) {
     runq::run(
         []() -> task<> {
@@ -925,7 +925,7 @@ TEST_F(timers_death, L7_a_stopped_timer_is_one) {
 }
 
 TEST_F(timers_death, L7_so_is_one_that_has_fired) {
-  GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE);
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [] {
     runq::run(
         []() -> task<> {
