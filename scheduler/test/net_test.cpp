@@ -1023,7 +1023,7 @@ TEST_F(net, L7_a_task_that_waits_for_a_descriptor_is_no_deadlock) {
 }
 
 TEST_F(net_death, L7_an_open_descriptor_alone_does_not_hide_a_deadlock) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [] {
     runq::run(
         []() -> task<> {
