@@ -577,12 +577,16 @@ TEST(scheduler, L2_a_channel_forgets_the_tasks_that_ended_with_main) {
 
 /// Does something when a frame is destroyed.
 template <class F>
-struct at_end {
-  F f;
-  ~at_end() { f(); }
+class at_end {
+ public:
+  explicit at_end(F f) : f_(std::move(f)) {}
+  at_end(const at_end&) = delete;
+  at_end& operator=(const at_end&) = delete;
+  ~at_end() { f_(); }
+
+ private:
+  F f_;
 };
-template <class F>
-at_end(F) -> at_end<F>;
 
 // While a run ends another one is refused, and a thread may come and go, and start a task, which begins afterwards.
 TEST(scheduler, L2_what_is_done_while_a_run_ends) {

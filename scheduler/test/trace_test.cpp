@@ -458,7 +458,12 @@ TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
   std::thread observer([&] {
     call.await_inside();
     EXPECT_TRUE(comes_true([&] { return s.stats().blocking_calls == 1; }));
-    const std::string text = s.trace(true);
+    std::string text;
+    // The processor may be on its way through the hands of a machine that finds nothing to do.
+    EXPECT_TRUE(comes_true([&] {
+      text = s.trace(true);
+      return fields_of(text, processor_line, "0").back() == "-1";
+    })) << text;
     const auto g = fields_of(text, task_line, "1");
     EXPECT_THAT(g, ElementsAre("1", "3", "", testing::Ne("-1"))) << text;
     if (g.size() == 4) {
