@@ -23,26 +23,14 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <runq/runq.hpp>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#define RUNQ_TEST_HAS_FEATURE(x) __has_feature(x)
-#else
-#define RUNQ_TEST_HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || RUNQ_TEST_HAS_FEATURE(thread_sanitizer) || \
-    RUNQ_TEST_HAS_FEATURE(address_sanitizer)
-#define RUNQ_TEST_SLOW 1
-#else
-#define RUNQ_TEST_SLOW 0
-#endif
+#include "support.hpp"
 
 namespace {
 
@@ -51,9 +39,11 @@ using runq::scheduler;
 using runq::task;
 using runq::net::listener;
 using runq::net::stream;
+using sched_test::patience;
+using sched_test::slow_build;
+using sched_test::wait_until;
 using stream_pair = std::pair<stream, stream>;
 
-constexpr auto patience = 20s;
 constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
 
 std::set<int> open_descriptors() {
@@ -80,17 +70,6 @@ class net : public testing::Test {
   std::set<int> before_;
 };
 using net_death = net;
-
-/// Waits, blocking the thread, until `done()`; false when that takes too long.
-template <class Done>
-bool wait_until(Done&& done) {
-  const auto end = runq::clock::now() + patience;
-  while (!done()) {
-    if (runq::clock::now() > end) return false;
-    std::this_thread::sleep_for(100us);
-  }
-  return true;
-}
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -310,7 +289,7 @@ std::uint64_t checksum(std::uint64_t sum, std::span<const std::byte> bytes) {
 }
 
 task<> transfer_much(stream& from, stream& to) {
-  constexpr std::size_t size = (RUNQ_TEST_SLOW ? std::size_t{2} : std::size_t{8}) << 20;
+  constexpr std::size_t size = (slow_build ? std::size_t{2} : std::size_t{8}) << 20;
   std::vector<std::byte> sent(size);
   for (std::size_t i = 0; i != size; ++i) sent[i] = static_cast<std::byte>((i * 2654435761U) >> 13);
   runq::wait_group done;
@@ -405,7 +384,7 @@ TEST_F(net, S8_S9_waiting_descriptors_need_no_threads) {
   rlimit now{};
   getrlimit(RLIMIT_NOFILE, &now);
   const std::size_t possible = (static_cast<std::size_t>(std::min(now.rlim_cur, wanted)) - 500) / 2;
-  const std::size_t n = RUNQ_TEST_SLOW ? std::min<std::size_t>(possible, 2000) : possible;
+  const std::size_t n = slow_build ? std::min<std::size_t>(possible, 2000) : possible;
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
     std::vector<stream_pair> pairs;
@@ -724,7 +703,7 @@ TEST_F(net, a_deadline_of_a_closed_stream_is_an_error_and_leaves_nothing_behind)
 }
 
 TEST_F(net, closing_races_with_reading) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 300 : 2000;
+  constexpr int rounds = slow_build ? 300 : 2000;
   runq::run(
       []() -> task<> {
         for (int i = 0; i != rounds; ++i) {
@@ -746,7 +725,7 @@ TEST_F(net, closing_races_with_reading) {
 }
 
 TEST_F(net, closing_races_with_setting_deadlines) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 300 : 2000;
+  constexpr int rounds = slow_build ? 300 : 2000;
   runq::run(
       []() -> task<> {
         for (int i = 0; i != rounds; ++i) {
@@ -959,7 +938,7 @@ TEST_F(net, a_stop_request_ends_connecting) {
 }
 
 TEST_F(net, stop_requests_race_with_data) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 300 : 2000;
+  constexpr int rounds = slow_build ? 300 : 2000;
   runq::run(
       []() -> task<> {
         auto [a, b] = runq::net::socket_pair();
@@ -1093,7 +1072,7 @@ task<> end_stream(stream& s, ending how) {
 }
 
 TEST_F(net, the_end_right_behind_the_data_is_not_overlooked) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 30 : 200;
+  constexpr int rounds = slow_build ? 30 : 200;
   for (const unsigned procs : {1U, 2U}) {
     for (const ending how : {ending::close, ending::half, ending::reset}) {
       scheduler s({.procs = procs});
@@ -1177,7 +1156,7 @@ TEST_F(net, a_read_that_stops_at_urgent_data_is_not_the_last) {
 }
 
 TEST_F(net, messages_that_arrive_in_pieces_and_in_bursts) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 200 : 2000;
+  constexpr int rounds = slow_build ? 200 : 2000;
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
@@ -1543,7 +1522,7 @@ TEST_F(net, a_deadline_can_be_put_off_while_somebody_waits) {
 }
 
 TEST_F(net, a_read_after_a_deadline_gets_what_came_meanwhile) {
-  constexpr int rounds = RUNQ_TEST_SLOW ? 50 : 300;
+  constexpr int rounds = slow_build ? 50 : 300;
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
