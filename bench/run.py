@@ -403,9 +403,9 @@ def measure_system_calls(build, results, built, repetitions):
 
 def measure_wrk(build, results, repetitions, seconds=1):
     """wrk against the demo `http` and a server of Go's, by turns."""
-    servers = {"runq": [str(build.parent / "scheduler/examples/http"), "0"], "go": [str(build / "candidate_go"), "http", "0", "0", "0"]}
+    servers = {"runq": [str(build / "candidate_http"), "0"], "go": [str(build / "candidate_go"), "http", "0", "0", "0"]}
     if not os.access(servers["runq"][0], os.X_OK) or not shutil.which("wrk"):
-        results.absent["wrk"] = "not installed" if not shutil.which("wrk") else "the demo `http` is not built"
+        results.absent["wrk"] = "libhttp-parser is not installed" if shutil.which("wrk") else "not installed"
         return
     if "go" not in candidates_built(build):
         del servers["go"]

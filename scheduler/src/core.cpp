@@ -130,6 +130,15 @@ std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
   return std::chrono::nanoseconds((std::int64_t{passed} + 1) * 64);
 }
 
+std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
+  if (p.preempt.load(std::memory_order::relaxed)) {
+    p.current->resume = h;
+    if (give_way(p, *p.current)) return std::noop_coroutine();
+  }
+  p.next = h;
+  return std::noop_coroutine();
+}
+
 goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept {
   g.resume = root.self;
   g.name.store(name, std::memory_order::relaxed);
@@ -386,6 +395,8 @@ void core::empty_processors() {
 
 // False: `g` is no task, or was started later than those with smaller numbers than `later`.
 bool core::destroy_task(goroutine& g, std::uint64_t later) {
+  // One that is being started at this moment counts as started later.
+  if (g.is(task_status::dead)) return false;
   frame* root = nullptr;
   closure* callable = nullptr;
   {

@@ -140,7 +140,8 @@ class core {
   poller events;
   poll_sleep<parker, core, policy> sleeping{*this};
   const options chosen;
-  global_queue global;
+  // Written by all processors, what is before it read by all.
+  alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
 
  private:
@@ -275,18 +276,16 @@ inline void ready(goroutine& g) {
   return true;
 }
 
+/// The same by way of the machine's loop, or of the global queue if the task has run for too long.
+[[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h);
+
 /// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
 /// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
 /// others.
 [[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
   constexpr std::uint32_t most = 64;
-  if (p.preempt.load(std::memory_order::relaxed)) {
-    p.current->resume = h;
-    if (give_way(p, *p.current)) return std::noop_coroutine();
-  }
-  if (++p.transfers < most) return h;
-  p.next = h;
-  return std::noop_coroutine();
+  if (!p.preempt.load(std::memory_order::relaxed) && ++p.transfers < most) return h;
+  return transfer_by_loop(p, h);
 }
 
 [[noreturn]] void throw_no_task();

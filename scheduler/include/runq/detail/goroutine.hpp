@@ -46,7 +46,7 @@ struct closure {
 
 /// A schedulable strand of execution: a task started by go(), or the continuation of one that another processor stole.
 /// Never freed while its scheduler lives, so that a dump may look at any of them; reused.
-struct goroutine {
+struct alignas(64) goroutine {
   inject_link<goroutine, policy> link;  // of the queue it is in; the holder's
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;
