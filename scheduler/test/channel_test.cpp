@@ -20,6 +20,7 @@ namespace {
 using runq::channel;
 using runq::channel_result;
 using runq::task;
+using sched_test::hold_until;
 using sched_test::log_of;
 using sched_test::misuse_in_task;
 using sched_test::misuse_in_task_void;
@@ -511,29 +512,25 @@ TEST(channel, a_value_handed_to_a_task_that_does_not_go_on_is_destroyed_once) {
 TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
   for (const unsigned procs : sched_test::proc_counts) {
     std::atomic<int> alive{0};
-    runq::run(
-        [&]() -> task<> {
-          const auto receives = std::make_unique<channel<parcel>>();
-          const auto sends = std::make_unique<channel<parcel>>();
-          std::atomic<int> begun{0};
-          for (int k = 0; k != 10; ++k) {
-            runq::go([&]() -> task<> {
-              ++begun;
-              (void)co_await receives->receive();
-            });
-            runq::go([&]() -> task<> {
-              ++begun;
-              co_await sends->send(parcel(1, alive));
-            });
-          }
-          co_await yield_until([&] { return begun == 20; });
-          // On several processors all of them are about to wait, or wait already.
-          while (runq::procs() != 1 && receives->try_send(parcel(0, alive)) != channel_result::done) {
-            co_await runq::yield();
-          }
-          if (procs != 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        },
-        {.procs = procs});
+    runq::scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      const auto receives = std::make_unique<channel<parcel>>();
+      const auto sends = std::make_unique<channel<parcel>>();
+      std::atomic<int> begun{0};
+      for (int k = 0; k != 10; ++k) {
+        runq::go([&]() -> task<> {
+          ++begun;
+          (void)co_await receives->receive();
+        });
+        runq::go([&]() -> task<> {
+          ++begun;
+          co_await sends->send(parcel(1, alive));
+        });
+      }
+      co_await yield_until([&] { return begun == 20; });
+      // On several processors they may still be about to wait.
+      hold_until([&] { return s.stats().idle_procs == procs - 1; }, "all others wait");
+    });
     EXPECT_EQ(alive, 0);
   }
 }

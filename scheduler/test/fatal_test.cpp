@@ -376,10 +376,11 @@ TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothin
     EXPECT_EXIT(
         {
           sched_test::stdout_to_stderr();
+          // Longer than the tasks: main may end while one of them is about to wait.
+          channel<int> never;
+          std::atomic<int> begun{0};
           runq::run(
-              []() -> task<> {
-                std::atomic<int> begun{0};
-                channel<int> never;
+              [&]() -> task<> {
                 for (int i = 0; i != 10; ++i) {
                   runq::go([&]() -> task<> {
                     ++begun;
