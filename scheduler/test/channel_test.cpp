@@ -530,6 +530,10 @@ TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
       co_await yield_until([&] { return begun == 20; });
       // On several processors they may still be about to wait.
       hold_until([&] { return s.stats().idle_procs == procs - 1; }, "all others wait");
+      // Takes the locks that they had, so that this comes after all that they did.
+      std::optional<parcel> sent;
+      EXPECT_EQ(sends->try_receive(sent), channel_result::done);
+      EXPECT_EQ(receives->try_send(parcel(0, alive)), channel_result::done);
     });
     EXPECT_EQ(alive, 0);
   }
