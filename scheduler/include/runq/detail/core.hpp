@@ -276,7 +276,8 @@ inline void ready(goroutine& g) {
   return true;
 }
 
-/// The same by way of the machine's loop, or of the global queue if the task has run for too long.
+/// transfer() when it is no direct one: goes on with `h` from the machine's loop, or, if the task has run for too long,
+/// from the end of the global queue.
 [[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h);
 
 /// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail

@@ -45,8 +45,9 @@ struct closure {
 };
 
 /// A schedulable strand of execution: a task started by go(), or the continuation of one that another processor stole.
-/// Never freed while its scheduler lives, so that a dump may look at any of them; reused.
-struct alignas(64) goroutine {
+/// Never freed while its scheduler lives, so that a dump may look at any of them; reused. Aligned, so that tasks on
+/// different processors share no cache line.
+struct alignas(cache_line) goroutine {
   inject_link<goroutine, policy> link;  // of the queue it is in; the holder's
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;

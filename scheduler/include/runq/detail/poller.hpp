@@ -28,8 +28,8 @@ struct descriptor {
   descriptor* next_free = nullptr;
 };
 
-/// From now on the kernel wakes the calling thread when its time has come. Usually it may do so up to 50 µs later, so
-/// that it wakes several threads at once: as long as many a task's whole sleep.
+/// From now on the kernel wakes the calling thread when its time has come. Usually it may wait up to 50 µs more, to
+/// wake several threads at once; that would triple the monitor's naps, and make every sleep of a task as much longer.
 void sleep_precisely() noexcept;
 
 /// One epoll instance, edge-triggered, and an eventfd to interrupt whoever sleeps in it.
