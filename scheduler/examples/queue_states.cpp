@@ -3,10 +3,21 @@
 // whenever a local queue is full. The brackets hold the two local queues, none of which ever exceeds 256; runqueue is
 // the global one, into which a full queue's older half goes.
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <string>
 
 #include <runq/runq.hpp>
+
+namespace {
+
+// Longer than it takes to start a task, on a slow machine too: the queue fills up.
+void work() {
+  const auto end = runq::clock::now() + std::chrono::microseconds(100);
+  while (runq::clock::now() < end) runq::std_atomics::pause();
+}
+
+}  // namespace
 
 int main() {
   runq::scheduler scheduler({.procs = 2});
@@ -21,7 +32,7 @@ int main() {
     int lines = 0;
     for (int i = 1; i <= tasks; ++i) {
       runq::go([&group] {
-        for (int work = 0; work != 1000; ++work) runq::std_atomics::pause();
+        work();
         group.done();
       });
       const std::string line = scheduler.trace();

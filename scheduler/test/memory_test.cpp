@@ -4,10 +4,14 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 #include "support.hpp"
 
@@ -154,8 +158,23 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_64_more_for_the_lambda) {
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start), 256 + 64 + sizeof(void*));
 }
 
+/// How many threads there are before a test starts any: a sanitizer's own, which comes with the first thread, included.
+std::size_t threads_at_first() {
+  pid_t first = 0;
+  std::thread([&] { first = ::gettid(); }).join();
+  const std::string entry = "/proc/self/task/" + std::to_string(first);
+  EXPECT_TRUE(sched_test::wait_until([&] { return !std::filesystem::exists(entry); }));
+  return sched_test::threads_of_this_process();
+}
+
+// The kernel counts a thread for a while after it was joined.
+bool only_these_threads_remain(std::size_t threads) {
+  return sched_test::wait_until([&] { return sched_test::threads_of_this_process() == threads; });
+}
+
 // A thousand schedulers: threads, frames and records go with them.
 TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
+  const std::size_t threads = threads_at_first();
   const auto use_one = [](std::size_t i) {
     // Not the main task's: a task may be on its way to them when that one ends.
     runq::channel<int> c;
@@ -175,17 +194,15 @@ TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
     ASSERT_EQ(result, 45);
   };
   for (std::size_t i = 0; i != 20; ++i) use_one(i);
-  const std::size_t threads = sched_test::threads_of_this_process();
   const std::size_t bytes = frame_pool_bytes();
   const std::size_t n = std::max<std::size_t>(rounds(10'000), 1'000);
   for (std::size_t i = 0; i != n; ++i) use_one(i);
-  EXPECT_EQ(sched_test::threads_of_this_process(), threads);
+  EXPECT_TRUE(only_these_threads_remain(threads));
   EXPECT_LE(frame_pool_bytes() - bytes, 16 * slab);
 }
 
 TEST(memory, L2_many_schedulers_at_once_leave_nothing) {
-  runq::run([] {});  // with the first thread a sanitizer starts one of its own
-  const std::size_t threads = sched_test::threads_of_this_process();
+  const std::size_t threads = threads_at_first();
   {
     std::vector<std::unique_ptr<runq::scheduler>> all;
     for (int i = 0; i != 50; ++i) all.push_back(std::make_unique<runq::scheduler>(runq::options{.procs = 2}));
@@ -202,7 +219,7 @@ TEST(memory, L2_many_schedulers_at_once_leave_nothing) {
     for (auto& r : runners) r.join();
     EXPECT_EQ(sum, 50);
   }
-  EXPECT_TRUE(sched_test::comes_true([&] { return sched_test::threads_of_this_process() == threads; }));
+  EXPECT_TRUE(only_these_threads_remain(threads));
 }
 
 TEST(memory, a_task_that_was_never_started_is_destroyed_without_having_run) {
