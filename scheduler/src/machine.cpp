@@ -119,7 +119,7 @@ work core::take_local_or_global(processor& p) {
     if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
   }
   if (p.dispatches.get() % global_period == 0 && global.has_work()) {
-    if (goroutine* const g = global.take()) return {.task = g};
+    if (goroutine* const g = global.take()) return work(g);
   }
   if (p.lifo_chain >= lifo_bound) {
     p.lifo_chain = 0;
@@ -129,7 +129,7 @@ work core::take_local_or_global(processor& p) {
   if (p.own_forks.size_approx() != 0) {
     if (const auto f = p.own_forks.pop()) {
       ++p.lifo_chain;
-      return {.fork = *f, .inherits = true};
+      return work(*f, true);
     }
   }
   if (const auto next = p.own_queue.pop()) {
@@ -139,7 +139,7 @@ work core::take_local_or_global(processor& p) {
     } else {
       p.lifo_chain = 0;
     }
-    return {.task = next.task, .inherits = next.from_runnext};
+    return work(next.task, next.from_runnext);
   }
   return take_share(p);
 }
@@ -150,12 +150,12 @@ work core::take_share(processor& p) {
   goroutine* const first = p.own_queue.take_from(global, n);
   // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
   if (p.own_queue.size_approx() != 0) parking.submitted();
-  return {.task = first};
+  return work(first);
 }
 
 work core::take_oldest(processor& p) {
-  if (goroutine* const g = p.own_queue.pop_oldest()) return {.task = g};
-  if (global.has_work()) return {.task = global.take()};
+  if (goroutine* const g = p.own_queue.pop_oldest()) return work(g);
+  if (global.has_work()) return work(global.take());
   return {};
 }
 
@@ -210,7 +210,7 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
   }
   if (tasks) {
     took(tasks.count);
-    return {.task = tasks.value};
+    return work(tasks.value);
   }
   bool lost = tasks.status == steal_status::lost;
   // Asked first, because an attempt costs a fence.
@@ -218,7 +218,7 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
     const auto fork = victim.forks_thief.steal();
     if (fork) {
       took(1);
-      return {.fork = fork.value};
+      return work(fork.value);
     }
     lost |= fork.status == steal_status::lost;
   }
@@ -226,23 +226,23 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
   return {};
 }
 
-void core::run(machine& m, const work& w) {
+void core::run(machine& m, work w) {
   processor& p = *m.held;
-  if (!w.inherits) {
+  if (!w.inherits()) {
     ++p.ticks;
     p.preempt.store(false, std::memory_order::relaxed);
   }
   p.transfers = 0;
   std::coroutine_handle<> next;
-  if (w.task != nullptr) {
-    p.current = w.task;
-    if (w.task->runnable_since != 0) count_wait(p, *w.task);
-    next = w.task->resume;
-  } else {
+  if (w.is_fork()) {
     // A continuation taken by anybody but the child that left it there: that child is on its own from now on.
-    if (chosen.forks == fork_policy::continuation) w.fork->children.detach();
+    if (chosen.forks == fork_policy::continuation) w.fork().children.detach();
     p.current = &take_goroutine(p);
-    next = w.fork->self;
+    next = w.fork().self;
+  } else {
+    p.current = &w.task();
+    if (w.task().runnable_since != 0) count_wait(p, w.task());
+    next = w.task().resume;
   }
   p.current->set_status(task_status::running);
   m.task.store(p.current, std::memory_order::relaxed);

@@ -21,13 +21,26 @@
 
 namespace runq::detail {
 
-/// Something to run: a goroutine from a queue, or a frame from a fork deque.
-struct work {
-  goroutine* task = nullptr;
-  frame* fork = nullptr;
-  bool inherits = false;  // runs in its predecessor's time slice
+/// Something to run: a goroutine from a queue, or a frame from a fork deque. Two words, because it comes back through
+/// every call of the machines' loop: as these it does so in registers.
+class work {
+ public:
+  work() noexcept = default;  // nothing
+  /// `g`, or nothing if it is nullptr. `inherits`: it runs in its predecessor's time slice.
+  explicit work(goroutine* g, bool inherits = false) noexcept : what_(g), inherits_(inherits) {}
+  explicit work(frame* f, bool inherits = false) noexcept : what_(f), is_fork_(true), inherits_(inherits) {}
 
-  [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr || fork != nullptr; }
+  [[nodiscard]] explicit operator bool() const noexcept { return what_ != nullptr; }
+  /// Which of the two it is; it is not nothing.
+  [[nodiscard]] bool is_fork() const noexcept { return is_fork_; }
+  [[nodiscard]] goroutine& task() const noexcept { return *static_cast<goroutine*>(what_); }
+  [[nodiscard]] frame& fork() const noexcept { return *static_cast<frame*>(what_); }
+  [[nodiscard]] bool inherits() const noexcept { return inherits_; }
+
+ private:
+  void* what_ = nullptr;
+  bool is_fork_ = false;
+  bool inherits_ = false;
 };
 
 class core {
@@ -166,7 +179,7 @@ class core {
   [[nodiscard]] work look_around(processor& p);
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
-  void run(machine& m, const work& w);
+  void run(machine& m, work w);
   void evacuate(processor& p);
   void hold(machine& m, processor& p);
   static void leave_processor() noexcept;
