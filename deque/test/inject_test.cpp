@@ -243,6 +243,22 @@ TEST(inject, Q12_processors_that_come_in_turn_empty_it_and_none_gets_nothing) {
   EXPECT_EQ(seen, from_to(1, 100));
 }
 
+TEST(inject, a_look_takes_the_lock_once_and_answers_as_has_work_does) {
+  basic_tasks<probed_task> t(1);
+  probed_queue q;
+  const auto expect_look = [&q](bool work) {
+    probe::reset();
+    EXPECT_EQ(q.look(), work);
+    EXPECT_EQ(probe::count(op::lock), 1U);
+    EXPECT_EQ(q.has_work(), work);
+  };
+  expect_look(false);
+  q.put(t[1]);
+  expect_look(true);
+  EXPECT_EQ(q.take(), t[1]);
+  expect_look(false);
+}
+
 TEST(inject, the_size_can_be_read_without_the_lock_and_is_right_when_nobody_is_busy) {
   basic_tasks<probed_task> t(10);
   probed_queue q;

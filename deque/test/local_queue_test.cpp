@@ -504,6 +504,43 @@ TEST(local_queue, Q16_has_work_is_never_false_at_any_step_of_the_owner_with_two_
   }
 }
 
+TEST(local_queue, Q16_look_answers_as_has_work_does) {
+  machine m(3);
+  EXPECT_FALSE(m.p_seen.look());
+  m.p.push(m[1]);
+  EXPECT_TRUE(m.p_seen.look());
+  m.p.push_next(m[2]);
+  EXPECT_TRUE(m.p_seen.look());
+  EXPECT_EQ(m.p.pop_oldest(), m[1]);
+  EXPECT_TRUE(m.p_seen.look());
+  EXPECT_EQ(m.p.pop().task, m[2]);
+  EXPECT_FALSE(m.p_seen.look());
+}
+
+TEST(local_queue, Q16_look_sees_a_task_that_moves_from_runnext_to_the_ring_meanwhile) {
+  probed_machine m(2);
+  m.p.push_next(m[1]);
+  probe::before(op::rmw, 1, [&m] {  // head and tail were read; runnext is next
+    m.p.push_next(m[2]);
+    EXPECT_EQ(m.p.pop().task, m[2]);
+  });
+  EXPECT_TRUE(m.p_seen.look());
+  EXPECT_TRUE(probe::happened());
+  EXPECT_EQ(m.p.pop().task, m[1]);
+}
+
+TEST(local_queue, next_is_free_until_a_task_is_pushed_there) {
+  machine m(2);
+  EXPECT_TRUE(m.p.next_is_free());
+  m.p.push(m[1]);
+  EXPECT_TRUE(m.p.next_is_free());
+  m.p.push_next(m[2]);
+  EXPECT_FALSE(m.p.next_is_free());
+  EXPECT_EQ(m.p.pop().task, m[2]);
+  EXPECT_TRUE(m.p.next_is_free());
+  EXPECT_EQ(m.p.pop().task, m[1]);
+}
+
 // ---- handles --------------------------------------------------------------------------------------------------------
 
 using owner_handle = machine::local::owner;

@@ -132,6 +132,29 @@ TEST(runnext, has_work_says_whether_it_is_filled) {
   EXPECT_FALSE(thief.has_work());
 }
 
+TEST(runnext, look_answers_as_has_work_does_and_changes_nothing) {
+  slot s;
+  auto owner = s.make_owner();
+  const auto thief = s.make_thief();
+  EXPECT_FALSE(thief.look());
+  EXPECT_FALSE(owner.occupied());
+  EXPECT_EQ(owner.put(1), std::nullopt);
+  EXPECT_TRUE(thief.look());
+  EXPECT_TRUE(owner.occupied());
+  EXPECT_EQ(owner.take(), 1);
+  EXPECT_FALSE(thief.look());
+  EXPECT_FALSE(owner.occupied());
+}
+
+// A put() orders itself after a look() only if that is a read-modify-write of the slot.
+TEST(runnext, a_look_is_one_read_modify_write) {
+  probed_slot s;
+  probe::reset();
+  EXPECT_FALSE(s.make_thief().look());
+  EXPECT_EQ(probe::count(op::rmw), 1U);
+  EXPECT_EQ(probe::atomics(), 1U);
+}
+
 TEST(runnext, Q2_a_put_makes_one_read_modify_write_and_a_take_at_most_one) {
   probed_slot s;
   auto owner = s.make_owner();

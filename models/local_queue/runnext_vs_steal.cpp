@@ -26,7 +26,9 @@ struct displaced_vs_stolen final : local_queue_model<2> {
 };
 
 // Go's test of runqempty, in small: task 1 is in runnext; at every moment some task is in the queue.
-// Owner: push_next(2), which moves 1 to the ring, then pop, which takes 2 ‖ observer: is there work?
+// Owner: push_next(2), which moves 1 to the ring, then pop, which takes 2 ‖ observer: is there work, by has_work() or
+// by look()?
+template <bool ByLook>
 struct never_idle final : local_queue_model<2> {
   never_idle() { push_next(owner, 1); }
   void thread(unsigned index) override {
@@ -34,7 +36,9 @@ struct never_idle final : local_queue_model<2> {
       push_next(owner, 2);
       require(pop(owner) == 2, "pop did not take the runnext task first");
     } else {
-      require(owner.queue.make_thief().has_work(), "has_work() said no although a task was in the queue all the time");
+      const auto thief = owner.queue.make_thief();
+      require(ByLook ? thief.look() : thief.has_work(),
+              "there was no work although a task was in the queue all the time");
     }
   }
   void finish() override { finish_with(owner); }
@@ -74,13 +78,22 @@ const bool added[] = {
                     {"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<never_idle>({
+    add_case<never_idle<false>>({
         .name = "local_queue/never_idle",
         .property = "has_work() never says no while a task moves from runnext to the ring (two parties)",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"take_relaxed", "runnext.take", std::memory_order::relaxed},
                     {"has_work_relaxed", "runnext.has_work", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<never_idle<true>>({
+        .name = "local_queue/never_idle_to_look",
+        .property = "look() never says no while a task moves from runnext to the ring (two parties)",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 4},
+        .mutants = {{"look_release", "runnext.look", std::memory_order::release},
+                    {"look_relaxed", "runnext.look", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
     add_case<published_is_seen>({

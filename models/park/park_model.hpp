@@ -50,7 +50,7 @@ class park_model : public scenario {
 
   // -- what park_protocol asks of its host --
 
-  [[nodiscard]] bool work_anywhere() const {
+  [[nodiscard]] virtual bool work_anywhere() const {
     for (const processor& p : processors) {
       if (has_work(p.queue)) return true;
     }
@@ -132,11 +132,11 @@ class park_model : public scenario {
     }
     return nullptr;
   }
-  task* take_local_or_global(processor& p) {
+  virtual task* take_local_or_global(processor& p) {
     task* const t = take(p.queue);
     return t != nullptr ? t : take(global);
   }
-  task* steal(const processor& mine) {
+  virtual task* steal(const processor& mine) {
     const unsigned n = parking.limit();
     for (processor& p : processors) {
       if (&p == &mine || (p.index < n && !p.made.get())) continue;

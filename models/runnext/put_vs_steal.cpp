@@ -66,6 +66,32 @@ struct put_vs_steal final : runnext_model<2> {
   }
 };
 
+// What look() is for. Owner: a store, put, a load ‖ who is about to sleep: a store, look, a load, of each other's:
+// one of the two comes second, and sees what the other did before.
+struct look_vs_put final : runnext_model<1> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      owner_was_here.store(1, std::memory_order::relaxed);
+      put(1);
+      sleeper_seen = sleeper_was_here.load(std::memory_order::relaxed) == 1;
+    } else {
+      sleeper_was_here.store(1, std::memory_order::relaxed);
+      occupied = slot.make_thief().look();
+      const bool owner_seen = owner_was_here.load(std::memory_order::relaxed) == 1;
+      require(!occupied || owner_seen, "look() told of an element whose owner's doings are not visible");
+    }
+  }
+  void finish() override {
+    require(occupied || sleeper_seen, "neither look() saw the element, nor the owner who looked");
+    runnext_model::finish();
+  }
+
+  model::atomic<int> owner_was_here{0};
+  model::atomic<int> sleeper_was_here{0};
+  bool sleeper_seen = false;
+  bool occupied = false;
+};
+
 // Owner: put put take put take put ‖ three thieves.
 struct three_thieves final : runnext_model<4> {
   void thread(unsigned index) override {
@@ -117,6 +143,15 @@ struct comes_back final : runnext_model<1> {
 };
 
 const bool added[] = {
+    add_case<look_vs_put>({
+        .name = "runnext/look_vs_put",
+        .property = "of a look() and a put() one comes first, and the other sees what was done before it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"put_release", "runnext.put", std::memory_order::release},
+                    {"look_acquire", "runnext.look", std::memory_order::acquire}},
+        .progress = progress_claim::lock_free,
+    }),
     add_case<put_vs_steal>({
         .name = "runnext/put_vs_steal",
         .property = "displaced, taken or stolen: every task runs exactly once, its contents visible",

@@ -82,7 +82,7 @@ void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> se
   call.g->set_status(task_status::runnable);
   calls_queued_.fetch_add(1, std::memory_order::relaxed);
   global.put(call.g);
-  parking.submitted();
+  parking.submitted_in_order();
 }
 
 }  // namespace runq::detail

@@ -153,8 +153,7 @@ goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char
 void core::spawn(processor& p, frame& root, closure* callable, const char* name) {
   goroutine& g = enlist(take_goroutine(p), root, callable, name);
   ++p.spawned;
-  p.overflowed += p.own_queue.push_next(&g);
-  parking.submitted();
+  p.overflowed += parking.submit_next(p.own_queue, &g);
 }
 
 void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name) {
@@ -169,7 +168,7 @@ void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const
     outside_spawned_.fetch_add(1, std::memory_order::release);
   }
   global.put(g);
-  parking.submitted();
+  parking.submitted_in_order();
 }
 
 void core::end_task(processor& p, frame& root) noexcept {
@@ -212,14 +211,14 @@ void fork_apart(processor& p, frame& parent, frame& child) {
   if (p.home.chosen.forks == fork_policy::child) {
     if (!p.own_forks.push(&child)) throw std::bad_alloc();
     parent.children.detach();
+    p.home.parking.submitted();
   } else {
     goroutine& g = p.home.take_goroutine(p);
     g.resume = child.self;
     g.set_status(task_status::runnable);
     parent.children.detach();
-    p.overflowed += p.own_queue.push_next(&g);
+    p.overflowed += p.home.parking.submit_next(p.own_queue, &g);
   }
-  p.home.parking.submitted();
 }
 
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept {

@@ -291,10 +291,10 @@ bool core::work_anywhere() const noexcept {
   if (earliest_timer() <= now()) return true;
   const unsigned n = parking.limit();
   for (unsigned i = 0; i != n; ++i) {
-    if (processors_[i]->queue_thief.has_work() || processors_[i]->forks_thief.has_work()) return true;
+    if (processors_[i]->queue_thief.look() || processors_[i]->forks_thief.has_work()) return true;
   }
   // Last, because a task that yields goes from a processor to the global queue.
-  return global.has_work();
+  return global.look();
 }
 
 void core::start_machine(processor& p) {

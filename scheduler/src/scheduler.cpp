@@ -81,7 +81,7 @@ void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   g.set_status(task_status::runnable);
   p.home.global.put(&g);
   // The task may run elsewhere from here on, and this awaiter with it.
-  p.home.parking.submitted();
+  p.home.parking.submitted_in_order();
 }
 
 void throw_no_task() { throw_misuse("runq: only a task can wait; this thread runs none"); }

@@ -25,7 +25,7 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
     // Behind all others, as yield(): a timer that is due at once could fire before they have had their turn.
     g.set_status(task_status::runnable);
     home.global.put(&g);
-    home.parking.submitted();
+    home.parking.submitted_in_order();
     return;
   }
   node_.who = &g;

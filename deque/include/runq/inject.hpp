@@ -199,6 +199,13 @@ class inject {
     return size_.load(std::memory_order::acquire) != 0;
   }
 
+  /// The same under the lock, for who is about to sleep: of this and a put() one comes first, so either this sees the
+  /// element, or that put(), once it returns, sees everything that the caller did before this. Any thread. Locks.
+  [[nodiscard]] bool look() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return !list_.empty();
+  }
+
   /// The number of elements a moment ago, for statistics. Takes no lock. Any thread.
   [[nodiscard]] std::size_t size_approx() const noexcept {
     // [inject.size] relaxed: a guess.
@@ -213,7 +220,7 @@ class inject {
     size_.store(list_.size(), std::memory_order::release);
   }
 
-  typename atomics::mutex mutex_;
+  mutable typename atomics::mutex mutex_;
   chain list_;                                           // under mutex_
   typename atomics::template atomic<std::size_t> size_;  // written under mutex_, read without
 };

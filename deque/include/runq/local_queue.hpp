@@ -98,6 +98,9 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return displaced ? push(*displaced) : 0;
   }
 
+  /// Whether the runnext slot is free, so that push_next() displaces nothing. Owner only. Wait-free.
+  [[nodiscard]] bool next_is_free() noexcept { return !runnext_.occupied(); }
+
   /// Queues a batch, in order, with one publication; what does not fit goes to the global queue, in order, under one
   /// lock. Returns how many went there. Owner only. Lock-free while there is room.
   std::size_t push_batch(chain&& batch) noexcept {
@@ -193,14 +196,13 @@ class basic_local_queue<Link, Capacity, Index>::thief {
   /// the owner is then awake and about to publish it. Lock-free: it looks again only when the owner has pushed
   /// meanwhile.
   [[nodiscard]] bool has_work() const noexcept {
-    for (;;) {
-      const auto seen = ring_.observe();
-      if (!seen.empty()) return true;
-      // The task that push_next() displaces moves from runnext to the ring. Reading the ring first and runnext second
-      // could miss it in both places, so the ring's tail is read once more.
-      if (runnext_.has_work()) return true;
-      if (!ring_.pushed_since(seen)) return false;
-    }
+    return ring_or([this] { return runnext_.has_work(); });
+  }
+
+  /// The same for who is about to sleep: of this and a push_next() that displaces nothing (owner::next_is_free()) one
+  /// comes first, as with runnext's look(). Lock-free, as has_work().
+  [[nodiscard]] bool look() const noexcept {
+    return ring_or([this] { return runnext_.look(); });
   }
 
   /// A guess at the number of tasks in the ring, 0 … Capacity, for statistics and for choosing victims. Wait-free.
@@ -211,6 +213,18 @@ class basic_local_queue<Link, Capacity, Index>::thief {
   friend class owner;
   explicit thief(const basic_local_queue& q) noexcept
       : ring_(q.ring_.make_thief()), runnext_(q.runnext_.make_thief()) {}
+
+  template <class Next>
+  [[nodiscard]] bool ring_or(Next&& next_has_work) const noexcept {
+    for (;;) {
+      const auto seen = ring_.observe();
+      if (!seen.empty()) return true;
+      // The task that push_next() displaces moves from runnext to the ring. Reading the ring first and runnext second
+      // could miss it in both places, so the ring's tail is read once more.
+      if (next_has_work()) return true;
+      if (!ring_.pushed_since(seen)) return false;
+    }
+  }
 
   typename ring_type::thief ring_;
   typename runnext_type::thief runnext_;

@@ -72,9 +72,10 @@ class basic_runnext<T, Atomics>::owner {
   [[nodiscard]] std::optional<T> put(T value) noexcept {
     enter();
     Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
-    // [runnext.put] release: pairs with [runnext.steal.claim]; weaker: a thief runs a task whose contents it cannot
-    // see. No acquire: whatever is displaced was put here by this owner.
-    const T displaced = slot_->exchange(value, std::memory_order::release);
+    // [runnext.put] acq_rel: pairs with [runnext.steal.claim]; without release a thief runs a task whose contents it
+    // cannot see. Pairs with [runnext.look]; without acquire a scheduler that relies on it leaves a task beside one who
+    // sleeps.
+    const T displaced = slot_->exchange(value, std::memory_order::acq_rel);
     if (displaced == T{}) return std::nullopt;
     return displaced;
   }
@@ -90,6 +91,14 @@ class basic_runnext<T, Atomics>::owner {
     const T value = slot_->exchange(T{}, std::memory_order::release);
     if (value == T{}) return std::nullopt;
     return value;
+  }
+
+  /// Whether the slot holds an element, which a put() would displace; a thief may take it meanwhile. Owner only.
+  /// Wait-free.
+  [[nodiscard]] bool occupied() noexcept {
+    enter();
+    // [runnext.occupied] relaxed: only the owner fills the slot; seen empty, it is empty.
+    return slot_->load(std::memory_order::relaxed) != T{};
   }
 
   /// Makes the next thread that uses this handle its owner, as a move would.
@@ -138,6 +147,17 @@ class basic_runnext<T, Atomics>::thief {
   [[nodiscard]] bool has_work() const noexcept {
     // [runnext.has_work] acquire: pairs with [runnext.take]; weaker: as there.
     return slot_->load(std::memory_order::acquire) != T{};
+  }
+
+  /// The same as a read-modify-write, so that of this and a put() one comes first: either this sees that the slot was
+  /// filled, or that put(), once it returns, sees everything that the caller did before this. For who is about to
+  /// sleep: a put() then needs no fence before it asks who sleeps. It costs the owner a cache miss. Any thread.
+  /// Wait-free.
+  [[nodiscard]] bool look() const noexcept {
+    T empty{};
+    // [runnext.look] acq_rel: release pairs with [runnext.put]; acquire, on failure as well, as [runnext.has_work];
+    // weaker: as there.
+    return !slot_->compare_exchange_strong(empty, T{}, std::memory_order::acq_rel, std::memory_order::acquire);
   }
 
  private:

@@ -31,6 +31,7 @@ task* runnext_put(runnext::owner& o, task* t) { return o.put(t).value_or(nullptr
 task* runnext_take(runnext::owner& o) { return o.take().value_or(nullptr); }
 task* runnext_steal(const runnext::thief& v) { return v.steal().value; }
 bool runnext_has_work(const runnext::thief& v) { return v.has_work(); }
+bool runnext_look(const runnext::thief& v) { return v.look(); }
 
 bool chase_lev_push(chase_lev::owner& o, task* t) { return o.push(t); }
 task* chase_lev_pop(chase_lev::owner& o) { return o.pop().value_or(nullptr); }

@@ -13,7 +13,9 @@
 //   3. A spinning machine that finds nothing gives up its processor, stops spinning, and looks at all queues once
 //      more before it sleeps.                                                                       rest()
 // Rules 1 and 3 are the two sides of a Dekker handshake: publish work, fence, read `spinning_` ‖ lower `spinning_`,
-// fence, read all queues. With both fences one of the two sees the other.
+// fence, read all queues. With both fences one of the two sees the other. The submitter needs none if it publishes by
+// a read-modify-write, or under a lock, and the look is one on the same place, or takes that lock: whichever of the two
+// comes second then sees what the first one did before.                                          submitted_in_order()
 // Machines that were not spinning do not look again; `need_spinning_` covers them: a submitter who finds neither a
 // spinner nor an idle processor leaves a request, and a machine that is about to give up its processor heeds it.
 #pragma once
@@ -56,7 +58,8 @@ struct park_machine {
 };
 
 /// The protocol. `Host` is the scheduler around it:
-///   bool work_anywhere()            whether any queue holds a task: asked before sleeping, with no lock held
+///   bool work_anywhere()            whether any queue holds a task: asked before sleeping, with no lock held;
+///                                   see submitted_in_order()
 ///   bool surplus(Processor&)        whether that processor is one too many since the last resize()
 ///   Processor& processor_at(unsigned)  the i-th processor, for resize()
 ///   void start_machine(Processor&)  starts one more machine, spinning, with that processor
@@ -84,11 +87,33 @@ class park_protocol {
     // [park.submit.fence] seq_cst: pairs with [park.rest.fence]; weaker: the last spinner goes to sleep beside the
     // task.
     Atomics::fence(std::memory_order::seq_cst);
-    // [park.submit.spinning] relaxed: ordered by the fence.
+    submitted_in_order();
+  }
+
+  /// The same after the task was published by an acquire and release read-modify-write of a place, or under a lock,
+  /// with which work_anywhere() looks as well: without the fence, which is what submitted() costs. Any thread.
+  void submitted_in_order() {
+    // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
     if (spinning_.load(std::memory_order::relaxed) != 0) return;
-    // [park.submit.need] relaxed: ordered by the fence: who withdraws the request looks at all queues after a fence.
+    // [park.submit.need] relaxed: likewise: who withdraws the request looks at all queues after a fence.
     if (need_spinning_.load(std::memory_order::relaxed) != 0) return;
     wake_one();
+  }
+
+  /// Makes `task` the next to run in the local_queue of `queue`, and wakes a machine if one is needed. Returns how many
+  /// tasks went to the global queue on that account. With work_anywhere() that look()s, there is a fence only when a
+  /// task is displaced: on its way to the ring it is nobody's, and who looks meanwhile has no place to find it in
+  /// order. The queue's owner.
+  template <class Owner, class Task>
+  std::size_t submit_next(Owner& queue, Task* task) {
+    const bool in_order = queue.next_is_free();
+    const std::size_t overflowed = queue.push_next(task);
+    if (in_order) {
+      submitted_in_order();
+    } else {
+      submitted();
+    }
+    return overflowed;
   }
 
   /// Whether machine `m` may look for work elsewhere: at most half as many machines as are busy do so, because more

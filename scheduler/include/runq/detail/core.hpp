@@ -268,13 +268,12 @@ inline void ready(goroutine& g) {
   core& home = *g.home;
   processor* const p = this_processor();
   if (p != nullptr && &p->home == &home) {
-    if (const std::size_t overflowed = p->own_queue.push_next(&g); overflowed != 0) p->overflowed += overflowed;
-    home.parking.submitted();
+    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &g)) p->overflowed += overflowed;
     return;
   }
   const core::visit here(home);
   home.global.put(&g);
-  home.parking.submitted();
+  home.parking.submitted_in_order();
 }
 
 /// Puts the task `g`, which is to go on at g.resume, at the end of the global queue if it has run for too long: then it
@@ -285,7 +284,7 @@ inline void ready(goroutine& g) {
   ++p.preempted;
   g.set_status(task_status::runnable);
   p.home.global.put(&g);
-  p.home.parking.submitted();
+  p.home.parking.submitted_in_order();
   return true;
 }
 

@@ -39,6 +39,7 @@ class processor_queue {
 class processor_queue::thief {
  public:
   [[nodiscard]] bool has_work() const noexcept { return false; }
+  [[nodiscard]] bool look() const noexcept { return false; }
   [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
 };
 
@@ -50,6 +51,7 @@ class processor_queue::owner {
     return 1;
   }
   std::size_t push_next(goroutine* g) noexcept { return push(g); }
+  [[nodiscard]] bool next_is_free() const noexcept { return true; }
   std::size_t push_batch(goroutine_list&& batch) noexcept {
     const std::size_t n = batch.size();
     global_->splice(std::move(batch));
