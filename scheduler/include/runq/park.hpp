@@ -57,14 +57,13 @@ struct park_machine {
   cell<bool> spinning{false};             // the machine's; the waker's while it wakes it
 };
 
-/// The protocol. `Host` is the scheduler around it:
-///   bool work_anywhere()            whether any queue holds a task: asked before sleeping, with no lock held;
-///                                   see submitted_in_order()
-///   bool surplus(Processor&)        whether that processor is one too many since the last resize()
-///   Processor& processor_at(unsigned)  the i-th processor, for resize()
-///   void start_machine(Processor&)  starts one more machine, spinning, with that processor
-///   Machine* this_idle_machine()    the calling thread's machine if it holds no processor; nullptr: it does, or is
-///   none void all_idle()                 with the lock held: no machine holds a processor
+/// The protocol. `Host` is the scheduler around it, and has
+/// - `bool work_anywhere()`: whether any queue holds a task, by its look() where it has one; called without the lock
+/// - `bool surplus(Processor&)`: whether that processor is one too many since the last resize()
+/// - `Processor& processor_at(unsigned)`: the i-th processor, for resize()
+/// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
+/// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
+/// - `void all_idle()`: with the lock held: no machine holds a processor
 ///
 /// Any thread may call submitted(); a machine calls the others for itself. Wake-ups take a lock, so this is not
 /// lock-free; submitted() is wait-free while somebody spins or a request is pending.
