@@ -40,7 +40,9 @@ void core::monitor() {
     }
     (void)monitor_parker_.park_for(nap);
     print_trace(next_trace);
-    if (trace_period_ == never && slow && parking.idle_processors() >= parking.limit()) sleep_deeply();
+    if (trace_period_ == never && slow && parking.idle_processors() >= parking.limit() && nothing_ran(seen)) {
+      sleep_deeply();
+    }
     const instant t = now();
     if (events.in_use() && !sleeping.watched() && t - events.last_poll.load(std::memory_order::relaxed) > poll_period) {
       (void)events.poll(0);
@@ -53,6 +55,15 @@ void core::monitor() {
     }
     rhythm.looked(did_something);
   }
+}
+
+// Since the monitor's last round. To sleep deeply and to be woken costs more system calls than one more nap, and where
+// a task sleeps for less than that, it would be done between any two naps.
+bool core::nothing_ran(const std::vector<watched>& seen) const noexcept {
+  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
+    if (seen[i].tick != processors_[i]->ticks.get()) return false;
+  }
+  return true;
 }
 
 void core::sleep_deeply() {

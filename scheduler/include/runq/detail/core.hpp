@@ -166,6 +166,7 @@ class core {
   struct watched;
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   void print_trace(instant& next) const;
+  [[nodiscard]] bool nothing_ran(const std::vector<watched>& seen) const noexcept;
   void sleep_deeply();
   /// A machine has taken a processor: the monitor may not sleep deeply.
   void wake_monitor() noexcept;
