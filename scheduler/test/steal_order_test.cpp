@@ -29,6 +29,12 @@ std::vector<std::uint32_t> visits(steal_order::walk walk) {
   return seen;
 }
 
+TEST(steal_order, has_one_position_at_first) {
+  const steal_order order;
+  EXPECT_EQ(order.size(), 1U);
+  EXPECT_EQ(visits(order.start(7)), std::vector<std::uint32_t>{0});
+}
+
 TEST(steal_order, Q8_every_walk_visits_every_processor_once) {
   for (std::uint32_t n = 1; n <= most; ++n) {
     const steal_order order = order_of(n);

@@ -27,7 +27,7 @@ class fast_random {
 /// source of the idea: stealOrder in Go's runtime/proc.go.
 class steal_order {
  public:
-  /// For n ≥ 1.
+  /// For n ≥ 1; at first n is 1.
   void reset(std::uint32_t n) {
     n_ = n;
     steps_.clear();
@@ -62,8 +62,8 @@ class steal_order {
   }
 
  private:
-  std::uint32_t n_ = 0;
-  std::vector<std::uint32_t> steps_;
+  std::uint32_t n_ = 1;
+  std::vector<std::uint32_t> steps_{1};
 };
 
 }  // namespace runq::detail
