@@ -35,7 +35,7 @@ BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 
 # What the schedulers are asked for. Boost.Fiber's stacks of 128 KiB and Go's of 2 KiB set limits of their own.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6, "pingpong": 100000,
-         "yield": 300, "memory": 200000, "idle": 1000, "pipes": 20000, "echo": 200, "sleep": 200, "blocking": 20,
+         "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200, "sleep": 200, "blocking": 20,
          "parked": 10000}
 SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "pingpong": 50, "yield": 3,
          "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5, "blocking": 1, "parked": 20}

@@ -151,7 +151,8 @@ struct grain {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
 }
-/// CPU ms per second of this process while the calling thread sleeps.
+/// CPU ms per second of this process while the calling thread sleeps. That thread's own falling asleep and waking up
+/// is part of it: some 0.03 ms, so `ms` should be some thousands.
 [[nodiscard]] inline double idle_cpu(long ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, 300L)));  // until spinners have gone to sleep
   const double before = cpu_ms();

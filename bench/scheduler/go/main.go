@@ -344,7 +344,7 @@ func parked(n int) float64 {
 			}()
 		}
 	}
-	cpu := idle(n / 10)
+	cpu := idle(n / 4)
 	for _, c := range all {
 		c.(*net.UnixConn).CloseWrite()
 	}
