@@ -29,11 +29,43 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
     require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
     // It can be used again.
     started = 0;
+    require(parking.limit() == 0, "a stopped scheduler has processors");
     parking.restart(1);
-    require(parking.resize(1) == 0, "a stopped scheduler had processors");
+    require(parking.limit() == 1, "a scheduler that was started again has not its processors");
     parking.submitted();
     require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes nobody");
     require(!parking.need_spinning(), "one more machine is asked for in a scheduler that has just started");
+  }
+};
+
+// One processor of two, and a request for more. Outside: stop, and when the machine has left, restart ‖ outside, after
+// the stop: there are two now ‖ machine 0, busy until the stop. Machine 1, which answers the request, has a processor
+// of its own.
+struct resize_vs_restart final : park_model<2, 2, 2> {
+  resize_vs_restart() {
+    parking.resize(1);
+    settle(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.stop();
+      tell(2);
+      wait_for(1);
+      parking.restart(2);
+    } else if (index == 1) {
+      wait_for(2);
+      require(parking.resize(2) == 1, "resize() did not return the former number");
+    } else {
+      wait_for(2);
+      while (run_one(machines[0]) != 0) continue;
+      tell(1);
+    }
+  }
+  void finish() override {
+    require(parking.limit() == 2, "the new number of processors was forgotten");
+    require(parking.idle_processors() + parking.held() == 2, "a processor is neither idle nor held, or both");
+    require(started == 2 && parking.held() == 1, "not one machine holds a processor");
   }
 };
 
@@ -187,6 +219,13 @@ const bool added[] = {
     add_case<stop_vs_submit<true>>({
         .name = "park/stop_vs_sleeper",
         .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a sleeping machine",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<resize_vs_restart>({
+        .name = "park/resize_vs_restart",
+        .property =
+            "a resize beside the end of a run puts no processor in two places: stop, restart ‖ resize ‖ machine",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),

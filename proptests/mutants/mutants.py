@@ -229,7 +229,7 @@ MUTANTS = [
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);""",
      ["drain_takes_runnext_first_then_the_ring_in_order"]),
     ("has_work_forgets_runnext", "local_queue", "local_queue.hpp",
-     "if (runnext_.has_work()) return true;", "", [HAS_WORK]),
+     "if (next_has_work()) return true;", "", [HAS_WORK]),
     ("size_approx_counts_runnext", "local_queue", "local_queue.hpp",
      """choosing victims. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return ring_.size_approx(); }""",

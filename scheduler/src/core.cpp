@@ -248,17 +248,15 @@ void core::run_main(frame& root) {
   spawn_outside(1, root, nullptr, "main");
   detach();
   await();
-  const unsigned procs = parking.limit();
   stop();
   main_.store(nullptr, std::memory_order::relaxed);
   // Ready for the next run.
   ending_.store(false, std::memory_order::relaxed);
-  parking.restart(made_);
   {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = true;
   }
-  parking.resize(procs);
+  parking.restart(made_);
   // Tasks that were started meanwhile.
   if (global.has_work()) parking.submitted();
   end_to_wait();
@@ -463,6 +461,8 @@ void core::detach() noexcept {
 
 unsigned core::resize(unsigned n) {
   if (n == 0 || n > options::max_procs) throw_misuse("runq: set_procs() takes 1 … options::max_procs, 1024");
+  // It may take a processor, to start a machine with it.
+  const visit here(*this);
   {
     const std::lock_guard lock(machines_mutex_);
     make_processors(n);

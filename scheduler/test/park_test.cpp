@@ -235,6 +235,23 @@ TEST(park, L11_a_surplus_processor_is_retired_and_comes_back) {
   EXPECT_EQ(second.handed.get()->index, 1U);
 }
 
+TEST(park, L11_a_resize_after_the_stop_takes_effect_at_the_restart) {
+  host h(2);
+  h.all_busy();
+  ASSERT_TRUE(h.parking.need_spinning());
+  h.parking.stop();
+  EXPECT_EQ(h.parking.resize(3), 2U);
+  EXPECT_EQ(h.parking.idle_processors(), 0U) << "nobody may take a processor of a scheduler that has stopped";
+  h.parking.submitted();
+  EXPECT_EQ(h.started.size(), 2U);
+  h.parking.restart(16);
+  EXPECT_EQ(h.parking.limit(), 3U);
+  EXPECT_EQ(h.started.size(), 3U) << "the request is answered";
+  EXPECT_EQ(h.parking.idle_processors() + h.parking.held(), 3U);
+  EXPECT_EQ(h.parking.resize(4), 3U);
+  EXPECT_EQ(h.parking.idle_processors() + h.parking.held(), 4U);
+}
+
 TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_keeps_it) {
   host h(2);
   h.all_busy();

@@ -279,33 +279,16 @@ class park_protocol {
 
   /// From now on there are `n` processors. New ones are idle, and one is woken if a submitter has asked for one before
   /// there was any; idle ones that are too many go at once, the others when their machines notice (surplus(),
-  /// retire()). Returns the former number. Any thread.
+  /// retire()). After stop() this takes effect at restart(). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
     bool asked = false;
     {
       const std::lock_guard lock(mutex_);
-      // [park.resize.before] relaxed: written under the lock only.
-      before = limit_.load(std::memory_order::relaxed);
-      // [park.resize.limit] release: pairs with [park.limit]: who sees the number also sees the processors, which may
-      // have been made just before. Who sees it late retires late.
-      limit_.store(n, std::memory_order::release);
-      drop_surplus();
-      for (unsigned i = n; i-- != 0;) {
-        Processor& p = host_.processor_at(i);
-        if (!p.retired.get()) continue;
-        if (Machine* const returning = pop_returning(p)) {
-          p.retired.set(false);
-          held_.set(held_.get() + 1);
-          returning->parker.unpark();
-          continue;
-        }
-        push_idle(p);
-        // [park.resize.need] relaxed: set under the lock. Tasks that no spinner is about to find have left a request.
-        asked = need_spinning_.load(std::memory_order::relaxed) != 0;
-      }
-      // The machine that submitted() wakes below answers it.
-      if (asked) withdraw_request();
+      before = wanted_.get();
+      wanted_.set(n);
+      // A processor that became idle now would be so again at restart(), and two machines would come to hold it.
+      if (!stopping_.get()) asked = set_limit(n);
     }
     if (asked) submitted();
     return before;
@@ -334,12 +317,18 @@ class park_protocol {
     wake_all(sleeping);
   }
 
-  /// Makes the protocol as new, with no processor, after stop() and after all machines have left. Then resize().
+  /// Makes the protocol as new, after stop() and after all machines have left, with as many processors as the last
+  /// resize() said, which are among the first `processors_made`.
   void restart(unsigned processors_made) {
-    const std::lock_guard lock(mutex_);
-    stopping_.set(false);
-    held_.set(0);
-    for (unsigned i = 0; i != processors_made; ++i) host_.processor_at(i).retired.set(true);
+    bool asked = false;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_.set(false);
+      held_.set(0);
+      for (unsigned i = 0; i != processors_made; ++i) host_.processor_at(i).retired.set(true);
+      asked = set_limit(wanted_.get());
+    }
+    if (asked) submitted();
   }
 
   /// The machine that start_machine() was to start was not started, because the scheduler stops. The caller of that.
@@ -385,6 +374,31 @@ class park_protocol {
   }
 
  private:
+  // With the lock held. Whether the caller is to call submitted(), once it has released the lock.
+  [[nodiscard]] bool set_limit(unsigned n) {
+    bool asked = false;
+    // [park.resize.limit] release: pairs with [park.limit]: who sees the number also sees the processors, which may
+    // have been made just before. Who sees it late retires late.
+    limit_.store(n, std::memory_order::release);
+    drop_surplus();
+    for (unsigned i = n; i-- != 0;) {
+      Processor& p = host_.processor_at(i);
+      if (!p.retired.get()) continue;
+      if (Machine* const returning = pop_returning(p)) {
+        p.retired.set(false);
+        held_.set(held_.get() + 1);
+        returning->parker.unpark();
+        continue;
+      }
+      push_idle(p);
+      // [park.resize.need] relaxed: set under the lock. Tasks that no spinner is about to find have left a request.
+      asked = need_spinning_.load(std::memory_order::relaxed) != 0;
+    }
+    // The machine that submitted() wakes then answers it.
+    if (asked) withdraw_request();
+    return asked;
+  }
+
   // A woken machine may be gone at once.
   static void wake_all(Machine* first) {
     while (first != nullptr) {
@@ -585,6 +599,7 @@ class park_protocol {
   cell<Machine*> idle_machines_{nullptr};  // under the lock
   cell<unsigned> held_{0U};                // under the lock: processors in the hands of machines, or on the way there
   cell<bool> stopping_{false};             // under the lock
+  cell<unsigned> wanted_{0U};              // under the lock: the limit, or what it will be after restart()
   cell<unsigned> without_processor_{0U};   // under the lock
   // Machines that wait for a processor in the middle of a task; under the lock.
   cell<Machine*> first_returning_{nullptr};
