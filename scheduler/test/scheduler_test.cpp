@@ -597,6 +597,7 @@ TEST(scheduler, L2_what_is_done_while_a_run_ends) {
     runq::channel<int> never;
     std::string second;
     std::atomic<int> ran{0};
+    std::atomic<bool> begun{false};
     const auto start_one = [&] { s.attach().go([&, here = std::make_shared<goes_down>(alive)] { ++ran; }); };
     s.run([&]() -> task<> {
       runq::go([&]() -> task<> {
@@ -606,9 +607,10 @@ TEST(scheduler, L2_what_is_done_while_a_run_ends) {
             start_one();
           }).join();
         });
+        begun = true;
         (void)co_await never.receive();
       });
-      co_await yield_until([&] { return s.stats().idle_procs == 1; });
+      co_await yield_until([&] { return begun && s.stats().idle_procs == 1; });
     });
     EXPECT_EQ(second, refused);
     s.wait();
