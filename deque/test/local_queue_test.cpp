@@ -456,17 +456,26 @@ TEST(local_queue, crosses_the_wrap_of_a_narrow_counter) {
 // ---- has_work: false is a promise -----------------------------------------------------------------------------------
 
 // Go's own story: the task in runnext is kicked into the ring after the observer has looked there.
-TEST(local_queue, Q16_has_work_sees_a_task_that_moves_from_runnext_to_the_ring_meanwhile) {
+template <class Ask>
+void sees_a_task_that_moves_meanwhile(op reads_runnext, std::size_t nth, Ask&& there_is_work) {
   probed_machine m(2);
   m.p.push_next(m[1]);
-  probe::before(op::load, 3, [&m] {  // head and tail were read; runnext is next
+  probe::before(reads_runnext, nth, [&m] {  // head and tail were read; runnext is next
     m.p.push_next(m[2]);
     EXPECT_EQ(m.p.pop().task, m[2]);
   });
-  EXPECT_TRUE(m.p_seen.has_work());
+  EXPECT_TRUE(there_is_work(m.p_seen));
   EXPECT_TRUE(probe::happened());
   EXPECT_EQ(m.p.pop().task, m[1]);
-  EXPECT_FALSE(m.p_seen.has_work());
+  EXPECT_FALSE(there_is_work(m.p_seen));
+}
+
+TEST(local_queue, Q16_has_work_sees_a_task_that_moves_from_runnext_to_the_ring_meanwhile) {
+  sees_a_task_that_moves_meanwhile(op::load, 3, [](const auto& seen) { return seen.has_work(); });
+}
+
+TEST(local_queue, Q16_look_sees_a_task_that_moves_from_runnext_to_the_ring_meanwhile) {
+  sees_a_task_that_moves_meanwhile(op::rmw, 1, [](const auto& seen) { return seen.look(); });
 }
 
 // The window that is left, with a thief as the third party: false while the displaced task is on its way, which is why
@@ -515,18 +524,6 @@ TEST(local_queue, Q16_look_answers_as_has_work_does) {
   EXPECT_TRUE(m.p_seen.look());
   EXPECT_EQ(m.p.pop().task, m[2]);
   EXPECT_FALSE(m.p_seen.look());
-}
-
-TEST(local_queue, Q16_look_sees_a_task_that_moves_from_runnext_to_the_ring_meanwhile) {
-  probed_machine m(2);
-  m.p.push_next(m[1]);
-  probe::before(op::rmw, 1, [&m] {  // head and tail were read; runnext is next
-    m.p.push_next(m[2]);
-    EXPECT_EQ(m.p.pop().task, m[2]);
-  });
-  EXPECT_TRUE(m.p_seen.look());
-  EXPECT_TRUE(probe::happened());
-  EXPECT_EQ(m.p.pop().task, m[1]);
 }
 
 TEST(local_queue, next_is_free_until_a_task_is_pushed_there) {

@@ -18,8 +18,9 @@ class in_order_model : public park_model<Machines, Processors, Tasks> {
   using typename base::processor;
 
   [[nodiscard]] bool work_anywhere() const override {
-    for (const local& l : locals) {
-      if (l.queue.make_thief().look()) return true;
+    const unsigned n = this->parking.limit();
+    for (unsigned i = 0; i != n; ++i) {
+      if (locals[i].queue.make_thief().look()) return true;
     }
     return injected.look();
   }
@@ -116,6 +117,38 @@ struct displaced_vs_spinner final : in_order_model<3, 3, 2> {
   }
 };
 
+// One processor of two. Outside: there are two now ‖ machine 1 comes back from a blocking call, perhaps to the new
+// processor, and makes task 1 the next one ‖ machine 0, spinning, the last one, which looks at as many processors as it
+// knows of: it is ordered with the slot of one that it does not know of by the fence that a machine makes when it has
+// got a processor.
+struct next_on_a_new_processor final : in_order_model<3, 2, 1> {
+  next_on_a_new_processor() {
+    settle(0);
+    take_from(1, false);
+    parking.resize(1);
+    parking.found(machines[1]);
+    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.resize(2);
+    } else if (index == 1) {
+      task* const t = tasks.make(1);
+      if (processor* const p = parking.come_back()) {
+        atomics::fence(std::memory_order::seq_cst);  // core::hold()
+        (void)parking.submit_next(locals[p->index].owner, t);
+      } else {
+        injected.put(t);
+        parking.submitted_in_order();
+      }
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
 const bool added[] = {
     add_case<injected_vs_last_spinner>({
         .name = "park/injected_vs_last_spinner",
@@ -130,6 +163,12 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
+    }),
+    add_case<next_on_a_new_processor>({
+        .name = "park/next_on_a_new_processor",
+        .property = "nor is one in the slot of a processor that the sleeping machine does not know of yet",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<displaced_vs_spinner>({
         .name = "park/displaced_vs_spinner",

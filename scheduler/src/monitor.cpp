@@ -120,6 +120,9 @@ void core::hurry_monitor() noexcept {
 }
 
 void core::wake_monitor() noexcept {
+  // Pairs with sleep_deeply(). And with [park.rest.fence], for the machine that has just got this processor: weaker: a
+  // machine that goes to sleep may not know of a new processor, does not look() there, and a task that is made next on
+  // it without a fence is left beside the sleeper (park/next_on_a_new_processor).
   policy::fence(std::memory_order::seq_cst);
   if (monitor_sleeps_.load(std::memory_order::relaxed)) monitor_parker_.unpark();
 }

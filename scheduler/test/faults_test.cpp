@@ -241,7 +241,7 @@ TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
 
 TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monitor_a_deep_sleep_each_time) {
   RUNQ_NEEDS_INTERPOSITION();
-  // The one machine sleeps in the poller, so it is the monitor that waits without end, and twice per 10 ms if it always
+  // The one machine sleeps in the poller, so it is the monitor that waits without end, and once per 10 ms if it always
   // does. One thread that gets no CPU for 10 ms is as good as idle: then again.
   constexpr int sleeps = 200;
   int waits = 0;

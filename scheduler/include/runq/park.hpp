@@ -90,7 +90,9 @@ class park_protocol {
   }
 
   /// The same after the task was published by an acquire and release read-modify-write of a place, or under a lock,
-  /// with which work_anywhere() looks as well: without the fence, which is what submitted() costs. Any thread.
+  /// with which work_anywhere() looks as well: without the fence, which is what submitted() costs. Any thread; where
+  /// the place belongs to a processor, its machine, which has made a seq_cst fence since it got that: a machine that
+  /// goes to sleep looks at the processors that it knows of.
   void submitted_in_order() {
     // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
     if (spinning_.load(std::memory_order::relaxed) != 0) return;

@@ -189,7 +189,8 @@ class scheduler {
 
   /// Sets the number of processors, 1 … options::max_procs, and returns the former one. New processors are used at
   /// once; one that is too many is given up when its running task next waits or yields, and its tasks move to the head
-  /// of the global queue. Any thread, tasks included. Throws runq::misuse when n is out of range.
+  /// of the global queue. While a run ends, it is for the next one. Any thread, tasks included. Throws runq::misuse
+  /// when n is out of range.
   unsigned set_procs(unsigned n);
   [[nodiscard]] unsigned procs() const noexcept;
 
