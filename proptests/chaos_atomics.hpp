@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -17,6 +18,17 @@
 #include "runq/atomics.hpp"
 
 namespace runq::props {
+
+/// How long a thread waits for others, which it does by yielding, some number of times: but beside a busy stranger each
+/// of these can cost a time slice.
+class patience {
+ public:
+  [[nodiscard]] bool spent() const noexcept { return clock::now() - began_ > std::chrono::milliseconds(1); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point began_ = clock::now();
+};
 
 /// The calling thread's plan. Without one, nothing is disturbed.
 class chaos {
@@ -107,8 +119,9 @@ class chaos {
     shared& all = everybody();
     if (all.held.fetch_add(1, std::memory_order::relaxed) + 1 < all.active.load(std::memory_order::relaxed)) {
       const std::uint64_t target = accesses_of_others(s) + accesses;
+      const patience limit;
       for (int tries = 0; tries != 60 && accesses_of_others(s) < target; ++tries) {
-        if (all.active.load(std::memory_order::relaxed) < 2) break;
+        if (all.active.load(std::memory_order::relaxed) < 2 || limit.spent()) break;
         std::this_thread::yield();
       }
     }

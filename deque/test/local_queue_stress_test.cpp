@@ -194,6 +194,7 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
     while (const auto own_task = owner.pop()) log.open(0, own_task.task);
   };
   const auto steal = [&] {
+    runq_test::dice dice(2);
     const auto victim = queue.make_thief();
     for (;;) {
       const bool last_look = stop.load(std::memory_order::acquire);
@@ -203,6 +204,8 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
       if (loot) {
         log.open(1, loot.value);
         while (const auto more = thiefs.pop()) log.open(1, more.task);
+        // Where all share one processor, the observer is to have it before everything is stolen.
+        if (dice.roll(64) == 0) std::this_thread::yield();
       } else {
         if (last_look && !victim.has_work()) return;
         std::this_thread::yield();

@@ -299,8 +299,9 @@ class patience {
  public:
   /// To be called when there was nothing to do. Lets other threads run; true after 20 s without success.
   [[nodiscard]] bool spent() {
-    std::this_thread::yield();
-    if (++fruitless_ % 4096 != 0) return false;
+    // Not each time: beside a busy stranger a yield costs a time slice, and these tests would take minutes.
+    if (++fruitless_ % 16 == 0) std::this_thread::yield();
+    if (fruitless_ % 4096 != 0) return false;
     const auto now = std::chrono::steady_clock::now();
     if (fruitless_ == 4096) began_ = now;
     return now - began_ > std::chrono::seconds(20);

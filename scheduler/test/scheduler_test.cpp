@@ -652,6 +652,7 @@ TEST(scheduler, L2_threads_outside_start_tasks_while_runs_end) {
         }
       });
     }
+    while (alive == 0) std::this_thread::yield();
     for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(5'000), 200); ++i) {
       const int result = s.run([&]() -> task<int> {
         for (std::size_t k = 0; k != i % 7; ++k) co_await runq::yield();

@@ -19,6 +19,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <runq/runq.hpp>
+#include <sched.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -61,6 +62,12 @@ inline constexpr bool slow_build = RUNQ_TEST_TSAN != 0 || RUNQ_TEST_ASAN != 0 ||
 inline constexpr const char* death_test_style = RUNQ_TEST_EMULATED != 0 ? "fast" : "threadsafe";
 
 inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
+
+/// Whether this process may use more than one processor. (std::thread::hardware_concurrency() may count all there are.)
+inline bool threads_run_in_parallel() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
+}
 
 /// After so long, something that has not happened counts as never.
 inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);

@@ -252,7 +252,7 @@ robbed rob() {
 }
 
 TEST(trace, X15_runnext_steals_does_not_count_what_the_ring_gave) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "the thief must run beside its victim";
+  if (!sched_test::threads_run_in_parallel()) GTEST_SKIP() << "the thief must run beside its victim";
   if (RUNQ_TEST_TSAN || RUNQ_TEST_ASAN) GTEST_SKIP() << "it depends on the pace";
   for (int i = 0; i != 8; ++i) {
     const robbed r = rob();
@@ -262,10 +262,10 @@ TEST(trace, X15_runnext_steals_does_not_count_what_the_ring_gave) {
 }
 
 TEST(trace, X15_lost_races_are_counted) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "a race takes two";
+  if (!sched_test::threads_run_in_parallel()) GTEST_SKIP() << "a race takes two";
   runq::scheduler s({.procs = 4});
   s.run([&]() -> task<> {
-    const auto end = runq::clock::now() + 20s;
+    const auto end = runq::clock::now() + sched_test::patience;
     while (s.stats().lost_races == 0 && runq::clock::now() < end) {
       runq::wait_group group;
       group.add(200);
