@@ -82,6 +82,7 @@ class local_queue_subject final : public subject {
       case verb::global_put: global_.splice(batch(o)); return {};
       case verb::global_take: return one(global_.take());
       case verb::has_work: return {answer::done, victim.has_work() ? 1U : 0U, {}, false};
+      case verb::look: return {answer::done, victim.look() ? 1U : 0U, {}, false};
       case verb::size_approx: return {answer::done, victim.size_approx(), {}, false};
       case verb::hand_over: {
         auto moved = std::move(own);
@@ -133,7 +134,7 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics>
   c.index_bits = bits <= 16 ? bits : 0;  // wider ones take too long to wrap
   c.verbs = {verb::push,        verb::push_run,   verb::push_next,   verb::push_batch, verb::pop,
              verb::pop_run,     verb::steal_half, verb::take_from,   verb::drain,      verb::global_put,
-             verb::global_take, verb::has_work,   verb::size_approx, verb::hand_over};
+             verb::global_take, verb::has_work,   verb::size_approx, verb::hand_over,  verb::look};
   c.expression = "runq::props::local_queue_candidate<" + parameters + ", runq::props::chaos_atomics>()";
   c.make = [](std::uint64_t start, std::size_t processors) -> std::unique_ptr<subject> {
     return std::make_unique<local_queue_subject<Capacity, Index, Atomics>>(start, processors);

@@ -39,15 +39,16 @@ enum class verb : std::uint8_t {
   global_take,  ///< one from the global queue
   room,
   has_work,     ///< of `victim`'s queue
+  look,         ///< the same for who is about to sleep
   size_approx,  ///< of `victim`'s queue
   hand_over,    ///< the owner handle is moved
 };
 
 [[nodiscard]] inline const char* name_of(verb v) noexcept {
   static constexpr const char* names[] = {
-      "push",      "push_run",   "push_batch",  "push_front", "push_next", "pop",         "pop_run",
-      "steal",     "steal_half", "steal_out",   "steal_next", "shed_half", "drain",       "take_batch",
-      "take_from", "global_put", "global_take", "room",       "has_work",  "size_approx", "hand_over"};
+      "push",        "push_run",  "push_batch", "push_front", "push_next",   "pop",        "pop_run",   "steal",
+      "steal_half",  "steal_out", "steal_next", "shed_half",  "drain",       "take_batch", "take_from", "global_put",
+      "global_take", "room",      "has_work",   "look",       "size_approx", "hand_over"};
   return names[static_cast<std::size_t>(v)];
 }
 

@@ -35,6 +35,7 @@ class slot_subject final : public subject {
         return outcome_of(r, r.value);
       }
       case verb::has_work: return {answer::done, thief_.has_work() ? 1U : 0U, {}, false};
+      case verb::look: return {answer::done, thief_.look() ? 1U : 0U, {}, false};
       case verb::hand_over: {
         auto moved = std::move(owner_);
         owner_ = std::move(moved);
@@ -54,14 +55,14 @@ class slot_subject final : public subject {
   typename Slot::thief thief_;
 };
 
-/// A candidate of a class like basic_runnext: make_owner() with put, take and rebind, make_thief() with steal and
-/// has_work.
+/// A candidate of a class like basic_runnext: make_owner() with put, take and rebind, make_thief() with steal,
+/// has_work and look.
 template <class Slot>
 [[nodiscard]] candidate slot_candidate(const std::string& type_name) {
   candidate c;
   c.name = type_name;
   c.capacity = 1;
-  c.verbs = {verb::push_next, verb::pop, verb::steal_next, verb::has_work, verb::hand_over};
+  c.verbs = {verb::push_next, verb::pop, verb::steal_next, verb::has_work, verb::hand_over, verb::look};
   c.expression = "runq::props::slot_candidate<" + type_name + ">(\"" + type_name + "\")";
   c.make = [](std::uint64_t, std::size_t) -> std::unique_ptr<subject> {
     return std::make_unique<slot_subject<Slot>>();

@@ -22,6 +22,7 @@ ONCE = "every_element_comes_out_once"
 ORDER = "elements_come_out_in_the_order_they_went_in"
 START = "counters_may_start_anywhere"
 HAS_WORK = "has_work_is_exact_when_nobody_else_is_there"
+LOOK = "look_is_exact_when_nobody_else_is_there"
 SIZE = "size_approx_is_exact_when_nobody_else_is_there"
 HALF = "steal_half_takes_ceil_of_half_of_the_oldest"
 OUT = "steal_half_into_memory_takes_ceil_of_half_of_the_oldest_in_order"
@@ -154,6 +155,8 @@ MUTANTS = [
     ("has_work_is_always_true", "runnext", "runnext.hpp",
      "return slot_->load(std::memory_order::acquire) != T{};",
      "return slot_->load(std::memory_order::acquire) != T{} || true;", [HAS_WORK]),
+    ("look_takes", "runnext", "runnext.hpp",
+     "T empty{};\n    // [runnext.look]", "T empty = slot_->load(std::memory_order::relaxed);\n    // [runnext.look]", [LOOK, ONCE]),
     ("steal_claims_without_comparing", "runnext", "runnext.hpp",
      "if (!slot_->compare_exchange_strong(seen, T{}, std::memory_order::acquire, std::memory_order::relaxed)) {",
      "if (slot_->store(T{}, std::memory_order::release); false) {", [ROAM, PINNED]),
@@ -178,6 +181,11 @@ MUTANTS = [
      ["splice_front_goes_before_everything_in_order"]),
     ("take_does_not_publish_the_size", "inject", "inject.hpp",
      "if (e != nullptr) publish_size();", "", [HAS_WORK, SIZE]),
+    ("look_forgets_the_last", "inject", "inject.hpp",
+     """const std::lock_guard lock(mutex_);
+    return !list_.empty();""",
+     """const std::lock_guard lock(mutex_);
+    return list_.size() > 1;""", [LOOK]),
     ("swap_forgets_the_sizes", "inject", "inject.hpp",
      "std::swap(size_, other.size_);", "", ["a_chain_agrees_with_a_list"]),
     ("splice_loses_the_tail", "inject", "inject.hpp",
@@ -230,6 +238,8 @@ MUTANTS = [
      ["drain_takes_runnext_first_then_the_ring_in_order"]),
     ("has_work_forgets_runnext", "local_queue", "local_queue.hpp",
      "if (next_has_work()) return true;", "", [HAS_WORK]),
+    ("look_forgets_runnext", "local_queue", "local_queue.hpp",
+     "return ring_or([this] { return runnext_.look(); });", "return ring_or([] { return false; });", [LOOK]),
     ("size_approx_counts_runnext", "local_queue", "local_queue.hpp",
      """choosing victims. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return ring_.size_approx(); }""",

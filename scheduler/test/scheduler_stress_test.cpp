@@ -144,8 +144,7 @@ TEST_P(on_procs, X7_many_tokens_at_once_keep_all_processors_busy) {
       {.procs = GetParam()});
 }
 
-// ---- work conservation
-// -----------------------------------------------------------------------------------------------
+// ---- work conservation ----------------------------------------------------------------------------------------------
 
 void parallel_tokens(unsigned procs, unsigned laps) {
   runq::run(
@@ -217,8 +216,7 @@ TEST(scheduler_stress, X3_tasks_from_outside_all_run_at_once) {
   }
 }
 
-// ---- resizing
-// --------------------------------------------------------------------------------------------------------
+// ---- resizing -------------------------------------------------------------------------------------------------------
 
 // Go's TestStopTheWorldDeadlock: a thousand resizes beside a task that starts its successor and ends.
 TEST(scheduler_stress, X14_a_thousand_resizes_beside_a_chain_of_tasks_that_start_each_other) {
@@ -296,8 +294,7 @@ TEST(scheduler_stress, L2_the_end_of_main_ends_all_others_also_during_resizes) {
   resizer.join();
 }
 
-// ---- from outside
-// ----------------------------------------------------------------------------------------------------
+// ---- from outside ---------------------------------------------------------------------------------------------------
 
 TEST_P(on_procs, Q17_tasks_started_by_several_threads_outside_run_once_each) {
   const std::size_t each = rounds(100'000);

@@ -1059,6 +1059,29 @@ TEST(scheduler, L11_new_processors_are_used_at_once) {
   });
 }
 
+// A resize meets the end of a run at every moment of it: it is kept, whether this run or the next one carries it out.
+TEST(scheduler, L11_what_is_set_while_a_run_ends_holds_in_the_next_one) {
+  runq::scheduler s({.procs = 2});
+  for (std::size_t i = 0; i != sched_test::rounds(2'000); ++i) {
+    const unsigned wanted = i % 2 == 0 ? 4 : 1;
+    std::atomic<bool> ending{false};
+    std::thread resizer([&] {
+      while (!ending) std::this_thread::yield();
+      s.set_procs(wanted);
+    });
+    s.run([&] {
+      for (int k = 0; k != 4; ++k) runq::go([]() -> task<> { co_await runq::yield(); });
+      ending = true;
+    });
+    resizer.join();
+    ASSERT_EQ(s.procs(), wanted);
+    s.run([&]() -> task<> {
+      EXPECT_EQ(runq::procs(), wanted);
+      co_await all_at_once(wanted, 1);
+    });
+  }
+}
+
 TEST(scheduler, L11_a_processor_that_was_given_up_runs_nothing) {
   runq::run(
       []() -> task<> {

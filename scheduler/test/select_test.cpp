@@ -28,8 +28,7 @@ using sched_test::misuse_in_task;
 using sched_test::rounds;
 using sched_test::yield_until;
 
-// ---- one select
-// ------------------------------------------------------------------------------------------------------
+// ---- one select -----------------------------------------------------------------------------------------------------
 
 TEST(select, X8_takes_the_arm_that_can_go_on) {
   runq::run([]() -> task<> {
@@ -166,8 +165,7 @@ TEST(select, outside_a_scheduler_it_throws) {
   EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
 }
 
-// ---- fairness
-// --------------------------------------------------------------------------------------------------------
+// ---- fairness -------------------------------------------------------------------------------------------------------
 
 TEST(select, X8_arms_that_are_ready_are_chosen_equally_often) {
   runq::run([]() -> task<> {
@@ -257,8 +255,7 @@ TEST(select, X8_a_random_bit_is_sent_either_way) {
   }
 }
 
-// ---- Go's own tests
-// --------------------------------------------------------------------------------------------------
+// ---- Go's own tests -------------------------------------------------------------------------------------------------
 
 // TestSelectDuplicateChannel: the same channel in several arms; a waiter further back must not be lost with them.
 TEST(select, X8_the_same_channel_in_several_arms) {
