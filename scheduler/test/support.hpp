@@ -2,6 +2,7 @@
 // What the scheduler's tests share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <coroutine>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -71,6 +73,31 @@ inline bool threads_run_in_parallel() {
 
 /// After so long, something that has not happened counts as never.
 inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);
+
+/// For what depends on the pace: a thread that does nothing but sleep for 1 ms, and notes by how much that was more, at
+/// worst. On a machine that cannot do even this, nothing is learned about the scheduler.
+class pace_keeper {
+ public:
+  pace_keeper()
+      : thread_([this](const std::stop_token& stop) {
+          auto before = std::chrono::steady_clock::now();
+          while (!stop.stop_requested()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            const auto now = std::chrono::steady_clock::now();
+            worst_ = std::max(worst_, now - before - std::chrono::milliseconds(1));
+            before = now;
+          }
+        }) {}
+  [[nodiscard]] std::chrono::steady_clock::duration stop() {
+    thread_.request_stop();
+    thread_.join();
+    return worst_;
+  }
+
+ private:
+  std::chrono::steady_clock::duration worst_{};  // by the thread, as long as it runs
+  std::jthread thread_;
+};
 
 /// Tests that hang when something does not happen: then an alarm ends the program.
 class alarmed : public testing::Test {
