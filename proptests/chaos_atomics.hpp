@@ -19,16 +19,19 @@
 
 namespace runq::props {
 
-/// How long a thread waits for others, which it does by yielding, some number of times: but beside a busy stranger each
-/// of these can cost a time slice.
-class patience {
- public:
-  [[nodiscard]] bool spent() const noexcept { return clock::now() - began_ > std::chrono::milliseconds(1); }
+namespace detail {
 
- private:
-  using clock = std::chrono::steady_clock;
-  clock::time_point began_ = clock::now();
-};
+/// Lets other threads run until `condition`, but not for ever: at most `most` times, and not for more than some 1 ms,
+/// because beside a busy stranger each time can cost a time slice.
+template <class Condition>
+void yield_until(int most, Condition&& condition) noexcept {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  for (int tries = 0; tries != most && !condition() && std::chrono::steady_clock::now() <= end; ++tries) {
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace detail
 
 /// The calling thread's plan. Without one, nothing is disturbed.
 class chaos {
@@ -119,11 +122,8 @@ class chaos {
     shared& all = everybody();
     if (all.held.fetch_add(1, std::memory_order::relaxed) + 1 < all.active.load(std::memory_order::relaxed)) {
       const std::uint64_t target = accesses_of_others(s) + accesses;
-      const patience limit;
-      for (int tries = 0; tries != 60 && accesses_of_others(s) < target; ++tries) {
-        if (all.active.load(std::memory_order::relaxed) < 2 || limit.spent()) break;
-        std::this_thread::yield();
-      }
+      detail::yield_until(
+          60, [&] { return accesses_of_others(s) >= target || all.active.load(std::memory_order::relaxed) < 2; });
     }
     all.held.fetch_sub(1, std::memory_order::relaxed);
   }

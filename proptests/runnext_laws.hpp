@@ -13,20 +13,22 @@ namespace runq::props {
   using enum verb;
   const std::vector<verb> all{push_next, pop, push_next, steal_next, has_work, look, hand_over};
   return stateful_laws<slot_spec>(
-      candidates,
-      {
-          {"agrees_with_one_slot", all, agree_on_all},
-          {"put_returns_what_it_displaces", {push_next, pop, push_next, steal_next}, agree_on({push_next})},
-          {"take_empties_the_slot", {push_next, pop, steal_next}, agree_on({pop})},
-          {"steal_takes_what_is_there_after_any_number_of_pauses",
-           {push_next, steal_next, pop, steal_next},
-           agree_on({steal_next})},
-          {"has_work_is_exact_when_nobody_else_is_there",
-           {push_next, has_work, pop, has_work, steal_next},
-           agree_on({has_work})},
-          {"look_is_exact_when_nobody_else_is_there", {push_next, look, pop, look, steal_next}, agree_on({look})},
-          {.name = "every_element_comes_out_once", .mix = all, .agree = {}, .conserve = true},
-      });
+      candidates, {
+                      {"agrees_with_one_slot", all, agree_on_all},
+                      {"put_returns_what_it_displaces", {push_next, pop, push_next, steal_next}, agree_on({push_next})},
+                      {"take_empties_the_slot", {push_next, pop, steal_next}, agree_on({pop})},
+                      {"steal_takes_what_is_there_after_any_number_of_pauses",
+                       {push_next, steal_next, pop, steal_next},
+                       agree_on({steal_next})},
+                      {"has_work_is_exact_when_nobody_else_is_there",
+                       {push_next, has_work, pop, has_work, steal_next},
+                       agree_on({has_work})},
+                      {"look_is_exact_when_nobody_else_is_there",
+                       {push_next, look, pop, look, steal_next},
+                       agree_on({look}),
+                       {look}},
+                      {.name = "every_element_comes_out_once", .mix = all, .agree = {}, .conserve = true},
+                  });
 }
 
 [[nodiscard]] inline std::vector<law> slot_thread_laws(const std::vector<candidate>& candidates) {

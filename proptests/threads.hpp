@@ -88,15 +88,13 @@ inline constexpr std::size_t done_with_all = static_cast<std::size_t>(-1) / 2;
 inline void keep_pace(std::vector<pace_counter>& started, std::size_t threads, std::size_t me) {
   const std::size_t mine = started[me].n.load(std::memory_order::relaxed) + 1;
   started[me].n.store(mine, std::memory_order::relaxed);
-  const patience limit;
-  for (int tries = 0; tries != 200 && !limit.spent(); ++tries) {
+  yield_until(200, [&] {
     bool together = true;
     for (std::size_t t = 0; t != threads; ++t) {
       together = together && started[t].n.load(std::memory_order::relaxed) + 2 >= mine;
     }
-    if (together) return;
-    std::this_thread::yield();
-  }
+    return together;
+  });
 }
 
 }  // namespace detail

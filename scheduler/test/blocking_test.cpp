@@ -238,9 +238,11 @@ task<> call_often(int calls, std::chrono::milliseconds length, std::atomic<int>&
 }
 
 TEST_F(blocking, S2_calls_on_one_processor_overlap) {
-  // All eight at once; one after the other there would never be two. A busy machine needs time to start the threads.
+  // One after the other they would take 800 ms, and there would never be two at once.
+  constexpr auto broken = 8 * 20 * 5ms;
   int most_at_once = 0;
-  for (int attempt = 0; attempt != 20 && most_at_once != 8; ++attempt) {
+  const auto in_time = sched_test::timing_of([&] {
+    const auto begin = std::chrono::steady_clock::now();
     scheduler s({.procs = 1});
     s.run([&]() -> task<> {
       std::atomic<int> inside{0};
@@ -252,8 +254,11 @@ TEST_F(blocking, S2_calls_on_one_processor_overlap) {
       most_at_once = std::max(most_at_once, most.load());
     });
     EXPECT_EQ(s.stats().blocking_calls, 160U);
-  }
-  EXPECT_EQ(most_at_once, 8);
+    return std::chrono::steady_clock::now() - begin < broken / 2;
+  });
+  EXPECT_NE(in_time, sched_test::timing::wrong);
+  EXPECT_GE(most_at_once, 2);
+  EXPECT_LE(most_at_once, 8);
 }
 
 // The time of `calls` calls of getpid(), by `call`.
@@ -279,8 +284,7 @@ std::uint64_t times_a_thread_lost_its_cpu() {
 TEST_F(blocking, S3_a_million_short_calls_hand_nothing_on) {
   constexpr int calls = slow_build ? 100'000 : 1'000'000;
   auto over_the_bare_call = std::chrono::nanoseconds::max();
-  std::uint64_t fewest = calls;  // handed on
-  bool more_than_lost_its_cpu = false;
+  int attempts_with_more = 0;
   for (int attempt = 0; attempt != 5; ++attempt) {
     const std::uint64_t before = times_a_thread_lost_its_cpu();
     scheduler s({.procs = 2});
@@ -293,11 +297,11 @@ TEST_F(blocking, S3_a_million_short_calls_hand_nothing_on) {
     EXPECT_EQ(n.blocking_calls, std::uint64_t{calls});
     EXPECT_EQ(n.calls_kept + n.calls_moved + n.calls_queued, std::uint64_t{calls});
     EXPECT_LE(n.machines_started, 2U + 1U + n.handed_off);
-    fewest = std::min(fewest, n.handed_off);
-    more_than_lost_its_cpu |= n.handed_off > times_a_thread_lost_its_cpu() - before;
+    if (n.handed_off > times_a_thread_lost_its_cpu() - before) ++attempts_with_more;
   }
-  // A call in whose middle the thread loses its CPU is not short. The system counts that, unless a hypervisor took it.
-  EXPECT_FALSE(fewest != 0 && more_than_lost_its_cpu) << "at least " << fewest << " calls each time";
+  // A call in whose middle the thread loses its CPU is not short. The system counts that; but a hypervisor, who does
+  // not say so, may take the CPU once.
+  EXPECT_LE(attempts_with_more, 1) << "of 5";
   std::printf("%lld ns over the bare call\n", static_cast<long long>(over_the_bare_call.count()));
 }
 

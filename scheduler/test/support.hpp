@@ -7,6 +7,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +22,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <runq/runq.hpp>
-#include <sched.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -65,17 +65,10 @@ inline constexpr const char* death_test_style = RUNQ_TEST_EMULATED != 0 ? "fast"
 
 inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
 
-/// Whether this process may use more than one processor. (std::thread::hardware_concurrency() may count all there are.)
-inline bool threads_run_in_parallel() {
-  cpu_set_t cpus;
-  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 && CPU_COUNT(&cpus) > 1;
-}
-
 /// After so long, something that has not happened counts as never.
 inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);
 
-/// For what depends on the pace: a thread that does nothing but sleep for 1 ms, and notes by how much that was more, at
-/// worst. On a machine that cannot do even this, nothing is learned about the scheduler.
+/// A thread that does nothing but sleep for 1 ms, and notes by how much that was more, at worst.
 class pace_keeper {
  public:
   pace_keeper()
@@ -98,6 +91,21 @@ class pace_keeper {
   std::chrono::steady_clock::duration worst_{};  // by the thread, as long as it runs
   std::jthread thread_;
 };
+
+enum class timing : std::uint8_t { right, wrong, machine_is_slow };
+
+/// For what depends on the clock: tries until `attempt` says that it was in time. Wrong when it was not in five
+/// attempts in which a thread beside it kept time; on a machine that cannot do even that, nothing is learned.
+template <class Attempt>
+[[nodiscard]] timing timing_of(Attempt&& attempt) {
+  int wrong = 0;
+  for (int tries = 0; tries != 30; ++tries) {
+    pace_keeper pace;
+    if (attempt()) return timing::right;
+    if (pace.stop() < std::chrono::milliseconds(10) && ++wrong == 5) return timing::wrong;
+  }
+  return timing::machine_is_slow;
+}
 
 /// Tests that hang when something does not happen: then an alarm ends the program.
 class alarmed : public testing::Test {
