@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "runq/net.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -477,6 +479,19 @@ struct free_addresses {
 };
 using addresses = std::unique_ptr<addrinfo, free_addresses>;
 
+// "localhost" and the names below it mean this machine, whatever a file or a server may say: RFC 6761, 6.3. In any
+// case of letters, and with the dot of the root behind it.
+bool means_loopback(std::string_view host) {
+  constexpr std::string_view local = "localhost";
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host.size() < local.size()) return false;
+  const std::string_view end = host.substr(host.size() - local.size());
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::equal(end.begin(), end.end(), local.begin(), same) &&
+         (host.size() == local.size() || host[host.size() - local.size() - 1] == '.');
+}
+
+// The addresses of `host`; "": every address of this machine with AI_PASSIVE, its loopback without.
 addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -538,12 +553,13 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
 }  // namespace
 
 listener listen_tcp(const std::string& address, std::uint16_t port) {
-  const addresses found = look_up(address, port, AI_PASSIVE | AI_NUMERICHOST);
+  // By name one address is meant, as in Go: that of IPv4, which every machine has.
+  const addresses found = look_up(means_loopback(address) ? "127.0.0.1" : address, port, AI_PASSIVE | AI_NUMERICHOST);
   return listen_at(found->ai_family, found->ai_addr, found->ai_addrlen);
 }
 
 task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop) {
-  const addresses found = co_await blocking([&] { return look_up(host, port, 0); });
+  const addresses found = co_await blocking([&] { return look_up(means_loopback(host) ? "" : host, port, 0); });
   std::exception_ptr last;
   for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
     try {

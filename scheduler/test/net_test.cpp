@@ -22,7 +22,9 @@
 #include <utility>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -31,6 +33,24 @@
 #include <unistd.h>
 
 #include "support.hpp"
+
+namespace {
+
+std::atomic<int> names_asked{0};  // of the system
+
+}  // namespace
+
+// Stands in front of the C library's for this program: a system that knows no name, neither from /etc/hosts nor from a
+// server.
+extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** found) {
+  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  addrinfo numbers_only = *hints;
+  numbers_only.ai_flags |= AI_NUMERICHOST;
+  const int error = real(node, service, &numbers_only, found);
+  if (error == EAI_NONAME) ++names_asked;
+  return error;
+}
 
 namespace {
 
@@ -190,6 +210,38 @@ TEST_F(net, tcp_by_ipv4_by_name_and_by_number) {
       EXPECT_EQ(got, "hello");
     }
   });
+}
+
+TEST_F(net, localhost_and_the_names_below_it_are_loopback_without_asking_anybody) {
+  const int before = names_asked;
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("localhost", 0);
+    for (const char* const host :
+         {"127.0.0.1", "localhost", "LocalHost", "localhost.", "a.localhost", "b.a.LOCALHOST."}) {
+      stream client = co_await runq::net::connect_tcp(host, l.port());
+      stream server = co_await l.accept();
+      co_await write_text(client, "hello");
+      const std::string got = co_await read_text(server, 5);
+      EXPECT_EQ(got, "hello") << host;
+    }
+  });
+  EXPECT_EQ(names_asked, before);
+}
+
+TEST_F(net, names_that_only_resemble_localhost_are_looked_up) {
+  const int before = names_asked;
+  runq::run([]() -> task<> {
+    int unknown = 0;
+    for (const char* const host : {"localhos", "notlocalhost", "localhost.example", "localhost..", "a.localhost.b"}) {
+      try {
+        (void)co_await runq::net::connect_tcp(host, 1);
+      } catch (const std::runtime_error&) {
+        ++unknown;
+      }
+    }
+    EXPECT_EQ(unknown, 5);
+  });
+  EXPECT_EQ(names_asked, before + 5);
 }
 
 TEST_F(net, tcp_by_ipv6) {

@@ -152,10 +152,12 @@ class listener {
   std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
-/// Listens at an address ("127.0.0.1", "::1", "" for all) and port (0: the kernel chooses). Throws std::system_error.
+/// Listens at an address ("127.0.0.1", "::1", "" for all; "localhost" is 127.0.0.1) and port (0: the kernel chooses).
+/// Throws std::system_error.
 [[nodiscard]] listener listen_tcp(const std::string& address, std::uint16_t port);
-/// Connects to a host, by name or number. Names are looked up by a blocking call. Throws std::system_error, or
-/// std::runtime_error when the name is unknown.
+/// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
+/// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
+/// std::system_error, or std::runtime_error when the name is unknown.
 [[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {});
 [[nodiscard]] listener listen_unix(const std::string& path);
 [[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {});
