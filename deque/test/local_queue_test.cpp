@@ -398,6 +398,24 @@ TEST(local_queue, Q15_runnext_is_stolen_only_when_allowed_and_the_ring_is_empty)
   EXPECT_FALSE(m.q.pop());
 }
 
+TEST(local_queue, Q15_a_steal_says_whether_the_task_came_from_runnext) {
+  machine m(4);
+  m.push(1, 2);
+  m.p.push_next(m[3]);
+  const auto from_ring = [&] {
+    const auto loot = m.q.steal_from(m.p_seen, steal_runnext::yes);
+    return loot && !loot.from_runnext;
+  };
+  EXPECT_TRUE(from_ring()) << "of two";
+  EXPECT_TRUE(from_ring()) << "the last, with the slot left alone";
+  const auto loot = m.q.steal_from(m.p_seen, steal_runnext::yes);
+  EXPECT_EQ(loot.value, m[3]);
+  EXPECT_TRUE(loot.from_runnext);
+  m.p.push_next(m[4]);
+  m.p.push_next(m[3]);  // 4 moves to the ring
+  EXPECT_TRUE(from_ring());
+}
+
 TEST(local_queue, Q15_runnext_is_stolen_only_after_the_back_off) {
   probed_machine m(1);
   m.p.push_next(m[1]);

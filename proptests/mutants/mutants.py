@@ -221,12 +221,12 @@ MUTANTS = [
      "global.take_batch(procs, ring_.room() + 1)", "global.take_batch(procs, ring_.room() + 2)",
      ["take_from_takes_a_fair_share_in_order"]),
     ("steal_from_takes_runnext_unasked", "local_queue", "local_queue.hpp",
-     "if (from_ring.status != steal_status::empty || next == steal_runnext::no) return from_ring;",
-     "if (from_ring.status != steal_status::empty) return from_ring;\n    (void)next;",
+     "if (from_ring.status != steal_status::empty || next == steal_runnext::no) return {from_ring, false};",
+     "if (from_ring.status != steal_status::empty) return {from_ring, false};\n    (void)next;",
      ["steal_from_takes_ceil_of_half_of_the_ring_and_leaves_runnext"]),
     ("steal_from_takes_runnext_first", "local_queue", "local_queue.hpp",
      "const steal_result<element*> from_ring =",
-     """if (next == steal_runnext::yes && victim.runnext_.has_work()) return victim.runnext_.steal(backoff);
+     """if (next == steal_runnext::yes && victim.runnext_.has_work()) return {victim.runnext_.steal(backoff), true};
     const steal_result<element*> from_ring =""",
      ["steal_from_takes_runnext_only_if_asked_and_if_the_ring_is_empty"]),
     ("drain_takes_runnext_last", "local_queue", "local_queue.hpp",

@@ -198,18 +198,11 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
     p.stolen += n;
     if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, n, begin, now());
   };
-  const auto attempt = [&](steal_runnext next) {
-    return p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
-  };
-  const bool may_take_next = last_round && stands_still(victim);
-  auto tasks = attempt(steal_runnext::no);
-  if (tasks.status == steal_status::empty && may_take_next) {
-    // The ring was empty just now, so it is the task from runnext, unless the victim has started one in these few ns.
-    tasks = attempt(steal_runnext::yes);
-    if (tasks) ++p.runnext_steals;
-  }
+  const steal_runnext next = last_round && stands_still(victim) ? steal_runnext::yes : steal_runnext::no;
+  const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
   if (tasks) {
     took(tasks.count);
+    if (tasks.from_runnext) ++p.runnext_steals;
     return work(tasks.value);
   }
   bool lost = tasks.status == steal_status::lost;

@@ -37,6 +37,12 @@ struct popped {
   [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr; }
 };
 
+/// What a steal returns: see steal_result; and whether the task came from the victim's runnext slot.
+template <class T>
+struct stolen : steal_result<T*> {
+  bool from_runnext = false;
+};
+
 /// A processor's queue of `T*`. One thread at a time holds the `owner`; any thread may hold a `thief`. Only an overflow
 /// and `take_from` lock (the global queue's lock); nothing allocates. The queue must outlive its handles, and the
 /// global queue the local ones.
@@ -137,12 +143,12 @@ class basic_local_queue<Link, Capacity, Index>::owner {
   /// Takes half of the victim's ring, at most `limit` tasks, into this one's; the newest of them is returned to be run
   /// at once. If the victim's ring is empty and `next` allows it, takes the victim's runnext instead, after `backoff`
   /// pauses. `victim` is another queue's. Owner only (of this queue). Wait-free.
-  [[nodiscard]] steal_result<element*> steal_from(const thief& victim, steal_runnext next = steal_runnext::no,
-                                                  std::size_t limit = Capacity,
-                                                  std::size_t backoff = runnext_type::default_backoff) noexcept {
+  [[nodiscard]] stolen<element> steal_from(const thief& victim, steal_runnext next = steal_runnext::no,
+                                           std::size_t limit = Capacity,
+                                           std::size_t backoff = runnext_type::default_backoff) noexcept {
     const steal_result<element*> from_ring = victim.ring_.steal_half_into(ring_, limit);
-    if (from_ring.status != steal_status::empty || next == steal_runnext::no) return from_ring;
-    return victim.runnext_.steal(backoff);
+    if (from_ring.status != steal_status::empty || next == steal_runnext::no) return {from_ring, false};
+    return {victim.runnext_.steal(backoff), true};
   }
 
   /// Takes everything, the runnext task first and then the ring's, oldest first: for a processor that goes away.

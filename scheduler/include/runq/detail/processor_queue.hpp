@@ -60,7 +60,7 @@ class processor_queue::owner {
   [[nodiscard]] popped<goroutine> pop() noexcept { return {global_->take(), false}; }
   [[nodiscard]] goroutine* pop_oldest() noexcept { return nullptr; }
   [[nodiscard]] goroutine* take_from(global_queue& global, std::size_t) noexcept { return global.take(); }
-  [[nodiscard]] steal_result<goroutine*> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept {
+  [[nodiscard]] stolen<goroutine> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept {
     return {};
   }
   [[nodiscard]] goroutine_list drain() noexcept { return {}; }
