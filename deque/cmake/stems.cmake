@@ -3,18 +3,38 @@
 
 # A new queue starts here: add its stem, and configuring says what is left to write.
 set(runq_stems ring runnext inject local_queue chase_lev)
+# What of the scheduler has models: a header, and a folder of cases.
+set(runq_scheduler_stems park suspension join_counter wait_group channel select mutex handoff readiness poll_sleep)
 # Headers that are no queue of their own.
 set(runq_support_headers atomics common)
 
 set(holes "")
 foreach(stem IN LISTS runq_stems)
-  foreach(part IN ITEMS "deque/include/runq/${stem}.hpp" "deque/test/${stem}_test.cpp" "models/${stem}/*.cpp"
-                        "proptests/${stem}_props.cpp" "bench/${stem}_bench.cpp" "docs/queues/${stem}.md")
+  foreach(part IN ITEMS "deque/include/runq/${stem}.hpp" "deque/test/${stem}_test.cpp"
+                        "models/cases/queues/${stem}/*.cpp" "proptests/${stem}_props.cpp"
+                        "bench/${stem}_bench.cpp" "docs/queues/${stem}.md")
     file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
     if(NOT found)
       list(APPEND holes "stem '${stem}' has no ${part}")
     endif()
   endforeach()
+endforeach()
+foreach(stem IN LISTS runq_scheduler_stems)
+  foreach(part IN ITEMS "scheduler/include/runq/${stem}.hpp" "models/cases/scheduler/${stem}/*.cpp")
+    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
+    if(NOT found)
+      list(APPEND holes "stem '${stem}' has no ${part}")
+    endif()
+  endforeach()
+endforeach()
+
+file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/models/cases/queues/*"
+     "${PROJECT_SOURCE_DIR}/models/cases/scheduler/*")
+foreach(folder IN LISTS folders)
+  cmake_path(GET folder FILENAME stem)
+  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_scheduler_stems)
+    list(APPEND holes "${folder} belongs to no stem: add it to deque/cmake/stems.cmake")
+  endif()
 endforeach()
 
 file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/deque/include/runq"

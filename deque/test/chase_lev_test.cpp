@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The deque's rules, one test each, on one thread; many threads are in chase_lev_stress_test.cpp, all interleavings of
-// small programs in models/chase_lev/.
+// small programs in models/cases/queues/chase_lev/.
 #include "runq/chase_lev.hpp"
 
 #include <cstdint>

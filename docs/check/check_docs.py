@@ -78,7 +78,7 @@ class CodeCheck:
     def compile(self, name, text, *flags):
         source = self.work / f"{name}.cpp"
         source.write_text(text)
-        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "scheduler/include", "models/checker", "proptests")]
+        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "scheduler/include", "models/check", "proptests")]
         libraries = [self.library] if self.library and "-fsyntax-only" not in flags else []
         run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source, *libraries])
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // GenMC as an engine. It checks LLVM bitcode: a case is compiled to a program of its own, whose shared accesses are
-// real atomics and plain memory. Headers of this folder take the place of those of the same name in models/checker/.
+// real atomics and plain memory. Headers of this folder take the place of those of the same name in models/check/.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The oracle for GenMC: as models/checker/oracle.hpp, but its record is memory that GenMC watches like any other. That
+// The oracle for GenMC: as models/check/oracle.hpp, but its record is memory that GenMC watches like any other. That
 // costs no executions, because in a right program whoever reads a note is ordered behind whoever wrote it; where it is
 // not, GenMC reports a race.
 #pragma once

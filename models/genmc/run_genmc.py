@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles one case of the models to LLVM bitcode and lets GenMC, if it is installed, check it.
 
-Prints one line, "R " and a JSON object with the keys that the workers of the models use (checker/json.hpp):
+Prints one line, "R " and a JSON object with the keys that the workers of the models use (verify/json.hpp):
   how         "exhaustive", or "cut_short" by the time limit
   what        "none", or what kind of failure
   message     of the failure or of the limit
@@ -43,11 +43,16 @@ class Unavailable(Exception):
     """GenMC could not be asked; says nothing about the case."""
 
 
+def cases_of_stem(stem):
+    """The sources of one folder of cases: models/cases/<stem>/, or a subject's models/cases/<subject>/<stem>/."""
+    return (path for place in ("", "*") for path in glob.glob(os.path.join(MODELS, "cases", place, stem, "*.cpp")))
+
+
 def program_of(case):
-    """A source that includes the file which registers `case`, below models/<stem>/, and runs that case in main()."""
+    """A source that includes the file which registers `case` and runs that case in main()."""
     registered = re.compile(r"add_case<((?:(?!add_case<).)*)>\(\s*\{\s*\.name = \"" + re.escape(case) +
                             r"\",.*?\.threads = (\d+)", re.DOTALL)
-    for path in sorted(glob.glob(os.path.join(MODELS, case.split("/")[0], "*.cpp"))):
+    for path in sorted(cases_of_stem(case.split("/")[0])):
         with open(path, encoding="utf-8") as file:
             if found := registered.search(file.read()):
                 scenario, threads = found.groups()
@@ -70,7 +75,7 @@ def find_clang(genmc):
 def lay_headers(folder):
     """The headers of the checker, those of this folder in the place of their namesakes, for any of them to include."""
     os.mkdir(folder)
-    headers = {os.path.basename(path): path for place in (os.path.join(MODELS, "checker"), HERE)
+    headers = {os.path.basename(path): path for place in (os.path.join(MODELS, "check"), HERE)
                for path in glob.glob(os.path.join(place, "*.hpp"))}
     for name, path in headers.items():
         os.symlink(path, os.path.join(folder, name))

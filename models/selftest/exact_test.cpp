@@ -9,12 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "../reference/chase_lev_2013.hpp"
-#include "../reference/go_runq.hpp"
-#include "../reference/litmus_shapes.hpp"
-#include "../reference/parking.hpp"
 #include "brute_force.hpp"
 #include "program_scenario.hpp"
+#include "reference/chase_lev_2013.hpp"
+#include "reference/go_runq.hpp"
+#include "reference/litmus_shapes.hpp"
+#include "reference/parking.hpp"
 #include "runtime.hpp"
 
 namespace runq::model {

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "../reference/chase_lev_2013.hpp"
-#include "../reference/go_runq.hpp"
 #include "exact.hpp"
+#include "reference/chase_lev_2013.hpp"
+#include "reference/go_runq.hpp"
 #include "runtime.hpp"
 
 namespace runq::model {

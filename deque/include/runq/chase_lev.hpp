@@ -7,7 +7,7 @@
 // Work-Stealing for Weak Memory Models" (PPoPP 2013), corrected: the array is published by release and read by acquire;
 // elements are published by a release store instead of a fence, and so the store that reserves one in pop() is a
 // release as well. Contract, protocol in steps and rejected designs: docs/queues/chase_lev.md. Models:
-// models/chase_lev/.
+// models/cases/queues/chase_lev/.
 #pragma once
 
 #include <cstddef>

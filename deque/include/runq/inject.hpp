@@ -2,7 +2,7 @@
 // inject: the global queue that all processors share: an intrusive FIFO list under a lock, fed and emptied in batches.
 //
 // Source of the algorithm: the global run queue of Go's scheduler (runtime/proc.go: globrunqput, globrunqputbatch,
-// globrunqget). Contract, protocol and rejected designs: docs/queues/inject.md. Models: models/inject/.
+// globrunqget). Contract, protocol and rejected designs: docs/queues/inject.md. Models: models/cases/queues/inject/.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 //
 // Source of the algorithm: the per-P run queue of Go's scheduler (runtime/proc.go: runqput, runqputslow, runqget,
 // runqsteal, runqempty, globrunqget). Contract, protocol and rejected designs: docs/queues/local_queue.md.
-// Models: models/local_queue/.
+// Models: models/cases/queues/local_queue/.
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 //
 // Source of the algorithm: the local run queue of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab,
 // runqsteal, runqdrain), restated in C++ memory orders. Contract, protocol in steps and rejected designs:
-// docs/queues/ring.md. What every order below is for was checked by the models in models/ring/.
+// docs/queues/ring.md. What every order below is for was checked by the models in models/cases/queues/ring/.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // Source of the algorithm: `p.runnext` of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab). A task that was
 // just readied usually finds its data in this core's cache, so it runs next; thieves leave it alone for a moment.
-// Contract, protocol and rejected designs: docs/queues/runnext.md. Models: models/runnext/.
+// Contract, protocol and rejected designs: docs/queues/runnext.md. Models: models/cases/queues/runnext/.
 #pragma once
 
 #include <cstddef>

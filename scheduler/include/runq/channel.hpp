@@ -2,7 +2,7 @@
 // channel: values handed from task to task.
 //
 // Source: Go's channels (runtime/chan.go): a bounded buffer under a lock, direct hand-over to a waiting task, waiters
-// first come, first served. Models: models/channel/.
+// first come, first served. Models: models/cases/scheduler/channel/.
 #pragma once
 
 #include <coroutine>

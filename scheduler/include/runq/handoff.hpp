@@ -3,7 +3,7 @@
 // monitor's when somebody else could use it.
 //
 // Source: entersyscall, exitsyscall and retake of Go's scheduler (runtime/proc.go, P status _Psyscall). Models:
-// models/handoff/.
+// models/cases/scheduler/handoff/.
 #pragma once
 
 #include <atomic>

@@ -3,7 +3,7 @@
 //
 // Source: the steal and join counts of libfork's frames (C. J. Williams and J. Elliott, "Libfork: portable
 // continuation-stealing with stackless coroutines", 2024), with 64 bits instead of 16, so that any number of forks may
-// come before one join. Models: models/join_counter/.
+// come before one join. Models: models/cases/scheduler/join_counter/.
 #pragma once
 
 #include <atomic>

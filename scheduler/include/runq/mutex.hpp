@@ -2,7 +2,7 @@
 // mutex: mutual exclusion between tasks: who waits frees its thread for others.
 //
 // Source: the hand-off of a first come, first served semaphore, as in Go's sync.Mutex in starvation mode. Models:
-// models/mutex/.
+// models/cases/scheduler/mutex/.
 #pragma once
 
 #include <coroutine>

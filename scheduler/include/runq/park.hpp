@@ -4,7 +4,8 @@
 //
 // The property that it keeps: never is a task runnable while a processor is idle and nobody is on the way to look for
 // it. Source of the protocol: Go's scheduler (runtime/proc.go: wakep, startm, resetspinning, findRunnable's last part,
-// needspinning of golang/go#45867). Steps, picture and rejected designs: docs/scheduler.md. Models: models/park/.
+// needspinning of golang/go#45867). Steps, picture and rejected designs: docs/scheduler.md. Models:
+// models/cases/scheduler/park/.
 //
 // Three rules:
 //   1. Whoever makes a task runnable then asks whether a machine is spinning (looking for work); if none is and a

@@ -3,7 +3,7 @@
 // until the earliest timer, the others on their tokens; and how whoever needs one of them wakes it.
 //
 // Source: findRunnable's last part, wakeNetPoller and netpollBreak of Go's scheduler (runtime/proc.go, netpoll.go;
-// sched.pollUntil). Models: models/poll_sleep/.
+// sched.pollUntil). Models: models/cases/scheduler/poll_sleep/.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 // readiness: the handshake between a task that waits for a descriptor and the poller that learns it is ready.
 //
 // Source: the binary semaphores rg and wg of Go's poller (runtime/netpoll.go: netpollblock, netpollunblock). Models:
-// models/readiness/.
+// models/cases/scheduler/readiness/.
 #pragma once
 
 #include <atomic>

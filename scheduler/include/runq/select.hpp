@@ -2,7 +2,8 @@
 // select: waits for the first of several channel operations that can go on.
 //
 // Source: Go's select (runtime/select.go): look at all arms in random order with all channels locked in the order of
-// their addresses; else wait in all of them; the first channel to claim the task wins. Models: models/select/.
+// their addresses; else wait in all of them; the first channel to claim the task wins. Models:
+// models/cases/scheduler/select/.
 #pragma once
 
 #include <algorithm>

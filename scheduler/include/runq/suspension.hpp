@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // suspension: the handshake between a task that is going to sleep and those who may wake it, of whom exactly one does.
 //
-// Source: Go's gopark/goready and selectDone (runtime/proc.go, runtime/select.go). Models: models/suspension/.
+// Source: Go's gopark/goready and selectDone (runtime/proc.go, runtime/select.go). Models:
+// models/cases/scheduler/suspension/.
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 // wait_group: lets tasks wait until a number of other tasks are done.
 //
 // Source of the interface: Go's sync.WaitGroup. The implementation is our own, because a C++ program may destroy the
-// group as soon as wait() has returned. Models: models/wait_group/.
+// group as soon as wait() has returned. Models: models/cases/scheduler/wait_group/.
 #pragma once
 
 #include <atomic>

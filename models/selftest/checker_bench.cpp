@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../reference/chase_lev_2013.hpp"
-#include "../reference/go_runq.hpp"
 #include "exact.hpp"
+#include "reference/chase_lev_2013.hpp"
+#include "reference/go_runq.hpp"
 #include "relacy.hpp"
 
 namespace {

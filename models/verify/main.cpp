@@ -42,8 +42,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--merge", o.merge, "judge the --json files of all shares of a run instead of searching")
       ->expected(-1)
       ->excludes(shard);
-  app.add_flag("--update-counts", o.update_counts, "write the explored counts to models/<stem>/counts.txt");
-  app.add_flag("--update-ledger", o.update_ledger, "write models/<stem>/ledger.json and docs/memory-orders.md");
+  app.add_flag("--update-counts", o.update_counts, "pin the explored counts: models/cases/*/<stem>/counts.txt");
+  app.add_flag("--update-ledger", o.update_ledger, "pin the ledger: models/cases/*/<stem>/ledger.json and its page");
   app.add_flag("--list", o.list, "name the cases and what each shows");
 }
 
@@ -141,8 +141,8 @@ int main(int argc, char** argv) {
   if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases);
 
   catch_interrupt();
-  pinned_counts counts(m.models_dir);
-  pinned_ledger ledger(m.models_dir, m.docs_dir);
+  pinned_counts counts(m.cases_dirs);
+  pinned_ledger ledger(m.cases_dirs, m.docs_dir);
   report judge(o, m, counts, ledger);
   json shard;
   const std::vector<job> jobs = run_or_merge(o, m, cases, judge, shard);

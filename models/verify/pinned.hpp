@@ -13,23 +13,24 @@
 
 namespace runq::model {
 
-/// models/<stem>/counts.txt: lines of "<case> <search> <executions>".
+/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>".
 class pinned_counts {
  public:
-  explicit pinned_counts(std::string models_dir);
+  /// `dirs`: of each stem, its folder.
+  explicit pinned_counts(std::map<std::string, std::string> dirs);
   [[nodiscard]] std::optional<std::uint64_t> find(const std::string& key) const;
   void set(const std::string& key, std::uint64_t count) { counts_[key] = count; }
   void write() const;
 
  private:
-  std::string dir_;
+  std::map<std::string, std::string> dirs_;
   std::map<std::string, std::uint64_t> counts_;
 };
 
-/// models/<stem>/ledger.json: the rows of one header's order ledger.
+/// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.
 class pinned_ledger {
  public:
-  pinned_ledger(std::string models_dir, std::string docs_dir);
+  pinned_ledger(std::map<std::string, std::string> dirs, std::string docs_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
   /// The differences between the pinned rows of `stem` and `rows`, in words; empty when there are none. Evidence (which
   /// scenario, after how many graphs) may change freely, verdicts may not.
@@ -41,7 +42,7 @@ class pinned_ledger {
   [[nodiscard]] bool page_is_current() const;
 
  private:
-  std::string dir_;
+  std::map<std::string, std::string> dirs_;
   std::string page_file_;
   std::map<std::string, nlohmann::json> rows_;
 };

@@ -38,9 +38,9 @@ using json = nlohmann::json;
 
 [[nodiscard]] bool is_corpus(const job& j) { return j.case_name.starts_with("corpus/"); }
 
-// Bugs of the corpus that wait for a part that is not there yet: a line each in models/corpus/waiting.txt.
+// Bugs of the corpus that wait for a part that is not there yet: a line each in models/cases/corpus/waiting.txt.
 [[nodiscard]] unsigned count_waiting(const std::string& models_dir) {
-  std::ifstream in(models_dir + "/corpus/waiting.txt");
+  std::ifstream in(models_dir + "/cases/corpus/waiting.txt");
   unsigned n = 0;
   for (std::string text; std::getline(in, text);) n += !text.empty() && text[0] != '#' ? 1 : 0;
   return n;
@@ -253,7 +253,7 @@ void report::judge_ledger(job& j) {
 
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
-    failed("docs/memory-orders.md", "STALE it does not follow from models/*/ledger.json: ./kit verify --update-ledger");
+    failed("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
   }
   if (options_.whole() && genmc_absent_) fmt::print("\nengine genmc: absent (not on the PATH)\n");
   if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The classic litmus shapes as the exact engine's yardstick: how many execution graphs RC11 gives each, and the outcome
-// that tells memory models apart. (models/litmus/ has those that calibrate all engines for users.)
+// that tells memory models apart. (models/cases/litmus/ has those that calibrate all engines for users.)
 #pragma once
 
 #include <array>

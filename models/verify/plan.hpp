@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct manifest {
   std::string models_dir;
   std::string docs_dir;
   std::vector<std::string> headers_dirs;
+  std::map<std::string, std::string> cases_dirs;  ///< of each stem: where its cases are, and what is pinned of them
   std::string python;
   std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent
   std::vector<source_mutant> mutants;

@@ -149,7 +149,7 @@ void plan_ledger(const manifest& m, std::vector<job>& jobs) {
   for (const std::string& dir : m.headers_dirs) {
     for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
       const fs::path& header = entry.path();
-      if (!entry.is_regular_file() || !fs::is_directory(fs::path(m.models_dir) / header.stem())) continue;  // no models
+      if (!entry.is_regular_file() || !m.cases_dirs.contains(header.stem())) continue;  // no models
       job j;
       j.case_name = header.stem();
       j.label = "ledger";
@@ -183,6 +183,7 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
     if (fields[0] == "headers") m.headers_dirs = parts_of(fields[1], ':');
+    if (fields[0] == "cases" && fields.size() == 3) m.cases_dirs[fields[1]] = fields[2];
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 4) m.mutants.push_back({fields[1], fields[2], fields[3]});
   }

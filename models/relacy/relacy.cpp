@@ -315,7 +315,7 @@ class relacy_engine final : public engine {
       at.record = &v;
       return v;
     }
-    fail("limit reached: a scenario may have 4096 shared variables (max_locations in models/checker/relacy.cpp)", {});
+    fail("limit reached: a scenario may have 4096 shared variables (max_locations in models/relacy/relacy.cpp)", {});
   }
   static void give_back(location& at) noexcept { static_cast<shared_variable*>(at.record)->in_use = false; }
 
