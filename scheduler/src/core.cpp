@@ -131,11 +131,7 @@ std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
 }
 
 std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
-  if (p.preempt.load(std::memory_order::relaxed)) {
-    p.current->resume = h;
-    if (give_way(p, *p.current)) return std::noop_coroutine();
-  }
-  p.next = h;
+  if (!give_way(p, h)) p.next = h;
   return std::noop_coroutine();
 }
 

@@ -84,18 +84,17 @@ void core::print_trace(instant& next) const {
 }
 
 bool core::watch(watched& seen, processor& p, instant t) {
-  const auto call = p.in_call.peek();
-  if (!handoff<policy>::blocked(call)) {
-    const std::uint64_t tick = p.ticks.get();
-    if (seen.tick != tick) {
-      seen.tick = tick;
-      seen.tick_since = t;
-    } else if (t - seen.tick_since >= time_slice) {
-      p.preempt.store(true, std::memory_order::relaxed);
-      seen.tick_since = t;
-    }
-    return false;
+  // In a call or not: otherwise a task that does little but call would seldom be seen to run.
+  const std::uint64_t tick = p.ticks.get();
+  if (seen.tick != tick) {
+    seen.tick = tick;
+    seen.tick_since = t;
+  } else if (t - seen.tick_since >= time_slice) {
+    p.preempt.store(true, std::memory_order::relaxed);
+    seen.tick_since = t;
   }
+  const auto call = p.in_call.peek();
+  if (!handoff<policy>::blocked(call)) return false;
   if (seen.call != call) {
     seen.call = call;
     seen.call_since = t;

@@ -210,8 +210,7 @@ class connection {
       d_.was_woken = true;
       if (d_.side->wait(g)) return true;
       d_.was_woken = false;
-      g.set_status(task_status::running);
-      return false;
+      return rt::give_way_or_go_on(g);
     }
     void await_resume() {
       on_stop_.reset();
@@ -359,20 +358,22 @@ task<> writing::rest(std::shared_ptr<connection> c, bytes from, std::stop_token 
 
 template <class What>
 bool operation<What>::await_ready() {
-  const rt::processor* const p = rt::this_processor();
-  if (p == nullptr) rt::throw_no_task();
+  if (rt::this_processor() == nullptr) rt::throw_no_task();
+  if (rt::time_slice_over()) {
+    // As a task of its own, which begins after the others.
+    rest_.emplace(as_task(std::move(connection_), bytes_, std::move(stop_)));
+    return false;
+  }
   const connection::attempt attempt(connection_.get(), What::name);
   connection_->check(std::is_same_v<What, reading> ? connection_->reading() : connection_->writing(), What::name);
-  // A task whose time slice is over gives way, even if it never has to wait.
-  if (What::attempt(*connection_, bytes_, done_)) return !p->preempt.load(std::memory_order::relaxed);
+  if (What::attempt(*connection_, bytes_, done_)) return true;
   rest_.emplace(What::rest(std::move(connection_), bytes_, std::move(stop_)));
   return false;
 }
 
 template <class What>
 std::coroutine_handle<> operation<What>::await_suspend(std::coroutine_handle<> self) {
-  if (rest_) return rest_->operator co_await().await_suspend(self);
-  return rt::transfer(*rt::this_processor(), self);
+  return rest_->operator co_await().await_suspend(self);
 }
 
 template <class What>

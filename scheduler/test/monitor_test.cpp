@@ -8,7 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -217,6 +221,163 @@ TEST_F(monitor, S6_so_does_one_that_uses_a_channel_that_is_always_ready) {
   });
   EXPECT_TRUE(ran);
   EXPECT_GE(s.stats().preempted, 1U);
+}
+
+// Each of these awaits only what never makes it wait, over and over: it must give way all the same, or the other task,
+// which ends it, never runs. Then again, and it is destroyed where it has given way.
+template <class Hog>
+void expect_to_give_way(Hog hog) {
+  scheduler s({.procs = 1});
+  bool other_ran = false;
+  s.run([&]() -> task<> {
+    runq::go([&] { other_ran = true; });
+    co_await hog(other_ran);
+  });
+  EXPECT_TRUE(other_ran);
+  const std::uint64_t before = s.stats().preempted;
+  EXPECT_GE(before, 1U);
+  other_ran = false;
+  s.run([&]() -> task<> {
+    runq::go([&] { return hog(other_ran); });
+    co_await runq::yield();
+  });
+  EXPECT_GT(s.stats().preempted, before);
+}
+
+TEST_F(monitor, S6_so_does_one_that_selects_with_otherwise) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::channel<int> never;
+    std::optional<int> n;
+    while (!other_ran) (void)co_await runq::select(runq::on_receive(never, n), runq::otherwise());
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_selects_nothing_but_otherwise) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    while (!other_ran) (void)co_await runq::select(runq::otherwise());
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_selects_what_is_ready) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::channel<int> closed;
+    closed.close();
+    std::optional<int> n;
+    while (!other_ran) (void)co_await runq::select(runq::on_receive(closed, n));
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_selects_after_a_stop) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    std::stop_source stop;
+    stop.request_stop();
+    runq::channel<int> never;
+    std::optional<int> n;
+    while (!other_ran) (void)co_await runq::select(stop.get_token(), runq::on_receive(never, n));
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_receives_from_a_closed_channel) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::channel<int> closed;
+    closed.close();
+    while (!other_ran) (void)co_await closed.receive();
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_sends_to_a_closed_channel) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::channel<int> closed;
+    closed.close();
+    while (!other_ran) {
+      try {
+        co_await closed.send(1);
+      } catch (const runq::misuse&) {
+        continue;
+      }
+    }
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_locks_a_free_mutex) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::mutex m;
+    while (!other_ran) {
+      co_await m.lock();
+      m.unlock();
+    }
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_locks_a_free_mutex_by_a_guard) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::mutex m;
+    while (!other_ran) const auto guard = co_await m.scoped_lock();
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_waits_for_a_group_that_is_done) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    runq::wait_group done;
+    while (!other_ran) co_await done.wait();
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_joins_without_children) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    while (!other_ran) co_await runq::join();
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_calls) {
+  // Nobody needs its processor, so that is kept, most of the time.
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    while (s.stats().preempted == 0) co_await runq::blocking([] {});
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_reads_nothing) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    auto ends = runq::net::pipe();
+    while (!other_ran) (void)co_await ends.first.read({});
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_reads_from_a_closed_stream) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    auto ends = runq::net::pipe();
+    ends.first.close();
+    std::byte into{};
+    while (!other_ran) {
+      try {
+        (void)co_await ends.first.read(std::span(&into, 1));
+      } catch (const std::system_error&) {
+        continue;
+      }
+    }
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_writes_to_itself) {
+  expect_to_give_way([](const bool& other_ran) -> task<> {
+    auto ends = runq::net::pipe();
+    std::byte byte{};
+    while (!other_ran) {
+      co_await ends.second.write(std::span(&byte, 1));
+      (void)co_await ends.first.read(std::span(&byte, 1));
+    }
+  });
+}
+
+TEST_F(monitor, S6_so_does_one_that_sleeps_for_no_time) {
+  // It goes behind all others each time, without having to be told.
+  scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    bool other_ran = false;
+    runq::go([&] { other_ran = true; });
+    while (!other_ran) co_await runq::sleep_for(0ns);
+  });
 }
 
 TEST_F(monitor, S6_after_10_ms) {

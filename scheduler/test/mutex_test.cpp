@@ -186,6 +186,27 @@ TEST(mutex, a_task_that_was_handed_it_and_did_not_go_on_gives_it_back) {
   }
 }
 
+TEST(mutex, a_task_that_got_it_and_gave_way_and_did_not_go_on_gives_it_back) {
+  for (const bool mutex_stays : {true, false}) {
+    runq::scheduler s({.procs = 1});
+    auto m = std::make_unique<mutex>();
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        for (;;) {
+          co_await m->lock();
+          m->unlock();
+        }
+      });
+      co_await runq::yield();
+      EXPECT_FALSE(m->try_lock()) << "the other task gave way elsewhere than with the mutex";
+      if (!mutex_stays) m.reset();
+    });
+    if (mutex_stays) {
+      EXPECT_TRUE(m->try_lock()) << "a task that is gone has it";
+    }
+  }
+}
+
 TEST(mutex, a_task_that_ended_with_main_while_it_held_it_gives_it_back_by_its_guard_only) {
   for (const bool guarded : {true, false}) {
     runq::scheduler s({.procs = 1});

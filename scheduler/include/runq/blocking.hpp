@@ -41,9 +41,13 @@ class [[nodiscard]] blocking_awaiter {
     } catch (...) {
       error_ = std::current_exception();
     }
-    return home_->leave_call(call_);
+    return home_->leave_call(call_) && !time_slice_over();
   }
-  void await_suspend(std::coroutine_handle<> self) { home_->queue_after_call(call_, self); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    if (processor* const p = this_processor()) return give_way(*p, self);
+    home_->queue_after_call(call_, self);
+    return true;
+  }
   result await_resume() {
     if (error_) std::rethrow_exception(error_);
     if constexpr (has_result) return std::move(*result_);

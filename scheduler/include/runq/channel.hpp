@@ -226,10 +226,7 @@ class channel {
     [[nodiscard]] bool settle(channel_result now) noexcept {
       if (now == channel_result::waits) return true;
       waiter_.ok.set(now == channel_result::done);
-      detail::goroutine& g = *waiter_.who.get();
-      if (detail::give_way(*detail::this_processor(), g)) return true;
-      g.set_status(task_status::running);
-      return false;
+      return detail::give_way_or_go_on(*waiter_.who.get());
     }
     void go_on() noexcept { waiter_.who.set(nullptr); }
 

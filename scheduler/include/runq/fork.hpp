@@ -107,11 +107,11 @@ class [[nodiscard]] join_awaiter {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
-    if (!parent.children.any()) return false;
+    if (!parent.children.any()) return give_way(p, caller);
     const bool own_record = may_end_strand(p);
     if (parent.children.wait()) {
       keep_strand(p, own_record);
-      return false;
+      return give_way(p, caller);
     }
     // The parent may be running elsewhere.
     end_strand(p, own_record);

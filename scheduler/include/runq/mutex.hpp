@@ -39,7 +39,7 @@ class mutex_core {
     return true;
   }
   /// Takes the mutex and returns true; or puts `w` among the waiters: then the task may run at any moment, elsewhere,
-  /// and has the mutex; it says so by arrived().
+  /// and has the mutex. Either way it says so by arrived() when it goes on.
   [[nodiscard]] bool lock_or_wait(node& w) {
     const std::lock_guard guard(guard_);
     if (held_.get()) {
@@ -47,6 +47,7 @@ class mutex_core {
       return false;
     }
     held_.set(true);
+    handed_to_.set(&w);
     return true;
   }
   /// False if the mutex was not locked.
@@ -66,7 +67,7 @@ class mutex_core {
     woken.wake_all();
     return true;
   }
-  /// By a task that has waited: it goes on, with the mutex.
+  /// By a task after lock_or_wait(): it goes on, with the mutex.
   void arrived() { handed_to_.set(nullptr); }
   /// The task of `w`, which has not gone on since it began to wait, is being destroyed. If the mutex was handed to it,
   /// the next one has it.
@@ -144,13 +145,11 @@ class [[nodiscard]] mutex::awaiter {
   ~awaiter() {
     if (waiter_.who.get() != nullptr) wanted_.core_.leave(waiter_);
   }
-  [[nodiscard]] bool await_ready() const { return wanted_.try_lock(); }
+  [[nodiscard]] bool await_ready() const { return !detail::time_slice_over() && wanted_.try_lock(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
     waiter_.who.set(&g);
-    if (!wanted_.core_.lock_or_wait(waiter_)) return true;
-    g.set_status(task_status::running);
-    return false;
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::give_way_or_go_on(g);
   }
   void await_resume() noexcept {
     if (waiter_.who.get() == nullptr) return;

@@ -276,8 +276,7 @@ class [[nodiscard]] select_awaiter {
     if (begun.what == core::outcome::asleep) return true;
     if (begun.what == core::outcome::chosen) choose(*order_[begun.arm], begun.how == channel_result::done);
     if (begun.what == core::outcome::not_ready) chosen_ = count;
-    me.set_status(task_status::running);
-    return false;
+    return give_way_or_go_on(me);
   }
 
   std::size_t await_resume() {

@@ -157,12 +157,10 @@ class [[nodiscard]] wait_group::awaiter {
   ~awaiter() {
     if (waiter_.waits()) core_.leave(waiter_);
   }
-  [[nodiscard]] bool await_ready() const noexcept { return core_.done(); }
+  [[nodiscard]] bool await_ready() const noexcept { return core_.done() && !detail::time_slice_over(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire));
-    if (core_.enlist(waiter_)) return true;
-    waiter_.who.get()->set_status(task_status::running);
-    return false;
+    return core_.enlist(waiter_) || detail::give_way_or_go_on(*waiter_.who.get());
   }
   void await_resume() noexcept { waiter_.who.set(nullptr); }
 

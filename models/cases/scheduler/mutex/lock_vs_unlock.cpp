@@ -30,18 +30,23 @@ class visitor final : public sleeping_task {
  public:
   static void start(guarded& place) {
     visitor& self = make_frame<visitor>(place);
-    // As the awaiter does. After false the frame may be gone.
-    if (place.lock.try_lock() || place.lock.lock_or_wait(self.node_)) self.resume();
+    // As the awaiter does. After the second false the frame may be gone.
+    if (place.lock.try_lock()) return self.visit();
+    if (place.lock.lock_or_wait(self.node_)) self.resume();
   }
   explicit visitor(guarded& place) : place_(place) { node_.who.set(this); }
   void resume() override {
+    place_.lock.arrived();
+    visit();
+  }
+
+ private:
+  void visit() {
     guarded& place = place_;
     destroy_frame(*this);
     place.critical();
     require(place.lock.unlock(), "a mutex that a task holds is not locked");
   }
-
- private:
   guarded& place_;
   runq::detail::waiter<waking_policy> node_;
 };

@@ -277,16 +277,35 @@ inline void ready(goroutine& g) {
   home.parking.submitted_in_order();
 }
 
-/// Puts the task `g`, which is to go on at g.resume, at the end of the global queue if it has run for too long: then it
-/// may run at any moment, elsewhere.
-[[nodiscard]] inline bool give_way(processor& p, goroutine& g) {
+// Every await that does not have to wait asks whether the time slice of its task is over, and lets the others run then:
+// see the following three. Otherwise a loop of such awaits would keep its processor for ever.
+
+/// Whether the calling task has run for too long, for an await_ready() that is true otherwise. False outside a
+/// scheduler.
+[[nodiscard]] inline bool time_slice_over() noexcept {
+  const processor* const p = this_processor();
+  return p != nullptr && p->preempt.load(std::memory_order::relaxed);
+}
+
+/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue if it has run for too
+/// long: then it may run at any moment, elsewhere.
+[[nodiscard]] inline bool give_way(processor& p, std::coroutine_handle<> self) {
   if (!p.preempt.load(std::memory_order::relaxed)) return false;
   p.preempt.store(false, std::memory_order::relaxed);
   ++p.preempted;
+  goroutine& g = *p.current;
+  g.resume = self;
   g.set_status(task_status::runnable);
   p.home.global.put(&g);
   p.home.parking.submitted_in_order();
   return true;
+}
+
+/// What await_suspend() returns after fall_asleep() when the task `g` does not have to wait: whether it gives way.
+[[nodiscard]] inline bool give_way_or_go_on(goroutine& g) {
+  if (give_way(*this_processor(), g.resume)) return true;
+  g.set_status(task_status::running);
+  return false;
 }
 
 /// transfer() when it is no direct one: goes on with `h` from the machine's loop, or, if the task has run for too long,
