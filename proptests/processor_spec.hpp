@@ -324,25 +324,20 @@ class processor_spec {
     return progress::done;
   }
 
-  // The element in hand goes to the ring; or, the ring having been full, half of what is there later and the element
-  // are claimed and then put in the global queue.
+  // The element in hand goes to the ring; or half of a full ring is claimed, and then goes to the global queue, and the
+  // element in hand behind it.
   progress step_push(unsigned phase, const outcome& seen, hand& mine, processor& own) {
     if (seen.count == 0) return room(own) != 0 ? publish(mine, own) : progress::illegal;
-    switch (phase) {
-      case 0: return room(own) == 0 ? progress::more : progress::illegal;
-      case 1: {
-        const std::size_t n = own.ring.size() / 2;
-        if (n == 0 || n + 1 != seen.count) return progress::illegal;
-        values batch = take(own, n);
-        batch.insert(batch.end(), mine.batch.begin(), mine.batch.end());
-        mine.batch = batch;
-        return progress::more;
-      }
-      default:
-        append(global_, mine.batch);
-        mine = {};
-        return progress::done;
+    if (phase == 0) {
+      if (room(own) != 0 || seen.count != capacity_ / 2 + 1) return progress::illegal;
+      values batch = take(own, capacity_ / 2);
+      batch.insert(batch.end(), mine.batch.begin(), mine.batch.end());
+      mine.batch = batch;
+      return progress::more;
     }
+    append(global_, mine.batch);
+    mine = {};
+    return progress::done;
   }
 
   // A look and a failed claim: `now` must have changed in between.

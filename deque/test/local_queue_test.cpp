@@ -194,6 +194,21 @@ TEST(local_queue, Q3_an_overflow_that_finds_a_thief_has_made_room_pushes_after_a
   EXPECT_EQ(pop_all(m.p), from_to(5, 9));
 }
 
+// Loads of a push to a full ring: tail and head by the push, head and tail by the overflow.
+TEST(local_queue, Q3_an_overflow_takes_nothing_from_a_ring_in_which_a_thief_has_made_room_at_any_step) {
+  for (std::size_t load = 1; load <= 4; ++load) {
+    probed_machine m(9);
+    m.push(1, 8);
+    probe::before(op::load, load, [&m] { EXPECT_EQ(m.q.steal_from(m.p_seen).count, 4U); });
+    EXPECT_EQ(m.p.push(m[9]), 0U) << "before load " << load;
+    EXPECT_TRUE(probe::happened());
+    EXPECT_EQ(m.global.size_approx(), 0U);
+    EXPECT_EQ(pop_all(m.p), from_to(5, 9));
+    while (m.q.pop()) {
+    }
+  }
+}
+
 // Go's schedtrace after S spawns by a program that never stops to schedule.
 TEST(local_queue, Q4_tasks_spawned_without_a_pause_are_spread_as_in_go) {
   machine m(2000);

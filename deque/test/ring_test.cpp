@@ -184,6 +184,19 @@ TEST(ring, shed_half_takes_the_older_half_rounded_down) {
   }
 }
 
+TEST(ring, shed_half_of_full_takes_the_older_half_of_a_full_ring_only) {
+  for (int n = 0; n <= 256; ++n) {
+    runq::ring<int> r(static_cast<std::uint64_t>(n) * 7);
+    auto owner = r.make_owner();
+    push_all(owner, from_to(1, n));
+    std::array<int, 128> out{};
+    const int shed = n == 256 ? 128 : 0;
+    ASSERT_EQ(owner.shed_half_of_full(out), static_cast<std::size_t>(shed));
+    ASSERT_EQ(numbers(out.begin(), out.begin() + shed), from_to(1, shed));
+    ASSERT_EQ(pop_all(owner), from_to(shed + 1, n));
+  }
+}
+
 TEST(ring, drain_hands_out_everything_oldest_first) {
   for (int n = 0; n <= 256; ++n) {
     runq::ring<int> r(static_cast<std::uint64_t>(n) * 5);

@@ -251,6 +251,8 @@ MUTANTS = [
      "return n <= Capacity ? n : 0;", "return n <= Capacity && h <= t ? n : 0;", [START]),
     ("has_work_looks_at_the_ring_once", "local_queue", "local_queue.hpp",
      "if (!ring_.pushed_since(seen)) return false;", "return false;", [ROAM, PINNED]),
+    ("overflow_sheds_a_ring_that_is_no_longer_full", "local_queue", "local_queue.hpp",
+     "ring_.shed_half_of_full(oldest)", "ring_.shed_half(oldest)", [ROAM, PINNED]),
     ("overflow_claims_without_comparing", "local_queue", "ring.hpp",
      """r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
     return claimed ? n : 0;""",

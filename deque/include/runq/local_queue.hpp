@@ -175,10 +175,11 @@ class basic_local_queue<Link, Capacity, Index>::owner {
   explicit owner(basic_local_queue& q) noexcept
       : ring_(q.ring_.make_owner()), runnext_(q.runnext_.make_owner()), global_(q.global_) {}
 
-  // Moves the older half of the ring and `task` to the global queue; returns how many, or 0 when a thief moved first.
+  // Moves the older half of the full ring and `task` to the global queue; returns how many, or 0 when a thief has made
+  // room meanwhile.
   std::size_t overflow(element* task) noexcept {
     std::array<element*, Capacity / 2> oldest;
-    const std::size_t n = ring_.shed_half(oldest);
+    const std::size_t n = ring_.shed_half_of_full(oldest);
     if (n == 0) return 0;
     // Linked only now: before the claim the tasks were anybody's.
     chain batch;

@@ -165,28 +165,13 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     }
   }
 
-  /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`: what a full ring gives to a shared queue.
-  /// Makes one attempt: returns how many were taken, or 0 when a thief moved first (so there is room again) or there
-  /// was not even one to shed. Owner only. Wait-free.
-  [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept {
-    enter();
-    basic_ring& r = *ring_;
-    // [ring.shed.head] relaxed: as [ring.pop.head].
-    Index h = r.head_.load(std::memory_order::relaxed);
-    // [ring.shed.tail] relaxed: the owner is the only writer.
-    const Index t = r.tail_.load(std::memory_order::relaxed);
-    const std::size_t n = distance(h, t) / 2;
-    for (std::size_t i = 0; i != n; ++i) {
-      // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
-      out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
-    }
-    if (n == 0) return 0;
-    // [ring.shed.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would
-    // be reported as a thief's. Relaxed on failure: nothing is read on account of it.
-    const bool claimed =
-        r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
-    return claimed ? n : 0;
-  }
+  /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`. Makes one attempt: returns how many were taken,
+  /// or 0 when a thief moved first or there was not even one to shed. Owner only. Wait-free.
+  [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept { return shed(out, 2); }
+
+  /// The same of a full ring only: what an owner whose push() failed gives to a shared queue. Returns Capacity/2, or 0
+  /// when a thief has taken something since, so that there is room again. Owner only. Wait-free.
+  [[nodiscard]] std::size_t shed_half_of_full(std::span<T, Capacity / 2> out) noexcept { return shed(out, Capacity); }
 
   /// Takes everything, oldest first, handing each element to `sink(T)`, which must not push here. Returns how many.
   /// Owner only. Lock-free.
@@ -247,6 +232,28 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     guard_.check(
         "ring: an owner operation was called from a second thread; only one thread may push and pop. "
         "Move the owner handle, or call rebind(), to hand the ring over");
+  }
+
+  // Takes the older half of the ring's elements if there are `at_least` so many.
+  [[nodiscard]] std::size_t shed(std::span<T, Capacity / 2> out, std::size_t at_least) noexcept {
+    enter();
+    basic_ring& r = *ring_;
+    // [ring.shed.head] relaxed: as [ring.pop.head].
+    Index h = r.head_.load(std::memory_order::relaxed);
+    // [ring.shed.tail] relaxed: the owner is the only writer.
+    const Index t = r.tail_.load(std::memory_order::relaxed);
+    // The claim succeeds only if head is still `h`, so what is decided here is still true then.
+    if (distance(h, t) < at_least) return 0;
+    const std::size_t n = distance(h, t) / 2;
+    for (std::size_t i = 0; i != n; ++i) {
+      // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
+      out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
+    }
+    // [ring.shed.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would
+    // be reported as a thief's. Relaxed on failure: nothing is read on account of it.
+    const bool claimed =
+        r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
+    return claimed ? n : 0;
   }
 
   // Room at tail `t`: at least `wanted` if there is that much. Reads the shared head only when the remembered one says

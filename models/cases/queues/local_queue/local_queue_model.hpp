@@ -20,8 +20,8 @@ class local_queue_model : public scenario {
   };
 
  protected:
-  void push(processor& p, int id) { p.owner.push(tasks.make(id)); }
-  void push_next(processor& p, int id) { p.owner.push_next(tasks.make(id)); }
+  void push(processor& p, int id) { judge_moved(p.owner.push(tasks.make(id))); }
+  void push_next(processor& p, int id) { judge_moved(p.owner.push_next(tasks.make(id))); }
   /// Pops one and runs it; its id, or 0.
   int pop(processor& p) { return run(p.owner.pop().task); }
   void drain(processor& p) {
@@ -51,6 +51,13 @@ class local_queue_model : public scenario {
 
   task_set<Tasks> tasks;
   inject<&task::link> global;
+
+ private:
+  /// What a push returns: how many tasks it moved to the global queue.
+  static void judge_moved(std::size_t moved) {
+    require(moved == 0 || moved == Capacity / 2 + 1,
+            "a push moved neither nothing nor half a full ring and the new task to the global queue");
+  }
 };
 
 }  // namespace runq::model

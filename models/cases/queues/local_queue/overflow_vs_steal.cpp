@@ -25,6 +25,27 @@ struct overflow_vs_steal final : local_queue_model<4> {
   processor thief{global};
 };
 
+// Ring of `Capacity`, full. Owner: push ‖ thief: steal. Either the push comes first, and half of the ring and the new
+// task overflow; or the steal does, and then there is room: nothing overflows.
+template <std::size_t Capacity>
+struct full_ring_vs_steal final : local_queue_model<static_cast<int>(Capacity) + 1, Capacity> {
+  using model = local_queue_model<static_cast<int>(Capacity) + 1, Capacity>;
+  full_ring_vs_steal() {
+    for (std::size_t id = 1; id <= Capacity; ++id) model::push(owner, static_cast<int>(id));
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      model::push(owner, static_cast<int>(Capacity) + 1);
+    } else {
+      model::steal(owner, thief, steal_runnext::no);
+    }
+  }
+  void finish() override { model::finish_with(owner, thief); }
+
+  typename model::processor owner{model::global};
+  typename model::processor thief{model::global};
+};
+
 // Ring of 2. Owner: push_next ×4 (the ring overflows), pop, pop ‖ three thieves.
 struct three_thieves final : local_queue_model<4> {
   void thread(unsigned index) override {
@@ -113,6 +134,19 @@ const bool added[] = {
     add_case<overflow_vs_steal>({
         .name = "local_queue/overflow_vs_steal",
         .property = "what overflows and what is stolen are disjoint: every task runs exactly once",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+    add_case<full_ring_vs_steal<4>>({
+        .name = "local_queue/full_ring_of_4_vs_steal",
+        .property = "a push overflows only a ring that is full when half of it is claimed: it moves 0 or 3 tasks",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<full_ring_vs_steal<8>>({
+        .name = "local_queue/full_ring_of_8_vs_steal",
+        .property = "a push overflows only a ring that is full when half of it is claimed: it moves 0 or 5 tasks",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
     }),
