@@ -77,6 +77,45 @@ TEST(select, X8_waits_until_an_arm_can_go_on) {
   }
 }
 
+// Whatever the random order: an arm that is tried first, and is not ready, leaves its destination alone.
+TEST(select, X8_only_the_chosen_arm_writes_to_its_destination) {
+  runq::run(
+      []() -> task<> {
+        channel<int> ready(1);
+        channel<int> never;
+        std::stop_source stop;
+        stop.request_stop();
+        for (int i = 0; i != 1000; ++i) {
+          std::optional<int> from_never = 7;
+          std::optional<int> from_ready = 8;
+          EXPECT_EQ(co_await select(on_receive(never, from_never), otherwise()), 1U);
+          EXPECT_EQ(co_await select(stop.get_token(), on_receive(never, from_never)), runq::stopped);
+          co_await ready.send(i);
+          EXPECT_EQ(co_await select(on_receive(never, from_never), on_receive(ready, from_ready)), 1U);
+          EXPECT_EQ(from_ready, i);
+          runq::go([&]() -> task<> { co_await ready.send(-i); });
+          EXPECT_EQ(co_await select(on_receive(ready, from_ready), on_receive(never, from_never)), 0U);
+          EXPECT_EQ(from_ready, -i);
+          EXPECT_EQ(from_never, 7);
+        }
+        // A close is a choice as well, whether it comes before the select or while it waits.
+        for (const bool before : {true, false}) {
+          channel<int> closed;
+          std::optional<int> from_never = 7;
+          std::optional<int> from_closed = 8;
+          if (before) {
+            closed.close();
+          } else {
+            runq::go([&] { closed.close(); });
+          }
+          EXPECT_EQ(co_await select(on_receive(never, from_never), on_receive(closed, from_closed)), 1U);
+          EXPECT_FALSE(from_closed);
+          EXPECT_EQ(from_never, 7);
+        }
+      },
+      {.procs = 1});
+}
+
 TEST(select, X7_a_null_channel_is_never_ready) {
   runq::run([]() -> task<> {
     channel<int>* const none = nullptr;

@@ -157,62 +157,84 @@ class select_core {
   std::span<arm_pointer> by_address_;
 };
 
+/// An arm that receives. Only if it is chosen does it write to its destination.
+template <class T, class Policy = task_waiting>
+class receiving_arm : public select_arm<Policy> {
+  using core = channel_core<T, Policy>;
+
+ public:
+  receiving_arm(core* from, std::optional<T>& into) noexcept : from_(from), into_(&into) {}
+  receiving_arm(receiving_arm&& other) noexcept : from_(other.from_.get()), into_(other.into_) {}
+
+  [[nodiscard]] const void* channel() const noexcept override { return from_.get(); }
+  void lock() override { from_.get()->lock(); }
+  void unlock() override { from_.get()->unlock(); }
+  [[nodiscard]] channel_result attempt(wake_list<Policy>& woken) override {
+    return from_.get()->receive_locked(*into_, woken);
+  }
+  void enlist() override {
+    this->place.value.set(into_);
+    from_.get()->enlist_receiver(this->place);
+  }
+  void forget() override { from_.get()->forget_receiver(this->place); }
+  /// The arm was chosen: a value came, or the channel is closed.
+  void settle(bool received) const noexcept {
+    if (!received) into_->reset();
+  }
+
+ private:
+  typename Policy::atomics::template cell<core*> from_;
+  std::optional<T>* into_;
+};
+
+/// An arm that sends.
+template <class T, class Policy = task_waiting>
+class sending_arm : public select_arm<Policy> {
+  using core = channel_core<T, Policy>;
+
+ public:
+  sending_arm(core* to, T&& value) : to_(to), value_(std::move(value)) {}
+  sending_arm(sending_arm&& other) noexcept : to_(other.to_.get()), value_(std::move(other.value_)) {}
+
+  [[nodiscard]] const void* channel() const noexcept override { return to_.get(); }
+  void lock() override { to_.get()->lock(); }
+  void unlock() override { to_.get()->unlock(); }
+  [[nodiscard]] channel_result attempt(wake_list<Policy>& woken) override {
+    return to_.get()->send_locked(value_, woken);
+  }
+  void enlist() override {
+    this->place.value.set(&value_);
+    to_.get()->enlist_sender(this->place);
+  }
+  void forget() override { to_.get()->forget_sender(this->place); }
+
+ private:
+  typename Policy::atomics::template cell<core*> to_;
+  T value_;
+};
+
 struct no_wait {};
 
 }  // namespace detail
 
 /// An arm of select(): receives from a channel into an optional, which is empty afterwards if the channel was closed.
+/// If another arm is chosen the optional stays as it is.
 template <class T>
-class receive_arm : public detail::select_arm<detail::task_waiting> {
+class receive_arm : public detail::receiving_arm<T> {
  public:
   receive_arm(runq::channel<T>* from, std::optional<T>& into) noexcept
-      : from_(from == nullptr ? nullptr : &from->core_), into_(&into) {}
-  receive_arm(receive_arm&& other) noexcept : from_(other.from_), into_(other.into_) {}
-
-  [[nodiscard]] const void* channel() const noexcept override { return from_; }
-  void lock() override { from_->lock(); }
-  void unlock() override { from_->unlock(); }
-  [[nodiscard]] channel_result attempt(detail::wake_list<detail::task_waiting>& woken) override {
-    into_->reset();
-    return from_->receive_locked(*into_, woken);
-  }
-  void enlist() override {
-    place.value.set(into_);
-    from_->enlist_receiver(place);
-  }
-  void forget() override { from_->forget_receiver(place); }
-  void settle(bool) const noexcept {}
-
- private:
-  detail::channel_core<T>* from_;
-  std::optional<T>* into_;
+      : detail::receiving_arm<T>(from == nullptr ? nullptr : &from->core_, into) {}
 };
 
 /// An arm of select(): sends a value.
 template <class T>
-class send_arm : public detail::select_arm<detail::task_waiting> {
+class send_arm : public detail::sending_arm<T> {
  public:
-  send_arm(runq::channel<T>* to, T&& value) : to_(to == nullptr ? nullptr : &to->core_), value_(std::move(value)) {}
-  send_arm(send_arm&& other) noexcept : to_(other.to_), value_(std::move(other.value_)) {}
-
-  [[nodiscard]] const void* channel() const noexcept override { return to_; }
-  void lock() override { to_->lock(); }
-  void unlock() override { to_->unlock(); }
-  [[nodiscard]] channel_result attempt(detail::wake_list<detail::task_waiting>& woken) override {
-    return to_->send_locked(value_, woken);
-  }
-  void enlist() override {
-    place.value.set(&value_);
-    to_->enlist_sender(place);
-  }
-  void forget() override { to_->forget_sender(place); }
+  send_arm(runq::channel<T>* to, T&& value)
+      : detail::sending_arm<T>(to == nullptr ? nullptr : &to->core_, std::move(value)) {}
   void settle(bool sent) const {
     if (!sent) detail::throw_misuse("send on closed channel");
   }
-
- private:
-  detail::channel_core<T>* to_;
-  T value_;
 };
 
 /// Arms for select(). A null channel is an arm that is never ready.

@@ -12,40 +12,34 @@
 
 namespace runq::model {
 
-/// An arm: sends `number`, or receives when that is 0. As send_arm and receive_arm of select.hpp.
-class model_arm final : public runq::detail::select_arm<waking_policy> {
+/// An arm: sends `send`, or receives when that is 0. The arm that it is not has no channel.
+class model_arm {
  public:
-  model_arm(channel_type* on, int send) : on_(on), sends_(send != 0), out_(send) {}
+  model_arm(channel_type* on, int send)
+      : sends_(send != 0), sending_(sends_ ? on : nullptr, parcel(send)), receiving_(sends_ ? nullptr : on, in_) {}
 
-  [[nodiscard]] const void* channel() const noexcept override { return on_.get(); }
-  void lock() override { on_.get()->lock(); }
-  void unlock() override { on_.get()->unlock(); }
-  [[nodiscard]] channel_result attempt(runq::detail::wake_list<waking_policy>& woken) override {
-    return sends_ ? on_.get()->send_locked(out_, woken) : on_.get()->receive_locked(in_, woken);
+  [[nodiscard]] runq::detail::select_arm<waking_policy>* get() {
+    if (sends_) return &sending_;
+    return &receiving_;
   }
-  void enlist() override {
-    place.value.set(sends_ ? static_cast<void*>(&out_) : static_cast<void*>(&in_));
-    if (sends_) {
-      on_.get()->enlist_sender(place);
-    } else {
-      on_.get()->enlist_receiver(place);
+  /// The select is through. Returns the number that was received; 0 if this arm sends, or another one was chosen.
+  [[nodiscard]] int end(bool chosen, bool ok) {
+    if (sends_) return 0;
+    if (!chosen) {
+      require(in_ && in_->number() == was_there, "an arm that was not chosen has written to its destination");
+      return 0;
     }
+    receiving_.settle(ok);
+    return in_ ? in_->number() : 0;
   }
-  void forget() override {
-    if (sends_) {
-      on_.get()->forget_sender(place);
-    } else {
-      on_.get()->forget_receiver(place);
-    }
-  }
-  /// Received; 0 if this arm sends, or was not chosen.
-  [[nodiscard]] int number() const { return in_ ? in_->number() : 0; }
 
  private:
-  cell<channel_type*> on_;  // so that a use of a frame that is gone is seen
+  static constexpr int was_there = -1;
+
   bool sends_;
-  parcel out_;
-  std::optional<parcel> in_;
+  std::optional<parcel> in_{parcel(was_there)};
+  runq::detail::sending_arm<parcel, waking_policy> sending_;
+  runq::detail::receiving_arm<parcel, waking_policy> receiving_;
 };
 
 /// Of an arm: the channel, and what to send; 0: receive.
@@ -102,7 +96,7 @@ class select_once final : public sleeping_task {
     core_.finish();
     const std::uint32_t arm = state_.arm();
     require(arm <= stop_arm, "nobody has claimed the select, and it goes on");
-    end(static_cast<int>(arm), arm != stop_arm && order_[arm]->place.ok.get());
+    end(static_cast<int>(arm), arm < order_.size() && order_[arm]->place.ok.get());
   }
 
  private:
@@ -110,7 +104,7 @@ class select_once final : public sleeping_task {
   using arm_pointer = runq::detail::select_arm<waking_policy>*;
 
   void end(int arm, bool ok) {
-    const int number = arm == 0 ? first_.number() : arm == 1 ? second_.number() : 0;
+    const int number = first_.end(arm == 0, ok) + second_.end(arm == 1, ok);
     choice& result = result_;
     // As stop_callback's destructor: the callback is over, or it is what called this, or what did not have to.
     if (stop_ != nullptr && arm != static_cast<int>(stop_arm)) {
@@ -123,7 +117,7 @@ class select_once final : public sleeping_task {
 
   model_arm first_;
   model_arm second_;
-  std::array<arm_pointer, 2> order_{&first_, &second_};
+  std::array<arm_pointer, 2> order_{first_.get(), second_.get()};
   std::array<arm_pointer, 2> by_address_{};
   core core_{order_, by_address_};
   suspension<atomics> state_;

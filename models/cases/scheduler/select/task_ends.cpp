@@ -13,34 +13,14 @@ namespace {
 
 using ending_channel = runq::detail::channel_core<parcel, ending_policy>;
 
-// As receive_arm of select.hpp.
-class arm final : public runq::detail::select_arm<ending_policy> {
- public:
-  explicit arm(ending_channel& from) : from_(&from) {}
-
-  [[nodiscard]] const void* channel() const noexcept override { return from_.get(); }
-  void lock() override { from_.get()->lock(); }
-  void unlock() override { from_.get()->unlock(); }
-  [[nodiscard]] channel_result attempt(runq::detail::wake_list<ending_policy>& woken) override {
-    return from_.get()->receive_locked(into_, woken);
-  }
-  void enlist() override {
-    place.value.set(&into_);
-    from_.get()->enlist_receiver(place);
-  }
-  void forget() override { from_.get()->forget_receiver(place); }
-
- private:
-  cell<ending_channel*> from_;
-  std::optional<parcel> into_;
-};
+using arm = runq::detail::receiving_arm<parcel, ending_policy>;
 
 // The frame of a task that waits at two channels. As select_awaiter.
 class waiting_select {
   using core = runq::detail::select_core<ending_policy>;
 
  public:
-  waiting_select(ending_channel& a, ending_channel& b, record& task) : a_(a), b_(b), who_(&task) {
+  waiting_select(ending_channel& a, ending_channel& b, record& task) : a_(&a, from_a_), b_(&b, from_b_), who_(&task) {
     require(core_.start(&who_, state_).what == core::outcome::asleep, "something was received from an empty channel");
   }
   void end() {
@@ -51,6 +31,8 @@ class waiting_select {
  private:
   using arm_pointer = runq::detail::select_arm<ending_policy>*;
 
+  std::optional<parcel> from_a_;
+  std::optional<parcel> from_b_;
   arm a_;
   arm b_;
   record* who_;
