@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Compiles one file, for its syntax only.
+# Compiles one file, for its syntax only. INCLUDE is one folder, or several.
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
 # A file that must not compile says in its first line what the compiler has to say: `// expect: TEXT`. With RUNQ_CONTROL
 # defined the same file must compile, which shows that the mistake under test is the only one in it.
 
+set(include_flags ${INCLUDE})
+list(TRANSFORM include_flags PREPEND "-I")
+
 function(compile extra_flags)
   execute_process(
-    COMMAND "${COMPILER}" -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror ${extra_flags} "-I${INCLUDE}"
+    COMMAND "${COMPILER}" -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror ${extra_flags} ${include_flags}
             -fsyntax-only "${SOURCE}"
     RESULT_VARIABLE result
     OUTPUT_VARIABLE output

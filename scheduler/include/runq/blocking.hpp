@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/temporaries.hpp"
 #include "runq/task.hpp"
 
 namespace runq {
@@ -69,8 +70,15 @@ class [[nodiscard]] blocking_awaiter {
 /// locking a mutex. f() may block, but must not use this library. Throws runq::misuse outside a task.
 ///
 ///     const pid_t pid = co_await runq::blocking([] { return getpid(); });
+///
+/// g++ up to 12 destroys a lambda twice when it is a temporary beside a co_await (docs/limits.md). There one whose
+/// captures have destructors does not compile: capture by reference, which is enough as the task waits for the call; or
+/// give the lambda a name, and pass that or std::ref() of it.
 template <class F>
 [[nodiscard]] detail::blocking_awaiter<std::decay_t<F>> blocking(F&& f) {
+  static_assert(!detail::destroyed_twice<F>,
+                "g++ up to 12 would destroy this function object twice: capture by reference, as in "
+                "co_await runq::blocking([&] {...}); or give it a name f first, and pass f or std::ref(f)");
   return detail::blocking_awaiter<std::decay_t<F>>(std::decay_t<F>(std::forward<F>(f)));
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "runq/detail/temporaries.hpp"
 #include "runq/detail/waiting.hpp"
 #include "runq/task.hpp"
 
@@ -291,7 +292,18 @@ class channel {
 
   /// `co_await c.send(v)` returns when the value is in the buffer or in a receiver's hands. Throws runq::misuse("send
   /// on closed channel"), also when the channel is closed while it waits. Tasks only.
-  [[nodiscard]] send_awaiter send(T value) { return send_awaiter(core_, std::move(value)); }
+  ///
+  /// g++ up to 12 destroys a lambda or an aggregate `T{…}` twice when it is a temporary beside a co_await
+  /// (docs/limits.md), and cannot tell one from std::move(value): there an aggregate with destructors is sent as
+  /// `c.send({x, 1})` or `c.send({std::move(value)})`, and a lambda is given a name first. Anything else does not
+  /// compile.
+  [[nodiscard]] send_awaiter send(detail::by_value<T> value) { return send_awaiter(core_, std::move(value)); }
+  template <detail::destroyed_twice Temporary>
+  send_awaiter send(Temporary&&) {
+    static_assert(!detail::destroyed_twice<Temporary>,
+                  "g++ up to 12 would destroy this temporary twice: write c.send({x, 1}) for a new aggregate, "
+                  "c.send({std::move(value)}) for one with a name, and give a lambda a name first");
+  }
   /// `co_await c.receive()` returns the next value, or nothing when the channel is closed and empty. Tasks only.
   [[nodiscard]] receive_awaiter receive() noexcept { return receive_awaiter(core_); }
 

@@ -128,7 +128,8 @@ class yield_awaiter {
 /// Starts a task and goes on: the whole of the spawning interface. `f` is a task, a function without parameters that
 /// returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task needs
 /// it. The task runs next on the calling task's processor, or wherever it is stolen to. `name`, a literal or nullptr,
-/// is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2.
+/// is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2. With g++ up to
+/// 12 a lambda with captures may be started here as it is, but not in an expression with a co_await (docs/limits.md).
 ///
 /// Called by tasks (other threads: scheduler::handle::go). Throws std::bad_alloc; runq::misuse when called outside a
 /// scheduler.

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "runq/channel.hpp"
+#include "runq/detail/temporaries.hpp"
 #include "runq/suspension.hpp"
 
 namespace runq {
@@ -246,13 +247,20 @@ template <class T>
 [[nodiscard]] receive_arm<T> on_receive(channel<T>* from, std::optional<T>& into) noexcept {
   return {from, into};
 }
+/// For the values that g++ up to 12 does not take see channel::send().
 template <class T>
-[[nodiscard]] send_arm<T> on_send(channel<T>& to, std::type_identity_t<T> value) {
+[[nodiscard]] send_arm<T> on_send(channel<T>& to, std::type_identity_t<detail::by_value<T>> value) {
   return {&to, std::move(value)};
 }
 template <class T>
-[[nodiscard]] send_arm<T> on_send(channel<T>* to, std::type_identity_t<T> value) {
+[[nodiscard]] send_arm<T> on_send(channel<T>* to, std::type_identity_t<detail::by_value<T>> value) {
   return {to, std::move(value)};
+}
+template <class Channel, detail::destroyed_twice Temporary>
+void on_send(Channel&& to, Temporary&&) {
+  static_assert(!detail::destroyed_twice<Temporary>,
+                "g++ up to 12 would destroy this temporary twice: write on_send(c, {x, 1}) for a new aggregate, "
+                "on_send(c, {std::move(value)}) for one with a name, and give a lambda a name first");
 }
 /// The last arm, if there is one: chosen when no other is ready, so that select() does not wait.
 [[nodiscard]] inline detail::no_wait otherwise() noexcept { return {}; }

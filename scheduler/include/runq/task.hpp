@@ -198,6 +198,9 @@ struct access;
 ///
 /// Its frame comes from the processor's cache. Throws std::bad_alloc when there is no memory for it.
 ///
+/// g++ up to 12 destroys lambdas with captures, and aggregates, twice when they are temporaries beside a co_await, as
+/// in `co_await f({text, 1})` or `co_await [text]() -> task<> {…}()`: give them a name first (docs/limits.md).
+///
 ///     runq::task<int> answer() { co_return 42; }
 ///     runq::task<> ask() { std::printf("%d\n", co_await answer()); }
 template <class T>

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// temporaries: what g++ destroys twice in a full expression with a co_await in it, and how functions that are called
+// there refuse it. Which expressions that concerns, and how to find them in a program: docs/limits.md.
+#pragma once
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+// g++ up to 12 copies two kinds of temporaries into the coroutine's frame byte by byte and destroys the original and
+// the copy: those of a lambda expression, and aggregates written as `T{…}` or as `{…}` for a parameter.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#define RUNQ_DESTROYS_TEMPORARIES_TWICE 1
+#else
+#define RUNQ_DESTROYS_TEMPORARIES_TWICE 0
+#endif
+
+namespace runq::detail {
+
+#if RUNQ_DESTROYS_TEMPORARIES_TWICE
+
+/// Whether F is a lambda's type: whether its name, which ends before `]`, is `<lambda(PARAMETERS)>`.
+template <class F>
+[[nodiscard]] consteval bool is_lambda() noexcept {
+  std::string_view name = __PRETTY_FUNCTION__;
+  name.remove_suffix(1);
+  if (!name.ends_with(")>")) return false;
+  name.remove_suffix(1);
+  // To the parenthesis that opens the parameters.
+  int depth = 0;
+  do {
+    depth += name.back() == ')' ? 1 : name.back() == '(' ? -1 : 0;
+    name.remove_suffix(1);
+  } while (depth != 0);
+  return name.ends_with("<lambda");
+}
+
+/// Whether an argument that is forwarded as `Argument&&` may be a temporary that is destroyed twice. It may also be the
+/// result of std::move(), which looks the same.
+template <class Argument>
+concept destroyed_twice =
+    !std::is_reference_v<Argument> && std::is_class_v<Argument> && !std::is_trivially_destructible_v<Argument> &&
+    (std::is_aggregate_v<Argument> || is_lambda<std::remove_const_t<Argument>>());
+
+/// An aggregate parameter. It is no aggregate itself, so `{…}` makes its T in here and not at the call.
+template <class T>
+class in_braces {
+ public:
+  template <class... Members>
+  requires std::constructible_from<T, Members...> in_braces(Members&&... members)  // NOLINT: it stands for a T
+      : value_(std::forward<Members>(members)...) {}
+  in_braces(const in_braces&) = delete;
+  in_braces& operator=(const in_braces&) = delete;
+  [[nodiscard]] operator T&&() && noexcept { return std::move(value_); }  // NOLINT: likewise
+
+ private:
+  T value_;
+};
+
+template <class T>
+using by_value = std::conditional_t<destroyed_twice<T>, in_braces<T>, T>;
+
+#else
+
+template <class Argument>
+concept destroyed_twice = false;
+
+template <class T>
+using by_value = T;
+
+#endif
+
+}  // namespace runq::detail
