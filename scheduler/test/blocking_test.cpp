@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -46,12 +47,21 @@ TEST_F(blocking, takes_functions_without_a_result) {
 
 TEST_F(blocking, moves_results_and_functions_that_cannot_be_copied) {
   const int n = runq::run([]() -> task<int> {
-    auto argument = std::make_unique<int>(6);
-    auto f = [a = std::move(argument)]() mutable {
+    auto argument = std::make_unique<int>(2);
+    struct function {
+      explicit function(std::unique_ptr<int> n) : a(std::move(n)) {}
+      std::unique_ptr<int> operator()() {
+        *a *= 3;
+        return std::move(a);
+      }
+      std::unique_ptr<int> a;
+    };
+    auto tripled = co_await runq::blocking(function(std::move(argument)));
+    auto f = [a = std::move(tripled)]() mutable {
       *a *= 7;
       return std::move(a);
     };
-    const std::unique_ptr<int> result = co_await runq::blocking(std::move(f));
+    const std::unique_ptr<int> result = co_await runq::blocking(std::ref(f));
     co_return *result;
   });
   EXPECT_EQ(n, 42);

@@ -429,7 +429,7 @@ TEST(channel, X7_values_may_be_of_any_movable_type) {
         for (char ch = 'a'; ch != 'k'; ++ch) {
           const std::string text(50, ch);
           std::array<std::string, 4> value{text, text, text, text};
-          co_await c.send(std::move(value));
+          co_await c.send({std::move(value)});
         }
         c.close();
       });

@@ -299,7 +299,7 @@ class channel {
   /// compile.
   [[nodiscard]] send_awaiter send(detail::by_value<T> value) { return send_awaiter(core_, std::move(value)); }
   template <detail::destroyed_twice Temporary>
-  send_awaiter send(Temporary&&) {
+  void send(Temporary&&) {
     static_assert(!detail::destroyed_twice<Temporary>,
                   "g++ up to 12 would destroy this temporary twice: write c.send({x, 1}) for a new aggregate, "
                   "c.send({std::move(value)}) for one with a name, and give a lambda a name first");
