@@ -13,7 +13,8 @@
 namespace runq {
 
 /// One direction of one descriptor: at most one task waits. A notice that comes while nobody waits is kept, and used up
-/// by the next wait. `Waiter` is aligned to at least 2 bytes.
+/// by the next wait. Notices are about several facts (data, a close, a deadline): whoever goes on after one looks at
+/// all of them. `Waiter` is aligned to at least 2 bytes.
 template <class Waiter, class Atomics = std_atomics>
 class readiness {
  public:
@@ -23,14 +24,15 @@ class readiness {
   /// at any moment, elsewhere. The waiting task. Wait-free.
   [[nodiscard]] bool wait(Waiter& w) noexcept {
     std::uintptr_t expected = nothing;
-    // [readiness.wait] release: pairs with [readiness.notify]: who wakes the task sees it suspended. Acquire on
-    // failure: pairs with [readiness.notify], too: what the notice is about is visible.
+    // [readiness.wait] release: pairs with [readiness.notify]: who wakes the task sees it suspended. Relaxed on
+    // failure: [readiness.use] comes next.
     if (word_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&w), std::memory_order::release,
-                                      std::memory_order::acquire)) {
+                                      std::memory_order::relaxed)) {
       return true;
     }
-    // [readiness.use] relaxed: a second notice before this store is about the same fact.
-    word_.store(nothing, std::memory_order::relaxed);
+    // [readiness.use] acquire: pairs with [readiness.notify]. A read-modify-write: it uses up all notices that came
+    // before it, so the facts of all of them are visible; weaker: a close right behind data is overlooked.
+    word_.exchange(nothing, std::memory_order::acquire);
     return false;
   }
 
@@ -41,7 +43,7 @@ class readiness {
     std::uintptr_t seen = word_.load(std::memory_order::relaxed);
     for (;;) {
       const bool waits = seen != nothing && seen != noticed;
-      // [readiness.notify] acq_rel: acquire pairs with [readiness.wait], release with its failure.
+      // [readiness.notify] acq_rel: acquire pairs with [readiness.wait], release with [readiness.use].
       if (word_.compare_exchange_weak(seen, waits ? nothing : noticed, std::memory_order::acq_rel,
                                       std::memory_order::relaxed)) {
         return waits ? reinterpret_cast<Waiter*>(seen) : nullptr;
@@ -49,9 +51,23 @@ class readiness {
     }
   }
 
-  /// Forgets a kept notice. Only while nobody waits: before an operation that will find out by itself.
+  /// The task of `w`, which began to wait, is being destroyed: nobody wakes it after this. A notifier who has taken it
+  /// out just before is waited for until he has woken it, that is, until Policy::asleep(&w) is false. By who destroys
+  /// the task. Blocks for that moment only.
+  template <class Policy>
+  void leave(Waiter& w) {
+    std::uintptr_t expected = reinterpret_cast<std::uintptr_t>(&w);
+    // [readiness.leave] relaxed: whoever comes later finds nobody, and needs nothing of what was before. On failure the
+    // notifier's own word, in asleep(), tells when he is through.
+    if (word_.compare_exchange_strong(expected, nothing, std::memory_order::relaxed, std::memory_order::relaxed))
+      return;
+    Policy::spin_until([&w] { return !Policy::asleep(&w); });
+  }
+
+  /// Begins another use, for another descriptor: forgets what came for the last one. Before anybody can notify it of
+  /// the new one, and while nobody waits.
   void reset() noexcept {
-    // [readiness.reset] relaxed: as [readiness.use].
+    // [readiness.reset] relaxed: a late notice of the last use may come even after it, and is about nothing.
     word_.store(nothing, std::memory_order::relaxed);
   }
 

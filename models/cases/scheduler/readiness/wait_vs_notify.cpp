@@ -2,6 +2,7 @@
 // A task waits for a descriptor while the poller, or somebody who closes it, says that it is ready.
 #include "runq/readiness.hpp"
 #include "scenario.hpp"
+#include "waiting.hpp"
 
 namespace runq::model {
 namespace {
@@ -52,6 +53,72 @@ struct wait_vs_notify final : scenario {
   bool received = false;
 };
 
+// Two facts: there is data, and the stream is closed. Task: takes the data, waits for more, until it sees the close ‖
+// poller: makes data, says so ‖ closer: closes, says so.
+struct data_and_close final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) return go_on();
+    (index == 1 ? data : closed).store(1, std::memory_order::relaxed);
+    waiter_cell* const woken = word.notify();
+    if (woken == nullptr) return;
+    require(woken == &me, "somebody else was woken");
+    require(me.frame.get() == 1, "the task runs before it was suspended");
+    go_on();
+  }
+  void finish() override { require(ended, "the task sleeps although the stream was closed"); }
+
+  // The task, on whichever thread.
+  void go_on() {
+    while (closed.load(std::memory_order::relaxed) == 0) {
+      if (data.load(std::memory_order::relaxed) == 1) data.store(2, std::memory_order::relaxed);
+      me.frame.set(1);
+      if (word.wait(me)) return;  // whoever wakes the task goes on with it
+    }
+    require(!ended, "the task runs twice");
+    ended = true;
+  }
+
+  readiness<waiter_cell, atomics> word;
+  waiter_cell me;
+  atomic<int> data{0};
+  atomic<int> closed{0};
+  bool ended = false;
+};
+
+// A word that is used for one descriptor after the other. Task: begins the new use, waits for its data ‖ late poller: a
+// notice of the last use ‖ poller: once the new use has begun, makes data, says so.
+struct used_again final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      word.reset();
+      begun.store(1, std::memory_order::release);
+      return go_on();
+    }
+    if (index == 2) {
+      await([this] { return begun.load(std::memory_order::acquire) != 0; });
+      data.store(1, std::memory_order::relaxed);
+    }
+    if (word.notify() != nullptr) go_on();
+  }
+  void finish() override { require(received, "the task sleeps although it was told of the data"); }
+
+  // The task, on whichever thread.
+  void go_on() {
+    while (data.load(std::memory_order::relaxed) == 0) {
+      me.frame.set(1);
+      if (word.wait(me)) return;
+    }
+    require(!received, "the task runs twice");
+    received = true;
+  }
+
+  readiness<waiter_cell, atomics> word;
+  waiter_cell me;
+  atomic<int> begun{0};
+  atomic<int> data{0};
+  bool received = false;
+};
+
 const bool added[] = {
     add_case<wait_vs_notify<1>>({
         .name = "readiness/wait_vs_notify",
@@ -59,7 +126,6 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"wait_relaxed", "readiness.wait", std::memory_order::relaxed, 0},
-                    {"wait_failure_relaxed", "readiness.wait", std::memory_order::relaxed, 1},
                     {"notify_acquire", "readiness.notify", std::memory_order::acquire},
                     {"notify_release", "readiness.notify", std::memory_order::release}},
         .progress = progress_claim::lock_free,
@@ -70,6 +136,20 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+    }),
+    add_case<data_and_close>({
+        .name = "readiness/data_and_close",
+        .property = "two notices about two facts: whoever goes on after them sees both",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+        .mutants = {{"use_relaxed", "readiness.use", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<used_again>({
+        .name = "readiness/used_again",
+        .property = "a late notice of the last use wakes a task for nothing, but hides no notice of the new one",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
     }),
 };
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A task is destroyed where it waits for a descriptor, because its run has ended, while others say that it is ready.
+#include "runq/readiness.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+namespace {
+
+/// What stays of a task, as the goroutine of production: soon it is another task's.
+struct record {
+  atomic<int> woken{0};
+  cell<int> task{1};
+};
+
+/// What task_waiting (runq/detail/waiting.hpp) is in production. Who wakes a task makes it runnable, and that is all
+/// that happens to it.
+struct ending_policy {
+  static void wake(record& r) {
+    require(r.task.get() == 1, "another task was woken");
+    r.woken.store(1, std::memory_order::release);
+  }
+  [[nodiscard]] static bool asleep(const record* r) { return r->woken.load(std::memory_order::acquire) == 0; }
+  template <class Condition>
+  static void spin_until(Condition&& condition) {
+    await(condition);
+  }
+};
+
+// A task that waits ends, and its record is used again ‖ notifiers.
+template <unsigned Notifiers>
+struct waiter_ends final : scenario {
+  waiter_ends() { require(word.wait(me), "a new word has a notice"); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      word.template leave<ending_policy>(me);
+      me.task.set(2);
+    } else if (record* const woken = word.notify()) {
+      require(woken == &me, "somebody else was woken");
+      ending_policy::wake(*woken);
+    }
+  }
+  void finish() override { require(word.notify() == nullptr, "a task that is gone waits"); }
+
+  readiness<record, atomics> word;
+  record me;
+};
+
+const bool added[] = {
+    add_case<waiter_ends<1>>({
+        .name = "readiness/waiter_ends",
+        .property = "a task that ends where it waits has left, or its waker is through with it: end ‖ notice",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+    }),
+    add_case<waiter_ends<2>>({
+        .name = "readiness/waiter_ends_beside_two",
+        .property = "a task that ends where it waits has left, or its waker is through with it: end ‖ notice ‖ close",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
