@@ -16,6 +16,12 @@ namespace runq {
 
 namespace detail {
 
+/// A waiter for a mutex whose wait somebody else may end by withdraw(), as a stop request does.
+template <class Policy>
+struct revocable_waiter : waiter<Policy> {
+  typename Policy::atomics::template cell<bool> withdrawn{false};  // under the mutex's guard
+};
+
 /// A flag and the tasks that wait for it. unlock() hands the mutex to the first of them, so nobody can overtake.
 template <class Policy = task_waiting>
 class mutex_core {
@@ -42,12 +48,22 @@ class mutex_core {
   /// and has the mutex. Either way it says so by arrived() when it goes on.
   [[nodiscard]] bool lock_or_wait(node& w) {
     const std::lock_guard guard(guard_);
-    if (held_.get()) {
-      waiters_.push_back(w);
-      return false;
-    }
-    held_.set(true);
-    handed_to_.set(&w);
+    return take_or_enlist(w);
+  }
+  /// The same for one that may be withdrawn; if it was already, it does not wait. When it goes on, w.ok says whether it
+  /// has the mutex.
+  [[nodiscard]] bool lock_or_wait(revocable_waiter<Policy>& w) {
+    const std::lock_guard guard(guard_);
+    if (held_.get() && w.withdrawn.get()) return true;
+    return take_or_enlist(w);
+  }
+  /// The task of `w` is not to wait (any longer). True: it has waited until now, and the caller wakes it; it goes on
+  /// without the mutex. False: it goes on, or is about to, by itself.
+  [[nodiscard]] bool withdraw(revocable_waiter<Policy>& w) {
+    const std::lock_guard guard(guard_);
+    w.withdrawn.set(true);
+    if (!w.linked.get()) return false;
+    waiters_.remove(w);
     return true;
   }
   /// False if the mutex was not locked.
@@ -59,6 +75,7 @@ class mutex_core {
       node* const next = waiters_.pop_front();
       handed_to_.set(next);
       if (next != nullptr) {
+        next->ok.set(true);
         woken.add(*next, true);
       } else {
         held_.set(false);
@@ -72,10 +89,22 @@ class mutex_core {
   /// The task of `w`, which has not gone on since it began to wait, is being destroyed. If the mutex was handed to it,
   /// the next one has it.
   void leave(node& w) {
-    if (!detail::leave(waiters_, w, guard_)) (void)unlock();
+    if (!detail::leave(waiters_, w, guard_) && w.ok.get()) (void)unlock();
   }
 
  private:
+  // With guard_ held.
+  [[nodiscard]] bool take_or_enlist(node& w) {
+    if (held_.get()) {
+      waiters_.push_back(w);
+      return false;
+    }
+    held_.set(true);
+    handed_to_.set(&w);
+    w.ok.set(true);
+    return true;
+  }
+
   template <class T>
   using cell = typename atomics::template cell<T>;
 

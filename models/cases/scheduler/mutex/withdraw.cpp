@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// A task that waits for a mutex is called back, as by a stop request, while others lock and unlock.
+#include "ending_policy.hpp"
+#include "runq/mutex.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+using mutex_type = runq::detail::mutex_core<waking_policy>;
+
+/// What a revocable task comes to.
+struct visit {
+  mutex_type lock;
+  int with_it = 0;     // went on with the mutex
+  int without_it = 0;  // went on without
+};
+
+// A task that waits for the mutex, keeps it if it gets it, and may be called back. As connection::turn::taking does.
+class revocable final : public sleeping_task {
+ public:
+  explicit revocable(visit& place) : place_(place) { node_.who.set(this); }
+  void start() {
+    // After false it may have gone on, elsewhere.
+    if (place_.lock.lock_or_wait(node_)) resume();
+  }
+  void call_back() {
+    if (place_.lock.withdraw(node_)) waking_policy::wake(this);
+  }
+  void resume() override {
+    if (node_.ok.get()) {
+      place_.lock.arrived();
+      ++place_.with_it;
+    } else {
+      ++place_.without_it;
+    }
+  }
+
+ private:
+  visit& place_;
+  runq::detail::revocable_waiter<waking_policy> node_;
+};
+
+// The mutex is held for ever. A task begins to wait for it ‖ is called back.
+struct withdraw_vs_lock final : scenario {
+  withdraw_vs_lock() { require(place.lock.try_lock(), "a new mutex is not free"); }
+  void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
+  void finish() override {
+    require(place.without_it == 1 && place.with_it == 0, "a task that was called back does not go on, or not once");
+    require(place.lock.unlock(), "a held mutex is free");
+    require(place.lock.try_lock(), "a task that was called back waits");
+  }
+  visit place;
+  revocable task{place};
+};
+
+// The mutex is held, two tasks wait. The holder unlocks it ‖ the first is called back.
+struct withdraw_vs_unlock final : scenario {
+  withdraw_vs_unlock() {
+    require(place.lock.try_lock(), "a new mutex is not free");
+    first.start();
+    second.start();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(place.lock.unlock(), "a held mutex is free");
+    } else {
+      first.call_back();
+    }
+  }
+  void finish() override {
+    require(place.with_it == 1, "nobody has the mutex, or two have it");
+    require(place.lock.unlock(), "the mutex was handed over, and is free");
+    require(place.with_it + place.without_it == 2, "a task waits for ever");
+    if (place.without_it == 0) require(place.lock.unlock(), "the mutex was handed over, and is free");
+    require(place.lock.try_lock(), "a task that has gone on has the mutex");
+  }
+  visit place;
+  revocable first{place};
+  revocable second{place};
+};
+
+// As withdraw_vs_unlock, but the task that was called back ends before it goes on.
+struct withdrawn_ends final : scenario {
+  using ending_mutex = runq::detail::mutex_core<ending_policy>;
+
+  withdrawn_ends() {
+    require(lock.try_lock(), "a new mutex is not free");
+    node.who.set(&task);
+    require(!lock.lock_or_wait(node), "a held mutex is free");
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(lock.unlock(), "a held mutex is free");
+    } else {
+      if (lock.withdraw(node)) ending_policy::wake(&task);
+      lock.leave(node);
+    }
+  }
+  void finish() override { require(lock.try_lock(), "a task that is gone has the mutex"); }
+
+  ending_mutex lock;
+  record task;
+  runq::detail::revocable_waiter<ending_policy> node;
+};
+
+const bool added[] = {
+    add_case<withdraw_vs_lock>({
+        .name = "mutex/withdraw_vs_lock",
+        .property = "a task that is called back when it begins to wait goes on, once: lock ‖ call back",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<withdraw_vs_unlock>({
+        .name = "mutex/withdraw_vs_unlock",
+        .property = "a task that is called back when its turn comes has the mutex or not, and the next is not forgotten",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<withdrawn_ends>({
+        .name = "mutex/withdrawn_ends",
+        .property = "a task that was called back and ends gives the mutex back if it has it, and only then",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
