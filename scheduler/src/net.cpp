@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -24,6 +26,7 @@
 
 #include "runq/blocking.hpp"
 #include "runq/detail/core.hpp"
+#include "runq/mutex.hpp"
 
 namespace runq::net {
 namespace {
@@ -48,8 +51,8 @@ bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULD
 class owned_fd {
  public:
   explicit owned_fd(int fd) noexcept : fd_(fd) {}
-  owned_fd(const owned_fd&) = delete;
-  owned_fd& operator=(const owned_fd&) = delete;
+  owned_fd(owned_fd&& other) noexcept : fd_(other.release()) {}
+  owned_fd& operator=(owned_fd&&) = delete;
   ~owned_fd() {
     if (fd_ >= 0) ::close(fd_);
   }
@@ -75,7 +78,27 @@ enum class kind : std::uint8_t {
   pipe,  // a stream of bytes
 };
 
-/// An open descriptor with its operations in progress: the last of them closes it, so that nobody uses the number of a
+/// The file of a Unix socket that listens. Goes with it, if it still is the one that was made for it.
+class socket_file {
+ public:
+  /// The one that bind() has just made. Throws std::bad_alloc, std::filesystem::filesystem_error.
+  explicit socket_file(const std::string& path) : path_(std::filesystem::absolute(path)), known_(look(made_)) {}
+  socket_file(const socket_file&) = delete;
+  socket_file& operator=(const socket_file&) = delete;
+  /// While the socket is open: until then no other file has the number of this one.
+  ~socket_file() {
+    struct stat now {};
+    if (known_ && look(now) && now.st_dev == made_.st_dev && now.st_ino == made_.st_ino) (void)::unlink(path_.c_str());
+  }
+
+ private:
+  [[nodiscard]] bool look(struct stat& into) const noexcept { return ::lstat(path_.c_str(), &into) == 0; }
+  const std::filesystem::path path_;
+  struct stat made_ {};
+  const bool known_;
+};
+
+/// An open descriptor with its operations in progress: the last of them frees its number, so that nobody uses that of a
 /// descriptor that is somebody else's by then.
 class connection {
  public:
@@ -88,10 +111,11 @@ class connection {
   connection& operator=(const connection&) = delete;
   ~connection() { close(); }
 
-  /// One direction: its deadline, and what the one task that uses it has learned.
+  /// One direction: its deadline, whose turn it is, and what that task has learned.
   struct direction : rt::timer_node {
     ready_word* side = nullptr;
     std::atomic<bool> expired{false};
+    rt::mutex_core<> line;   // one task at a time uses it
     bool drained = false;    // reading: another attempt would get nothing
     bool was_woken = false;  // by a notice that came while the task waited; what was written before it is visible
   };
@@ -104,41 +128,23 @@ class connection {
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
   [[nodiscard]] bool closed() const noexcept { return (users_.load(std::memory_order::acquire) & closing) != 0; }
 
-  void set_deadline(direction& d, clock::time_point when) {
-    const std::lock_guard lock(deadlines_);
+  /// By who owns the connection: a task that is woken may give up the stream.
+  void set_deadline(std::initializer_list<direction*> of, clock::time_point when) {
+    const std::lock_guard lock(mutex_);
     // Nobody would take it back: close() has been here.
     if (closed()) fail(ECANCELED, "set_deadline");
-    if (d.heap != nullptr) (void)d.heap->remove(d);
-    d.expired.store(false, std::memory_order::relaxed);
-    if (when == clock::time_point::max()) return;
-    d.when = rt::instant_of(when);
-    if (d.when <= rt::now()) {
-      // Now rather than when the timer gets its turn: the next operation fails.
-      expire(d);
-      return;
-    }
-    d.fire = [](rt::timer_node& node, rt::instant) {
-      expire(static_cast<direction&>(node));
-      return rt::never;
-    };
-    rt::processor* const p = rt::this_processor();
-    if (p == nullptr) rt::throw_no_task();
-    p->timers.add(d);
-    home_.timer_added(d.when);
+    for (direction* const d : of) set_deadline(*d, when);
   }
 
+  /// The caller owns the connection: who is woken may give up the stream.
   void close() noexcept {
-    if ((users_.fetch_or(closing, std::memory_order::acq_rel) & closing) != 0) return;
-    {
-      const std::lock_guard lock(deadlines_);
-      for (direction* const d : {&read_, &write_}) {
-        if (d->heap != nullptr) (void)d->heap->remove(*d);
-      }
-    }
     enter_unchecked();
-    home_.events.wake(polled_);
+    if ((users_.fetch_or(closing, std::memory_order::acq_rel) & closing) == 0) end();
     leave();
   }
+
+  /// The file goes with the listener.
+  void keep(std::unique_ptr<socket_file> file) noexcept { file_ = std::move(file); }
 
   /// Holds the descriptor open during an operation that does not wait.
   class attempt {
@@ -167,6 +173,44 @@ class connection {
     const attempt attempt_;
   };
 
+  /// A task's turn in one direction; others wait for theirs, first come, first served. Ends with this object, which
+  /// owns the connection.
+  class turn {
+   public:
+    turn(std::shared_ptr<connection> c, direction connection::*way) noexcept : c_(std::move(c)), way_(way) {}
+    turn(turn&& other) noexcept
+        : c_(std::move(other.c_)), way_(other.way_), taken_(std::exchange(other.taken_, false)) {}
+    turn& operator=(turn&&) = delete;
+    ~turn() { end(); }
+
+    /// The connection; null for a stream that was moved from.
+    [[nodiscard]] connection* of() const noexcept { return c_.get(); }
+    [[nodiscard]] direction& way() const noexcept { return (*c_).*way_; }
+    [[nodiscard]] bool taken() const noexcept { return taken_; }
+    [[nodiscard]] bool try_take() {
+      taken_ = way().line.try_lock();
+      return taken_;
+    }
+    void end() {
+      if (std::exchange(taken_, false)) (void)way().line.unlock();
+    }
+
+    class taking;
+    /// `co_await take(stop, what)` returns when it is the task's turn. Throws as stream says.
+    [[nodiscard]] taking take(const std::stop_token& stop, const char* what) noexcept;
+
+   private:
+    std::shared_ptr<connection> c_;
+    direction connection::*way_;
+    bool taken_ = false;
+  };
+  [[nodiscard]] static turn reading_turn(std::shared_ptr<connection> c) noexcept {
+    return {std::move(c), &connection::read_};
+  }
+  [[nodiscard]] static turn writing_turn(std::shared_ptr<connection> c) noexcept {
+    return {std::move(c), &connection::write_};
+  }
+
   /// Reads once; nothing: not now. `into` is not empty. Throws as stream::read(). During an attempt.
   [[nodiscard]] std::optional<std::size_t> try_read(std::span<std::byte> into) {
     read_.drained = false;
@@ -178,7 +222,7 @@ class connection {
         return got;
       }
       if (would_block(errno)) return std::nullopt;
-      if (errno != EINTR) fail(errno, "read");
+      if (errno != EINTR) fail_with(errno, "read");
     }
   }
   /// Writes once; nothing: not now. Throws as stream::write(). During an attempt.
@@ -190,9 +234,25 @@ class connection {
                             : ::write(fd_, from.data(), from.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (would_block(errno)) return std::nullopt;
-      if (errno != EINTR) fail(errno, "write");
+      if (errno != EINTR) fail_with(errno, "write");
     }
   }
+  /// Accepts once; nothing: not now. Throws as listener::accept(). During an attempt.
+  [[nodiscard]] std::optional<int> try_accept() {
+    for (;;) {
+      // A socket that a system call uses while it is closed would stay open until that call returns.
+      std::unique_lock lock(mutex_);
+      const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      const int error = errno;
+      lock.unlock();
+      if (fd >= 0) return fd;
+      if (would_block(error)) return std::nullopt;
+      // A connection that was gone before it was accepted is nobody's error.
+      if (error != EINTR && error != ECONNABORTED) fail_with(error, "accept");
+    }
+  }
+  /// What went wrong with the descriptor; close() takes it away from an operation in progress.
+  [[noreturn]] void fail_with(int error, const char* what) const { fail(closed() ? ECANCELED : error, what); }
 
   /// `co_await wait(d, stop, what)` returns when `d` may be ready. Throws as stream says.
   class waiting {
@@ -201,10 +261,17 @@ class connection {
         : c_(c), d_(d), stop_(stop), what_(what) {}
     waiting(const waiting&) = delete;
     waiting& operator=(const waiting&) = delete;
+    ~waiting() {
+      if (who_ == nullptr) return;
+      // Waits for a stop request that is about to wake the task.
+      on_stop_.reset();
+      d_.side->leave<rt::task_waiting>(*who_);
+    }
 
     [[nodiscard]] bool await_ready() const noexcept { return given_up() != 0; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
+      who_ = &g;
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
       d_.drained = false;
       d_.was_woken = true;
@@ -213,6 +280,7 @@ class connection {
       return rt::give_way_or_go_on(g);
     }
     void await_resume() {
+      who_ = nullptr;
       on_stop_.reset();
       if (const int error = given_up(); error != 0) fail(error, what_);
     }
@@ -234,13 +302,15 @@ class connection {
     direction& d_;
     const std::stop_token& stop_;
     const char* what_;
+    rt::goroutine* who_ = nullptr;  // until it goes on
     std::optional<std::stop_callback<notice>> on_stop_;
   };
   [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop, const char* what) noexcept {
     return waiting(*this, d, stop, what);
   }
-  /// Whether the deadline has passed: asked before an operation, which must fail even if it could be carried out.
+  /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out.
   void check(const direction& d, const char* what) const {
+    if (closed()) fail(ECANCELED, what);
     if (d.expired.load(std::memory_order::relaxed)) fail(ETIMEDOUT, what);
   }
 
@@ -255,6 +325,42 @@ class connection {
   [[nodiscard]] bool less_means_drained() const noexcept {
     return (what_ == kind::tcp || what_ == kind::pipe) && read_.was_woken &&
            !polled_.unusual.load(std::memory_order::relaxed);
+  }
+
+  // The first thing that close() does, by one thread.
+  void end() noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      for (direction* const d : {&read_, &write_}) {
+        if (d->heap != nullptr) (void)d->heap->remove(*d);
+      }
+      file_.reset();
+      home_.events.mute(polled_);
+      // Operations in progress keep the number for a while, but not the port or the peer.
+      if (users_.load(std::memory_order::acquire) != (closing | 1)) home_.events.hollow_out(polled_);
+    }
+    home_.events.wake(polled_);
+  }
+
+  // With mutex_ held.
+  void set_deadline(direction& d, clock::time_point when) {
+    if (d.heap != nullptr) (void)d.heap->remove(d);
+    d.expired.store(false, std::memory_order::relaxed);
+    if (when == clock::time_point::max()) return;
+    d.when = rt::instant_of(when);
+    if (d.when <= rt::now()) {
+      // Now rather than when the timer gets its turn: the next operation fails.
+      expire(d);
+      return;
+    }
+    d.fire = [](rt::timer_node& node, rt::instant) {
+      expire(static_cast<direction&>(node));
+      return rt::never;
+    };
+    rt::processor* const p = rt::this_processor();
+    if (p == nullptr) rt::throw_no_task();
+    p->timers.add(d);
+    home_.timer_added(d.when);
   }
 
   static void expire(direction& d) {
@@ -275,10 +381,66 @@ class connection {
   rt::descriptor& polled_;
   direction read_;
   direction write_;
-  std::mutex deadlines_;  // any task may close while another sets a deadline
+  std::mutex mutex_;  // any task may close while another sets a deadline or accepts
+  std::unique_ptr<const socket_file> file_;
   std::atomic<std::uint32_t> users_{0};
   std::atomic<bool> released_{false};
 };
+
+/// Awaits the turn of one task.
+class connection::turn::taking {
+ public:
+  taking(turn& mine, const std::stop_token& stop, const char* what) noexcept : mine_(mine), stop_(stop), what_(what) {}
+  taking(const taking&) = delete;
+  taking& operator=(const taking&) = delete;
+  ~taking() {
+    if (place_.who.get() == nullptr) return;
+    // Waits for a stop request that is about to wake the task.
+    on_stop_.reset();
+    line().leave(place_);
+  }
+
+  [[nodiscard]] bool await_ready() { return mine_.try_take(); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
+    place_.who.set(&g);
+    if (stop_.stop_possible()) on_stop_.emplace(stop_, call_back{this});
+    return !line().lock_or_wait(place_) || rt::give_way_or_go_on(g);
+  }
+  void await_resume() {
+    if (mine_.taken()) return;
+    on_stop_.reset();
+    place_.who.set(nullptr);
+    if (!place_.ok.get()) fail(ECANCELED, what_);
+    line().arrived();
+    mine_.taken_ = true;
+  }
+
+ private:
+  struct call_back {
+    taking* self;
+    void operator()() const {
+      if (self->line().withdraw(self->place_)) rt::ready(*self->place_.who.get());
+    }
+  };
+  [[nodiscard]] rt::mutex_core<>& line() const noexcept { return mine_.way().line; }
+
+  turn& mine_;
+  const std::stop_token& stop_;
+  const char* what_;
+  rt::revocable_waiter<rt::task_waiting> place_;
+  std::optional<std::stop_callback<call_back>> on_stop_;
+};
+
+inline connection::turn::taking connection::turn::take(const std::stop_token& stop, const char* what) noexcept {
+  return {*this, stop, what};
+}
+
+/// The connection of a stream or a listener, unless that was moved from.
+[[nodiscard]] std::shared_ptr<connection> not_moved_from(const std::shared_ptr<connection>& of, const char* what) {
+  if (!of) fail(ECANCELED, what);
+  return of;
+}
 
 struct access {
   [[nodiscard]] static stream make_stream(std::shared_ptr<connection> c) noexcept { return stream(std::move(c)); }
@@ -323,19 +485,10 @@ void send_at_once(int fd) {
 namespace detail {
 
 bool reading::attempt(connection& c, bytes& into, std::size_t& done) {
-  if (into.empty()) return true;
   if (c.reading().drained) return false;
   const auto n = c.try_read(into);
   done = n.value_or(0);
   return n.has_value();
-}
-
-task<std::size_t> reading::rest(std::shared_ptr<connection> c, bytes into, std::stop_token stop) {
-  const connection::attempt in_progress(c.get(), name);  // as long as `c`, which the frame owns
-  for (;;) {
-    co_await c->wait(c->reading(), stop, name);
-    if (const auto n = c->try_read(into)) co_return *n;
-  }
 }
 
 bool writing::attempt(connection& c, bytes& from, std::size_t& done) {
@@ -348,26 +501,42 @@ bool writing::attempt(connection& c, bytes& from, std::size_t& done) {
   return true;
 }
 
-task<> writing::rest(std::shared_ptr<connection> c, bytes from, std::stop_token stop) {
-  const connection::attempt in_progress(c.get(), name);  // as long as `c`, which the frame owns
-  for (std::size_t done = 0;;) {
-    co_await c->wait(c->writing(), stop, name);
-    if (attempt(*c, from, done)) co_return;
+template <class What>
+connection::turn turn_of(std::shared_ptr<connection> c) noexcept {
+  if constexpr (std::is_same_v<What, reading>) return connection::reading_turn(std::move(c));
+  return connection::writing_turn(std::move(c));
+}
+
+// Waits, for its turn if it has not come yet, and does what is left.
+template <class What>
+task<std::size_t> rest_of(connection::turn mine, typename What::bytes bytes, std::stop_token stop) {
+  const connection::attempt in_progress(mine.of(), What::name);
+  connection& c = *mine.of();
+  c.check(mine.way(), What::name);
+  if (bytes.empty()) co_return 0;
+  std::size_t done = 0;
+  if (!mine.taken()) {
+    co_await mine.take(stop, What::name);
+    c.check(mine.way(), What::name);
+    if (What::attempt(c, bytes, done)) co_return done;
   }
+  do co_await c.wait(mine.way(), stop, What::name);
+  while (!What::attempt(c, bytes, done));
+  co_return done;
 }
 
 template <class What>
 bool operation<What>::await_ready() {
   if (rt::this_processor() == nullptr) rt::throw_no_task();
-  if (rt::time_slice_over()) {
-    // As a task of its own, which begins after the others.
-    rest_.emplace(as_task(std::move(connection_), bytes_, std::move(stop_)));
-    return false;
+  connection::turn mine = turn_of<What>(std::move(connection_));
+  // Otherwise as a task of its own, which begins after the others.
+  if (!rt::time_slice_over()) {
+    const connection::attempt attempt(mine.of(), What::name);
+    connection& c = *mine.of();
+    c.check(mine.way(), What::name);
+    if (bytes_.empty() || (mine.try_take() && What::attempt(c, bytes_, done_))) return true;
   }
-  const connection::attempt attempt(connection_.get(), What::name);
-  connection_->check(std::is_same_v<What, reading> ? connection_->reading() : connection_->writing(), What::name);
-  if (What::attempt(*connection_, bytes_, done_)) return true;
-  rest_.emplace(What::rest(std::move(connection_), bytes_, std::move(stop_)));
+  rest_.emplace(rest_of<What>(std::move(mine), bytes_, std::move(stop_)));
   return false;
 }
 
@@ -378,7 +547,7 @@ std::coroutine_handle<> operation<What>::await_suspend(std::coroutine_handle<> s
 
 template <class What>
 typename What::result operation<What>::await_resume() {
-  if (rest_) return rest_->operator co_await().await_resume();
+  if (rest_) done_ = rest_->operator co_await().await_resume();
   if constexpr (!std::is_void_v<value_type>) return done_;
 }
 
@@ -410,19 +579,27 @@ stream& stream::operator=(stream&& other) noexcept {
 }
 stream::~stream() { close(); }
 
+// The following own the connection while they use it: a task that they wake may destroy the stream.
+
 void stream::set_deadline(clock::time_point when) {
-  set_read_deadline(when);
-  set_write_deadline(when);
+  const auto c = detail::not_moved_from(connection_, "set_deadline");
+  c->set_deadline({&c->reading(), &c->writing()}, when);
 }
-void stream::set_read_deadline(clock::time_point when) { connection_->set_deadline(connection_->reading(), when); }
-void stream::set_write_deadline(clock::time_point when) { connection_->set_deadline(connection_->writing(), when); }
+void stream::set_read_deadline(clock::time_point when) {
+  const auto c = detail::not_moved_from(connection_, "set_read_deadline");
+  c->set_deadline({&c->reading()}, when);
+}
+void stream::set_write_deadline(clock::time_point when) {
+  const auto c = detail::not_moved_from(connection_, "set_write_deadline");
+  c->set_deadline({&c->writing()}, when);
+}
 
 void stream::shutdown_write() {
   const connection::use use(connection_, "shutdown");
-  if (::shutdown(connection_->open_fd(), SHUT_WR) != 0) fail(errno, "shutdown");
+  if (::shutdown(connection_->open_fd(), SHUT_WR) != 0) connection_->fail_with(errno, "shutdown");
 }
 void stream::close() noexcept {
-  if (connection_) connection_->close();
+  if (const auto c = connection_) c->close();
 }
 int stream::fd() const noexcept { return connection_ ? connection_->fd() : -1; }
 
@@ -439,20 +616,16 @@ listener& listener::operator=(listener&& other) noexcept {
 listener::~listener() { close(); }
 
 task<stream> listener::accept(std::stop_token stop) {
-  const connection::use use(connection_, "accept");
-  connection& c = *connection_;
-  c.check(c.reading(), "accept");
-  for (;;) {
-    const int fd = ::accept4(c.open_fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
-      if (c.what() == kind::tcp) send_at_once(fd);
-      co_return access::make_stream(take_over(fd, c.what()));
-    }
-    // A connection that was gone before it was accepted is nobody's error.
-    if (errno == EINTR || errno == ECONNABORTED) continue;
-    if (!would_block(errno)) fail(errno, "accept");
-    co_await c.wait(c.reading(), stop, "accept");
-  }
+  connection::turn mine = connection::reading_turn(connection_);
+  const connection::attempt in_progress(mine.of(), "accept");
+  connection& c = *mine.of();
+  co_await mine.take(stop, "accept");
+  c.check(mine.way(), "accept");
+  std::optional<int> fd;
+  while (!(fd = c.try_accept())) co_await c.wait(mine.way(), stop, "accept");
+  mine.end();
+  if (c.what() == kind::tcp) send_at_once(*fd);
+  co_return access::make_stream(take_over(*fd, c.what()));
 }
 
 std::uint16_t listener::port() const {
@@ -460,14 +633,17 @@ std::uint16_t listener::port() const {
   socklen_t size = sizeof address;
   const connection::use use(connection_, "getsockname");
   if (getsockname(connection_->open_fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    fail(errno, "getsockname");
+    connection_->fail_with(errno, "getsockname");
   if (address.ss_family == AF_INET) return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
   if (address.ss_family == AF_INET6) return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
   return 0;
 }
-void listener::set_deadline(clock::time_point when) { connection_->set_deadline(connection_->reading(), when); }
+void listener::set_deadline(clock::time_point when) {
+  const auto c = detail::not_moved_from(connection_, "set_deadline");
+  c->set_deadline({&c->reading()}, when);
+}
 void listener::close() noexcept {
-  if (connection_) connection_->close();
+  if (const auto c = connection_) c->close();
 }
 int listener::fd() const noexcept { return connection_ ? connection_->fd() : -1; }
 
@@ -492,7 +668,7 @@ bool means_loopback(std::string_view host) {
          (host.size() == local.size() || host[host.size() - local.size() - 1] == '.');
 }
 
-// The addresses of `host`; "": every address of this machine with AI_PASSIVE, its loopback without.
+// The addresses of `host`; "": this machine's loopback.
 addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -519,13 +695,41 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-listener listen_at(int family, const sockaddr* address, socklen_t size) {
-  owned_fd fd(new_socket(family));
+// Of the socket `fd`, with what is to be done between its making and its binding behind it.
+listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
+  const bool unix_socket = address->sa_family == AF_UNIX;
   const int on = 1;
-  if (family != AF_UNIX) (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (!unix_socket) (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(fd.get(), address, size) != 0) fail(errno, "bind");
+  std::unique_ptr<detail::socket_file> file;
+  const char* const path = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
+  if (unix_socket && *path != '\0') file = std::make_unique<detail::socket_file>(path);
   if (::listen(fd.get(), SOMAXCONN) != 0) fail(errno, "listen");
-  return access::make_listener(take_over(fd.release(), family == AF_UNIX ? kind::socket : kind::tcp));
+  const auto c = take_over(fd.release(), unix_socket ? kind::socket : kind::tcp);
+  c->keep(std::move(file));
+  return access::make_listener(c);
+}
+
+bool has_no_ipv6(int error) noexcept {
+  return error == EAFNOSUPPORT || error == EPROTONOSUPPORT || error == EADDRNOTAVAIL || error == ENOPROTOOPT;
+}
+
+// At all addresses of both families.
+listener listen_everywhere(std::uint16_t port) {
+  sockaddr_in6 all{};
+  all.sin6_family = AF_INET6;
+  all.sin6_port = htons(port);
+  owned_fd fd(new_socket(AF_INET6));
+  const int off = 0;
+  if (setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) fail(errno, "setsockopt");
+  return listen_by(std::move(fd), reinterpret_cast<const sockaddr*>(&all), sizeof all);
+}
+
+listener listen_everywhere_by_ipv4(std::uint16_t port) {
+  sockaddr_in all{};
+  all.sin_family = AF_INET;
+  all.sin_port = htons(port);
+  return listen_by(owned_fd(new_socket(AF_INET)), reinterpret_cast<const sockaddr*>(&all), sizeof all);
 }
 
 task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::stop_token stop) {
@@ -540,7 +744,7 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
         co_await c->wait(c->writing(), stop, "connect");
         int error = 0;
         socklen_t length = sizeof error;
-        if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) fail(errno, "connect");
+        if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) c->fail_with(errno, "connect");
         if (error != 0) fail(error, "connect");
         sockaddr_storage peer{};
         socklen_t peer_size = sizeof peer;
@@ -554,9 +758,17 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
 }  // namespace
 
 listener listen_tcp(const std::string& address, std::uint16_t port) {
-  // By name one address is meant, as in Go: that of IPv4, which every machine has.
-  const addresses found = look_up(means_loopback(address) ? "127.0.0.1" : address, port, AI_PASSIVE | AI_NUMERICHOST);
-  return listen_at(found->ai_family, found->ai_addr, found->ai_addrlen);
+  if (!address.empty()) {
+    // By name one address is meant, as in Go: that of IPv4, which every machine has.
+    const addresses found = look_up(means_loopback(address) ? "127.0.0.1" : address, port, AI_PASSIVE | AI_NUMERICHOST);
+    return listen_by(owned_fd(new_socket(found->ai_family)), found->ai_addr, found->ai_addrlen);
+  }
+  try {
+    return listen_everywhere(port);
+  } catch (const std::system_error& e) {
+    if (!has_no_ipv6(e.code().value())) throw;
+  }
+  return listen_everywhere_by_ipv4(port);
 }
 
 task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop) {
@@ -575,7 +787,7 @@ task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token s
 
 listener listen_unix(const std::string& path) {
   const sockaddr_un address = unix_address(path);
-  return listen_at(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return listen_by(owned_fd(new_socket(AF_UNIX)), reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
 task<stream> connect_unix(std::string path, std::stop_token stop) {

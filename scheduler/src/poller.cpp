@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -123,8 +124,12 @@ void poller::wake(descriptor& d) {
   if (goroutine* const g = d.writable.notify()) ready(*g);
 }
 
+void poller::mute(const descriptor& d) noexcept { (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd, nullptr); }
+
+// By something that can neither be read nor written, and is no socket.
+void poller::hollow_out(const descriptor& d) noexcept { (void)dup3(epoll_, d.fd, O_CLOEXEC); }
+
 void poller::close(descriptor& d) {
-  (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd, nullptr);
   d.generation.fetch_add(1, std::memory_order::relaxed);
   open_.fetch_sub(1, std::memory_order::relaxed);
   const std::lock_guard lock(mutex_);

@@ -32,7 +32,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "support.hpp"
+#include "net_support.hpp"
 
 namespace {
 
@@ -59,120 +59,24 @@ using runq::scheduler;
 using runq::task;
 using runq::net::listener;
 using runq::net::stream;
+using sched_test::bytes_of;
+using sched_test::error_of;
+using sched_test::error_of_read;
+using sched_test::error_of_write;
+using sched_test::folder;
+using sched_test::has_ipv6;
+using sched_test::more_than_buffers;
 using sched_test::patience;
+using sched_test::read_text;
 using sched_test::slow_build;
+using sched_test::somebody_waits;
+using sched_test::stream_pair;
+using sched_test::tcp_pair;
 using sched_test::wait_until;
-using stream_pair = std::pair<stream, stream>;
+using sched_test::write_text;
 
-constexpr unsigned longest_test = 120;  // s; then the alarm ends the program
-
-std::set<int> open_descriptors() {
-  std::set<int> open;
-  for (int fd = 0; fd != 4096; ++fd) {
-    if (fcntl(fd, F_GETFD) != -1) open.insert(fd);
-  }
-  return open;
-}
-
-// Every test leaves as many descriptors open as it found.
-class net : public testing::Test {
- protected:
-  void SetUp() override {
-    alarm(longest_test);
-    before_ = open_descriptors();
-  }
-  void TearDown() override {
-    EXPECT_EQ(open_descriptors(), before_);
-    alarm(0);
-  }
-
- private:
-  std::set<int> before_;
-};
+using net = sched_test::net_fixture;
 using net_death = net;
-
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-/// Reads until there are n bytes or the stream ends.
-task<std::string> read_text(stream& from, std::size_t n) {
-  std::string text(n, '\0');
-  std::size_t have = 0;
-  while (have != n) {
-    const std::size_t more = co_await from.read(std::as_writable_bytes(std::span(text)).subspan(have));
-    if (more == 0) break;
-    have += more;
-  }
-  text.resize(have);
-  co_return text;
-}
-
-task<> write_text(stream& to, std::string text) { co_await to.write(bytes_of(text)); }
-
-/// The number of the error with which `operation` ends; 0 if it succeeds.
-template <class T>
-task<int> error_of(T operation) {
-  int error = 0;
-  try {
-    static_cast<void>(co_await operation);
-  } catch (const std::system_error& e) {
-    error = e.code().value();
-  }
-  co_return error;
-}
-
-task<int> error_of_read(stream& s, std::stop_token stop = {}) {
-  std::byte got{};
-  co_return co_await error_of(task<std::size_t>(s.read(std::span(&got, 1), stop)));
-}
-
-task<int> error_of_write(stream& s, std::size_t n = 1, std::stop_token stop = {}) {
-  const std::vector<std::byte> bytes(n);
-  co_return co_await error_of(task<>(s.write(bytes, stop)));
-}
-
-constexpr std::size_t more_than_buffers = std::size_t{1} << 20;  // of pipes and socket pairs
-
-/// Whether some task comes to wait for the poller: the scheduler's dump says so.
-task<bool> somebody_waits(scheduler& s) {
-  const auto end = runq::clock::now() + patience;
-  while (s.dump().find("[IO wait]") == std::string::npos) {
-    if (runq::clock::now() > end) co_return false;
-    co_await runq::yield();
-  }
-  co_return true;
-}
-
-task<stream_pair> tcp_pair(std::string address = "127.0.0.1") {
-  listener l = runq::net::listen_tcp(address, 0);
-  stream client = co_await runq::net::connect_tcp(address, l.port());
-  stream server = co_await l.accept();
-  co_return stream_pair(std::move(client), std::move(server));
-}
-
-bool has_ipv6() {
-  const int fd = socket(AF_INET6, SOCK_STREAM, 0);
-  if (fd < 0) return false;
-  sockaddr_in6 address{};
-  address.sin6_family = AF_INET6;
-  address.sin6_addr = in6addr_loopback;
-  const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(fd);
-  return bound;
-}
-
-class folder {
- public:
-  folder() {
-    if (mkdtemp(name_.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "mkdtemp");
-  }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
-  ~folder() { std::filesystem::remove_all(name_); }
-  [[nodiscard]] std::string file(const char* name) const { return name_ + "/" + name; }
-
- private:
-  std::string name_ = (std::filesystem::temp_directory_path() / "runq_net_XXXXXX").string();
-};
 
 // ---- the kinds of streams -------------------------------------------------------------------------------------------
 

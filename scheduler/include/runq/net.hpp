@@ -32,22 +32,19 @@ struct access;
 struct reading {
   using bytes = std::span<std::byte>;
   using result = std::size_t;
-  // Tries once; whether that is enough. Throws as stream says.
+  // Tries once, which is the task's turn; whether that is enough. Throws as stream says.
   [[nodiscard]] static bool attempt(connection& c, bytes& into, std::size_t& done);
-  // Waits, and does the rest.
-  [[nodiscard]] static task<result> rest(std::shared_ptr<connection> c, bytes into, std::stop_token stop);
   static constexpr const char* name = "read";
 };
 struct writing {
   using bytes = std::span<const std::byte>;
   using result = void;
   [[nodiscard]] static bool attempt(connection& c, bytes& from, std::size_t& done);
-  [[nodiscard]] static task<result> rest(std::shared_ptr<connection> c, bytes from, std::stop_token stop);
   static constexpr const char* name = "write";
 };
 
-/// What stream::read() and write() return, to be awaited once. It is tried at once; only if the kernel says "not now"
-/// is there a coroutine, which waits. Converts to a task, for fork() and go().
+/// What stream::read() and write() return, to be awaited once. It is tried at once; only if the kernel says "not now",
+/// or another task has its turn, is there a coroutine, which waits. Converts to a task, for fork() and go().
 template <class What>
 class [[nodiscard]] operation {
  public:
@@ -71,8 +68,8 @@ class [[nodiscard]] operation {
   std::shared_ptr<connection> connection_;  // the stream may be destroyed meanwhile
   typename What::bytes bytes_;
   std::stop_token stop_;
-  std::size_t done_ = 0;                  // bytes
-  std::optional<task<value_type>> rest_;  // if the attempt was not enough
+  std::size_t done_ = 0;                   // bytes
+  std::optional<task<std::size_t>> rest_;  // if the attempt was not enough
 };
 extern template class operation<reading>;
 extern template class operation<writing>;
@@ -84,10 +81,14 @@ using write_operation = detail::operation<detail::writing>;
 
 /// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it.
 ///
-/// At most one task reads and one writes at a time; any task may close. All errors are std::system_error with the
-/// kernel's number; among them are: ECANCELED, the stream was closed or a stop was requested; ETIMEDOUT, the deadline
-/// has passed. Writing to a peer that is gone is EPIPE, never a signal on sockets; a pipe's SIGPIPE is the program's to
-/// ignore. Made and used by tasks of one scheduler, which it must not outlive while it is open: then the process ends.
+/// Any number of tasks may read, write and close it. One reads at a time, and one writes; the others wait for their
+/// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the
+/// kernel's number; among them are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT,
+/// the deadline has passed. Writing to a peer that is gone is EPIPE, never a signal on sockets; a pipe's SIGPIPE is the
+/// program's to ignore.
+///
+/// Made and used by tasks of one scheduler, which it must not outlive while it is open: then the process ends. It may
+/// outlive the run: tasks that wait for it, or for their turn, are destroyed then, and the next run finds it as it is.
 ///
 ///     auto [in, out] = runq::net::pipe();
 ///     co_await out.write(std::as_bytes(std::span("hello")));
@@ -118,7 +119,8 @@ class stream {
 
   /// No more writes: the peer reads the end of the stream.
   void shutdown_write();
-  /// Closes the descriptor. Operations in progress fail with ECANCELED. Again: nothing.
+  /// Closes the descriptor: when this returns, the peer sees the end, unless there are copies of the descriptor.
+  /// Operations in progress fail with ECANCELED; a task that learns so may destroy the stream. Again: nothing.
   void close() noexcept;
   /// The descriptor, or -1 after close().
   [[nodiscard]] int fd() const noexcept;
@@ -129,7 +131,8 @@ class stream {
   std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
-/// A socket that waits for connections. As stream.
+/// A socket that waits for connections. As stream. Any number of tasks may accept: connections are given to them first
+/// come, first served.
 class listener {
  public:
   /// As stream's. The streams that it accepts may be of any kind of socket.
@@ -143,6 +146,7 @@ class listener {
   /// The TCP port it listens at; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const;
   void set_deadline(clock::time_point when);
+  /// As stream's: when this returns, the port is free, unless there are copies of the descriptor.
   void close() noexcept;
   [[nodiscard]] int fd() const noexcept;
 
@@ -152,13 +156,14 @@ class listener {
   std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
-/// Listens at an address ("127.0.0.1", "::1", "" for all; "localhost" is 127.0.0.1) and port (0: the kernel chooses).
-/// Throws std::system_error.
+/// Listens at an address and port (0: the kernel chooses): "127.0.0.1", "::1", "localhost", which is 127.0.0.1, or ""
+/// for all addresses of IPv4 and IPv6 (of IPv4 alone where the kernel has no IPv6). Throws std::system_error.
 [[nodiscard]] listener listen_tcp(const std::string& address, std::uint16_t port);
 /// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
 /// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
 /// std::system_error, or std::runtime_error when the name is unknown.
 [[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {});
+/// Makes a Unix socket at `path`, which close() removes, unless it is another file by then. Throws std::system_error.
 [[nodiscard]] listener listen_unix(const std::string& path);
 [[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {});
 /// The reading and the writing end of a new pipe.

@@ -45,7 +45,11 @@ class poller {
   [[nodiscard]] descriptor& open(int fd);
   /// Wakes who waits for `d`; who is about to wait does not.
   static void wake(descriptor& d);
-  /// Forgets `d`, for which nobody waits; the caller closes the descriptor after that.
+  /// No more events of `d`. Before its descriptor is closed: a copy of that one would keep it known to the kernel.
+  void mute(const descriptor& d) noexcept;
+  /// Closes what `d` stands for, but keeps its number: whoever still uses that gets an error.
+  void hollow_out(const descriptor& d) noexcept;
+  /// Forgets `d`, which is mute, and for which nobody waits.
   void close(descriptor& d);
 
   struct polled {

@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: MIT
+// Streams and listeners at their edges: closed while others use them, used by several tasks at once, alive after the
+// run in which tasks waited for them. What waits and must be woken is bounded by an alarm.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "net_support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::scheduler;
+using runq::task;
+using runq::net::listener;
+using runq::net::stream;
+using sched_test::bytes_of;
+using sched_test::error_of;
+using sched_test::error_of_read;
+using sched_test::error_of_write;
+using sched_test::folder;
+using sched_test::has_ipv6;
+using sched_test::log_of;
+using sched_test::more_than_buffers;
+using sched_test::patience;
+using sched_test::read_text;
+using sched_test::slow_build;
+using sched_test::stream_pair;
+using sched_test::tcp_pair;
+using sched_test::write_text;
+
+using net_edges = sched_test::net_fixture;
+using net_edges_death = net_edges;
+
+constexpr int rounds = slow_build ? 100 : 300;
+
+/// Whether n tasks, and no more, come to wait for descriptors.
+task<bool> n_wait(scheduler& s, std::size_t n) {
+  const auto end = runq::clock::now() + patience;
+  for (;;) {
+    std::size_t waiting = 0;
+    const std::string dump = s.dump();
+    for (std::size_t at = 0; (at = dump.find("[IO wait]", at)) != std::string::npos; ++at) ++waiting;
+    if (waiting == n) co_return true;
+    if (runq::clock::now() > end) co_return false;
+    co_await runq::yield();
+  }
+}
+
+/// The error of the call; 0 if it succeeds.
+template <class F>
+int error_of_call(F&& f) {
+  try {
+    (void)f();
+  } catch (const std::system_error& e) {
+    return e.code().value();
+  }
+  return 0;
+}
+
+/// Whether a socket without SO_REUSEADDR can be bound to 127.0.0.1:port and listen.
+bool port_is_free(std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  const bool is = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && listen(fd, 1) == 0;
+  close(fd);
+  return is;
+}
+
+// ---- streams that outlive a run -------------------------------------------------------------------------------------
+
+// What comes after the run wakes nobody who is gone: data, a close, a deadline, a stop request.
+TEST_F(net_edges, L2_a_stream_outlives_the_run_in_which_tasks_waited_for_it) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    std::optional<stream_pair> kept;
+    std::stop_source stop;
+    for (int i = 0; i != rounds; ++i) {
+      s.run([&]() -> task<> {
+        if (!kept) kept.emplace(runq::net::socket_pair());
+        for (int k = 0; k != 2; ++k) {  // one waits for data, the other for its turn
+          runq::go([&]() -> task<> { (void)co_await error_of_read(kept->first, stop.get_token()); });
+        }
+        runq::go([&]() -> task<> { (void)co_await error_of_write(kept->first, more_than_buffers, stop.get_token()); });
+        const bool wait = co_await n_wait(s, 3);
+        EXPECT_TRUE(wait);
+      });
+      if (i % 4 == 1) stop = {};
+      if (i % 4 == 2) {
+        stop.request_stop();
+        stop = {};
+      }
+      if (i % 4 == 3) kept->first.close();
+      s.run([&]() -> task<> {
+        if (i % 4 == 3) {
+          kept.reset();
+          co_return;
+        }
+        if (i % 4 == 1) kept->first.set_deadline(runq::clock::now());
+        kept->first.set_deadline(runq::clock::time_point::max());
+        co_await write_text(kept->second, "x");
+        const std::string got = co_await read_text(kept->first, 1);
+        EXPECT_EQ(got, "x");
+      });
+    }
+  }
+}
+
+TEST_F(net_edges, L2_a_listener_outlives_the_run_in_which_tasks_accepted) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    std::optional<listener> kept;
+    s.run([&]() -> task<> {
+      kept.emplace(runq::net::listen_tcp("127.0.0.1", 0));
+      co_return;
+    });
+    for (int i = 0; i != rounds; ++i) {
+      s.run([&]() -> task<> {
+        for (int k = 0; k != 3; ++k) runq::go([&]() -> task<> { (void)co_await error_of(kept->accept()); });
+        const bool wait = co_await n_wait(s, 3);
+        EXPECT_TRUE(wait);
+      });
+      s.run([&]() -> task<> {
+        const stream client = co_await runq::net::connect_tcp("127.0.0.1", kept->port());
+        const stream server = co_await kept->accept();
+        EXPECT_NE(server.fd(), -1);
+      });
+    }
+    kept->close();
+  }
+}
+
+TEST_F(net_edges, L2_a_stream_closed_by_a_thread_while_the_run_ends) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    for (int i = 0; i != rounds; ++i) {
+      std::optional<stream_pair> kept;
+      std::atomic<bool> ends{false};
+      std::jthread outside;
+      s.run([&]() -> task<> {
+        kept.emplace(runq::net::socket_pair());
+        runq::go([&]() -> task<> { (void)co_await error_of_read(kept->first); });
+        runq::go([&]() -> task<> { (void)co_await error_of_read(kept->second); });
+        const bool wait = co_await n_wait(s, 2);
+        EXPECT_TRUE(wait);
+        outside = std::jthread([&] {
+          while (!ends) std::this_thread::yield();
+          kept->first.close();
+          kept->second.close();
+        });
+        ends = true;
+      });
+      outside.join();
+    }
+  }
+}
+
+// ---- closing --------------------------------------------------------------------------------------------------------
+
+/// `Used` is destroyed by the task that `tell` wakes, while the thread that tells is still about it: it wakes a thread
+/// of the scheduler, which is idle, before it returns.
+template <class Used, class Make, class Wait, class Tell>
+void destroyed_by_who_is_told(
+    Make make, Wait wait, Tell tell, int expected, const std::function<void()>& end = [] {}) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      for (int i = 0; i != rounds; ++i) {
+        auto owned = std::make_unique<Used>(make());
+        Used& used = *owned;
+        int error = 0;
+        runq::wait_group done;
+        done.add(1);
+        runq::go([&]() -> task<> {
+          error = co_await error_of(wait(*owned));
+          owned.reset();
+          done.done();
+        });
+        const bool waits = co_await n_wait(s, 1);
+        EXPECT_TRUE(waits);
+        std::jthread outside([&] {
+          EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == procs; }));
+          tell(used);
+        });
+        co_await done.wait();
+        outside.join();
+        EXPECT_EQ(error, expected);
+      }
+      end();
+    });
+  }
+}
+
+task<std::size_t> read_a_byte(stream& s) {
+  std::byte got{};
+  co_return co_await s.read(std::span(&got, 1));
+}
+stream connected_end(std::optional<stream>& other) {
+  auto [a, b] = runq::net::socket_pair();
+  other.emplace(std::move(b));
+  return std::move(a);
+}
+
+TEST_F(net_edges, S14_who_learns_of_a_close_may_destroy_the_stream) {
+  std::optional<stream> other;
+  destroyed_by_who_is_told<stream>([&] { return connected_end(other); }, read_a_byte, [](stream& s) { s.close(); },
+                                   ECANCELED, [&] { other.reset(); });
+}
+
+TEST_F(net_edges, S14_who_learns_of_a_deadline_may_destroy_the_stream) {
+  std::optional<stream> other;
+  destroyed_by_who_is_told<stream>([&] { return connected_end(other); }, read_a_byte,
+                                   [](stream& s) { s.set_deadline(runq::clock::now()); }, ETIMEDOUT,
+                                   [&] { other.reset(); });
+}
+
+TEST_F(net_edges, S14_who_learns_of_a_close_may_destroy_the_listener) {
+  destroyed_by_who_is_told<listener>([] { return runq::net::listen_tcp("127.0.0.1", 0); },
+                                     [](listener& l) { return l.accept(); }, [](listener& l) { l.close(); }, ECANCELED);
+}
+
+TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_tasks_accept) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      for (int i = 0; i != rounds; ++i) {
+        listener l = runq::net::listen_tcp("127.0.0.1", 0);
+        const std::uint16_t port = l.port();
+        runq::wait_group done;
+        done.add(2);
+        for (int k = 0; k != 2; ++k) {
+          runq::go([&]() -> task<> {
+            const int error = co_await error_of(l.accept());
+            EXPECT_EQ(error, ECANCELED);
+            done.done();
+          });
+        }
+        const bool wait = co_await n_wait(s, 2);
+        EXPECT_TRUE(wait);
+        l.close();
+        EXPECT_TRUE(port_is_free(port));
+        co_await done.wait();
+      }
+    });
+  }
+}
+
+// Now a task is, again and again, in the middle of accept(2).
+TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_a_task_is_accepting) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    for (int i = 0; i != rounds; ++i) {
+      listener l = runq::net::listen_tcp("127.0.0.1", 0);
+      const std::uint16_t port = l.port();
+      std::atomic<bool> begun{false};
+      runq::wait_group done;
+      done.add(1);
+      runq::go([&]() -> task<> {
+        std::stop_source stop;
+        stop.request_stop();
+        while (l.fd() != -1) {
+          const int error = co_await error_of(l.accept(stop.get_token()));
+          EXPECT_EQ(error, ECANCELED);
+          begun = true;
+        }
+        done.done();
+      });
+      while (!begun) co_await runq::yield();
+      l.close();
+      EXPECT_TRUE(port_is_free(port));
+      co_await done.wait();
+    }
+  });
+}
+
+TEST_F(net_edges, S14_a_copy_of_a_closed_listener_still_listens) {
+  scheduler s;
+  s.run([&]() -> task<> {
+    listener first = runq::net::listen_tcp("127.0.0.1", 0);
+    listener second(fcntl(first.fd(), F_DUPFD_CLOEXEC, 0));
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&]() -> task<> {
+      const int error = co_await error_of(first.accept());
+      EXPECT_EQ(error, ECANCELED);
+      done.done();
+    });
+    const bool waits = co_await n_wait(s, 1);
+    EXPECT_TRUE(waits);
+    first.close();
+    co_await done.wait();
+    stream client = co_await runq::net::connect_tcp("127.0.0.1", second.port());
+    stream server = co_await second.accept();
+    co_await write_text(client, "x");
+    const std::string got = co_await read_text(server, 1);
+    EXPECT_EQ(got, "x");
+  });
+}
+
+TEST_F(net_edges, S14_the_peer_sees_a_close_at_once_though_a_task_reads) {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    runq::wait_group done;
+    done.add(1);
+    runq::go([&, &a = a]() -> task<> {
+      const int error = co_await error_of_read(a);
+      EXPECT_EQ(error, ECANCELED);
+      done.done();
+    });
+    const bool waits = co_await n_wait(s, 1);
+    EXPECT_TRUE(waits);
+    a.close();
+    char byte = 0;
+    EXPECT_EQ(recv(b.fd(), &byte, 1, MSG_DONTWAIT), 0);  // before the reader has run
+    co_await done.wait();
+  });
+}
+
+// ---- the file of a Unix socket --------------------------------------------------------------------------------------
+
+bool exists(const std::string& path) {
+  struct stat ignored {};
+  return lstat(path.c_str(), &ignored) == 0;
+}
+
+TEST_F(net_edges, S14_a_unix_listener_takes_its_file_with_it) {
+  const folder f;
+  const std::string path = f.file("socket");
+  runq::run([&]() -> task<> {
+    for (int i = 0; i != 3; ++i) {
+      listener l = runq::net::listen_unix(path);
+      listener moved = std::move(l);
+      EXPECT_TRUE(exists(path));
+      const stream client = co_await runq::net::connect_unix(path);
+      moved.close();
+      EXPECT_FALSE(exists(path));
+    }
+    // Its destructor, too; and one that could not listen leaves what was there.
+    {
+      const listener l = runq::net::listen_unix(path);
+      EXPECT_EQ(error_of_call([&] { return runq::net::listen_unix(path); }), EADDRINUSE);
+      EXPECT_TRUE(exists(path));
+    }
+    EXPECT_FALSE(exists(path));
+  });
+}
+
+TEST_F(net_edges, S14_a_unix_listener_leaves_a_file_that_is_not_its_own) {
+  const folder f;
+  const std::string path = f.file("socket");
+  runq::run([&]() -> task<> {
+    listener first = runq::net::listen_unix(path);
+    EXPECT_EQ(unlink(path.c_str()), 0);
+    listener second = runq::net::listen_unix(path);
+    first.close();
+    EXPECT_TRUE(exists(path));
+    const stream client = co_await runq::net::connect_unix(path);
+    EXPECT_EQ(rename(path.c_str(), f.file("elsewhere").c_str()), 0);
+    second.close();
+    EXPECT_TRUE(exists(f.file("elsewhere")));
+    // Nor one that the listener was not made with.
+    listener third = runq::net::listen_unix(path);
+    listener copy(fcntl(third.fd(), F_DUPFD_CLOEXEC, 0));
+    copy.close();
+    EXPECT_TRUE(exists(path));
+  });
+}
+
+TEST_F(net_edges, S14_a_unix_listener_finds_its_file_from_another_directory) {
+  const folder f;
+  const std::filesystem::path before = std::filesystem::current_path();
+  runq::run([&]() -> task<> {
+    std::filesystem::current_path(f.file("."));
+    listener l = runq::net::listen_unix("socket");
+    std::filesystem::current_path(before);
+    EXPECT_TRUE(exists(f.file("socket")));
+    l.close();
+    EXPECT_FALSE(exists(f.file("socket")));
+    co_return;
+  });
+}
+
+// ---- several tasks, one descriptor ----------------------------------------------------------------------------------
+
+TEST_F(net_edges, S13_several_tasks_accept_first_come_first_served) {
+  constexpr int acceptors = 8;
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      listener l = runq::net::listen_tcp("127.0.0.1", 0);
+      log_of<int> served;
+      runq::wait_group done;
+      for (int i = 0; i != acceptors; ++i) {
+        done.add(1);
+        runq::go([&, i]() -> task<> {
+          const stream server = co_await l.accept();
+          served.note(i);
+          done.done();
+        });
+        const bool wait = co_await n_wait(s, static_cast<std::size_t>(i) + 1);
+        EXPECT_TRUE(wait);
+      }
+      std::vector<int> expected;
+      for (int i = 0; i != acceptors; ++i) {
+        expected.push_back(i);
+        const stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+        co_await sched_test::yield_until([&] { return served.size() == static_cast<std::size_t>(i) + 1; });
+      }
+      co_await done.wait();
+      EXPECT_EQ(served.all(), expected);
+    });
+  }
+}
+
+TEST_F(net_edges, S13_several_acceptors_lose_no_connection) {
+  constexpr int acceptors = 4;
+  constexpr int clients = slow_build ? 200 : 1000;
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        [&]() -> task<> {
+          listener l = runq::net::listen_tcp("127.0.0.1", 0);
+          std::atomic<int> served{0};
+          runq::wait_group accepting;
+          runq::wait_group asking;
+          for (int i = 0; i != acceptors; ++i) {
+            accepting.add(1);
+            runq::go([&]() -> task<> {
+              int error = 0;
+              while (error == 0) {
+                try {
+                  stream server = co_await l.accept();
+                  co_await write_text(server, "x");
+                  ++served;
+                } catch (const std::system_error& e) {
+                  error = e.code().value();
+                }
+              }
+              EXPECT_EQ(error, ECANCELED);
+              accepting.done();
+            });
+          }
+          for (int i = 0; i != clients; ++i) {
+            asking.add(1);
+            runq::go([&]() -> task<> {
+              stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+              const std::string got = co_await read_text(client, 1);
+              EXPECT_EQ(got, "x");
+              asking.done();
+            });
+            if (i % 50 == 49) co_await asking.wait();
+          }
+          co_await asking.wait();
+          EXPECT_EQ(served, clients);
+          l.close();
+          co_await accepting.wait();
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(net_edges, S13_several_readers_have_their_turns_first_come_first_served) {
+  constexpr std::size_t readers = 8;
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      auto [a, b] = runq::net::socket_pair();
+      std::array<std::string, readers> got;
+      runq::wait_group done;
+      for (std::size_t i = 0; i != readers; ++i) {
+        done.add(1);
+        runq::go([&, &a = a, i]() -> task<> {
+          got[i] = co_await read_text(a, 1);
+          done.done();
+        });
+        const bool wait = co_await n_wait(s, i + 1);
+        EXPECT_TRUE(wait);
+      }
+      co_await write_text(b, "01234567");
+      co_await done.wait();
+      for (std::size_t i = 0; i != readers; ++i) EXPECT_EQ(got[i], std::to_string(i));
+    });
+  }
+}
+
+TEST_F(net_edges, S13_what_several_tasks_write_is_not_mixed) {
+  constexpr std::size_t writers = 4;
+  constexpr std::size_t each = slow_build ? std::size_t{1} << 19 : more_than_buffers;
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        [&]() -> task<> {
+          auto [a, b] = runq::net::socket_pair();
+          runq::wait_group done;
+          for (std::size_t i = 0; i != writers; ++i) {
+            done.add(1);
+            runq::go([&, &a = a, i]() -> task<> {
+              co_await write_text(a, std::string(each, static_cast<char>('a' + i)));
+              done.done();
+            });
+          }
+          const std::string got = co_await read_text(b, writers * each);
+          co_await done.wait();
+          std::size_t changes = 0;
+          for (std::size_t i = 1; i != got.size(); ++i) changes += got[i] != got[i - 1] ? 1U : 0U;
+          EXPECT_EQ(changes, writers - 1);
+        },
+        {.procs = procs});
+  }
+}
+
+/// Four readers of `s`, all waiting, by their errors; -1 as long as they wait.
+class four_readers {
+ public:
+  task<> start(scheduler& of, stream& s) {
+    for (std::size_t i = 0; i != 4; ++i) {
+      done_.add(1);
+      runq::go([this, &s, i]() -> task<> {
+        errors_[i] = co_await error_of_read(s, stops_[i].get_token());
+        done_.done();
+      });
+      const bool wait = co_await n_wait(of, i + 1);
+      EXPECT_TRUE(wait);
+    }
+  }
+  void stop(std::size_t i) { stops_[i].request_stop(); }
+  [[nodiscard]] int error(std::size_t i) const { return errors_[i]; }
+  task<std::array<int, 4>> all() {
+    co_await done_.wait();
+    std::array<int, 4> errors{};
+    std::copy(errors_.begin(), errors_.end(), errors.begin());
+    co_return errors;
+  }
+
+ private:
+  std::array<std::stop_source, 4> stops_;
+  std::array<std::atomic<int>, 4> errors_{-1, -1, -1, -1};
+  runq::wait_group done_;
+};
+
+TEST_F(net_edges, S13_a_close_and_a_deadline_end_the_wait_of_all) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      for (const bool closes : {true, false}) {
+        auto [a, b] = runq::net::socket_pair();
+        four_readers readers;
+        co_await readers.start(s, a);
+        if (closes) {
+          a.close();
+        } else {
+          a.set_read_deadline(runq::clock::now() + 1ms);
+        }
+        const std::array<int, 4> errors = co_await readers.all();
+        const int expected = closes ? ECANCELED : ETIMEDOUT;
+        EXPECT_EQ(errors, (std::array<int, 4>{expected, expected, expected, expected}));
+      }
+    });
+  }
+}
+
+TEST_F(net_edges, S13_a_stop_request_ends_the_wait_for_a_turn_and_no_other) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      auto [a, b] = runq::net::socket_pair();
+      four_readers readers;
+      co_await readers.start(s, a);
+      for (const std::size_t i : {std::size_t{2}, std::size_t{0}}) {  // one in the middle, and the one whose turn it is
+        readers.stop(i);
+        co_await sched_test::yield_until([&readers, i] { return readers.error(i) != -1; });
+        EXPECT_EQ(readers.error(i), ECANCELED);
+      }
+      co_await write_text(b, "x");
+      co_await sched_test::yield_until([&readers] { return readers.error(1) != -1; });
+      EXPECT_EQ(readers.error(1), 0);
+      EXPECT_EQ(readers.error(3), -1);
+      co_await write_text(b, "y");
+      const std::array<int, 4> errors = co_await readers.all();
+      EXPECT_EQ(errors, (std::array<int, 4>{ECANCELED, 0, ECANCELED, 0}));
+    });
+  }
+}
+
+TEST_F(net_edges, S13_stop_requests_race_with_turns) {
+  runq::run(
+      []() -> task<> {
+        auto [a, b] = runq::net::socket_pair();
+        int received = 0;
+        int sent = 0;
+        for (int i = 0; i != 5 * rounds; ++i) {
+          std::array<std::stop_source, 3> stops;
+          std::array<int, 3> errors{};
+          runq::wait_group done;
+          done.add(3);
+          for (std::size_t k = 0; k != 3; ++k) {
+            runq::go([&, &a = a, k]() -> task<> {
+              errors[k] = co_await error_of_read(a, stops[k].get_token());
+              done.done();
+            });
+          }
+          if (i % 2 == 0) co_await runq::yield();
+          if (i % 3 != 0) {
+            co_await write_text(b, "x");
+            ++sent;
+          }
+          for (auto& stop : stops) stop.request_stop();
+          co_await done.wait();
+          for (const int error : errors) {
+            EXPECT_TRUE(error == 0 || error == ECANCELED) << error;
+            received += error == 0 ? 1 : 0;
+          }
+        }
+        b.close();
+        const std::string rest = co_await read_text(a, static_cast<std::size_t>(sent));
+        EXPECT_EQ(received + static_cast<int>(rest.size()), sent);
+      },
+      {.procs = 2});
+}
+
+// ---- addresses ------------------------------------------------------------------------------------------------------
+
+TEST_F(net_edges, listening_at_no_address_means_both_families) {
+  if (!has_ipv6()) GTEST_SKIP() << "there is no ::1";
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("", 0);
+    for (const char* const host : {"127.0.0.1", "::1"}) {
+      stream client = co_await runq::net::connect_tcp(host, l.port());
+      stream server = co_await l.accept();
+      co_await write_text(server, host);
+      const std::string got = co_await read_text(client, std::string(host).size());
+      EXPECT_EQ(got, host);
+    }
+    EXPECT_EQ(error_of_call([&] { return runq::net::listen_tcp("", l.port()); }), EADDRINUSE);
+  });
+}
+
+/// From now on this process, and nobody else, runs on a kernel without IPv6. False: it cannot be made to.
+bool forbid_ipv6() {
+#if defined(__x86_64__)
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0 &&
+         socket(AF_INET6, SOCK_STREAM, 0) == -1;
+#else
+  return false;
+#endif
+}
+
+TEST_F(net_edges_death, listening_at_no_address_means_ipv4_where_there_is_no_other) {
+  constexpr int cannot = 77;
+  const auto listen_in_child = [] {
+    if (!forbid_ipv6()) {
+      std::fputs("passed", stderr);
+      std::_Exit(cannot);
+    }
+    runq::run([]() -> task<> {
+      listener l = runq::net::listen_tcp("", 0);
+      stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      const stream server = co_await l.accept();
+      std::fputs("passed", stderr);
+    });
+    std::_Exit(0);
+  };
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
+  EXPECT_EXIT(
+      listen_in_child(),
+      [](int status) { return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == cannot); },
+      "passed");
+}
+
+// ---- streams that were moved from -----------------------------------------------------------------------------------
+
+TEST_F(net_edges, a_stream_that_was_moved_from_says_so) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    stream elsewhere = std::move(a);
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    listener moved = std::move(l);
+    const auto soon = runq::clock::now() + 1h;
+    // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+    const auto expect_closed = [](auto f) {
+      EXPECT_EQ(error_of_call([&] {
+                  f();
+                  return 0;
+                }),
+                ECANCELED);
+    };
+    expect_closed([&, &a = a] { a.set_deadline(soon); });
+    expect_closed([&, &a = a] { a.set_read_deadline(soon); });
+    expect_closed([&, &a = a] { a.set_write_deadline(soon); });
+    expect_closed([&a = a] { a.shutdown_write(); });
+    expect_closed([&] { l.set_deadline(soon); });
+    expect_closed([&] { (void)l.port(); });
+    const int reads = co_await error_of_read(a);
+    const int writes = co_await error_of_write(a);
+    const int accepts = co_await error_of(l.accept());
+    EXPECT_EQ(reads, ECANCELED);
+    EXPECT_EQ(writes, ECANCELED);
+    EXPECT_EQ(accepts, ECANCELED);
+    EXPECT_EQ(a.fd(), -1);
+    a.close();
+    l.close();
+    // NOLINTEND(bugprone-use-after-move)
+  });
+}
+
+}  // namespace
