@@ -2,13 +2,23 @@
 // A small HTTP/1.1 server with keep-alive: a task per connection, the parser is libhttp-parser's.
 //   http        serves itself: clients ask, the answers are checked
 //   http PORT   serves on 127.0.0.1 until it is killed: curl -i 127.0.0.1:PORT; wrk -c 64 http://127.0.0.1:PORT/
+//   http PORT RESTARTS
+//               the same, but takes a new scheduler so many times, each after a hundred answers; no client notices
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include <fcntl.h>
 #include <http_parser.h>
 #include <runq/runq.hpp>
 #include <sys/resource.h>
@@ -53,39 +63,95 @@ class conversation {
   http_parser_settings settings_{};
 };
 
-runq::task<> serve(runq::net::stream client) {
-  std::array<std::byte, 4096> in;
-  conversation talk;
-  try {
-    while (talk.keep_alive) {
-      client.set_read_deadline(runq::clock::now() + patience);
-      const std::size_t n = co_await client.read(in);
-      if (n == 0) break;
-      if (!talk.feed(std::span(in).first(n))) {
-        co_await client.write(bytes_of("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
-        break;
-      }
-      if (talk.out.empty()) continue;  // not all of a request yet
-      co_await client.write(bytes_of(talk.out));
-      talk.out.clear();
-    }
-  } catch (const std::system_error&) {
-    // The client was too slow, or is gone: that is its own affair.
-  }
+/// Another descriptor of the same connection, which may outlive the scheduler of the first.
+int copy_of(int fd) {
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) throw std::system_error(errno, std::generic_category(), "fcntl");
+  return copy;
 }
 
-runq::task<> accept_all(runq::net::listener& from) {
-  for (bool closed = false; !closed;) {
-    bool too_many = false;
-    try {
-      runq::go(serve(co_await from.accept()), "connection");
-    } catch (const std::system_error& e) {
-      closed = e.code() == std::errc::operation_canceled;
-      too_many = !closed;
+/// A server whose scheduler may be replaced while it serves. What is open, and what clients have sent of a request,
+/// passes from the one to the next.
+class server {
+ public:
+  /// Serves until the listener is closed, or a stop is requested: then until all answers that are due have been
+  /// written.
+  runq::task<> serve(runq::net::listener& from, std::stop_token stop = {}) {
+    runq::wait_group open;
+    for (connection& c : std::exchange(carried_over_, {})) {
+      start(runq::net::stream(c.fd), std::move(c.talk), stop, open);
     }
-    if (too_many) co_await runq::sleep_for(10ms);  // out of descriptors: until connections end
+    for (bool closed = false; !closed;) {
+      bool too_many = false;
+      try {
+        runq::net::stream client = co_await from.accept(stop);
+        ++accepted_;
+        start(std::move(client), std::make_unique<conversation>(), stop, open);
+      } catch (const std::system_error& e) {
+        closed = e.code() == std::errc::operation_canceled;
+        too_many = !closed;
+      }
+      if (too_many) co_await runq::sleep_for(10ms);  // out of descriptors: until connections end
+    }
+    co_await open.wait();
   }
-}
+
+  /// Requests a stop after that many more answers.
+  void stop_after(int answers, std::stop_source& stop) {
+    stop_ = &stop;
+    answers_until_stop_ = answers;
+  }
+  [[nodiscard]] int accepted() const { return accepted_; }
+
+ private:
+  struct connection {
+    int fd;
+    std::unique_ptr<conversation> talk;
+  };
+
+  void start(runq::net::stream client, std::unique_ptr<conversation> talk, std::stop_token stop,
+             runq::wait_group& open) {
+    open.add(1);
+    runq::go(converse(std::move(client), std::move(talk), std::move(stop), open), "connection");
+  }
+
+  runq::task<> converse(runq::net::stream client, std::unique_ptr<conversation> talk, std::stop_token stop,
+                        runq::wait_group& open) {
+    std::array<std::byte, 4096> in;
+    try {
+      while (talk->keep_alive && !stop.stop_requested()) {
+        client.set_deadline(runq::clock::now() + patience);
+        const std::size_t n = co_await client.read(in, stop);
+        if (n == 0) {
+          talk->keep_alive = false;
+        } else if (!talk->feed(std::span(in).first(n))) {
+          talk->keep_alive = false;
+          co_await client.write(bytes_of("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+        } else if (!talk->out.empty()) {  // otherwise: not all of a request yet
+          co_await client.write(bytes_of(talk->out));
+          talk->out.clear();
+          if (--answers_until_stop_ == 0) stop_->request_stop();
+        }
+      }
+    } catch (const std::system_error& e) {
+      // The client was too slow, or is gone: that is its own affair. Unless it was the stop, which takes nothing away.
+      if (e.code() != std::errc::operation_canceled) talk->keep_alive = false;
+    }
+    if (talk->keep_alive) carry_over(client, std::move(talk));
+    open.done();
+  }
+
+  void carry_over(const runq::net::stream& client, std::unique_ptr<conversation> talk) {
+    const std::lock_guard lock(mutex_);
+    carried_over_.push_back({copy_of(client.fd()), std::move(talk)});
+  }
+
+  std::mutex mutex_;
+  std::vector<connection> carried_over_;  // under mutex_ while tasks run
+  std::atomic<int> accepted_{0};
+  std::atomic<long> answers_until_stop_{0};
+  std::stop_source* stop_ = nullptr;
+};
 
 runq::task<> ask(std::uint16_t port, int requests, int& answered, runq::wait_group& done) {
   const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -107,7 +173,8 @@ runq::task<> ask(std::uint16_t port, int requests, int& answered, runq::wait_gro
 
 runq::task<int> check_itself() {
   auto listener = runq::net::listen_tcp("127.0.0.1", 0);
-  runq::go(accept_all(listener), "accept");
+  server here;
+  runq::go(here.serve(listener), "accept");
   std::array<int, 50> answered{};
   runq::wait_group done;
   done.add(answered.size());
@@ -127,18 +194,37 @@ void raise_limit() {
   (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-runq::task<int> serve_port(std::uint16_t port) {
+// One scheduler after the other serves at the same port.
+int serve_port(std::uint16_t port, int restarts) {
   raise_limit();
-  auto listener = runq::net::listen_tcp("127.0.0.1", port);
-  std::printf("http://127.0.0.1:%d/\n", listener.port());
+  server here;
+  int listening = runq::run([port]() -> runq::task<int> {
+    const auto listener = runq::net::listen_tcp("127.0.0.1", port);
+    std::printf("http://127.0.0.1:%d/\n", listener.port());
+    std::fflush(stdout);
+    co_return copy_of(listener.fd());
+  });
+  for (int i = 0; i != restarts; ++i) {
+    listening = runq::run([&]() -> runq::task<int> {
+      runq::net::listener listener(listening);
+      std::stop_source stop;
+      here.stop_after(100, stop);
+      co_await here.serve(listener, stop.get_token());
+      co_return copy_of(listener.fd());
+    });
+  }
+  if (restarts != 0) std::printf("%d restarts, %d connections\n", restarts, here.accepted());
   std::fflush(stdout);
-  co_await accept_all(listener);
-  co_return 0;
+  runq::run([&]() -> runq::task<> {
+    runq::net::listener listener(listening);
+    co_await here.serve(listener);
+  });
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1) return runq::run(serve_port(static_cast<std::uint16_t>(std::atoi(argv[1]))));
+  if (argc > 1) return serve_port(static_cast<std::uint16_t>(std::atoi(argv[1])), argc > 2 ? std::atoi(argv[2]) : 0);
   return runq::run(check_itself());
 }

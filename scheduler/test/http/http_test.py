@@ -7,6 +7,7 @@
     slow    clients that send a byte at a time, or half a request and then nothing, while others are served
     idle    10,000 connections that say nothing: memory, processor time, and that the server still answers
     load    wrk with 64 connections: no failed request
+    restart the same while the server replaces its scheduler a hundred times; no connection is lost, nor half a request
 
 Each part starts a server on a free port, and checks in the end that it has as many descriptors open as in the
 beginning. Status 77: skipped, because a tool is absent.
@@ -21,12 +22,15 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nhello, world\n"
 MANY = 10_000  # idle connections wanted
 PATIENCE = 20  # s, for what should take ms
+RESTARTS = 100
+CONNECTIONS = 64  # of wrk
 
 
 def fail(message):
@@ -48,7 +52,7 @@ class Server:
 
     def __init__(self, command):
         self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         found = re.match(r"http://127\.0\.0\.1:(\d+)/$", self.process.stdout.readline())
         require(found, "the server does not say where it listens")
         self.port = int(found[1])
@@ -190,19 +194,50 @@ def idle(server, options):
         client.close()
 
 
-def load(server, options):
-    if not options.wrk:
-        skip("wrk is not installed")
-    done = subprocess.run([options.wrk, "--threads", "1", "--connections", "64", "--duration", "2s", "--latency", server.url],
-                          stdout=subprocess.PIPE, text=True)
+def with_wrk(server, options):
+    """How many requests were answered in 2 s; none has failed."""
+    done = subprocess.run([options.wrk, "--threads", "1", "--connections", str(CONNECTIONS), "--duration", "2s",
+                           "--latency", server.url], stdout=subprocess.PIPE, text=True)
     print(done.stdout)
     require(done.returncode == 0, f"wrk: status {done.returncode}")
     require("Socket errors" not in done.stdout and "Non-2xx" not in done.stdout, "failed requests")
     found = re.search(r"(\d+) requests in", done.stdout)
-    require(found and int(found[1]) > 100, "hardly any requests")
+    return int(found[1]) if found else 0
 
 
-PARTS = {"curl": with_curl, "broken": broken, "slow": slow, "idle": idle, "load": load}
+def load(server, options):
+    if not options.wrk:
+        skip("wrk is not installed")
+    require(with_wrk(server, options) > 100, "hardly any requests")
+
+
+def restart(server, options):
+    if not options.wrk:
+        skip("wrk is not installed")
+    said = []
+    through = threading.Thread(target=lambda: said.append(server.process.stdout.readline()), daemon=True)
+    through.start()
+    with server.connect() as half, server.connect() as steady:
+        half.sendall(REQUEST[:20])
+        runs = 0
+        end = time.monotonic() + 4 * PATIENCE
+        while through.is_alive():
+            require(time.monotonic() < end, "the restarts come to no end")
+            steady.sendall(3 * REQUEST)
+            with_wrk(server, options)
+            require(read(steady, 3 * len(ANSWER)) == 3 * ANSWER, "a connection that outlives schedulers")
+            runs += 1
+        half.sendall(REQUEST[20:])
+        require(read(half, len(ANSWER)) == ANSWER, "a request whose first half another scheduler has read")
+    print(said[0])
+    found = re.match(rf"{RESTARTS} restarts, (\d+) connections$", said[0])
+    require(found, f"the server says {said[0]!r}")
+    # Those of wrk, which tries the address with one more, the two above, and one from before. More: somebody had to
+    # connect again.
+    require(int(found[1]) <= (CONNECTIONS + 1) * runs + 3, "connections were lost")
+
+
+PARTS = {"curl": with_curl, "broken": broken, "slow": slow, "idle": idle, "load": load, "restart": restart}
 
 
 def main():
@@ -217,7 +252,8 @@ def main():
     # For both sides: the server inherits it.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    server = Server([*filter(None, options.emulator.split(";")), options.server])
+    arguments = ["0", str(RESTARTS)] if options.part == "restart" else ["0"]
+    server = Server([*filter(None, options.emulator.split(";")), options.server, *arguments])
     try:
         before = server.descriptors()
         answers(server)

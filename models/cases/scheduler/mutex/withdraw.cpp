@@ -114,7 +114,7 @@ const bool added[] = {
     }),
     add_case<withdraw_vs_unlock>({
         .name = "mutex/withdraw_vs_unlock",
-        .property = "a task that is called back when its turn comes has the mutex or not, and the next is not forgotten",
+        .property = "a task that is called back when its turn comes has the mutex or not, and the next one is served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
