@@ -88,15 +88,11 @@ class engine {
 
   /// Index of the running thread, 0 … threads-1; -1 while the scenario is constructed or finishes.
   [[nodiscard]] virtual int thread_index() const noexcept = 0;
-  /// Where the running thread is now.
-  [[nodiscard]] virtual moment now() const noexcept {
-    return {thread_index(), static_cast<std::uint32_t>(operations())};
-  }
+  /// Where the running thread is now. Construction and finish() are threads of their own.
+  [[nodiscard]] virtual moment now() const noexcept = 0;
   /// Whether all that a thread did up to `end` happens-before all that a thread does after `begin`. An engine without
-  /// clocks knows program order only, and that finish() comes last.
-  [[nodiscard]] virtual bool happened_before(moment end, moment begin) const noexcept {
-    return end.thread == begin.thread && end.steps <= begin.steps;
-  }
+  /// clocks knows program order only, and that construction comes first and finish() last.
+  [[nodiscard]] virtual bool happened_before(moment end, moment begin) const noexcept = 0;
   /// Atomic operations, plain accesses and fences that the running thread has made so far in this execution.
   [[nodiscard]] virtual std::uint64_t operations() const noexcept = 0;
 };

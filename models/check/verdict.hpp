@@ -60,7 +60,7 @@ struct event {
   site where{};
   std::memory_order order{};            ///< as executed, so after any weakening
   std::uint32_t location = 0;           ///< 1, 2, … in order of first appearance; 0: none
-  std::uint64_t value = 0;              ///< read, or written; for an RMW, read
+  std::uint64_t value = 0;              ///< read, or written; for an RMW, read; for a lock, 1: taken, 0: not
   std::uint64_t written = 0;            ///< for an RMW, written
   std::uint32_t reads_from = no_event;  ///< index of the event that wrote the value read, where the engine knows it
   std::uint64_t newest = 0;             ///< for a read: the newest value of the location at that step

@@ -61,9 +61,9 @@ class tracer {
   }
 
   void describe_read(const node& n, event& shown) {
-    if (n.change == update::exchange && !n.blocking) {
-      if (shown.kind == event_kind::cas_success && !n.exclusive) shown.kind = event_kind::cas_failure;
-    }
+    if (shown.kind == event_kind::cas_success && !n.exclusive) shown.kind = event_kind::cas_failure;
+    // A mutex is a variable that holds the number of its holder: 0 was read by who took it.
+    if (shown.kind == event_kind::lock) shown.value = n.exclusive ? 1 : 0;
     if (n.source == nobody) return;
     if (const auto from = index_.find(key(n.source)); from != index_.end()) shown.reads_from = from->second;
     const auto newest = newest_.find(key(n.variable));

@@ -117,15 +117,15 @@ class relacy_engine final : public engine {
     next_stamp_ = 0;
     next_id_ = 0;
     operations_.fill(0);
-    running_ = false;
+    stage_ = stage::construction;
     // An execution that failed left its variables behind; the next search starts afresh.
     next_free_ = 0;
     scenario_ = spec_.construct(scenario_memory_);
-    running_ = true;
+    stage_ = stage::threads;
   }
   void run(unsigned thread) { scenario_->thread(thread); }
   void end() {
-    running_ = false;
+    stage_ = stage::finish;
     scenario_->finish();
     scenario_->~scenario();
     const std::uint64_t number = options_.first - 1 + executions_;
@@ -270,7 +270,15 @@ class relacy_engine final : public engine {
   }
 
   [[nodiscard]] int thread_index() const noexcept override {
-    return running_ ? static_cast<int>(rl::thread_index()) : -1;
+    return stage_ == stage::threads ? static_cast<int>(rl::thread_index()) : -1;
+  }
+  [[nodiscard]] moment now() const noexcept override {
+    const int thread = stage_ == stage::finish ? finishing : thread_index();
+    return {thread, static_cast<std::uint32_t>(operations())};
+  }
+  [[nodiscard]] bool happened_before(moment end, moment begin) const noexcept override {
+    if (end.thread == begin.thread) return end.steps <= begin.steps;
+    return end.thread == constructing || begin.thread == finishing;
   }
   [[nodiscard]] std::uint64_t operations() const noexcept override {
     return operations_[static_cast<std::size_t>(thread_index() + 1)];
@@ -301,6 +309,11 @@ class relacy_engine final : public engine {
   }
 
  private:
+  enum class stage : unsigned char { construction, threads, finish };
+  // What a moment calls the stages without threads.
+  static constexpr int constructing = -1;
+  static constexpr int finishing = max_threads;
+
   template <class V>
   [[nodiscard]] static V& variable(location& at) noexcept {
     return *std::launder(reinterpret_cast<V*>(static_cast<shared_variable*>(at.record)->storage.data()));
@@ -387,7 +400,7 @@ class relacy_engine final : public engine {
   step* const trace_;
   const clock::time_point started_;
   scenario* scenario_ = nullptr;
-  bool running_ = false;
+  stage stage_ = stage::construction;
   std::size_t next_free_ = 0;
   std::size_t trace_size_ = 0;
   std::uint64_t next_stamp_ = 0;

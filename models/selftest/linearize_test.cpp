@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// The oracle of histories: what it must accept and what it must refuse, under both engines. No queue is involved: a
+// scenario claims to have done operations, and some of the claims are lies.
+#include "linearize.hpp"
+
+#include <cstddef>
+#include <initializer_list>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "exact.hpp"
+#include "relacy.hpp"
+#include "scenario.hpp"
+
+namespace runq::model {
+namespace {
+
+constexpr std::size_t items = 4;
+
+/// A history of operations that were not done. Each takes one step, because time is counted in steps.
+struct claims {
+  void operator()(op_kind kind, std::span<const int> ids = {}, std::size_t limit = items) {
+    const moment began = log.begin();
+    step.store(1, std::memory_order::relaxed);
+    log.add(began, kind, ids, limit);
+  }
+  void operator()(op_kind kind, std::initializer_list<int> ids) {
+    (*this)(kind, std::span<const int>(ids.begin(), ids.size()));
+  }
+
+  history<8, items> log{items};
+  atomic<int> step{0};
+};
+
+template <class Scenario>
+case_spec spec_of(unsigned threads) {
+  case_spec spec{.name = "selftest", .property = "", .threads = threads};
+  spec.construct = [](void* where) -> scenario* { return ::new (where) Scenario; };
+  return spec;
+}
+
+struct judgement {
+  failure exact, relacy;
+  friend bool operator==(const judgement&, const judgement&) = default;
+};
+void PrintTo(const judgement& j, std::ostream* out) {
+  *out << "exact: " << (j.exact == failure::none ? "accepted" : "refused")
+       << ", relacy: " << (j.relacy == failure::none ? "accepted" : "refused");
+}
+constexpr judgement accepted{failure::none, failure::none};
+constexpr judgement refused{failure::check_failed, failure::check_failed};
+
+template <class Scenario>
+judgement judge(unsigned threads) {
+  const search_result exact = run_exact(spec_of<Scenario>(threads), {});
+  const search_result relacy = run_relacy(spec_of<Scenario>(threads), {.search = relacy_search::full, .executions = 0});
+  EXPECT_NE(exact.executions, 0U);
+  EXPECT_NE(relacy.executions, 0U);
+  return {exact.what, relacy.what};
+}
+
+// --- what comes before what ----------------------------------------------------------------------------------------
+
+// Thread 0 appends. finish() comes after it, so it cannot find the queue empty.
+struct empty_in_finish final : scenario {
+  claims claim;
+  void thread(unsigned index) override {
+    if (index == 0) claim(op_kind::append, {1});
+  }
+  void finish() override {
+    claim(op_kind::find_empty);
+    claim.log.require_linearizable();
+  }
+};
+
+// The construction appends. Every thread comes after it, so none can find the queue empty.
+struct empty_after_preload final : scenario {
+  claims claim;
+  empty_after_preload() { claim(op_kind::append, {1}); }
+  void thread(unsigned index) override {
+    if (index == 0) claim(op_kind::find_empty);
+  }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+// Thread 0 appends while thread 1 finds the queue empty: that may be.
+struct empty_beside_append final : scenario {
+  claims claim;
+  void thread(unsigned index) override {
+    if (index == 0) claim(op_kind::append, {1});
+    if (index == 1) claim(op_kind::find_empty);
+  }
+  void finish() override {
+    claim(op_kind::take_front, {1});
+    claim.log.require_linearizable();
+  }
+};
+
+// Thread 0 appends, then tells. Thread 1, once told, finds the queue empty. `Tell` and `Told`: whether telling orders
+// the two.
+template <std::memory_order Tell, std::memory_order Told>
+struct empty_once_told final : scenario {
+  claims claim;
+  atomic<int> told{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      claim(op_kind::append, {1});
+      told.store(1, Tell);
+    } else if (told.load(Told) == 1) {
+      claim(op_kind::find_empty);
+    }
+  }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+TEST(linearize, an_append_is_before_an_empty_in_finish) { EXPECT_EQ(judge<empty_in_finish>(2), refused); }
+
+TEST(linearize, a_preload_is_before_an_empty_in_a_thread) { EXPECT_EQ(judge<empty_after_preload>(2), refused); }
+
+TEST(linearize, an_append_may_be_after_an_empty_beside_it) { EXPECT_EQ(judge<empty_beside_append>(2), accepted); }
+
+// The exact engine has clocks. Relacy's engine has none: it judges less, never more.
+TEST(linearize, an_empty_that_knows_of_an_append_is_refused_where_happens_before_is_known) {
+  using ordered = empty_once_told<std::memory_order::release, std::memory_order::acquire>;
+  using unordered = empty_once_told<std::memory_order::relaxed, std::memory_order::relaxed>;
+  EXPECT_EQ(judge<ordered>(2), (judgement{failure::check_failed, failure::none}));
+  EXPECT_EQ(judge<unordered>(2), accepted);
+}
+
+// --- what each operation answers -----------------------------------------------------------------------------------
+
+struct operation {
+  op_kind kind;
+  std::vector<int> ids{};
+  std::size_t limit = items;
+};
+struct sequence {
+  const char* what;
+  std::vector<operation> operations;
+};
+const sequence* current_sequence = nullptr;
+
+// Claims `current_sequence`, one operation after the other.
+struct in_sequence final : scenario {
+  claims claim;
+  void thread(unsigned index) override {
+    if (index != 0) return;
+    for (const operation& o : current_sequence->operations) claim(o.kind, o.ids, o.limit);
+  }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+void expect_of_each(const std::vector<sequence>& sequences, failure want) {
+  for (const sequence& s : sequences) {
+    current_sequence = &s;
+    EXPECT_EQ(run_exact(spec_of<in_sequence>(2), {}).what, want) << s.what;
+  }
+}
+
+TEST(linearize, accepts_what_a_queue_answers) {
+  using enum op_kind;
+  expect_of_each({{"an empty queue", {{find_empty}, {append, {1}}, {find_work}, {take_front, {1}}, {find_empty}}},
+                  {"first in, first out", {{append, {1, 2}}, {take_front, {1}}, {take_front, {2}}}},
+                  {"from the back", {{append, {1, 2}}, {take_back, {2}}, {take_back, {1}}}},
+                  {"half of three, rounded up", {{append, {1, 2, 3}}, {take_half, {1, 2}}, {take_half, {3}}}},
+                  {"half, but one at most", {{append, {1, 2, 3}}, {take_half, {1}, 1}}},
+                  {"lower half of three", {{append, {1, 2, 3}}, {take_lower_half, {1}}, {take_lower_half, {2}}}},
+                  {"everything", {{append, {1, 2, 3}}, {take_all, {1, 2, 3}}, {find_empty}}},
+                  {"a full queue", {{append, {1, 2, 3, 4}}, {refuse}}},
+                  {"as many as fit", {{append, {1, 2, 3}}, {append_some, {4}}}},
+                  {"a slot", {{replace, {1}}, {replace, {2, 1}}, {take_front, {2}}, {find_empty}}}},
+                 failure::none);
+}
+
+TEST(linearize, refuses_what_no_queue_answers) {
+  using enum op_kind;
+  expect_of_each({{"empty with one inside", {{append, {1}}, {find_empty}}},
+                  {"work with nothing inside", {{append, {1}}, {take_front, {1}}, {find_work}}},
+                  {"taken twice", {{append, {1}}, {take_front, {1}}, {take_front, {1}}}},
+                  {"taken before it was put", {{take_front, {1}}, {append, {1}}}},
+                  {"out of order", {{append, {1, 2}}, {take_front, {2}}}},
+                  {"oldest from the back", {{append, {1, 2}}, {take_back, {1}}}},
+                  {"half rounded down", {{append, {1, 2, 3}}, {take_half, {1}}}},
+                  {"more than the limit", {{append, {1, 2, 3}}, {take_half, {1, 2}, 1}}},
+                  {"lower half rounded up", {{append, {1, 2, 3}}, {take_lower_half, {1, 2}}}},
+                  {"not everything", {{append, {1, 2, 3}}, {take_all, {1, 2}}}},
+                  {"refused with room", {{append, {1, 2, 3}}, {refuse}}},
+                  {"more than fits", {{append, {1, 2, 3}}, {append, {4, 5}}}},
+                  {"stopped with room", {{append, {1, 2}}, {append_some, {3}}}},
+                  {"nothing displaced", {{replace, {1}}, {replace, {2}}}},
+                  {"the wrong one displaced", {{replace, {1}}, {replace, {2, 3}}}}},
+                 failure::check_failed);
+}
+
+// --- what a counterexample says of a mutex -------------------------------------------------------------------------
+
+// Thread 0 holds the mutex; thread 1 fails to lock it, and says so.
+struct lock_refused final : scenario {
+  mutex m;
+  void thread(unsigned index) override {
+    if (index == 0) {
+      m.lock();
+      m.unlock();
+    } else if (!m.try_lock()) {
+      require(false, "not to be had");
+    } else {
+      m.unlock();
+    }
+  }
+};
+
+void expect_taken_by_thread_0_only(const search_result& r) {
+  ASSERT_EQ(r.what, failure::check_failed);
+  std::vector<std::string> locks;
+  for (const event& e : r.trace) {
+    if (e.kind == event_kind::lock) {
+      locks.push_back("T" + std::to_string(e.thread) + (e.value == 1 ? " taken" : " not"));
+    }
+  }
+  EXPECT_EQ(locks, (std::vector<std::string>{"T0 taken", "T1 not"}));
+}
+
+TEST(traces, say_of_a_lock_whether_it_was_taken) {
+  expect_taken_by_thread_0_only(run_exact(spec_of<lock_refused>(2), {}));
+  expect_taken_by_thread_0_only(
+      run_relacy(spec_of<lock_refused>(2), {.search = relacy_search::full, .executions = 0}));
+}
+
+}  // namespace
+}  // namespace runq::model
