@@ -2,10 +2,10 @@
 // Linearizability: is there an order of the operations, true to what happened before what, in which a sequential queue
 // would have given the same answers? Asked of every execution that an engine explores.
 //
-// "Before" is happens-before as the engine knows it; an engine without clocks (Relacy) knows program order only, and that
-// construction comes first and finish() last, and so judges less. The search is that of Wing and Gong, "Testing and Verifying Concurrent Objects" (1993): try each
-// operation that nothing pending must precede, undo, try the next. Fixed arrays: an engine may have taken over operator
-// new.
+// "Before" is happens-before as the engine knows it; an engine without clocks (Relacy) knows program order only, and
+// that construction comes first and finish() last, and so judges less. The search is that of Wing and Gong, "Testing
+// and Verifying Concurrent Objects" (1993): try each operation that nothing pending must precede, undo, try the next.
+// Fixed arrays: an engine may have taken over operator new.
 #pragma once
 
 #include <algorithm>

@@ -226,8 +226,7 @@ void expect_taken_by_thread_0_only(const search_result& r) {
 
 TEST(traces, say_of_a_lock_whether_it_was_taken) {
   expect_taken_by_thread_0_only(run_exact(spec_of<lock_refused>(2), {}));
-  expect_taken_by_thread_0_only(
-      run_relacy(spec_of<lock_refused>(2), {.search = relacy_search::full, .executions = 0}));
+  expect_taken_by_thread_0_only(run_relacy(spec_of<lock_refused>(2), {.search = relacy_search::full, .executions = 0}));
 }
 
 }  // namespace

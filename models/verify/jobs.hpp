@@ -27,6 +27,8 @@ struct job {
   std::string broken;      ///< why this job cannot even start
 
   nlohmann::json result;  ///< filled by the run: what the worker printed last, or {"error": …}
+  std::string outcome;  ///< filled by the report: "passed", "killed", "as expected", "remark" (not counted) or "failed"
+  std::string verdict;  ///< filled by the report, in its words: "PASS exhaustive", "FAIL …"
   std::uint64_t executions_so_far = 0;
 };
 

@@ -59,15 +59,5 @@ struct adl_serializer<std::memory_order> {
     constexpr const char* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
     j = names[static_cast<std::size_t>(order)];
   }
-  static void from_json(const json& j, std::memory_order& order) {
-    for (const auto candidate : {std::memory_order::relaxed, std::memory_order::consume, std::memory_order::acquire,
-                                 std::memory_order::release, std::memory_order::acq_rel, std::memory_order::seq_cst}) {
-      if (json(candidate) == j) {
-        order = candidate;
-        return;
-      }
-    }
-    throw std::invalid_argument("not a memory order: " + j.dump());
-  }
 };
 NLOHMANN_JSON_NAMESPACE_END

@@ -52,33 +52,14 @@ int list(const json& cases) {
   return 0;
 }
 
-// One case, one search, one execution, shown whether it passes or fails.
-int show_one(const options& o, const manifest& m, const json& cases) {
-  std::vector<job> jobs{plan_one(o, m, cases)};
-  run_all(jobs, 1, [](job&) {});
-  const json& r = jobs[0].result;
-  if (r.contains("error")) usage_error(r["error"]);
-  const bool failed = r["what"] != "none";
-  if (!r.contains("counterexample")) {
-    if (o.execution != 0) usage_error(fmt::format("the search ended before execution {}", o.execution));
-    fmt::print("{}: no counterexample in {} executions ({})\n", o.case_glob, r["executions"].get<std::uint64_t>(),
-               r["how"].get<std::string>());
-    return 0;
-  }
-  fmt::print("{} {} {}: {}\n", o.case_glob, jobs[0].engine == "exact" ? "graph" : "execution",
-             r["executions"].get<std::uint64_t>(),
-             failed ? r["what"].get<std::string>() + ": " + r["message"].get<std::string>() : "passes");
-  print_counterexample(r);
-  return failed ? 1 : 0;
-}
-
-void write_results(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger, const json& shard) {
+void write_results(const options& o, const std::vector<job>& jobs, const report& judge, const json& shard) {
   if (o.json_file.empty() && o.html_dir.empty()) return;
-  json all = to_json(o, jobs, ledger);
+  json all = judge.to_json(jobs);
   if (!shard.is_null()) all["shard"] = shard;
   if (!o.json_file.empty()) {
     std::ofstream out(o.json_file);
     out << all.dump(1) << "\n";
+    out.close();
     if (!out) usage_error("cannot write " + o.json_file);
   }
   if (o.html_dir.empty()) return;
@@ -88,6 +69,20 @@ void write_results(const options& o, const std::vector<job>& jobs, const pinned_
   } catch (const std::runtime_error& e) {
     usage_error(e.what());
   }
+}
+
+// One case, one search, one execution, shown whether it passes or fails.
+int show_one(const options& o, const manifest& m, const json& cases, report& judge) {
+  std::vector<job> jobs{plan_one(o, m, cases)};
+  run_all(jobs, 1, [](job&) {});
+  const json& r = jobs[0].result;
+  if (r.contains("error")) usage_error(r["error"]);
+  if (!r.contains("counterexample") && o.execution != 0) {
+    usage_error(fmt::format("the search ended before execution {}", o.execution));
+  }
+  judge.show(jobs[0]);
+  write_results(o, jobs, judge, {});
+  return judge.red() ? 1 : 0;
 }
 
 // With fewer searches than there may be processes, each complete one gets several: it counts the same with any number.
@@ -100,6 +95,14 @@ void spread(std::vector<job>& jobs, unsigned width) {
   }
 }
 
+[[noreturn]] void nothing_to_do(const options& o) {
+  if (o.mutant_glob.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
+  usage_error("no mutant matches '" + o.mutant_glob + "'" +
+              (o.case_glob == "*" ? "" : " in the cases that match '" + o.case_glob + "'") +
+              (o.wants_engine("exact") ? "" : ": mutants are searched for by the engine exact") +
+              "; ./kit verify names them in its section 'mutants'");
+}
+
 // Makes the searches that the options ask for, or takes their results from files; judges and prints each.
 std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, report& judge, json& shard) {
   if (!o.merge.empty()) {
@@ -110,7 +113,7 @@ std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, 
   }
   const auto started = clock_type::now();
   std::vector<job> jobs = plan(o, m, cases);
-  if (jobs.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
+  if (jobs.empty()) nothing_to_do(o);
   std::vector<std::string> planned;
   if (!o.shard.empty()) {
     planned = names_of(jobs);
@@ -130,7 +133,11 @@ int main(int argc, char** argv) {
   CLI::App app{"Model-checks the queues: every case, every mutant, the litmus calibration, the order ledger"};
   options o;
   add_options(app, o);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;  // --help ends with 0
+  }
   if (!o.shard.empty() && (o.update_counts || o.update_ledger)) {
     usage_error("what is pinned is updated from the whole: with --merge, not with --shard");
   }
@@ -138,17 +145,16 @@ int main(int argc, char** argv) {
   const manifest m = read_manifest(RUNQ_MANIFEST);
   const json cases = cases_of(m.worker);
   if (o.list) return list(cases);
-  if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases);
-
   catch_interrupt();
   pinned_counts counts(m.cases_dirs);
   pinned_ledger ledger(m.cases_dirs, m.docs_dir);
   report judge(o, m, counts, ledger);
+  if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases, judge);
   json shard;
   const std::vector<job> jobs = run_or_merge(o, m, cases, judge, shard);
   if (o.update_counts) counts.write();
   if (o.update_ledger) ledger.write();
-  write_results(o, jobs, ledger, shard);
+  write_results(o, jobs, judge, shard);
   if (was_interrupted()) return 130;
   return judge.red() ? 1 : 0;
 }

@@ -233,6 +233,7 @@ job plan_one(const options& o, const manifest& m, const json& cases) {
     const std::string search = o.search.empty() ? "exhaustive" : o.search;
     std::vector<std::string> arguments = {"--search", search};
     const std::string number = std::to_string(o.execution);
+    std::string changed;
     if (o.execution != 0) arguments.insert(arguments.end(), {"--show", number});
     if (o.execution != 0 && search == "random")
       arguments.insert(arguments.end(), {"--first", number, "--executions", "1"});
@@ -240,8 +241,11 @@ job plan_one(const options& o, const manifest& m, const json& cases) {
     if (const std::size_t colon = o.weaken.find(':'); !o.weaken.empty()) {
       if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
       arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
+      changed = fmt::format("[{}] {}", o.weaken.substr(0, colon), o.weaken.substr(colon + 1));
     }
-    return search_job(m.worker, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
+    job j = search_job(m.worker, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
+    j.changed = changed;
+    return j;
   }
   usage_error("this needs --case with the full name of one case; ./kit verify --list names them");
 }

@@ -62,7 +62,7 @@ report::report(const options& o, const manifest& m, pinned_counts& counts, pinne
 
 void report::operator()(job& j) {
   if (j.result.contains("error") && j.engine != "genmc") {
-    failed(j.case_name, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
+    failed(j, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
   } else {
     switch (j.expect) {
       case job::expectation::pass: judge_search(j); break;
@@ -82,21 +82,20 @@ void report::judge_search(job& j) {
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
     if (j.engine == "exact") exact_failed_.insert(j.case_name);
-    failed(j.case_name,
-           fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == "exact" ? "graph" : "execution"), j.engine,
-                       j.label, r["message"].get<std::string>()));
+    failed(j, fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == "exact" ? "graph" : "execution"),
+                          j.engine, j.label, r["message"].get<std::string>()));
     print_counterexample(r);
     fmt::print("  replay: ./kit verify --case {} {} --execution {}\n", j.case_name, j.replay, executions);
     return;
   }
   if (r["how"] == "cut_short") {
-    failed(j.case_name, fmt::format("FAIL {} search of {} not finished after {} {}: {}", j.label, j.engine, executions,
-                                    unit(j), r["message"].get<std::string>()));
+    failed(j, fmt::format("FAIL {} search of {} not finished after {} {}: {}", j.label, j.engine, executions, unit(j),
+                          r["message"].get<std::string>()));
     return;
   }
   if (!count_is_pinned(j)) return;
-  ++passed_;
-  line(j.case_name, fmt::format("PASS {:<12}", coverage_words(j)),
+  passed(j, "PASS " + coverage_words(j));
+  line(j.case_name, fmt::format("{:<17}", j.verdict),
        fmt::format("{:>9} {:<10} {:>6.2f} s  {}", executions, unit(j), r["seconds"].get<double>(), j.engine));
 }
 
@@ -108,6 +107,7 @@ void report::judge_genmc(job& j) {
   const json& r = j.result;
   const std::string engine = "genmc " + j.label;
   if (r.contains("error")) {
+    settle(j, "remark", "no answer");
     line(j.case_name, "no answer        ", engine + ": " + r["error"].get<std::string>());
     return;
   }
@@ -115,24 +115,25 @@ void report::judge_genmc(job& j) {
   const bool fails = failed_in(r);
   const bool cut_short = r["how"] == "cut_short";
   if (fails && !exact_failed_.contains(j.case_name)) {
-    failed(j.case_name, fmt::format("FAIL by {} alone, {} after {} executions: {}", engine,
-                                    r["what"].get<std::string>(), executions, r["message"].get<std::string>()));
+    failed(j, fmt::format("FAIL by {} alone, {} after {} executions: {}", engine, r["what"].get<std::string>(),
+                          executions, r["message"].get<std::string>()));
     return;
   }
   const auto exact = counts_.find(j.case_name + " exhaustive");
   std::string note = exact == executions ? "agrees" : exact ? fmt::format("exact: {} graphs", *exact) : "";
   if (fails || cut_short) note = r["message"];
   if (r["blocked"] != 0) note += fmt::format(" (+{} blocked)", r["blocked"].get<std::uint64_t>());
-  if (!fails && !cut_short) ++passed_;
-  line(j.case_name,
-       fmt::format("{:<17}", fails       ? "FAIL too"
-                             : cut_short ? "unfinished"
-                                         : "PASS complete"),
+  if (fails || cut_short) {
+    settle(j, "remark", fails ? "FAIL too" : "unfinished");
+  } else {
+    passed(j, "PASS complete");
+  }
+  line(j.case_name, fmt::format("{:<17}", j.verdict),
        fmt::format("{:>9} {:<10} {:>6.2f} s  {} {}", executions, "executions", r["seconds"].get<double>(), engine,
                    note));
 }
 
-bool report::count_is_pinned(const job& j) {
+bool report::count_is_pinned(job& j) {
   if (j.counts_key.empty()) return true;
   const auto executions = j.result["executions"].get<std::uint64_t>();
   if (options_.update_counts) {
@@ -141,11 +142,11 @@ bool report::count_is_pinned(const job& j) {
   }
   const auto pinned = counts_.find(j.counts_key);
   if (pinned == executions) return true;
-  failed(j.case_name, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
-                                           "./kit verify --update-counts",
-                                           j.label, executions, unit(j), *pinned)
-                             : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts",
-                                           j.label, executions, unit(j)));
+  failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
+                                 "./kit verify --update-counts",
+                                 j.label, executions, unit(j), *pinned)
+                   : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts", j.label,
+                                 executions, unit(j)));
   return false;
 }
 
@@ -162,13 +163,13 @@ void report::judge_must_fail(job& j) {
   const json& exact = j.result;
   const json& relacy = exact["relacy"];
   if (!failed_in(exact)) {
-    failed(j.case_name,
-           fmt::format("SURVIVED {}: {} graphs, {}{}", j.label, exact["executions"].get<std::uint64_t>(),
-                       exact["how"] == "exhaustive" ? "all there are" : exact["message"].get<std::string>(),
-                       failed_in(relacy) ? "; but Relacy: " + failure_words(relacy, "execution") : ""));
+    failed(j, fmt::format("SURVIVED {}: {} graphs, {}{}", j.label, exact["executions"].get<std::uint64_t>(),
+                          exact["how"] == "exhaustive" ? "all there are" : exact["message"].get<std::string>(),
+                          failed_in(relacy) ? "; but Relacy: " + failure_words(relacy, "execution") : ""));
     return;
   }
   ++dead;
+  settle(j, "killed", bug ? "CAUGHT" : "KILLED");
   line(j.case_name, fmt::format("{} {:<24}", bug ? "CAUGHT" : "KILLED", bug ? "" : j.label),
        fmt::format(
            "{:<34} {}  (relacy: {})", j.changed, failure_words(exact, "graph"),
@@ -194,8 +195,10 @@ void report::judge_litmus(job& j) {
   // With load buffering the exact engine shows exactly what C++20 allows; without, all but load buffering itself.
   if (exact != question["exact"] || relacy != question["relacy"] || buffering != allowed) {
     note = "NOT AS PINNED: the table in docs/limits.md is wrong";
+    settle(j, "failed", note);
     ++failures_;
   } else {
+    settle(j, "as expected", note.empty() ? "as C++20" : note);
     ++calibrated_;
   }
   fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10} {}\n", j.case_name.substr(j.case_name.find('/') + 1), outcome,
@@ -213,13 +216,13 @@ void report::judge_progress(job& j) {
                                    : fmt::format("T{} frozen after {} steps: {}", r["thread"].get<int>(),
                                                  r["step"].get<unsigned>(), failure_words(r, "graph"));
   if (finish != (claim == "lock-free")) {
-    failed(j.case_name, finish ? "FAIL claimed to block, but the others always finish; " + effort
-                               : "FAIL claimed to be lock-free, but with " + stuck);
+    failed(j, finish ? "FAIL claimed to block, but the others always finish; " + effort
+                     : "FAIL claimed to be lock-free, but with " + stuck);
     print_counterexample(r);
     return;
   }
-  ++passed_;
-  line(j.case_name, fmt::format("PASS {:<12}", claim), fmt::format("{}  {}", effort, stuck));
+  passed(j, "PASS " + claim);
+  line(j.case_name, fmt::format("{:<17}", j.verdict), fmt::format("{}  {}", effort, stuck));
 }
 
 void report::judge_ledger(job& j) {
@@ -236,14 +239,14 @@ void report::judge_ledger(job& j) {
   orders_redundant_ += redundant;
   for (const json& hole : j.result["holes"]) {
     ++holes_;
-    failed("runq/" + j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
+    problem("runq/" + j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
   }
   if (options_.update_ledger) {
     ledger_.set(j.case_name, rows);
   } else {
     for (const std::string& difference : ledger_.differences(j.case_name, rows)) {
-      failed("runq/" + j.case_name + ".hpp",
-             "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
+      problem("runq/" + j.case_name + ".hpp",
+              "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
     }
   }
   line("runq/" + j.case_name + ".hpp", fmt::format("{:>2} weakenings", rows.size()),
@@ -253,7 +256,7 @@ void report::judge_ledger(job& j) {
 
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
-    failed("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
+    problem("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
   }
   if (options_.whole() && genmc_absent_) fmt::print("\nengine genmc: absent (not on the PATH)\n");
   if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);
@@ -281,17 +284,62 @@ void report::line(const std::string& name, const std::string& verdict, const std
   last_name_ = name;
 }
 
-void report::failed(const std::string& name, const std::string& what) {
+void report::settle(job& j, const char* outcome, const std::string& verdict) {
+  j.outcome = outcome;
+  j.verdict = verdict;
+}
+
+void report::passed(job& j, const std::string& verdict) {
+  ++passed_;
+  settle(j, "passed", verdict);
+}
+
+void report::failed(job& j, const std::string& verdict) {
+  settle(j, "failed", verdict);
+  // A ledger is not among the searches of the pages.
+  if (j.expect == job::expectation::ledger) return problem(j.case_name, verdict);
+  print_failure(j.case_name, verdict);
+}
+
+void report::problem(const std::string& name, const std::string& what) {
+  problems_.push_back({{"about", name}, {"what", what}});
+  print_failure(name, what);
+}
+
+void report::print_failure(const std::string& name, const std::string& what) {
   ++failures_;
   last_name_.clear();
   line(name, what, "");
   last_name_.clear();
 }
 
-json to_json(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger) {
+void report::show(job& j) {
+  const json& r = j.result;
+  const bool fails = failed_in(r);
+  const bool cut_short = options_.execution == 0 && r["how"] == "cut_short";
+  const auto executions = r["executions"].get<std::uint64_t>();
+  const std::string found = fails       ? r["what"].get<std::string>() + ": " + r["message"].get<std::string>()
+                            : cut_short ? "not finished: " + r["message"].get<std::string>()
+                                        : "passes";
+  if (fails || cut_short) {
+    ++failures_;
+    settle(j, "failed", "FAIL " + found);
+  } else {
+    passed(j, "PASS " + (options_.execution != 0 ? "this execution" : coverage_words(j)));
+  }
+  if (!r.contains("counterexample")) {
+    fmt::print("{}: no counterexample in {} {} ({})\n", j.case_name, executions, unit(j),
+               cut_short ? found : r["how"].get<std::string>());
+    return;
+  }
+  fmt::print("{} {} {}: {}\n", j.case_name, j.engine == "exact" ? "graph" : "execution", executions, found);
+  print_counterexample(r);
+}
+
+json report::to_json(const std::vector<job>& jobs) const {
   json searches = json::array();
   for (const job& j : jobs) {
-    if (j.expect == job::expectation::ledger || !j.result.is_object()) continue;
+    if (j.expect == job::expectation::ledger || j.outcome.empty()) continue;  // without an outcome: interrupted
     json entry = {{"case", j.case_name},
                   {"search", j.label},
                   {"engine", j.engine},
@@ -302,22 +350,22 @@ json to_json(const options& o, const std::vector<job>& jobs, const pinned_ledger
                   {"expect", j.expect == job::expectation::pass       ? "pass"
                              : j.expect == job::expectation::fail     ? "fail"
                              : j.expect == job::expectation::progress ? "progress"
-                                                                      : "litmus"}};
+                                                                      : "litmus"},
+                  {"outcome", j.outcome},
+                  {"verdict", j.verdict}};
     if (j.about.contains("property")) entry["property"] = j.about["property"];
     if (j.about.contains("litmus")) entry["litmus"] = j.about["litmus"];
     searches.push_back(std::move(entry));
   }
   json rows = json::array();
-  for (const auto& [stem, of_stem] : ledger.by_stem()) {
+  for (const auto& [stem, of_stem] : ledger_.by_stem()) {
     for (json row : of_stem) {
       row["header"] = "runq/" + stem + ".hpp";
       rows.push_back(std::move(row));
     }
   }
-  return {{"version", RUNQ_VERSION},
-          {"compiler", __VERSION__},
-          {"budget", o.budget},
-          {"searches", searches},
+  return {{"version", RUNQ_VERSION}, {"compiler", __VERSION__}, {"budget", options_.budget},
+          {"searches", searches},    {"problems", problems_},   {"failed", failures_},
           {"ledger", rows}};
 }
 

@@ -23,6 +23,10 @@ class report {
   void operator()(job& j);
   /// Judges what only the whole can show, and prints the last line.
   void finish(std::size_t done, std::size_t planned, double seconds);
+  /// Judges the one search of --execution or --weaken, and prints the execution that it shows.
+  void show(job& j);
+  /// What --json writes: every judged search with its verdict, and what failed besides.
+  [[nodiscard]] nlohmann::json to_json(const std::vector<job>& jobs) const;
   /// Whether anything failed.
   [[nodiscard]] bool red() const noexcept { return failures_ != 0; }
 
@@ -33,11 +37,18 @@ class report {
   void judge_litmus(job& j);
   void judge_progress(job& j);
   void judge_ledger(job& j);
-  [[nodiscard]] bool count_is_pinned(const job& j);
+  [[nodiscard]] bool count_is_pinned(job& j);
+
+  // The one place where a search gets its verdict; what is printed, --json and --html all say this one.
+  static void settle(job& j, const char* outcome, const std::string& verdict);
+  void passed(job& j, const std::string& verdict);
+  void failed(job& j, const std::string& verdict);
+  // A failure of the whole, of no search: a hole in the ledger, a page that is out of date.
+  void problem(const std::string& name, const std::string& what);
 
   void heading(const std::string& title, const std::string& text);
   void line(const std::string& name, const std::string& verdict, const std::string& rest);
-  void failed(const std::string& name, const std::string& what);
+  void print_failure(const std::string& name, const std::string& what);
 
   const options& options_;
   pinned_counts& counts_;
@@ -61,12 +72,10 @@ class report {
   unsigned orders_redundant_ = 0;
   unsigned holes_ = 0;
   unsigned failures_ = 0;
+  nlohmann::json problems_ = nlohmann::json::array();
 };
 
 /// Prints the steps of one execution.
 void print_counterexample(const nlohmann::json& result);
-
-/// What --json writes.
-[[nodiscard]] nlohmann::json to_json(const options& o, const std::vector<job>& jobs, const pinned_ledger& ledger);
 
 }  // namespace runq::model

@@ -137,10 +137,18 @@ void print_progress(std::uint64_t executions) {
   stop("no case is called " + name);
 }
 
+[[nodiscard]] std::memory_order order_called(const std::string& name) {
+  for (const auto order : {std::memory_order::relaxed, std::memory_order::consume, std::memory_order::acquire,
+                           std::memory_order::release, std::memory_order::acq_rel, std::memory_order::seq_cst}) {
+    if (name == to_string(order)) return order;
+  }
+  stop("'" + name + "' is no memory order; they are relaxed, consume, acquire, release, acq_rel and seq_cst");
+}
+
 // The headers whose operations have names: the shipped ones, in the folders RUNQ_HEADERS (set by the build).
 [[nodiscard]] weakening find_weakening(source_index& sources, const std::string& name, const std::string& order,
                                        int arg) {
-  const auto to = json(order).get<std::memory_order>();
+  const std::memory_order to = order_called(order);
   std::istringstream dirs(RUNQ_HEADERS);
   for (std::string dir; std::getline(dirs, dir, ':');) {
     for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {

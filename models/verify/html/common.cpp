@@ -156,31 +156,17 @@ litmus_verdict litmus_of(const json& search) {
 }
 
 outcome judged(const json& search) {
-  const json& result = object(search, "result");
-  // "failed" is the runner's own complaint, such as a count that is not the pinned one.
-  if (result.empty() || result.contains("error") || !text(search, "failed").empty()) return outcome::failed;
-  if (is_litmus(search)) return litmus_of(search).as_pinned ? outcome::as_expected : outcome::failed;
-  const bool noticed = text(result, "what") != "none";
-  if (is_mutant(search)) return noticed ? outcome::killed : outcome::failed;
-  return noticed || text(result, "how") == "cut_short" ? outcome::failed : outcome::passed;
+  const std::string found = text(search, "outcome");
+  return found == "passed"        ? outcome::passed
+         : found == "killed"      ? outcome::killed
+         : found == "as expected" ? outcome::as_expected
+         : found == "remark"      ? outcome::remark
+                                  : outcome::failed;
 }
 
 std::string verdict_words(const json& search) {
-  const json& result = object(search, "result");
-  if (!result.contains("error") && text(result, "what").empty()) return "no result";
-  if (result.contains("error")) return "error: " + text(result, "error");
-  if (text(result, "what") != "none") return text(result, "what");
-  if (!text(search, "failed").empty()) return text(search, "failed");
-  if (is_mutant(search)) return "survived";
-  std::string how = text(result, "how");
-  if (how == "cut_short") return "not finished: " + text(result, "message");
-  if (how == "full") return "full search";
-  if (how == "bounded") {
-    const std::string label = label_of(search);
-    const std::size_t space = label.rfind(' ');
-    return space == std::string::npos ? how : "bounded" + label.substr(space);
-  }
-  return how;
+  const std::string words = text(search, "verdict");
+  return words.empty() ? "not judged" : words;
 }
 
 std::string document(std::string_view title, std::string_view body, std::string_view script) {

@@ -45,10 +45,11 @@ using nlohmann::json;
 /// "[ring.push.publish] relaxed" -> "ring.push.publish"; empty when no site is named.
 [[nodiscard]] std::string changed_site(const json& search);
 
-enum class outcome : unsigned char { passed, killed, as_expected, failed };
+/// What the runner judged, in report.cpp. A remark counts neither as passed nor as failed.
+enum class outcome : unsigned char { passed, killed, as_expected, remark, failed };
 [[nodiscard]] outcome judged(const json& search);
 
-/// What the verdict line says: "exhaustive", "bounded 3", "data race", "not finished: time limit".
+/// What the runner printed of it: "PASS exhaustive", "FAIL data race at graph 4, …".
 [[nodiscard]] std::string verdict_words(const json& search);
 
 struct litmus_verdict {

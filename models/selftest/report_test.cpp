@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// One judgement: the text, the --json file and the --html pages of a run say the same of every search.
+#include "report.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "html.hpp"
+
+namespace runq::model {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+using expectation = job::expectation;
+
+json found(const char* what, const char* how, unsigned executions = 7) {
+  return {{"how", how},   {"what", what},    {"message", "of the test"},  {"executions", executions},
+          {"blocked", 0}, {"seconds", 0.25}, {"outcomes", json::array()}, {"where", "ring.hpp:1"}};
+}
+
+job search(const char* name, const char* engine, const char* label, json result) {
+  job j;
+  j.case_name = name;
+  j.engine = engine;
+  j.label = label;
+  j.result = std::move(result);
+  if (j.label == "exhaustive") j.counts_key = j.case_name + " exhaustive";
+  return j;
+}
+
+job must_fail(const char* name, const char* label, const char* what) {
+  json result = found(what, "exhaustive");
+  result["by"] = name;
+  result["relacy"] = found("none", "sampled");
+  job j = search(name, "exact", label, std::move(result));
+  j.expect = expectation::fail;
+  return j;
+}
+
+job progress(const char* name, const char* claim, bool others_always_finish) {
+  // As the worker says it: a search that found nothing has no counterexample, and its fields are those of no search.
+  json result = found(others_always_finish ? "none" : "deadlock", "cut_short", 40);
+  result.update({{"others_always_finish", others_always_finish}, {"thread", 1}, {"step", 2}, {"searches", 12}});
+  job j = search(name, "exact", "progress", std::move(result));
+  j.expect = expectation::progress;
+  j.about["progress"] = claim;
+  return j;
+}
+
+job litmus(const char* name, bool shown) {
+  const auto by_engine = [&](bool yes) {
+    json r = found("none", "exhaustive");
+    if (yes) r["outcomes"] = {"0 0"};
+    return r;
+  };
+  job j = search(name, "all", "litmus",
+                 {{"exact", by_engine(shown)}, {"load buffering", by_engine(true)}, {"relacy", by_engine(true)}});
+  j.expect = expectation::litmus;
+  j.about["litmus"] = {{"outcome", "0 0"}, {"cpp20", true}, {"relacy", true}, {"exact", true}};
+  return j;
+}
+
+job ledger(const char* stem, json result) {
+  job j = search(stem, "exact", "ledger", std::move(result));
+  j.expect = expectation::ledger;
+  return j;
+}
+
+/// What one run said, in its three ways.
+struct said {
+  std::string text;
+  json results;
+  std::string page;
+};
+
+class judgements : public testing::Test {
+ protected:
+  judgements() : dir_(fs::path(testing::TempDir()) / "runq_report_test") {
+    fs::remove_all(dir_);
+    fs::create_directories(dir_ / "ring");
+    std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned exhaustive 7\nring/other exhaustive 8\n";
+  }
+  ~judgements() override { fs::remove_all(dir_); }
+
+  said judge(std::vector<job> jobs) {
+    options o;
+    o.case_glob = "ring/*";
+    manifest m;
+    m.models_dir = dir_;
+    pinned_counts counts({{"ring", dir_ / "ring"}});
+    pinned_ledger orders({{"ring", dir_ / "ring"}}, dir_);
+    report judge(o, m, counts, orders);
+    testing::internal::CaptureStdout();
+    for (job& j : jobs) judge(j);
+    judge.finish(jobs.size(), jobs.size(), 1.0);
+    said all;
+    all.text = testing::internal::GetCapturedStdout();
+    all.results = judge.to_json(jobs);
+    write_html(dir_ / "pages", all.results);
+    std::ifstream page(dir_ / "pages/index.html");
+    all.page.assign(std::istreambuf_iterator<char>(page), {});
+    EXPECT_EQ(judge.red(), number(all.text, "([0-9]+) failed,") != 0);
+    return all;
+  }
+
+  static unsigned number(const std::string& in, const std::string& pattern) {
+    std::smatch match;
+    if (!std::regex_search(in, match, std::regex(pattern))) return 0;
+    return static_cast<unsigned>(std::stoul(match[1]));
+  }
+  static unsigned count(const json& results, const std::string& outcome) {
+    unsigned n = 0;
+    for (const json& s : results["searches"]) n += s["outcome"] == outcome ? 1 : 0;
+    return n;
+  }
+  // `passed` of `judged` searches, and `failed` failures in all.
+  void expect_all_say(const said& s, unsigned passed, unsigned judged, unsigned failed) {
+    EXPECT_EQ(number(s.text, "verify: ([0-9]+) searches passed"), passed) << s.text;
+    EXPECT_EQ(number(s.text, "([0-9]+) failed, [0-9.]+ s"), failed) << s.text;
+    EXPECT_EQ(count(s.results, "passed"), passed) << s.results;
+    EXPECT_EQ(count(s.results, "failed") + s.results["problems"].size(), failed) << s.results;
+    EXPECT_EQ(s.results["failed"], failed);
+    if (judged != 0) {
+      EXPECT_EQ(number(s.page, "<b>([0-9]+)/[0-9]+</b> searches passed"), passed);
+      EXPECT_EQ(number(s.page, "<b>[0-9]+/([0-9]+)</b> searches passed"), judged);
+    }
+    EXPECT_EQ(number(s.page, "<b>([0-9]+)</b> failed"), failed);
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(judgements, what_passes_passes_on_the_page) {
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive")),
+                        search("ring/pinned", "relacy", "random", found("none", "sampled")),
+                        progress("ring/pinned", "lock-free", true), progress("ring/lock", "blocking", false)}),
+                 4, 4, 0);
+}
+
+TEST_F(judgements, a_count_that_is_not_pinned_fails_on_the_page) {
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive")),
+                        search("ring/other", "exact", "exhaustive", found("none", "exhaustive")),
+                        search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))}),
+                 1, 3, 2);
+}
+
+TEST_F(judgements, what_fails_fails_on_the_page) {
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("data race", "exhaustive")),
+                        search("ring/pinned", "relacy", "bounded 2", found("none", "cut_short")),
+                        search("ring/pinned", "relacy", "random", {{"error", "the worker died of signal 11"}}),
+                        progress("ring/pinned", "lock-free", false), progress("ring/lock", "blocking", true)}),
+                 0, 5, 5);
+}
+
+TEST_F(judgements, mutants_and_bugs_are_counted_apart) {
+  const said s =
+      judge({must_fail("ring/pinned", "killed_one", "check failed"), must_fail("ring/pinned", "survivor", "none"),
+             must_fail("ring/bug", "seeded bug", "deadlock"), must_fail("corpus/S01", "seeded bug", "data race")});
+  expect_all_say(s, 0, 0, 1);
+  EXPECT_NE(s.text.find("mutants killed 1/2"), std::string::npos) << s.text;
+  EXPECT_NE(s.page.find("<b>1/2</b> mutants killed"), std::string::npos);
+  EXPECT_NE(s.page.find("<b>1/1</b> other seeded bugs caught"), std::string::npos);
+  EXPECT_NE(s.page.find("<b>1/1</b> bugs of the corpus caught"), std::string::npos);
+  EXPECT_NE(s.page.find("SURVIVED survivor"), std::string::npos);
+}
+
+TEST_F(judgements, a_litmus_test_counts_once) {
+  const said s = judge({litmus("litmus/sb", true), litmus("litmus/mp", false)});
+  expect_all_say(s, 0, 0, 1);
+  EXPECT_NE(s.text.find("litmus as expected 1/2"), std::string::npos) << s.text;
+  EXPECT_NE(s.page.find("<b>1/2</b> litmus tests as expected"), std::string::npos);
+}
+
+TEST_F(judgements, what_genmc_cannot_say_is_neither_passed_nor_failed) {
+  expect_all_say(judge({search("ring/pinned", "genmc", "rc11", found("none", "exhaustive")),
+                        search("ring/pinned", "genmc", "imm", found("none", "cut_short")),
+                        search("ring/other", "genmc", "imm", {{"error", "no such instruction"}})}),
+                 1, 1, 0);
+}
+
+TEST_F(judgements, failures_of_no_search_are_on_the_page) {
+  const said s = judge({ledger("ring", {{"rows", json::array()}, {"holes", {"[ring.x] is executed by no model"}}}),
+                        ledger("inject", {{"error", "the worker died of signal 6"}})});
+  expect_all_say(s, 0, 0, 2);
+  EXPECT_NE(s.page.find("[ring.x] is executed by no model"), std::string::npos);
+  EXPECT_NE(s.page.find("the worker died of signal 6"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The command line of ./kit verify: what it refuses, with status 2 and a sentence, and what --json and --html hold.
+# Usage: verify_options_test.sh RUNQ_VERIFY
+set -euo pipefail
+
+verify=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# ends STATUS SENTENCE OPTIONS…
+ends() {
+  local wanted=$1 sentence=$2 status=0
+  shift 2
+  "$verify" "$@" >said.txt 2>&1 || status=$?
+  [ "$status" -eq "$wanted" ] || fail "$* ended with status $status instead of $wanted: $(cat said.txt)"
+  grep -qF -- "$sentence" said.txt || fail "$* does not say '$sentence' but '$(cat said.txt)'"
+}
+
+ends 0 "--weaken" --help
+ends 2 "--nonsense" --nonsense
+ends 2 "--budget" --budget large
+ends 2 "--jobs" --jobs none
+ends 2 "no case matches 'ring/nope'" --case ring/nope
+ends 2 "no mutant matches 'nope'" --mutant nope
+ends 2 "no mutant matches 'nope' in the cases that match 'ring/*'" --mutant nope --case 'ring/*'
+ends 2 "full name of one case" --weaken ring.push.publish:relaxed
+ends 2 "SITE:ORDER" --case ring/push_vs_steal --weaken ring.push.publish
+ends 2 "'weak' is no memory order" --case ring/push_vs_steal --weaken ring.push.publish:weak
+ends 2 "no operation is called [ring.nope]" --case ring/push_vs_steal --weaken ring.nope:relaxed
+ends 2 "never executes [ring.drain.claim]" --case ring/push_vs_steal --weaken ring.drain.claim:relaxed
+ends 2 "the search ended before execution 999999" --case ring/push_vs_steal --execution 999999
+ends 2 "cannot write" --case ring/push_vs_steal --execution 1 --json nowhere/results.json
+
+# has FILE TEXT
+has() { grep -qF -- "$2" "$1" || fail "$1 does not hold '$2'"; }
+
+ends 1 "uninitialised read" --case ring/push_vs_steal --weaken ring.push.publish:relaxed --json weak.json --html weak
+has weak.json '"outcome": "failed"'
+has weak.json '"changed": "[ring.push.publish] relaxed"'
+has weak/index.html '<b>1</b> failed'
+has weak/ring-push_vs_steal-exhaustive.html 'ring.push.publish'
+
+ends 0 "graph 2: passes" --case ring/push_vs_steal --execution 2 --json shown.json --html shown
+has shown.json '"outcome": "passed"'
+has shown/index.html '<b>1/1</b> searches passed'
+has shown/ring-push_vs_steal-exhaustive.html 'ring.push.publish'
+
+# The page says of every search of a small run what the text says.
+ends 0 "searches passed" --case 'runnext/*' --html pages
+passed=$(sed -nE 's/^verify: ([0-9]+) searches passed.*/\1/p' said.txt)
+killed=$(sed -nE 's/^verify: .* mutants killed ([0-9]+\/[0-9]+).*/\1/p' said.txt)
+has pages/index.html "<b>$passed/$passed</b> searches passed"
+has pages/index.html "<b>$killed</b> mutants killed"
+has pages/index.html "<b>0</b> failed"
+echo "passed"
