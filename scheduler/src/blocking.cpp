@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Calls that block their thread: the processor stays with the machine for a moment, and may be taken by the monitor.
+#include <new>
+
 #include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
 
 namespace runq::detail {
 
@@ -25,9 +28,7 @@ bool core::leave_call(const blocked_call& call) noexcept {
     hold(*call.m, *call.p);
     ++call.p->calls_kept;
   } else if (processor* const other = parking.come_back()) {
-    hold(*call.m, *other);
-    other->current = call.g;
-    ++other->calls_moved;
+    go_on_at(call, *other);
   } else {
     call.m->held = nullptr;
     if (tracer_ != nullptr) trace_lost(call);
@@ -35,6 +36,13 @@ bool core::leave_call(const blocked_call& call) noexcept {
   }
   back_from_call(call, kept);
   return true;
+}
+
+void core::go_on_at(const blocked_call& call, processor& other) {
+  hold(*call.m, other);
+  other.slice.begin();
+  other.current = call.g;
+  ++other.calls_moved;
 }
 
 void core::leave_call_waiting(const blocked_call& call) {
@@ -45,17 +53,29 @@ void core::leave_call_waiting(const blocked_call& call) {
   } else {
     processor* const other = parking.come_back_waiting(*call.m);
     // A stopping scheduler has none for it, but the code after the call may need one until its next co_await.
-    processor& mine = other != nullptr ? *other : spare_processor();
-    hold(*call.m, mine);
-    mine.current = call.g;
-    ++mine.calls_moved;
+    try {
+      go_on_at(call, other != nullptr ? *other : spare_processor());
+    } catch (const std::bad_alloc&) {
+      fatal_no_memory();
+    }
   }
   back_from_call(call, kept);
 }
 
 processor& core::spare_processor() {
   const std::lock_guard lock(machines_mutex_);
-  return *spares_.emplace_back(std::make_unique<processor>(*this, max_processors));
+  processor* p = unused_spares_;
+  if (p != nullptr) {
+    unused_spares_ = p->next_spare;
+  } else {
+    p = new processor(*this, max_processors);
+    p->next_spare = spares_.load(std::memory_order::relaxed);
+    // release: pairs with for_each_processor().
+    spares_.store(p, std::memory_order::release);
+  }
+  // Its task gives way at its next co_await.
+  p->slice.end_all();
+  return *p;
 }
 
 void core::back_from_call(const blocked_call& call, bool kept) {

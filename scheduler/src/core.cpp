@@ -3,8 +3,11 @@
 #include "runq/detail/core.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
+
+#include <unistd.h>
 
 #include "runq/detail/fatal.hpp"
 #include "runq/scheduler.hpp"
@@ -43,21 +46,41 @@ processor::processor(core& scheduler, std::uint32_t i)
       own_forks(forks.make_owner()),
       forks_thief(forks.make_thief()) {}
 
-core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this), processors_(max_processors) {
+core::core(const options& wanted)
+    : chosen(with_defaults(wanted)), parking(*this), processors_(max_processors), process_(getpid()) {
   read_environment();
   make_processors(chosen.procs);
+  // One at least, for destroy_tasks(): the end of a run needs no memory.
+  unused_spares_ = &spare_processor();
   may_start_ = true;
   parking.resize(chosen.procs);
 }
 
 core::~core() {
+  if (machine* const m = this_machine(); m != nullptr && &m->home == this) fatal_destroyed_by_task();
   stop();
-  // What destructors have started.
+  // What threads outside have started.
   while (global.has_work()) destroy_tasks();
   if (tracer_ != nullptr) tracer_->write();
-  // The records go with their slabs.
-  for (unsigned i = 0; i != made_; ++i) drop(processors_[i]->goroutines.free);
+  for_each_processor([](processor& p) {
+    // Of timers that are still there.
+    p.timers.clear();
+    // The records go with their slabs.
+    drop(p.goroutines.free);
+  });
   drop(free_);
+  while (processor* const spare = spares_.load(std::memory_order::relaxed)) {
+    spares_.store(spare->next_spare, std::memory_order::relaxed);
+    delete spare;
+  }
+}
+
+bool core::of_another_process() const noexcept { return getpid() != process_; }
+
+void core::leave_behind() noexcept {
+  // So that it counts as reachable, not as a leak: its frames are those of the parent.
+  static std::atomic<core*> last_left{nullptr};
+  left_before_ = last_left.exchange(this, std::memory_order::relaxed);
 }
 
 void core::make_processors(unsigned n) {
@@ -135,24 +158,32 @@ std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h
   return std::noop_coroutine();
 }
 
-goroutine& core::enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept {
+void new_task::destroy() noexcept {
+  root_->self.destroy();
+  if (callable_ != nullptr) callable_->destroy(callable_);
+}
+
+goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept {
+  frame& root = *std::exchange(made.root_, nullptr);
   g.resume = root.self;
   g.name.store(name, std::memory_order::relaxed);
   g.root = &root;
-  g.callable = callable;
+  g.callable = made.callable_;
   g.set_status(task_status::runnable);
-  root.how = role::root;
+  if (root.how == role::fresh) root.how = role::root;
   root.record = &g;
   return g;
 }
 
-void core::spawn(processor& p, frame& root, closure* callable, const char* name) {
-  goroutine& g = enlist(take_goroutine(p), root, callable, name);
+void core::spawn(processor& p, new_task made, const char* name) {
+  // On a spare processor, so its run has ended: it is destroyed without having begun, as all that was started since.
+  if (p.index == max_processors) return;
+  goroutine& g = enlist(take_goroutine(p), made, name);
   ++p.spawned;
   p.overflowed += parking.submit_next(p.own_queue, &g);
 }
 
-void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name) {
+void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   const visit here(*this);
   goroutine* g = nullptr;
   {
@@ -160,7 +191,7 @@ void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const
     const std::lock_guard lock(goroutines_mutex_);
     g = cut_free(1).pop_front();
     g->id.store(id, std::memory_order::relaxed);
-    enlist(*g, root, callable, name);
+    enlist(*g, made, name);
     outside_spawned_.fetch_add(1, std::memory_order::release);
   }
   global.put(g);
@@ -169,18 +200,24 @@ void core::spawn_outside(std::uint64_t id, frame& root, closure* callable, const
 
 void core::end_task(processor& p, frame& root) noexcept {
   goroutine& g = *root.record;
-  const bool was_main = &root == main_.load(std::memory_order::relaxed);
+  const bool was_main = root.how == role::main;
   root.self.destroy();
   if (g.callable != nullptr) g.callable->destroy(std::exchange(g.callable, nullptr));
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand != &g) give_back(p, *strand);
   give_back(p, g);
   ++p.finished;
-  if (was_main) {
-    ending_.store(true, std::memory_order::relaxed);
-    arrived(awaited::main);
-  }
+  if (was_main) main_has_ended();
 }
+
+void core::main_has_ended() noexcept {
+  // [core.ending] relaxed: a task that somebody makes runnable after this is found in a queue, whose order shows it to
+  // who takes the task.
+  ending_.store(true, std::memory_order::relaxed);
+  arrived(awaited::main);
+}
+
+void end_run() noexcept { this_machine()->home.main_has_ended(); }
 
 bool may_end_strand(processor& p) noexcept {
   if (p.current->root == nullptr) return true;
@@ -230,24 +267,42 @@ void frame::destroy_children() noexcept {
   while (kept_children != nullptr) unkeep_newest().self.destroy();
 }
 
-void core::run_main(frame& root) {
+// From attach() to detach().
+class core::attached {
+ public:
+  explicit attached(core& at) noexcept : at_(at) { at_.attach(); }
+  attached(const attached&) = delete;
+  attached& operator=(const attached&) = delete;
+  ~attached() { at_.detach(); }
+
+ private:
+  core& at_;
+};
+
+// From begin_to_wait() to end_to_wait().
+class core::waiting_turn {
+ public:
+  waiting_turn(core& at, awaited what) : at_(at) { at_.begin_to_wait(what); }
+  waiting_turn(const waiting_turn&) = delete;
+  waiting_turn& operator=(const waiting_turn&) = delete;
+  ~waiting_turn() { at_.end_to_wait(); }
+
+ private:
+  core& at_;
+};
+
+void core::run_main(new_task main) {
   // As a handle does: no deadlock while the main task is awaited, or counted, but in no queue yet.
-  attach();
-  try {
-    begin_to_wait(awaited::main);
-  } catch (...) {
-    root.self.destroy();
-    detach();
-    throw;
-  }
-  main_.store(&root, std::memory_order::relaxed);
-  spawn_outside(1, root, nullptr, "main");
-  detach();
+  std::optional<attached> handle(std::in_place, *this);
+  const waiting_turn turn(*this, awaited::main);
+  main.root_->how = role::main;
+  spawn_outside(1, std::move(main), "main");
+  handle.reset();
   await();
   stop();
-  main_.store(nullptr, std::memory_order::relaxed);
   // Ready for the next run.
   ending_.store(false, std::memory_order::relaxed);
+  for_each_processor([](processor& p) { p.slice.restart(); });
   {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = true;
@@ -255,16 +310,12 @@ void core::run_main(frame& root) {
   parking.restart(made_);
   // Tasks that were started meanwhile.
   if (global.has_work()) parking.submitted();
-  end_to_wait();
 }
 
 void core::wait_for_all() {
-  begin_to_wait(awaited::all);
-  parking.with_lock([this] {
-    if (parking.held() == 0) all_idle();
-  });
+  const waiting_turn turn(*this, awaited::all);
+  ask_if_idle();
   await();
-  end_to_wait();
 }
 
 void core::begin_to_wait(awaited what) {
@@ -285,7 +336,7 @@ void core::end_to_wait() {
   awaited_ = awaited::nothing;
 }
 
-void core::arrived(awaited what) {
+void core::arrived(awaited what) noexcept {
   const std::lock_guard lock(waiting_mutex_);
   if (awaited_ != what) return;
   has_come_ = true;
@@ -302,10 +353,13 @@ void core::all_idle() {
     arrived(awaited::all);
     return;
   }
-  if (handles_ != 0 || parking.without_processor() != 0 || earliest_timer() != never) return;
-  // After the timers, because one that fires makes its task runnable before it leaves its heap for good.
-  if (global.has_work() || somebody_outside_may_wake()) return;
-  deadlock();
+  if (deadlocks.all_wait()) deadlock();
+}
+
+void core::ask_if_idle() {
+  parking.with_lock([this] {
+    if (parking.held() == 0) all_idle();
+  });
 }
 
 void core::stop() {
@@ -317,11 +371,9 @@ void core::stop() {
     may_start_ = false;
     leaving.swap(machines_);
   }
-  if (monitor_.joinable()) {
-    monitor_stops_.store(true, std::memory_order::relaxed);
-    monitor_parker_.unpark();
-    monitor_.join();
-  }
+  // In this order: nobody but this thread ends slices any more.
+  stop_monitor();
+  end_slices();
   for (const auto& m : leaving) {
     m->thread.join();
     const std::lock_guard lock(machines_mutex_);
@@ -330,6 +382,12 @@ void core::stop() {
   }
   await_visitors();
   destroy_tasks();
+}
+
+// With the monitor gone every slice can be ended for good: tasks that never have to wait leave their machines at their
+// next co_await.
+void core::end_slices() {
+  for_each_processor([](processor& p) { p.slice.end_all(); });
 }
 
 // With `parking` stopped. Who came before may have taken a processor, and be about to start a machine with it. Who
@@ -351,15 +409,44 @@ void fork_not_joined() noexcept {
   if (!destroys_tasks) fatal_not_joined();
 }
 
+// Makes the calling thread, which ends a run, a machine with a spare processor: destructors of frames may do what the
+// plain code of a task may do. Only one at a time.
+class core::stand_in {
+ public:
+  explicit stand_in(core& home)
+      : stands_in_(home), machine_before_(this_machine()), processor_before_(this_processor()) {
+    home.hold(stands_in_, home.spare_processor());
+    destroys_tasks = true;
+  }
+  stand_in(const stand_in&) = delete;
+  stand_in& operator=(const stand_in&) = delete;
+  ~stand_in() {
+    destroys_tasks = false;
+    leave_processor();
+    become(machine_before_, processor_before_);
+  }
+  [[nodiscard]] processor& held() const noexcept { return *stands_in_.held; }
+
+ private:
+  machine stands_in_;
+  machine* const machine_before_;  // of another scheduler
+  processor* const processor_before_;
+};
+
 // No machine runs any more. But threads outside may still start and wake tasks, and so may destructors in the frames:
-// what is started from now on is kept, runnable.
+// what threads outside start from now on is kept, runnable; what destructors start is destroyed at once.
 void core::destroy_tasks() {
   empty_processors();
-  destroys_tasks = true;
   const std::uint64_t later = next_id_.load(std::memory_order::relaxed);
   std::uint64_t destroyed = 0;
-  for_each_goroutine([this, later, &destroyed](goroutine& g) { destroyed += destroy_task(g, later) ? 1U : 0U; });
-  destroys_tasks = false;
+  {
+    const stand_in here(*this);
+    processor& p = here.held();
+    for_each_goroutine([&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; });
+    p.current = nullptr;
+    // What the destructors have woken.
+    global.splice_front(p.own_queue.drain());
+  }
   killed_.fetch_add(destroyed, std::memory_order::relaxed);
   // Now nobody waits in any list.
   goroutine_list kept = forget_woken();
@@ -369,11 +456,7 @@ void core::destroy_tasks() {
 
 // What waits on processors has no place any more.
 void core::empty_processors() {
-  // evacuate() has emptied the spare processors' queues.
-  for (const auto& spare : spares_) drop(spare->goroutines.free);
-  spares_.clear();
-  for (unsigned i = 0; i != made_; ++i) {
-    processor& p = *processors_[i];
+  for_each_processor([](processor& p) {
     // This thread holds them all; see hold().
     p.own_queue.rebind();
     p.own_forks.rebind();
@@ -382,12 +465,13 @@ void core::empty_processors() {
     while (p.own_forks.pop()) {
     }
     p.current = nullptr;
-    p.timers.clear();
-  }
+  });
+  const std::lock_guard lock(machines_mutex_);
+  unused_spares_ = spares_.load(std::memory_order::relaxed);
 }
 
-// False: `g` is no task, or was started later than those with smaller numbers than `later`.
-bool core::destroy_task(goroutine& g, std::uint64_t later) {
+// On `p`. False: `g` is no task, or was started later than those with smaller numbers than `later`.
+bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
   // One that is being started at this moment counts as started later.
   if (g.is(task_status::dead)) return false;
   frame* root = nullptr;
@@ -399,6 +483,7 @@ bool core::destroy_task(goroutine& g, std::uint64_t later) {
     callable = std::exchange(g.callable, nullptr);
   }
   if (root == nullptr) return false;
+  p.current = &g;
   root->self.destroy();
   if (callable != nullptr) callable->destroy(callable);
   return true;
@@ -439,20 +524,10 @@ void core::forget_records() {
       if (g.is(task_status::dead) || g.root != nullptr) continue;
       g.set_status(task_status::dead);
       g.name.store(nullptr, std::memory_order::relaxed);
-      g.outside_may_wake = false;
       g.runnable_since = 0;
       free_.push_back(&g);
     }
   }
-}
-
-void core::attach() noexcept { handles_.fetch_add(1); }
-
-void core::detach() noexcept {
-  if (handles_.fetch_sub(1) != 1) return;
-  parking.with_lock([this] {
-    if (parking.held() == 0) all_idle();
-  });
 }
 
 unsigned core::resize(unsigned n) {
@@ -470,17 +545,36 @@ unsigned core::resize(unsigned n) {
 
 std::uint64_t core::live_tasks() const noexcept {
   std::uint64_t live = outside_spawned_.load(std::memory_order::relaxed) - killed_.load(std::memory_order::relaxed);
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    live += processors_[i]->spawned.get() - processors_[i]->finished.get();
-  }
+  for_each_processor([&live](const processor& p) { live += p.spawned.get() - p.finished.get(); });
   return live;
 }
 
-bool core::somebody_outside_may_wake() const {
-  bool may = false;
+core::stop_wait::stop_wait(core& home, const std::stop_token& token) : home_(home), token_(token) {
+  const std::lock_guard lock(home_.stop_waits_mutex_);
+  next_ = std::exchange(home_.stop_waits_, this);
+  if (next_ != nullptr) next_->previous_ = this;
+}
+
+core::stop_wait::~stop_wait() {
+  const std::lock_guard lock(home_.stop_waits_mutex_);
+  (previous_ != nullptr ? previous_->next_ : home_.stop_waits_) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+bool core::somebody_may_stop() const {
+  const std::lock_guard lock(stop_waits_mutex_);
+  for (const stop_wait* w = stop_waits_; w != nullptr; w = w->next_) {
+    // Asked now, because the source may have gone since the task began to wait.
+    if (w->token_.stop_possible()) return true;
+  }
+  return false;
+}
+
+bool core::somebody_may_wake() const {
+  bool may = somebody_may_stop();
   for_each_goroutine([&may](const goroutine& g) {
     if (g.is(task_status::waiting)) {
-      may |= g.outside_may_wake || g.reason.load(std::memory_order::relaxed) == wait_reason::io_wait;
+      may |= g.reason.load(std::memory_order::relaxed) == wait_reason::io_wait;
     } else {
       // Runnable: somebody is about to queue it.
       may |= !g.is(task_status::dead);
@@ -492,8 +586,7 @@ bool core::somebody_outside_may_wake() const {
 statistics core::count() const {
   statistics s;
   s.spawned = outside_spawned_.load(std::memory_order::relaxed);
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    const processor& p = *processors_[i];
+  for_each_processor([this, &s](const processor& p) {
     s.spawned += p.spawned.get();
     s.finished += p.finished.get();
     s.steals += p.steals.get();
@@ -504,18 +597,16 @@ statistics core::count() const {
     s.runnext_steals += p.runnext_steals.get();
     s.yields += p.yields.get();
     for (std::size_t b = 0; b != latency_histogram::buckets; ++b) s.ready_to_run.counts[b] += p.ready_to_run[b].get();
-    if (i < parking.limit()) {
+    if (p.index < parking.limit()) {
       s.local_queues.push_back(p.queue_thief.size_approx());
       s.ticks.push_back(p.ticks.get());
     }
-  }
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    s.blocking_calls += processors_[i]->calls.get();
-    s.calls_kept += processors_[i]->calls_kept.get();
-    s.calls_moved += processors_[i]->calls_moved.get();
-    s.preempted += processors_[i]->preempted.get();
-    s.timers += processors_[i]->timers.size();
-  }
+    s.blocking_calls += p.calls.get();
+    s.calls_kept += p.calls_kept.get();
+    s.calls_moved += p.calls_moved.get();
+    s.preempted += p.preempted.get();
+    s.timers += p.timers.size();
+  });
   s.calls_queued = calls_queued_.load(std::memory_order::relaxed);
   s.handed_off = handed_off_.load(std::memory_order::relaxed);
   {

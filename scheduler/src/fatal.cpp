@@ -78,7 +78,18 @@ void fatal_no_thread(const std::system_error& error) noexcept {
         "\nfatal error: no new thread\nThe limit of threads may be too low: see ulimit -u.\n");
 }
 
+void fatal_no_memory() noexcept { fatal("fatal error: runq: out of memory for a thread or a task's record\n"); }
+
+void fatal_destroyed_by_task() noexcept {
+  fatal(
+      "panic: runq: a scheduler was destroyed by one of its own tasks, for which it would wait for ever; destroy it "
+      "after run() has returned. (exit() in a task destroys static schedulers: use std::quick_exit() or std::_Exit() "
+      "there, or return from the main task.)\n");
+}
+
 void panic() noexcept {
+  // Main has ended, so the program has, and this is nobody's concern any more.
+  if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
   std::string text = "panic: " + describe_current_exception() + "\n";
   if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
     const goroutine& g = *p->current;

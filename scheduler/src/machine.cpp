@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The machines' loop: what a thread does to find a task, run it, and sleep when there is none. Together with park.hpp
 // this is the scheduler; docs/scheduler.md has the same in words, with a picture.
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -68,6 +69,11 @@ constinit thread_local processor* held_here = nullptr;
 void core::loop(machine& m) {
   while (const work w = find_work(m)) {
     parking.found(m);
+    if (ends()) {
+      // It was asked before, but the task may have become runnable by what main's destructors do.
+      put_back(*m.held, w);
+      continue;
+    }
     m.state.store(machine_state::running, std::memory_order::relaxed);
     run(m, w);
   }
@@ -223,7 +229,7 @@ void core::run(machine& m, work w) {
   processor& p = *m.held;
   if (!w.inherits()) {
     ++p.ticks;
-    p.preempt.store(false, std::memory_order::relaxed);
+    p.slice.begin();
   }
   p.transfers = 0;
   std::coroutine_handle<> next;
@@ -254,14 +260,24 @@ void core::run(machine& m, work w) {
 // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run.
 void core::evacuate(processor& p) {
   goroutine_list all = p.own_queue.drain();
-  while (const auto f = p.own_forks.pop()) {
-    goroutine& g = take_goroutine(p);
-    if (chosen.forks == fork_policy::continuation) (*f)->children.detach();
-    g.resume = (*f)->self;
-    g.set_status(task_status::runnable);
-    all.push_back(&g);
-  }
+  while (const auto f = p.own_forks.pop()) all.push_back(&strand_of(p, **f));
   global.splice_front(std::move(all));
+}
+
+// To the head of the global queue.
+void core::put_back(processor& p, work w) {
+  goroutine_list one;
+  one.push_back(w.is_fork() ? &strand_of(p, w.fork()) : &w.task());
+  global.splice_front(std::move(one));
+}
+
+// What a fork deque held, as a runnable goroutine. On the thread of `p`.
+goroutine& core::strand_of(processor& p, frame& fork) {
+  goroutine& g = take_goroutine(p);
+  if (chosen.forks == fork_policy::continuation) fork.children.detach();
+  g.resume = fork.self;
+  g.set_status(task_status::runnable);
+  return g;
 }
 
 void core::leave_processor() noexcept {
@@ -269,11 +285,15 @@ void core::leave_processor() noexcept {
   held_here = nullptr;
 }
 
+void core::become(machine* m, processor* p) noexcept {
+  machine_here = m;
+  held_here = p;
+}
+
 void core::hold(machine& m, processor& p) {
   m.held = &p;
   p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
-  held_here = &p;
-  machine_here = &m;
+  become(&m, &p);
   wake_monitor();
   // The handles know their thread in debug builds, and this is another.
   p.own_queue.rebind();
@@ -300,7 +320,13 @@ void core::start_machine(processor& p) {
   try {
     if (!monitor_.joinable()) {
       monitor_stops_.store(false, std::memory_order::relaxed);
-      monitor_ = std::thread([this] { monitor(); });
+      monitor_ = std::thread([this] {
+        try {
+          monitor();
+        } catch (const std::bad_alloc&) {
+          fatal_no_memory();  // for what it has seen
+        }
+      });
     }
     machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
     m.number = static_cast<std::uint32_t>(machines_.size() - 1);
@@ -309,10 +335,17 @@ void core::start_machine(processor& p) {
       sleep_precisely();
       m.spinning.set(true);
       hold(m, p);
-      loop(m);
+      try {
+        loop(m);
+      } catch (const std::bad_alloc&) {
+        fatal_no_memory();  // for a strand's record
+      }
     });
   } catch (const std::system_error& error) {
     fatal_no_thread(error);
+  } catch (const std::bad_alloc&) {
+    // Nobody would be on the way to look for the task that the machine is for.
+    fatal_no_memory();
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr instant millisecond = 1'000'000;
 
-constexpr instant time_slice = 10 * millisecond;
+constexpr instant longest_slice = 10 * millisecond;
 constexpr instant poll_period = 10 * millisecond;
 
 }  // namespace
@@ -22,8 +22,8 @@ constexpr instant poll_period = 10 * millisecond;
 struct core::watched {
   handoff<policy>::ticket call = 0;
   instant call_since = 0;
-  std::uint64_t tick = 0;
-  instant tick_since = 0;
+  time_slice<policy>::number slice = 0;
+  instant slice_since = 0;
 };
 
 void core::monitor() {
@@ -48,7 +48,11 @@ void core::monitor() {
       (void)events.poll(0);
     }
     // Machines fire timers more promptly than this, unless all of them are busy.
-    if (earliest_timer() < t - millisecond) (void)fire_timers(t);
+    if (earliest_timer() < t - millisecond) {
+      (void)fire_timers(t);
+      // A machine that was about to sleep until then may not enter the poller any more.
+      deadlocks.timers_fired();
+    }
     bool did_something = slow && !monitor_is_slow_.load(std::memory_order::relaxed);  // or is to: hurry_monitor()
     for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
       did_something |= watch(seen[i], *processors_[i], t);
@@ -61,7 +65,7 @@ void core::monitor() {
 // a task sleeps for less than that, it would be done between any two naps.
 bool core::nothing_ran(const std::vector<watched>& seen) const noexcept {
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    if (seen[i].tick != processors_[i]->ticks.get()) return false;
+    if (seen[i].slice != processors_[i]->slice.current()) return false;
   }
   return true;
 }
@@ -83,16 +87,20 @@ void core::print_trace(instant& next) const {
   std::fputs(trace_line(t, trace_in_detail_).c_str(), stderr);
 }
 
-bool core::watch(watched& seen, processor& p, instant t) {
-  // In a call or not: otherwise a task that does little but call would seldom be seen to run.
-  const std::uint64_t tick = p.ticks.get();
-  if (seen.tick != tick) {
-    seen.tick = tick;
-    seen.tick_since = t;
-  } else if (t - seen.tick_since >= time_slice) {
-    p.preempt.store(true, std::memory_order::relaxed);
-    seen.tick_since = t;
+// In a call or not: otherwise a task that does little but call would seldom be seen to run.
+void core::watch_slice(watched& seen, processor& p, instant t) {
+  const auto slice = p.slice.current();
+  if (seen.slice != slice) {
+    seen.slice = slice;
+    seen.slice_since = t;
+  } else if (t - seen.slice_since >= longest_slice) {
+    p.slice.end(slice);
+    seen.slice_since = t;
   }
+}
+
+bool core::watch(watched& seen, processor& p, instant t) {
+  watch_slice(seen, p, t);
   const auto call = p.in_call.peek();
   if (!handoff<policy>::blocked(call)) return false;
   if (seen.call != call) {
@@ -103,13 +111,21 @@ bool core::watch(watched& seen, processor& p, instant t) {
   const bool has_work =
       p.queue_thief.has_work() || p.forks_thief.has_work() || global.has_work() || parking.somebody_returns();
   const bool others_look = parking.spinning() + parking.idle_processors() != 0;
-  if (!has_work && others_look && t - seen.call_since < time_slice) return false;
+  if (!has_work && others_look && t - seen.call_since < longest_slice) return false;
   const auto retake = [&] { return p.in_call.retake(call); };
   // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
   // handoffp and sched.lastpoll.)
   if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;
   handed_off_.fetch_add(1, std::memory_order::relaxed);
   return true;
+}
+
+// After no machine can start it again.
+void core::stop_monitor() {
+  if (!monitor_.joinable()) return;
+  monitor_stops_.store(true, std::memory_order::relaxed);
+  monitor_parker_.unpark();
+  monitor_.join();
 }
 
 void core::hurry_monitor() noexcept {

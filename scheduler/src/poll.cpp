@@ -8,18 +8,15 @@ namespace runq::detail {
 
 instant core::earliest_timer() const noexcept {
   instant earliest = never;
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    earliest = std::min(earliest, processors_[i]->timers.earliest());
-  }
+  for_each_processor([&earliest](const processor& p) { earliest = std::min(earliest, p.timers.earliest()); });
   return earliest;
 }
 
 std::size_t core::fire_timers(instant now) {
   std::size_t fired = 0;
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    timer_heap& heap = processors_[i]->timers;
-    if (heap.earliest() <= now) fired += heap.fire_due(now);
-  }
+  for_each_processor([now, &fired](processor& p) {
+    if (p.timers.earliest() <= now) fired += p.timers.fire_due(now);
+  });
   return fired;
 }
 
@@ -36,7 +33,14 @@ bool core::poll_now(processor& p) {
   return events.in_use() && events.poll(0).woken != 0;
 }
 
+// The machine in the poller, after its sleep: whoever has fired the timers that it slept for, or stopped them.
+void core::fire_timers() {
+  (void)fire_timers(now());
+  if (slept_until_ != never) deadlocks.timers_fired();
+}
+
 void core::wait_for_events(instant until) {
+  slept_until_ = until;
   const instant timeout = until == never ? never : until - now();
   if (timeout > 0 && events.poll(timeout).rung) sleeping.answered();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <sched.h>
 
@@ -18,10 +21,20 @@ detail::processor& own_processor() {
   return *p;
 }
 
-unsigned cpus_of_this_thread() noexcept {
-  cpu_set_t cpus;
-  if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  return static_cast<unsigned>(CPU_COUNT(&cpus));
+// The kernel refuses a set that is smaller than its own (EINVAL), and a cpu_set_t has only 1,024 CPUs. At least 1, at
+// most options::max_procs.
+unsigned cpus_of_this_thread() {
+  constexpr std::size_t most_words = 1024;  // 65,536 CPUs
+  for (std::vector<unsigned long> words(16); words.size() <= most_words; words.resize(words.size() * 2)) {
+    const std::size_t bytes = words.size() * sizeof words[0];
+    if (sched_getaffinity(0, bytes, reinterpret_cast<cpu_set_t*>(words.data())) == 0) {
+      std::size_t cpus = 0;
+      for (const unsigned long word : words) cpus += static_cast<std::size_t>(std::popcount(word));
+      return static_cast<unsigned>(std::clamp<std::size_t>(cpus, 1, options::max_procs));
+    }
+    if (errno != EINVAL) return 1;
+  }
+  return 1;
 }
 
 // As in Go: at least 2, so that a task that waits for the quota's next period does not hold up all others.
@@ -45,19 +58,28 @@ unsigned default_procs() {
 }
 
 scheduler::scheduler(const options& wanted) : core_(std::make_unique<detail::core>(wanted)) {}
-scheduler::~scheduler() = default;
+scheduler::~scheduler() {
+  // Its threads are the parent's. What they may have been doing with it at the fork will never be finished.
+  if (core_->of_another_process()) core_.release()->leave_behind();
+}
 
-void scheduler::run_main(detail::frame& root) {
+detail::core& scheduler::own_core() {
+  if (core_->of_another_process()) {
+    detail::throw_misuse("runq: a process that fork() made cannot use its parent's scheduler; make a new one");
+  }
+  return *core_;
+}
+
+void scheduler::run_main(detail::new_task main) {
   if (detail::this_processor() != nullptr) {
-    root.self.destroy();
     detail::throw_misuse("runq: run() inside run(): a task cannot wait like that; use go() or co_await");
   }
-  core_->run_main(root);
+  own_core().run_main(std::move(main));
 }
 
 void scheduler::wait() {
   if (detail::this_processor() != nullptr) detail::throw_misuse("runq: scheduler::wait() is not for tasks");
-  core_->wait_for_all();
+  own_core().wait_for_all();
 }
 
 scheduler::handle scheduler::attach() { return handle(*core_); }

@@ -17,6 +17,11 @@ blocking_section::blocking_section()
 
 namespace detail {
 
+sleep_awaiter::~sleep_awaiter() {
+  // Destroyed while it waits.
+  if (node_.heap != nullptr) (void)node_.heap->remove(node_);
+}
+
 void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   goroutine& g = fall_asleep(self, wait_reason::sleep);
   processor& p = *this_processor();

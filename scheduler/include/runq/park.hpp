@@ -118,6 +118,18 @@ class park_protocol {
     return overflowed;
   }
 
+  /// Takes the newest task of the deque that `owner` owns if it is `wanted`, and returns whether. Another one goes
+  /// back; on its way it was in no queue, so a machine is woken for it if one is needed. The deque's owner.
+  template <class Owner, class Task>
+  bool take_newest(Owner& owner, Task wanted) {
+    const auto newest = owner.pop();
+    if (!newest) return false;
+    if (*newest == wanted) return true;
+    (void)owner.push(*newest);  // there is room: it was here a moment ago
+    submitted();
+    return false;
+  }
+
   /// Whether machine `m` may look for work elsewhere: at most half as many machines as are busy do so, because more
   /// would only be in each other's way. If so, it is spinning from now on. The machine itself.
   [[nodiscard]] bool may_spin(Machine& m) {

@@ -20,12 +20,6 @@ namespace runq {
 
 namespace detail {
 
-/// What go() makes of its argument: a coroutine to run and the callable that it may refer to.
-struct root_parts {
-  frame* root;
-  closure* callable;
-};
-
 template <class F>
 struct closure_of : closure {
   explicit closure_of(F g) : f(std::move(g)) {
@@ -44,23 +38,23 @@ task<void> call_once(F f) {
 }
 
 template <class T>
-[[nodiscard]] root_parts root_of(task<T>&& t) {
+[[nodiscard]] new_task root_of(task<T>&& t) {
   if (!access::handle(t)) throw_misuse("runq: go() was given a task that was moved from");
   if (access::handle(t).promise().how != role::fresh) throw_misuse("runq: go() was given a task that was awaited");
-  return {&access::release(t).promise(), nullptr};
+  return new_task(access::release(t).promise());
 }
 
 template <class F>
-[[nodiscard]] root_parts make_root(F&& f) {
+[[nodiscard]] new_task make_root(F&& f) {
   using callable = std::decay_t<F>;
   if constexpr (is_task<callable>::value) {
     return root_of(std::forward<F>(f));
   } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
     // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
     auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
-    auto parts = root_of(std::invoke(kept->f));
-    parts.callable = kept.release();
-    return parts;
+    auto made = root_of(std::invoke(kept->f));
+    made.refers_to(*kept.release());
+    return made;
   } else {
     return root_of(call_once<callable>(std::forward<F>(f)));
   }
@@ -89,22 +83,37 @@ struct outcome<void> {
   std::exception_ptr error;
 };
 
+/// Calls the main task's own coroutine, which ends the run.
+template <class T>
+class [[nodiscard]] main_awaiter : public task<T>::awaiter {
+ public:
+  explicit main_awaiter(const task<T>& body) noexcept : task<T>::awaiter(body.operator co_await()), body_(body) {}
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const {
+    const auto first = task<T>::awaiter::await_suspend(caller);
+    access::handle(body_).promise().how = role::main_body;
+    return first;
+  }
+
+ private:
+  const task<T>& body_;
+};
+
 // Runs a task, a function or a coroutine function and keeps what comes of it.
 template <class F, class R>
 task<void> keep_outcome(F& f, outcome<R>& out) {
   try {
     if constexpr (is_task<F>::value) {
       if constexpr (std::is_void_v<R>) {
-        co_await f;
+        co_await main_awaiter<R>(f);
       } else {
-        out.value.emplace(co_await f);
+        out.value.emplace(co_await main_awaiter<R>(f));
       }
     } else if constexpr (is_task<std::invoke_result_t<F&>>::value) {
       auto body = std::invoke(f);
       if constexpr (std::is_void_v<R>) {
-        co_await body;
+        co_await main_awaiter<R>(body);
       } else {
-        out.value.emplace(co_await body);
+        out.value.emplace(co_await main_awaiter<R>(body));
       }
     } else if constexpr (std::is_void_v<R>) {
       std::invoke(f);
@@ -142,8 +151,7 @@ void go(F&& f, const char* name = nullptr) {
   if (p == nullptr) {
     detail::throw_misuse("runq: go() was called outside a scheduler; use runq::run(), or a scheduler::handle");
   }
-  const detail::root_parts parts = detail::make_root(std::forward<F>(f));
-  p->home.spawn(*p, *parts.root, parts.callable, name);
+  p->home.spawn(*p, detail::make_root(std::forward<F>(f)), name);
 }
 
 /// `co_await yield()` puts the calling task behind all others, at the end of the global queue, and lets them run.
@@ -158,7 +166,9 @@ class scheduler {
   explicit scheduler(const options& wanted = {});
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
-  /// Ends the threads and destroys what tasks are left, as at the end of run(). No handle may be left.
+  /// Ends the threads and destroys what tasks are left, as at the end of run(). No handle may be left. One of its own
+  /// tasks that destroys it ends the process: `panic: runq: a scheduler was destroyed by one of its own tasks`, status
+  /// 2. In a process that fork() made it does nothing: the threads, and the tasks, are the parent's.
   ~scheduler();
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
@@ -175,9 +185,9 @@ class scheduler {
     using result = typename detail::main_result<callable>::type;
     detail::outcome<result> out;
     callable kept(std::forward<F>(main));
-    run_main(*detail::root_of(detail::keep_outcome(kept, out)).root);
+    run_main(detail::root_of(detail::keep_outcome(kept, out)));
     if (out.error) std::rethrow_exception(out.error);
-    if constexpr (!std::is_void_v<result>) return std::move(*out.value);
+    if constexpr (!std::is_void_v<result>) return std::move(out.value).value();
   }
 
   /// A thread outside the scheduler that may start or wake tasks holds one: as long as there is a handle, waiting tasks
@@ -205,7 +215,8 @@ class scheduler {
   [[nodiscard]] std::string dump() const;
 
  private:
-  void run_main(detail::frame& root);
+  void run_main(detail::new_task main);
+  detail::core& own_core();
   std::unique_ptr<detail::core> core_;
 };
 
@@ -220,8 +231,7 @@ class scheduler::handle {
   /// destroyed, too.
   template <class F>
   void go(F&& f, const char* name = nullptr) const {
-    const detail::root_parts parts = detail::make_root(std::forward<F>(f));
-    core_->spawn_outside(*parts.root, parts.callable, name);
+    core_->spawn_outside(detail::make_root(std::forward<F>(f)), name);
   }
 
  private:

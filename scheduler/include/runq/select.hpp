@@ -299,7 +299,7 @@ class [[nodiscard]] select_awaiter {
     // Before anything can wake the task, because nothing of it may be touched after that; a stop that comes at once is
     // noticed when the task is to fall asleep.
     if (!HasDefault && stop_.stop_possible()) {
-      me.outside_may_wake = true;
+      stop_wait_.emplace(*me.home, stop_);
       on_stop_.emplace(stop_, on_stop{this});
     }
     const typename core::started begun = core_->start(HasDefault ? nullptr : &who_, state_);
@@ -311,7 +311,8 @@ class [[nodiscard]] select_awaiter {
 
   std::size_t await_resume() {
     on_stop_.reset();
-    std::exchange(who_, nullptr)->outside_may_wake = false;
+    stop_wait_.reset();
+    who_ = nullptr;
     if (chosen_ == undecided) {
       core_->finish();
       const std::uint32_t arm = state_.arm();
@@ -354,6 +355,7 @@ class [[nodiscard]] select_awaiter {
   goroutine* who_ = nullptr;  // until it goes on
   std::size_t chosen_ = undecided;
   bool done_ = false;
+  std::optional<runq::detail::core::stop_wait> stop_wait_;
   std::optional<std::stop_callback<on_stop>> on_stop_;
 };
 

@@ -31,13 +31,18 @@ namespace detail {
 
 [[noreturn]] void throw_misuse(const char* what);
 /// Ends the process as an uncaught panic does in Go: `panic: ` and the text of the current exception, exit status 2.
-[[noreturn]] void panic() noexcept;
+/// Returns only when the main task has ended: then nobody hears of it.
+void panic() noexcept;
+/// The main task's own coroutine is over. On its thread.
+void end_run() noexcept;
 
 /// How a coroutine was started, and so what happens when it ends.
 enum class role : std::uint8_t {
   fresh,          // not started
   called,         // by co_await: its caller goes on
   root,           // by go(): its task ends
+  main,           // by run(): likewise, and its run
+  main_body,      // by `main`, which goes on: the user's part of it
   forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
   forked_apart,   // by fork(), and ran by itself: its parent goes on if it was the last
 };
@@ -98,16 +103,11 @@ void fork_not_joined() noexcept;
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
   child.finished.store(true, std::memory_order::relaxed);
-  if (ran_at_once) {
-    if (const auto newest = p.own_forks.pop()) {
-      // Most often the parent, as this child left it there. If it is, then whatever child it was put there for, one
-      // child that had been detached is done, and one that was not detached now is: the count stays the same.
-      if (*newest == &parent) {
-        if (parent.kept_children == &child) parent.unkeep_newest().self.destroy();
-        return transfer(p, parent.self);
-      }
-      (void)p.own_forks.push(*newest);  // there is room: it was here a moment ago
-    }
+  // Most often the parent is the newest there, as this child left it. If it is, then whatever child it was put there
+  // for, one child that had been detached is done, and one that was not detached now is: the count stays the same.
+  if (ran_at_once && p.home.parking.take_newest(p.own_forks, &parent)) {
+    if (parent.kept_children == &child) parent.unkeep_newest().self.destroy();
+    return transfer(p, parent.self);
   }
   const bool own_record = may_end_strand(p);
   if (parent.children.arrive()) {
@@ -126,7 +126,9 @@ struct final_awaiter {
     processor& p = *this_processor();
     if (f.children.any()) fork_not_joined();
     if (f.how == role::called) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
-    if (f.how == role::root) return end_root(p, f);
+    if (f.how == role::root || f.how == role::main) return end_root(p, f);
+    // Not by transfer(): the run has ended, and whoever gives way now never gets another turn.
+    if (f.how == role::main_body) return std::coroutine_handle<>::from_address(f.caller);
     return end_fork(p, f);
   }
   void await_resume() const noexcept {}
@@ -144,6 +146,10 @@ struct promise_base : frame {
   void unhandled_in_detached() noexcept {
     if (how == role::root) panic();
   }
+  // Its variables are still there if it returns, but not if it throws.
+  void is_over() const noexcept {
+    if (how == role::main_body) end_run();
+  }
 };
 
 template <class T>
@@ -154,10 +160,12 @@ class promise : public promise_base {
   template <std::convertible_to<T> U>
   void return_value(U&& value) {
     result_.template emplace<1>(std::forward<U>(value));
+    is_over();
   }
   void unhandled_exception() noexcept {
     unhandled_in_detached();
     result_.template emplace<2>(std::current_exception());
+    is_over();
   }
   [[nodiscard]] T take() {
     if (result_.index() == 2) std::rethrow_exception(std::get<2>(result_));
@@ -173,14 +181,15 @@ class promise<void> : public promise_base {
  public:
   promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
   [[nodiscard]] task<void> get_return_object() noexcept;
-  void return_void() noexcept {}
+  void return_void() const noexcept { is_over(); }
   void unhandled_exception() noexcept {
     unhandled_in_detached();
-    if (how == role::called) {
-      error = std::current_exception();
-    } else {
+    if (how == role::forked_inline || how == role::forked_apart) {
       keep_child_error(*parent, std::current_exception());
+    } else {
+      error = std::current_exception();
     }
+    is_over();
   }
   void take() {
     if (error) std::rethrow_exception(error);

@@ -24,9 +24,10 @@ class [[nodiscard]] sleep_awaiter {
   explicit sleep_awaiter(instant when) noexcept { node_.when = when; }
   sleep_awaiter(const sleep_awaiter&) = delete;
   sleep_awaiter& operator=(const sleep_awaiter&) = delete;
+  ~sleep_awaiter();
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> self);
-  void await_resume() const noexcept {}
+  void await_resume() noexcept { node_.heap = nullptr; }
 
  private:
   struct sleeper : timer_node {

@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "runq/deadlock.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
 #include "runq/detail/tracer.hpp"
@@ -43,20 +46,44 @@ class work {
   bool inherits_ = false;
 };
 
+/// What go() makes of its argument: a coroutine to run and the callable that it may refer to. Both are destroyed with
+/// it, unless they have become a task.
+class new_task {
+ public:
+  explicit new_task(frame& root) noexcept : root_(&root) {}
+  new_task(new_task&& other) noexcept
+      : root_(std::exchange(other.root_, nullptr)), callable_(std::exchange(other.callable_, nullptr)) {}
+  new_task& operator=(new_task&&) = delete;
+  ~new_task() {
+    if (root_ != nullptr) destroy();
+  }
+  void refers_to(closure& callable) noexcept { callable_ = &callable; }
+
+ private:
+  friend core;
+  void destroy() noexcept;
+  frame* root_;
+  closure* callable_ = nullptr;
+};
+
 class core {
  public:
   explicit core(const options& wanted);
   core(const core&) = delete;
   core& operator=(const core&) = delete;
   ~core();
+  /// Whether this is a process that fork() made of the one that has the threads.
+  [[nodiscard]] bool of_another_process() const noexcept;
+  /// There: instead of being destroyed.
+  void leave_behind() noexcept;
 
   // -- tasks (core.cpp) --
 
-  /// Makes a new task of a frame and, possibly, the callable behind it; runnable next on `p`. On the thread of `p`.
-  void spawn(processor& p, frame& root, closure* callable, const char* name);
+  /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
+  void spawn(processor& p, new_task made, const char* name);
   /// The same from a thread without a processor of this scheduler; to the end of the global queue.
-  void spawn_outside(frame& root, closure* callable, const char* name) {
-    spawn_outside(next_id_.fetch_add(1, std::memory_order::relaxed), root, callable, name);
+  void spawn_outside(new_task made, const char* name) {
+    spawn_outside(next_id_.fetch_add(1, std::memory_order::relaxed), std::move(made), name);
   }
   /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
@@ -64,8 +91,13 @@ class core {
   /// The task of `root` has ended; its frame is destroyed.
   void end_task(processor& p, frame& root) noexcept;
 
-  /// Runs until the task with this frame has ended, then destroys all others: what scheduler::run() does.
-  void run_main(frame& root);
+  /// Runs until this task has ended, then destroys all others: what scheduler::run() does. Throws std::bad_alloc;
+  /// runq::misuse.
+  void run_main(new_task main);
+  /// The main task has ended: no machine starts or resumes another one from now on. Any thread.
+  void main_has_ended() noexcept;
+  /// Whether that is so, and its run is not yet over. Any thread.
+  [[nodiscard]] bool ends() const noexcept { return ending_.load(std::memory_order::relaxed); }
   /// Waits until there is no task left.
   void wait_for_all();
 
@@ -89,8 +121,8 @@ class core {
    private:
     std::atomic<unsigned>& in_;
   };
-  void attach() noexcept;
-  void detach() noexcept;
+  void attach() noexcept { deadlocks.attach(); }
+  void detach() { deadlocks.detach(); }
   unsigned resize(unsigned n);
   [[nodiscard]] unsigned size() const noexcept { return parking.limit(); }
   [[nodiscard]] statistics count() const;
@@ -104,9 +136,7 @@ class core {
   // -- what park_protocol asks of its host (machine.cpp) --
 
   [[nodiscard]] bool work_anywhere() const noexcept;
-  [[nodiscard]] bool surplus(const processor& p) const noexcept {
-    return p.index >= parking.limit() || ending_.load(std::memory_order::relaxed);
-  }
+  [[nodiscard]] bool surplus(const processor& p) const noexcept { return p.index >= parking.limit() || ends(); }
   [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
   void start_machine(processor& p);
   void all_idle();
@@ -126,8 +156,10 @@ class core {
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
   /// The same for code that cannot be suspended: waits for a processor.
   void leave_call_waiting(const blocked_call& call);
+  void go_on_at(const blocked_call& call, processor& other);
   void back_from_call(const blocked_call& call, bool kept);
   void trace_lost(const blocked_call& call);
+  /// For a machine that comes back when its scheduler stops, and must go on until its task's next co_await.
   [[nodiscard]] processor& spare_processor();
   /// The task of `call` goes on at `self` when a processor takes it from the global queue.
   void queue_after_call(const blocked_call& call, std::coroutine_handle<> self);
@@ -143,19 +175,46 @@ class core {
   /// Whether there are descriptors or timers that nobody waits for in the poller.
   [[nodiscard]] bool unwatched() const noexcept { return something_to_poll() && !sleeping.watched(); }
 
+  // -- what deadlock_question asks of its host (core.cpp) --
+
+  void ask_if_idle();
+  [[nodiscard]] bool calls_in_progress() const { return parking.without_processor() != 0; }
+  [[nodiscard]] bool timers_pending() const noexcept { return earliest_timer() != never; }
+  [[nodiscard]] bool anything_queued() const { return global.has_work(); }
+  [[nodiscard]] bool somebody_may_wake() const;
+
+  /// A task waits with a stop token: somebody outside the scheduler may wake it, as long as there is a source.
+  class stop_wait {
+   public:
+    /// `token` lives as long as this.
+    stop_wait(core& home, const std::stop_token& token);
+    stop_wait(const stop_wait&) = delete;
+    stop_wait& operator=(const stop_wait&) = delete;
+    ~stop_wait();
+
+   private:
+    friend core;
+    core& home_;
+    const std::stop_token& token_;
+    stop_wait* next_ = nullptr;      // under stop_waits_mutex_
+    stop_wait* previous_ = nullptr;  // likewise
+  };
+
   // -- what poll_sleep asks of its host (poll.cpp) --
 
   [[nodiscard]] bool something_to_poll() const noexcept { return events.in_use() || earliest_timer() != never; }
   void wait_for_events(instant until);
   void ring() noexcept { events.ring(); }
-  void fire_timers() { (void)fire_timers(now()); }
+  void fire_timers();
 
+  instant slept_until_ = never;  // in the poller; of the one machine that is there
   poller events;
   poll_sleep<parker, core, policy> sleeping{*this};
   const options chosen;
   // Written by all processors, what is before it read by all.
   alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
+  deadlock_question<core, policy> deadlocks{*this};
 
  private:
   // -- the machines' loop (machine.cpp) --
@@ -165,6 +224,7 @@ class core {
   void monitor();
   struct watched;
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
+  static void watch_slice(watched& seen, processor& p, instant now);
   void print_trace(instant& next) const;
   [[nodiscard]] bool nothing_ran(const std::vector<watched>& seen) const noexcept;
   void sleep_deeply();
@@ -181,20 +241,26 @@ class core {
   [[nodiscard]] work steal(processor& p);
   [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
   void run(machine& m, work w);
+  [[nodiscard]] goroutine& strand_of(processor& p, frame& fork);
+  void put_back(processor& p, work w);
   void evacuate(processor& p);
   void hold(machine& m, processor& p);
   static void leave_processor() noexcept;
+  static void become(machine* m, processor* p) noexcept;
 
-  void spawn_outside(std::uint64_t id, frame& root, closure* callable, const char* name);
+  void spawn_outside(std::uint64_t id, new_task made, const char* name);
   void stop();
+  void stop_monitor();
+  void end_slices();
   void await_visitors();
   void destroy_tasks();
+  class stand_in;
   void empty_processors();
-  [[nodiscard]] bool destroy_task(goroutine& g, std::uint64_t later);
+  [[nodiscard]] bool destroy_task(processor& p, goroutine& g, std::uint64_t later);
   [[nodiscard]] goroutine_list forget_woken();
   [[nodiscard]] bool somebody_queues() const;
   void forget_records();
-  goroutine& enlist(goroutine& g, frame& root, closure* callable, const char* name) noexcept;
+  goroutine& enlist(goroutine& g, new_task& made, const char* name) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t live_tasks() const noexcept;
   void refill(goroutine_list& to, std::size_t n);
@@ -202,12 +268,14 @@ class core {
   [[nodiscard]] std::string trace_detail(const statistics& s) const;
   [[nodiscard]] static const goroutine* task_of(const machine& m);
   void read_environment();
+  [[nodiscard]] bool somebody_may_stop() const;
   void begin_slice(machine& m, const goroutine& g);
   void end_slice(const machine& m, const processor& p, instant end);
-  [[nodiscard]] bool somebody_outside_may_wake() const;
   [[noreturn]] void deadlock() const;
   template <class F>
   void for_each_goroutine(F&& f) const;
+  template <class F>
+  void for_each_processor(F&& f) const;
 
   static constexpr unsigned max_processors = options::max_procs;
   static constexpr std::size_t slab_size = 64;  // records made at once
@@ -215,7 +283,9 @@ class core {
   // The first made_ of them exist, and never change again.
   std::vector<std::unique_ptr<processor>> processors_;
 
-  std::vector<std::unique_ptr<processor>> spares_;  // under machines_mutex_
+  // Spare ones, for the ends of runs; the first is the newest. They stay, as timers may refer to their heaps.
+  std::atomic<processor*> spares_{nullptr};  // written under machines_mutex_
+  processor* unused_spares_ = nullptr;       // of that list, those that this end does not use; under machines_mutex_
 
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
@@ -223,6 +293,8 @@ class core {
   std::uint64_t parks_ = 0;                         // of machines that have left; under machines_mutex_
   std::uint64_t useless_wakes_ = 0;                 // likewise
 
+  const int process_;            // that made it, and has its threads
+  core* left_before_ = nullptr;  // see leave_behind()
   const instant made_at_ = now();
   std::unique_ptr<tracer> tracer_;  // RUNQ_TRACE
   instant trace_period_ = never;    // RUNQ_SCHEDTRACE
@@ -234,6 +306,9 @@ class core {
   std::atomic<bool> monitor_sleeps_{false};   // deeply, because all processors are idle
   std::atomic<bool> monitor_stops_{false};
 
+  mutable short_lock stop_waits_mutex_;
+  stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_
+
   mutable std::mutex goroutines_mutex_;
   std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
   goroutine_list free_;                              // under goroutines_mutex_
@@ -242,19 +317,19 @@ class core {
 
   std::atomic<unsigned> turns_{0};                   // which of the two counts is in use
   std::array<std::atomic<unsigned>, 2> visitors_{};  // threads outside that make a task runnable
-  std::atomic<unsigned> handles_{0};                 // threads outside that may still make tasks runnable
   // What the one thread that may wait in here waits for.
   enum class awaited : std::uint8_t { nothing, main, all };
+  class waiting_turn;
+  class attached;
   void begin_to_wait(awaited what);
   void await();
   void end_to_wait();
-  void arrived(awaited what);
+  void arrived(awaited what) noexcept;
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
   bool has_come_ = false;               // what is awaited; under waiting_mutex_
   std::atomic<bool> ending_{false};     // main has ended: no machine starts another task
-  std::atomic<frame*> main_{nullptr};   // the main task's frame, to be compared with
   std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
   std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};
@@ -284,14 +359,14 @@ inline void ready(goroutine& g) {
 /// scheduler.
 [[nodiscard]] inline bool time_slice_over() noexcept {
   const processor* const p = this_processor();
-  return p != nullptr && p->preempt.load(std::memory_order::relaxed);
+  return p != nullptr && p->slice.over();
 }
 
 /// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue if it has run for too
 /// long: then it may run at any moment, elsewhere.
 [[nodiscard]] inline bool give_way(processor& p, std::coroutine_handle<> self) {
-  if (!p.preempt.load(std::memory_order::relaxed)) return false;
-  p.preempt.store(false, std::memory_order::relaxed);
+  if (!p.slice.over()) return false;
+  p.slice.begin();
   ++p.preempted;
   goroutine& g = *p.current;
   g.resume = self;
@@ -317,7 +392,7 @@ inline void ready(goroutine& g) {
 /// others.
 [[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
   constexpr std::uint32_t most = 64;
-  if (!p.preempt.load(std::memory_order::relaxed) && ++p.transfers < most) return h;
+  if (!p.slice.over() && ++p.transfers < most) return h;
   return transfer_by_loop(p, h);
 }
 
@@ -331,6 +406,14 @@ inline void ready(goroutine& g) {
   g.resume = self;
   g.waits(reason);
   return g;
+}
+
+/// Calls `f` with every processor there is, the spare ones included.
+template <class F>
+void core::for_each_processor(F&& f) const {
+  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) f(*processors_[i]);
+  // acquire: pairs with spare_processor().
+  for (processor* p = spares_.load(std::memory_order::acquire); p != nullptr; p = p->next_spare) f(*p);
 }
 
 /// Calls `f` with every record there is, dead ones included.

@@ -14,5 +14,7 @@ inline constexpr int fatal_status = 2;
 [[noreturn]] void fatal_not_joined() noexcept;
 [[noreturn]] void fatal_threads(unsigned limit) noexcept;
 [[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
+[[noreturn]] void fatal_no_memory() noexcept;
+[[noreturn]] void fatal_destroyed_by_task() noexcept;
 
 }  // namespace runq::detail

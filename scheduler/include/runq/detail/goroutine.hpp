@@ -58,7 +58,6 @@ struct alignas(cache_line) goroutine {
   std::atomic<const char*> name{nullptr};  // a literal
   std::atomic<task_status> status{task_status::dead};
   std::atomic<wait_reason> reason{wait_reason::none};
-  bool outside_may_wake = false;  // waits with a stop token: somebody outside the scheduler may wake it
   // How long it waits to run is measured now and then: see options::latency_period.
   std::uint8_t until_measured = 0;   // how often it becomes runnable before that
   std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured

@@ -20,6 +20,7 @@
 #include "runq/options.hpp"
 #include "runq/park.hpp"
 #include "runq/parker.hpp"
+#include "runq/time_slice.hpp"
 
 namespace runq::detail {
 
@@ -72,9 +73,11 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
-  handoff<policy> in_call;           // whether its machine is in a blocking call
-  std::atomic<bool> preempt{false};  // its task has run for too long: noticed at the next co_await
+  handoff<policy> in_call;   // whether its machine is in a blocking call
+  time_slice<policy> slice;  // whether its task has run for too long: noticed at the next co_await
   timer_heap timers;
+
+  processor* next_spare = nullptr;  // of a spare one; never changes
 
   frame_cache frames;
   goroutine_cache goroutines;

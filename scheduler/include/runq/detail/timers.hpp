@@ -67,7 +67,7 @@ class timer_heap {
     const std::lock_guard lock(mutex_);
     return nodes_.size();
   }
-  /// Forgets all nodes, which are about to be destroyed.
+  /// The heap ends before the nodes that are in it: they are in none any more.
   void clear() noexcept;
 
  private:

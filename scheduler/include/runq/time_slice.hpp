@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// time_slice: how a task that has run for too long learns that it is to give way, and how all tasks learn it when their
+// run ends.
+//
+// Source: Go's sysmon asks a processor's task to give way when it saw the same schedtick for 10 ms (runtime/proc.go,
+// retake and preemptone). There the request is a flag, which the next task clears; here it is the number of the slice
+// that is over, which nobody has to clear, so that the request to all slices at the end of a run cannot be lost.
+// Models: models/time_slice/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// The time slices of one processor, numbered from 1. One thread at a time holds the processor and begins them; one
+/// thread at a time ends them: the monitor, and the one that ends the run when the monitor has gone. All operations are
+/// wait-free.
+template <class Atomics = std_atomics>
+class time_slice {
+ public:
+  using number = std::uint64_t;
+
+  time_slice() noexcept : now_(number{1}), over_(number{0}) {}
+  time_slice(const time_slice&) = delete;
+  time_slice& operator=(const time_slice&) = delete;
+
+  /// The next slice begins, which is not over unless end_all() was called. Who holds the processor.
+  void begin() noexcept {
+    // [slice.begin.read] relaxed: only this thread writes it.
+    // [slice.begin] relaxed: a number to be compared, nothing is published by it.
+    now_.store(now_.load(std::memory_order::relaxed) + 1, std::memory_order::relaxed);
+  }
+
+  /// Whether the present slice is over: to be asked at every co_await. Who holds the processor.
+  [[nodiscard]] bool over() const noexcept {
+    // [slice.over] relaxed: at worst the task learns of it at a later co_await. [slice.over.now] relaxed: as
+    // [slice.begin.read].
+    return over_.load(std::memory_order::relaxed) >= now_.load(std::memory_order::relaxed);
+  }
+
+  /// The number of the present slice, for end(). Any thread.
+  [[nodiscard]] number current() const noexcept {
+    // [slice.current] relaxed: an old number ends a slice that is over anyway.
+    return now_.load(std::memory_order::relaxed);
+  }
+
+  /// Slice `seen` is over; if another one has begun since, nothing happens to that. The monitor.
+  void end(number seen) noexcept {
+    // [slice.end] relaxed: as [slice.over].
+    over_.store(seen, std::memory_order::relaxed);
+  }
+
+  /// All slices are over, those that begin later as well. Who ends the run, after the monitor's last end().
+  void end_all() noexcept {
+    // [slice.end_all] relaxed: as [slice.over].
+    over_.store(std::numeric_limits<number>::max(), std::memory_order::relaxed);
+  }
+
+  /// Slices that begin from now on are not over. With nobody who holds the processor.
+  void restart() noexcept {
+    // [slice.restart] relaxed: whoever gets the processor next gets it under a lock.
+    over_.store(number{0}, std::memory_order::relaxed);
+  }
+
+ private:
+  typename Atomics::template atomic<number> now_;
+  typename Atomics::template atomic<number> over_;
+};
+
+}  // namespace runq

@@ -1,0 +1,907 @@
+// SPDX-License-Identifier: MIT
+// What happens at the end: of a run, of the main task, of a scheduler. docs/scheduler.md, "What happens at the end",
+// has the same in words, and a test here for each of its sentences.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <runq/net.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+/// How many allocations of this process succeed before one fails; negative: all do.
+std::atomic<long> allocations_left{-1};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (allocations_left.load(std::memory_order::relaxed) >= 0 &&
+      allocations_left.fetch_sub(1, std::memory_order::relaxed) == 0) {
+    throw std::bad_alloc();
+  }
+  void* const memory = std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) & -alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(misc-new-delete-overloads): the others call these
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+// NOLINTEND(misc-new-delete-overloads)
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::scheduler;
+using runq::task;
+using sched_test::deadlock_line;
+using sched_test::yield_until;
+
+class ending : public sched_test::alarmed {
+ protected:
+  static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, sched_test::death_test_style); }
+};
+
+/// Does something when it is destroyed.
+template <class F>
+class at_end {
+ public:
+  explicit at_end(F f) : f_(std::move(f)) {}
+  at_end(const at_end&) = delete;
+  at_end& operator=(const at_end&) = delete;
+  ~at_end() { f_(); }
+
+ private:
+  F f_;
+};
+
+/// Reads from `s` what never comes.
+task<> read_for_ever(runq::net::stream& s, std::atomic<bool>& begun) {
+  std::array<std::byte, 1> room{};
+  begun = true;
+  (void)co_await s.read(room);
+}
+
+// ---- a run ends although its tasks never wait -----------------------------------------------------------------------
+
+/// One step of a task that goes on and on without ever having to wait.
+using step = std::function<task<>()>;
+
+task<> nothing() { co_return; }
+
+// Runs a task that takes step after step for ever, beside a main task that ends as soon as it has begun.
+void ends_beside(const step& one, unsigned procs, runq::fork_policy forks = runq::fork_policy::continuation) {
+  std::atomic<bool> begun{false};
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          for (;;) {
+            co_await one();
+            begun = true;
+          }
+        });
+        co_await yield_until([&] { return begun.load(); });
+      },
+      {.procs = procs, .forks = forks});
+}
+
+void ends_beside_each_time(const step& one, runq::fork_policy forks = runq::fork_policy::continuation) {
+  for (const unsigned procs : {1U, 2U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(50), 5); ++i) ends_beside(one, procs, forks);
+  }
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_that_calls_others) { ends_beside_each_time(nothing); }
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_that_forks) {
+  for (const auto forks : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
+    ends_beside_each_time(
+        []() -> task<> {
+          co_await runq::fork(nothing());
+          co_await runq::join();
+        },
+        forks);
+  }
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_whose_channel_has_room) {
+  ends_beside_each_time([]() -> task<> {
+    runq::channel<int> c(1);
+    co_await c.send(1);
+    (void)co_await c.receive();
+  });
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_that_makes_blocking_calls) {
+  ends_beside_each_time([]() -> task<> { co_await runq::blocking([] {}); });
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_that_makes_long_blocking_calls) {
+  ends_beside_each_time([]() -> task<> { co_await runq::blocking([] { std::this_thread::sleep_for(1ms); }); });
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_with_blocking_sections) {
+  ends_beside_each_time([]() -> task<> {
+    {
+      const runq::blocking_section here;
+      std::this_thread::sleep_for(100us);
+    }
+    co_await nothing();
+  });
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_whose_pipe_is_ready) {
+  for (const unsigned procs : {1U, 2U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(50), 5); ++i) {
+      std::atomic<bool> begun{false};
+      runq::run(
+          [&]() -> task<> {
+            runq::go([&]() -> task<> {
+              auto [from, to] = runq::net::pipe();
+              std::array<std::byte, 1> one{};
+              for (;;) {
+                co_await to.write(one);
+                (void)co_await from.read(one);
+                begun = true;
+              }
+            });
+            co_await yield_until([&] { return begun.load(); });
+          },
+          {.procs = procs});
+    }
+  }
+}
+
+TEST_F(ending, L2_a_run_ends_beside_a_task_that_yields) {
+  ends_beside_each_time([]() -> task<> { co_await runq::yield(); });
+}
+
+// ---- main returns ---------------------------------------------------------------------------------------------------
+
+// The stream is main's: it is closed when main has returned, and its reader does not learn of it.
+TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_returns) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+      const int result = runq::run(
+          [&]() -> task<int> {
+            std::atomic<bool> begun{false};
+            auto [ours, theirs] = runq::net::pipe();
+            runq::go([&ours = ours, &begun]() -> task<> { co_await read_for_ever(ours, begun); });
+            co_await yield_until([&] { return begun.load(); });
+            co_return 7;
+          },
+          {.procs = procs});
+      ASSERT_EQ(result, 7);
+    }
+  }
+}
+
+// ---- spare processors -----------------------------------------------------------------------------------------------
+
+// Runs `inside` in a task that comes back from a blocking section when its run has ended: so on a spare processor,
+// which it gets because others have taken its own one.
+template <class F>
+void on_a_spare_processor(scheduler& s, F inside) {
+  std::atomic<bool> in_call{false};
+  const auto stops = [&] { return s.procs() == 0; };
+  s.run([&]() -> task<> {
+    runq::go([&in_call, &inside, stops]() -> task<> {
+      {
+        const runq::blocking_section here;
+        in_call = true;
+        EXPECT_TRUE(sched_test::wait_until(stops));
+      }
+      inside();
+      co_await runq::yield();
+      ADD_FAILURE() << "goes on after the end";
+    });
+    co_await yield_until([&] { return in_call && s.stats().handed_off != 0; });
+  });
+}
+
+TEST_F(ending, L2_what_a_task_started_on_a_spare_processor_is_not_missed) {
+  for (int i = 0; i != 4; ++i) {
+    scheduler s({.procs = 1});
+    std::atomic<int> begun{0};
+    on_a_spare_processor(s, [&] { runq::go([&] { ++begun; }); });
+    s.wait();
+    const auto counts = s.stats();
+    EXPECT_EQ(counts.finished, 1U) << "main";
+    s.run([] {});
+    s.wait();
+    EXPECT_EQ(begun, 0);
+  }
+}
+
+TEST_F(ending, L2_a_timer_started_on_a_spare_processor_outlives_the_run) {
+  scheduler s({.procs = 1});
+  std::optional<runq::timer> t;
+  on_a_spare_processor(s, [&] { t.emplace(1ms); });
+  s.run([&]() -> task<> { EXPECT_TRUE(co_await t->channel().receive()); });
+  on_a_spare_processor(s, [&] { t.emplace(1h); });
+  EXPECT_TRUE(t->stop());
+  on_a_spare_processor(s, [&] { t->start(1h); });
+  t.reset();
+}
+
+// ---- timers ---------------------------------------------------------------------------------------------------------
+
+TEST_F(ending, L2_a_timer_that_outlives_the_run_fires_in_the_next) {
+  scheduler s({.procs = 2});
+  std::optional<runq::timer> t;
+  s.run([&] { t.emplace(1ms); });
+  s.run([&]() -> task<> { EXPECT_TRUE(co_await t->channel().receive()); });
+}
+
+TEST_F(ending, L2_tasks_that_sleep_are_forgotten_by_the_clock) {
+  scheduler s({.procs = 2});
+  for (int i = 0; i != 3; ++i) {
+    std::atomic<int> asleep{0};
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 10; ++k) {
+        runq::go([&, k]() -> task<> {
+          ++asleep;
+          co_await runq::sleep_for(k % 2 == 0 ? std::chrono::nanoseconds(1h) : std::chrono::nanoseconds(1ms));
+          ++asleep;
+        });
+      }
+      co_await yield_until([&] { return asleep >= 10; });
+    });
+    EXPECT_EQ(s.stats().timers, 0U);
+  }
+  s.wait();
+}
+
+// ---- deadlocks ------------------------------------------------------------------------------------------------------
+
+TEST_F(ending, L7_a_deadlock_after_a_timer_that_wakes_nobody_is_reported) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    EXPECT_EXIT(runq::run(
+                    []() -> task<> {
+                      const runq::timer kept = runq::after(20ms);
+                      runq::channel<int> never;
+                      (void)co_await never.receive();
+                    },
+                    {.procs = procs}),
+                testing::ExitedWithCode(2), deadlock_line);
+  }
+}
+
+TEST_F(ending, L7_a_deadlock_after_a_timer_that_was_stopped_is_reported) {
+  EXPECT_EXIT(runq::run(
+                  []() -> task<> {
+                    runq::channel<int> never;
+                    runq::go([]() -> task<> {
+                      runq::timer kept(1h);
+                      co_await runq::yield();
+                      (void)kept.stop();
+                    });
+                    (void)co_await never.receive();
+                  },
+                  {.procs = 2}),
+              testing::ExitedWithCode(2), deadlock_line);
+}
+
+TEST_F(ending, L7_a_stop_source_that_goes_hides_no_deadlock) {
+  for (const unsigned procs : {1U, 2U}) {
+    EXPECT_EXIT(runq::run(
+                    []() -> task<> {
+                      runq::channel<int> never;
+                      runq::channel<int> begun;
+                      runq::go([&]() -> task<> {
+                        std::stop_source source;
+                        runq::go([&never, &begun, token = source.get_token()]() -> task<> {
+                          std::optional<int> n;
+                          co_await begun.send(1);
+                          (void)co_await runq::select(token, runq::on_receive(never, n));
+                        });
+                        (void)co_await begun.receive();
+                        for (int i = 0; i != 100; ++i) co_await runq::yield();
+                        // The source goes, and nobody has asked it for a stop.
+                      });
+                      (void)co_await never.receive();
+                    },
+                    {.procs = procs}),
+                testing::ExitedWithCode(2), deadlock_line);
+  }
+}
+
+// ---- destructors ----------------------------------------------------------------------------------------------------
+
+// They may do what the plain code of a task may do.
+TEST_F(ending, L2_a_destructor_that_starts_a_task_starts_none) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    std::atomic<int> ran{0};
+    std::atomic<int> alive{0};
+    for (int i = 0; i != 3; ++i) {
+      s.run([&]() -> task<> {
+        runq::channel<int> begun;
+        for (int k = 0; k != 3; ++k) {
+          runq::go([&]() -> task<> {
+            const at_end ends([&] {
+              ++alive;
+              runq::go([&ran, here = std::shared_ptr<std::atomic<int>>(&alive, [](auto* n) { --*n; })]() -> task<> {
+                ++ran;
+                co_return;
+              });
+            });
+            co_await begun.send(1);
+            (void)co_await runq::select();
+          });
+        }
+        for (int k = 0; k != 3; ++k) (void)co_await begun.receive();
+      });
+      EXPECT_EQ(alive, 0) << "what was given to go() is destroyed";
+    }
+    s.wait();
+    EXPECT_EQ(ran, 0);
+    EXPECT_EQ(s.stats().spawned, s.stats().finished + 9) << "nine waiting tasks were destroyed, and no more started";
+  }
+}
+
+TEST_F(ending, L2_a_destructor_may_use_what_plain_code_may_use) {
+  scheduler s({.procs = 2});
+  std::string text;
+  runq::channel<int> c(1);
+  s.run([&]() -> task<> {
+    runq::channel<int> begun;
+    runq::go(
+        [&]() -> task<> {
+          const at_end ends([&] {
+            const runq::blocking_section here;
+            std::this_thread::sleep_for(1ms);
+          });
+          const at_end before([&] {
+            text = std::string(runq::this_task::name()) + (runq::this_task::running() ? " runs" : " does not run");
+            (void)c.try_send(7);
+            runq::timer t(1h);
+            (void)t.stop();
+          });
+          co_await begun.send(1);
+          (void)co_await runq::select();
+        },
+        "named");
+    (void)co_await begun.receive();
+  });
+  EXPECT_EQ(text, "named runs");
+  EXPECT_EQ(c.size(), 1U);
+  EXPECT_FALSE(runq::this_task::running());
+}
+
+// The destructors wake tasks that are destroyed next, or were before.
+TEST_F(ending, L2_a_destructor_that_wakes_others_wakes_them_in_vain) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(100), 5); ++i) {
+      std::atomic<int> went_on{0};
+      s.run([&]() -> task<> {
+        auto all = std::make_shared<runq::channel<int>>();
+        std::atomic<int> begun{0};
+        for (int k = 0; k != 600; ++k) {
+          runq::go([&, all]() -> task<> {
+            const at_end ends([all] { (void)all->try_send(1); });
+            ++begun;
+            (void)co_await all->receive();
+            ++went_on;
+          });
+        }
+        co_await yield_until([&] { return begun == 600; });
+      });
+      EXPECT_EQ(went_on, 0);
+    }
+    s.wait();
+  }
+}
+
+// ---- the end of a scheduler -----------------------------------------------------------------------------------------
+
+TEST_F(ending, L2_a_scheduler_that_is_destroyed_by_its_own_task_says_so) {
+  for (const bool in_call : {false, true}) {
+    EXPECT_EXIT(
+        {
+          auto s = std::make_unique<scheduler>(runq::options{.procs = 1});
+          s->run([&] {
+            if (!in_call) {
+              s.reset();
+            } else {
+              const runq::blocking_section here;
+              s.reset();
+            }
+          });
+        },
+        testing::ExitedWithCode(2), "^panic: runq: a scheduler was destroyed by one of its own tasks");
+  }
+}
+
+TEST_F(ending, L2_a_scheduler_that_is_destroyed_by_a_task_of_another_ends) {
+  std::atomic<int> begun{0};
+  std::atomic<int> ended{0};
+  runq::run([&]() -> task<> {
+    auto other = std::make_unique<scheduler>(runq::options{.procs = 1});
+    other->attach().go([&]() -> task<> {
+      const at_end ends([&] {
+        ++ended;
+        runq::go([] {});
+      });
+      ++begun;
+      (void)co_await runq::select();
+    });
+    co_await yield_until([&] { return begun == 1; });
+    other.reset();
+    EXPECT_TRUE(runq::this_task::running());
+    EXPECT_EQ(runq::this_task::id(), 1U);
+    co_await runq::yield();
+  });
+  EXPECT_EQ(ended, 1);
+}
+
+scheduler& of_the_program() {
+  static scheduler s({.procs = 2});
+  return s;
+}
+
+int status_of_child(void (*in_child)()) {
+  const pid_t child = fork();
+  if (child == 0) {
+    in_child();
+    std::exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+// The child's exit() destroys the static scheduler, whose threads are the parent's.
+TEST_F(ending, L2_a_forked_child_may_exit_with_a_static_scheduler) {
+#if RUNQ_TEST_TSAN
+  GTEST_SKIP() << "ThreadSanitizer ends a process with threads that forks";
+#endif
+  std::atomic<bool> begun{false};
+  scheduler& s = of_the_program();
+  s.attach().go([&]() -> task<> {
+    begun = true;
+    (void)co_await runq::select();
+  });
+  ASSERT_TRUE(sched_test::wait_for(begun));
+  for (int i = 0; i != 3; ++i) EXPECT_EQ(status_of_child([] {}), 0);
+  EXPECT_EQ(status_of_child([] {
+              const std::string refused =
+                  "runq: a process that fork() made cannot use its parent's scheduler; make a new one";
+              if (sched_test::misuse_of([] { of_the_program().run([] {}); }) != refused) std::_Exit(1);
+              if (sched_test::misuse_of([] { of_the_program().wait(); }) != refused) std::_Exit(2);
+              if (runq::run([]() -> task<int> { co_return 7; }) != 7) std::_Exit(3);
+            }),
+            0);
+  EXPECT_EQ(s.run([]() -> task<int> { co_return 7; }), 7);
+  // The same by a task.
+  s.run([] { EXPECT_EQ(status_of_child([] {}), 0); });
+}
+
+// ---- main returns, main throws --------------------------------------------------------------------------------------
+
+// What main's variables wake when they go does not go on, and what they start does not begin.
+TEST_F(ending, L2_main_has_ended_when_it_returns_before_its_variables_go) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(500), 20); ++i) {
+      std::atomic<int> went_on{0};
+      runq::channel<int> c;
+      runq::mutex m;
+      const int result = runq::run(
+          [&]() -> task<int> {
+            std::atomic<int> begun{0};
+            co_await m.lock();
+            const at_end wakes([&] {
+              c.close();
+              m.unlock();
+              runq::go([&] { ++went_on; });
+            });
+            runq::go([&]() -> task<> {
+              ++begun;
+              (void)co_await c.receive();
+              ++went_on;
+            });
+            runq::go([&]() -> task<> {
+              ++begun;
+              co_await m.lock();
+              ++went_on;
+            });
+            co_await yield_until([&] { return begun == 2; });
+            co_return 7;
+          },
+          {.procs = procs});
+      ASSERT_EQ(result, 7);
+      ASSERT_EQ(went_on, 0);
+    }
+  }
+}
+
+TEST_F(ending, L2_a_plain_main_has_ended_when_its_variables_are_gone) {
+  std::atomic<bool> ran{false};
+  runq::run(
+      [&] {
+        const at_end waits([&] { EXPECT_TRUE(sched_test::wait_for(ran)) << "a task that may still begin"; });
+        runq::go([&] { ran = true; });
+      },
+      {.procs = 2});
+}
+
+// It runs on another processor when main returns, and until its end.
+TEST_F(ending, X12_an_exception_that_leaves_a_task_after_main_has_ended_is_nobodys) {
+  for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 10); ++i) {
+    std::atomic<bool> begun{false};
+    std::atomic<bool> returned{false};
+    const int result = runq::run(
+        [&]() -> task<int> {
+          const at_end ends([&] { returned = true; });
+          for (const bool returns_something : {false, true}) {
+            runq::go([&, returns_something]() -> task<int> {
+              if (returns_something) co_return 0;
+              begun = true;
+              EXPECT_TRUE(sched_test::wait_for(returned));
+              throw std::runtime_error("nobody hears of it");
+            });
+          }
+          co_await yield_until([&] { return begun.load(); });
+          co_return 7;
+        },
+        {.procs = 2});
+    ASSERT_EQ(result, 7);
+  }
+}
+
+TEST_F(ending, L2_main_may_block_while_its_variables_go) {
+  for (const unsigned procs : {1U, 2U}) {
+    std::atomic<int> begun{0};
+    const int result = runq::run(
+        [&]() -> task<int> {
+          const at_end blocks([] {
+            const runq::blocking_section here;
+            std::this_thread::sleep_for(30ms);
+          });
+          for (int i = 0; i != 4; ++i) {
+            runq::go([&]() -> task<> {
+              ++begun;
+              for (;;) co_await runq::yield();
+            });
+          }
+          co_await yield_until([&] { return begun == 4; });
+          co_return 7;
+        },
+        {.procs = procs});
+    EXPECT_EQ(result, 7);
+  }
+}
+
+TEST_F(ending, L2_main_may_return_within_a_blocking_section) {
+  const int result = runq::run([]() -> task<int> {
+    const runq::blocking_section here;
+    std::this_thread::sleep_for(1ms);
+    co_return 7;
+  });
+  EXPECT_EQ(result, 7);
+}
+
+TEST_F(ending, L2_an_exception_that_leaves_main_ends_the_others_and_is_thrown_by_run) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    for (int i = 0; i != 3; ++i) {
+      std::atomic<int> alive{0};
+      std::atomic<int> went_on{0};
+      EXPECT_THROW(s.run([&]() -> task<int> {
+        runq::channel<int> begun;
+        runq::go([&]() -> task<> {
+          ++alive;
+          const at_end ends([&] { --alive; });
+          co_await begun.send(1);
+          (void)co_await runq::select();
+          ++went_on;
+        });
+        (void)co_await begun.receive();
+        throw std::runtime_error("main");
+      }),
+                   std::runtime_error);
+      EXPECT_EQ(alive, 0);
+      EXPECT_EQ(went_on, 0);
+    }
+    EXPECT_EQ(s.run([] { return 7; }), 7);
+  }
+}
+
+// The exception is on its way, and main has not ended yet.
+TEST_F(ending, X12_a_panic_while_an_exception_destroys_mains_variables_counts) {
+  EXPECT_EXIT(runq::run(
+                  []() -> task<> {
+                    std::atomic<bool> thrown{false};
+                    std::atomic<bool> begun{false};
+                    runq::go([&]() -> task<> {
+                      begun = true;
+                      EXPECT_TRUE(sched_test::wait_for(thrown));
+                      throw std::runtime_error("the task's");
+                      co_return;
+                    });
+                    co_await yield_until([&] { return begun.load(); });
+                    const at_end waits([&] {
+                      thrown = true;
+                      std::this_thread::sleep_for(1min);
+                    });
+                    throw std::runtime_error("main's");
+                  },
+                  {.procs = 2}),
+              testing::ExitedWithCode(2), "^panic: the task's\n");
+}
+
+// ---- stop, signals --------------------------------------------------------------------------------------------------
+
+TEST_F(ending, L2_a_stop_request_ends_waits_and_no_run) {
+  std::stop_source source;
+  std::atomic<int> stopped{0};
+  const int result = runq::run([&]() -> task<int> {
+    runq::channel<int> never;
+    runq::wait_group group;
+    group.add(3);
+    for (int i = 0; i != 3; ++i) {
+      runq::go([&]() -> task<> {
+        std::optional<int> n;
+        if (co_await runq::select(source.get_token(), runq::on_receive(never, n)) == runq::stopped) ++stopped;
+        group.done();
+      });
+    }
+    source.request_stop();
+    co_await group.wait();
+    co_return 7;
+  });
+  EXPECT_EQ(result, 7);
+  EXPECT_EQ(stopped, 3);
+}
+
+TEST_F(ending, L2_a_signal_without_a_handler_ends_the_process_at_once) {
+  EXPECT_EXIT(runq::run([]() -> task<> {
+                const at_end ends([] { std::fputs("a destructor ran\n", stderr); });
+                co_await runq::blocking([] { return kill(getpid(), SIGTERM); });
+                (void)co_await runq::select();
+              }),
+              testing::KilledBySignal(SIGTERM), "^$");
+}
+
+int to_wake = -1;
+
+// The usual way: the handler writes a byte into a pipe that a task reads.
+TEST_F(ending, L2_a_signal_handler_ends_a_run_by_a_pipe) {
+  for (const unsigned procs : {1U, 2U}) {
+    const int result = runq::run(
+        [&]() -> task<int> {
+          auto [from, to] = runq::net::pipe();
+          to_wake = to.fd();
+          struct sigaction action {};
+          action.sa_handler = [](int) {
+            const char one = 1;
+            (void)!write(to_wake, &one, 1);
+          };
+          struct sigaction before {};
+          sigaction(SIGUSR1, &action, &before);
+          runq::go([]() -> task<> { co_await runq::blocking([] { return kill(getpid(), SIGUSR1); }); });
+          std::array<std::byte, 1> one{};
+          (void)co_await from.read(one);
+          sigaction(SIGUSR1, &before, nullptr);
+          co_return 7;
+        },
+        {.procs = procs});
+    EXPECT_EQ(result, 7);
+  }
+}
+
+// ---- the end at every step ------------------------------------------------------------------------------------------
+
+/// Counts those of it that are alive.
+class counted {
+ public:
+  explicit counted(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
+  counted(const counted& other) : alive_(other.alive_) { ++*alive_; }
+  counted& operator=(const counted&) = delete;
+  ~counted() { --*alive_; }
+
+ private:
+  std::atomic<int>* alive_;
+};
+
+/// What tasks of all kinds share; it outlives the run.
+struct shared_things {
+  runq::channel<int> c{1};
+  runq::channel<int> never;
+  runq::mutex m;
+  runq::wait_group never_done;
+  std::stop_source source;
+  std::atomic<int> alive{0};
+
+  shared_things() { never_done.add(1); }
+};
+
+task<int> child(shared_things& all, int depth) {
+  const counted here(all.alive);
+  if (depth == 0) {
+    co_await runq::yield();
+    co_return 1;
+  }
+  auto left = co_await runq::fork(child(all, depth - 1));
+  const int right = co_await child(all, depth - 1);
+  co_await runq::join();
+  co_return left.get() + right;
+}
+
+// Starts tasks that wait in every way there is, some for ever, some again and again.
+task<> start_all_kinds(shared_things& all) {
+  const auto start = [&all](auto body) {
+    runq::go([body, here = counted(all.alive), &all]() -> task<> { co_await body(all); });
+  };
+  start([](shared_things& a) -> task<> {
+    for (int i = 0;; ++i) {
+      co_await a.c.send(i);
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things& a) -> task<> {
+    for (;;) {
+      (void)co_await a.c.receive();
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things& a) -> task<> {
+    for (;;) {
+      std::optional<int> n;
+      (void)co_await runq::select(a.source.get_token(), runq::on_receive(a.c, n), runq::on_send(a.c, 1));
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things& a) -> task<> {
+    std::optional<int> n;
+    (void)co_await runq::select(a.source.get_token(), runq::on_receive(a.never, n));
+  });
+  for (int i = 0; i != 2; ++i) {
+    start([](shared_things& a) -> task<> {
+      for (;;) {
+        const auto locked = co_await a.m.scoped_lock();
+        co_await runq::yield();
+      }
+    });
+  }
+  start([](shared_things& a) -> task<> { co_await a.never_done.wait(); });
+  start([](shared_things&) -> task<> {
+    for (;;) co_await runq::sleep_for(100us);
+  });
+  start([](shared_things&) -> task<> {
+    runq::ticker every(100us);
+    for (;;) (void)co_await every.channel().receive();
+  });
+  start([](shared_things& a) -> task<> {
+    for (;;) {
+      (void)co_await child(a, 3);
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things&) -> task<> {
+    for (;;) {
+      co_await runq::blocking([] { std::this_thread::sleep_for(10us); });
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things&) -> task<> {
+    for (;;) {
+      {
+        const runq::blocking_section here;
+        std::this_thread::sleep_for(10us);
+      }
+      co_await runq::yield();
+    }
+  });
+  start([](shared_things& a) -> task<> {
+    auto [from, to] = runq::net::pipe();
+    std::atomic<bool> begun{false};
+    runq::go([&from = from, &begun, here = counted(a.alive)]() -> task<> { co_await read_for_ever(from, begun); });
+    for (;;) co_await runq::yield();
+  });
+  co_return;
+}
+
+TEST_F(ending, L2_a_run_may_end_at_every_step_of_tasks_that_wait_in_every_way) {
+  for (const auto forks : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
+    for (const unsigned procs : {1U, 2U}) {
+      scheduler s({.procs = procs, .forks = forks});
+      for (std::size_t steps = 0; steps != std::max<std::size_t>(sched_test::rounds(600), 30); ++steps) {
+        shared_things all;
+        const bool throws = steps % 3 == 2;
+        const auto main = [&]() -> task<int> {
+          co_await start_all_kinds(all);
+          for (std::size_t i = 0; i != steps % 60; ++i) co_await runq::yield();
+          if (throws) throw std::runtime_error("main");
+          co_return 7;
+        };
+        if (throws) {
+          EXPECT_THROW(s.run(main), std::runtime_error);
+        } else {
+          EXPECT_EQ(s.run(main), 7);
+        }
+        ASSERT_EQ(all.alive, 0) << "frames and callables are destroyed";
+        ASSERT_EQ(s.stats().timers, 0U);
+      }
+      s.wait();
+    }
+  }
+}
+
+TEST_F(ending, L2_a_scheduler_may_be_destroyed_at_every_step_of_tasks_that_wait_in_every_way) {
+  for (std::size_t steps = 0; steps != std::max<std::size_t>(sched_test::rounds(200), 10); ++steps) {
+    shared_things all;
+    {
+      scheduler s({.procs = 1 + static_cast<unsigned>(steps % 2)});
+      s.attach().go([&all]() -> task<> { co_await start_all_kinds(all); });
+      while (s.stats().finished < 1) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(steps % 50));
+    }
+    ASSERT_EQ(all.alive, 0);
+  }
+}
+
+// ---- memory that runs out -------------------------------------------------------------------------------------------
+
+// A child process: the n-th allocation fails, of all or of the calling thread's. It ends well, or says what it lacks.
+template <class F>
+void with_failing_allocation(long n, F f) {
+  allocations_left = n;
+  f();
+  allocations_left = -1;
+  std::fputs("done\n", stderr);
+  std::exit(0);
+}
+
+bool ended_well_or_with_a_message(int status) {
+  return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
+}
+
+// run() throws, and the scheduler is as before.
+TEST_F(ending, L2_a_run_that_cannot_begin_for_want_of_memory_leaves_the_scheduler_usable) {
+  for (long n = 0; n != 12; ++n) {
+    EXPECT_EXIT(with_failing_allocation(-1,
+                                        [n] {
+                                          scheduler s({.procs = 1});
+                                          allocations_left = n;
+                                          try {
+                                            if (s.run([]() -> task<int> { co_return 7; }) != 7) std::_Exit(3);
+                                          } catch (const std::bad_alloc&) {
+                                            std::fputs("thrown, ", stderr);
+                                          }
+                                          allocations_left = -1;
+                                          if (s.run([]() -> task<int> { co_return 8; }) != 8) std::_Exit(4);
+                                          s.wait();
+                                        }),
+                ended_well_or_with_a_message, "^((thrown, )?done\n|fatal error: runq: out of memory .*\n)$");
+  }
+}
+
+}  // namespace
