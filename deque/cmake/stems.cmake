@@ -4,7 +4,8 @@
 # A new queue starts here: add its stem, and configuring says what is left to write.
 set(runq_stems ring runnext inject local_queue chase_lev)
 # What of the scheduler has models: a header, and a folder of cases.
-set(runq_scheduler_stems park suspension join_counter wait_group channel select mutex handoff readiness poll_sleep)
+set(runq_scheduler_stems park suspension join_counter wait_group channel select mutex handoff readiness poll_sleep
+                            time_slice deadlock)
 # Headers that are no queue of their own.
 set(runq_support_headers atomics common)
 

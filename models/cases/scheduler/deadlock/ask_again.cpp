@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// The last machine goes idle while somebody who could still have made a task runnable goes, too: with a task queued
+// there is no deadlock, without one it is reported, whoever goes last.
+#include "deadlock_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Machine: gives up the last processor ‖ the monitor, or the machine in the poller: fires the last timer.
+template <bool Wakes>
+struct timer_vs_rest final : deadlock_model {
+  timer_vs_rest() { timer.store(1, std::memory_order::relaxed); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      rest();
+    } else {
+      fire(Wakes);
+      question.timers_fired();
+    }
+  }
+  void finish() override {
+    if (Wakes) {
+      require(reported.get() == 0, "a deadlock is reported beside a task that a timer has made runnable");
+    } else {
+      require(reported.get() != 0, "nobody has reported the deadlock after the last timer");
+    }
+  }
+};
+
+// Machine: gives up the last processor ‖ a thread outside with a handle: wakes the task, or not, and lets go.
+template <bool Wakes>
+struct handle_vs_rest final : deadlock_model {
+  handle_vs_rest() { question.attach(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      rest();
+    } else {
+      if (Wakes) wake();
+      question.detach();
+    }
+  }
+  void finish() override {
+    if (Wakes) {
+      require(reported.get() == 0, "a deadlock is reported beside a task that was made runnable from outside");
+    } else {
+      require(reported.get() != 0, "nobody has reported the deadlock after the last handle");
+    }
+  }
+};
+
+// Machine: gives up the last processor ‖ a thread outside: gives another one a handle, then wakes the task and lets go
+// ‖ the other: lets go.
+struct two_handles final : deadlock_model {
+  two_handles() {
+    question.attach();
+    question.attach();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      rest();
+    } else {
+      if (index == 1) wake();
+      question.detach();
+    }
+  }
+  void finish() override {
+    require(reported.get() == 0, "a deadlock is reported beside a task that was made runnable from outside");
+  }
+};
+
+// The last timer and the last handle go, whichever is last. The machine is idle already.
+struct timer_vs_handle final : deadlock_model {
+  timer_vs_handle() {
+    timer.store(1, std::memory_order::relaxed);
+    question.attach();
+    rest();
+    require(reported.get() == 0, "a deadlock is reported beside a timer and a handle");
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      fire(false);
+      question.timers_fired();
+    } else {
+      question.detach();
+    }
+  }
+  void finish() override { require(reported.get() != 0, "nobody has reported the deadlock"); }
+};
+
+const bool added[] = {
+    add_case<timer_vs_rest<false>>({
+        .name = "deadlock/timer_wakes_nobody",
+        .property = "a deadlock is reported although the last timer goes while the last machine does",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<timer_vs_rest<true>>({
+        .name = "deadlock/timer_wakes_a_task",
+        .property = "no deadlock is reported beside a task that a timer has just made runnable",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<handle_vs_rest<false>>({
+        .name = "deadlock/handle_wakes_nobody",
+        .property = "a deadlock is reported although the last handle goes while the last machine does",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<handle_vs_rest<true>>({
+        .name = "deadlock/handle_wakes_a_task",
+        .property = "no deadlock is reported beside a task that a thread outside has made runnable before it let go",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<two_handles>({
+        .name = "deadlock/two_handles",
+        .property = "likewise with two threads outside, whichever lets go last",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<timer_vs_handle>({
+        .name = "deadlock/timer_and_handle",
+        .property = "the last timer and the last handle go at once: one of them reports the deadlock",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

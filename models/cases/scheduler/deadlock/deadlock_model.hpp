@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What the models of deadlock_question share: a scheduler in small around it, with one task, which waits, and one
+// machine, which holds the last processor. What the machine does with the lock is in models/cases/scheduler/park/.
+#pragma once
+
+#include "runq/deadlock.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+
+class deadlock_model : public scenario {
+ public:
+  // -- what deadlock_question asks of its host --
+
+  void ask_if_idle() {
+    const std::lock_guard guard(lock);
+    if (held.get() == 0) all_idle();
+  }
+  [[nodiscard]] bool calls_in_progress() const { return calls.get() != 0; }
+  [[nodiscard]] bool timers_pending() const { return timer.load(std::memory_order::acquire) != 0; }
+  [[nodiscard]] bool anything_queued() const { return queued.load(std::memory_order::relaxed) != 0; }
+  [[nodiscard]] bool somebody_may_wake() const { return runnable.load(std::memory_order::relaxed) != 0; }
+
+ protected:
+  void all_idle() {
+    if (question.all_wait()) reported.set(reported.get() + 1);
+  }
+  /// As ready(): the task is runnable, then in the global queue. A machine that would be woken takes the lock; here
+  /// that comes too late for who asks.
+  void wake() {
+    runnable.store(1, std::memory_order::relaxed);
+    queued.store(1, std::memory_order::relaxed);
+  }
+  /// The machine finds nothing, gives up the last processor, and so asks.
+  void rest() {
+    const std::lock_guard guard(lock);
+    held.set(0);
+    all_idle();
+  }
+  /// The timer is due: its heap says so until what it wakes is queued.
+  void fire(bool wakes) {
+    if (wakes) wake();
+    timer.store(0, std::memory_order::release);
+  }
+
+  deadlock_question<deadlock_model, atomics> question{*this};
+  mutex lock;
+  cell<int> held{1};        // under the lock: processors in the hands of machines
+  cell<int> calls{0};       // under the lock: machines in calls that have none
+  cell<int> reported{0};    // under the lock: deadlocks
+  atomic<int> timer{0};     // pending
+  atomic<int> queued{0};    // the task is in the global queue
+  atomic<int> runnable{0};  // it does not wait any more
+};
+
+}  // namespace runq::model

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// A machine looks at the newest task of its fork deque and puts it back: on its way it is in no queue, and another
+// machine goes to sleep.
+#include <optional>
+
+#include "park_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Two processors. Machine 0, busy for long, with task 1 in its deque, which is not the one that it wants ‖ machine 1,
+// spinning, the last one: look, rest, run the task.
+struct put_back_vs_last_spinner final : park_model<2, 2, 1> {
+  put_back_vs_last_spinner() {
+    settle(0);
+    put(processors[0].queue, tasks.make(1));
+    constructed();
+  }
+  struct owner {
+    std::optional<task*> pop() {
+      task* const t = take(queue);
+      return t != nullptr ? std::optional(t) : std::nullopt;
+    }
+    bool push(task* t) {
+      put(queue, t);
+      return true;
+    }
+    queue_type& queue;
+  };
+  void thread(unsigned index) override {
+    if (index == 0) {
+      owner mine{processors[0].queue};
+      require(!parking.take_newest(mine, static_cast<task*>(nullptr)), "a task is taken that was not wanted");
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+const bool added[] = {
+    add_case<put_back_vs_last_spinner>({
+        .name = "park/put_back_vs_last_spinner",
+        .property = "a task that was in no queue while it was looked at is left beside no sleeping machine",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

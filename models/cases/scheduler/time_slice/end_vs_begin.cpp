@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// A machine begins time slices while others end them: the monitor one that it saw, the end of a run all of them.
+#include "oracle.hpp"
+#include "runq/time_slice.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+namespace {
+
+// The end of a run. Machine: begins a slice and asks until it is over, as a task that never has to wait does; then the
+// next, which may have been on its way to it already ‖ the one that ends the run, after the monitor has ended the slice
+// that it saw last.
+template <int Slices>
+struct end_of_run final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      for (int i = 0; i != Slices; ++i) {
+        slice.begin();
+        await([this] { return slice.over(); });
+      }
+    } else {
+      slice.end(slice.current());
+      slice.end_all();
+    }
+  }
+  time_slice<atomics> slice;
+};
+
+// The monitor ends the slice that it saw; the machine may have begun the next one meanwhile, which is not over.
+// Machine: begins one, and another ‖ monitor: sees one, and ends it.
+struct end_of_slice final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      slice.begin();
+      slice.begin();
+    } else {
+      const auto number = slice.current();
+      seen.store(number, std::memory_order::relaxed);
+      slice.end(number);
+    }
+  }
+  void finish() override {
+    require(slice.over() == (seen.load(std::memory_order::relaxed) == slice.current()),
+            "a slice is over that was not seen, or one that was seen is not");
+  }
+  time_slice<atomics> slice;
+  atomic<time_slice<atomics>::number> seen{time_slice<atomics>::number{0}};
+};
+
+// A scheduler's next run: its slices are not over.
+struct restart final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      slice.begin();
+      await([this] { return slice.over(); });
+      left.store(1, std::memory_order::release);
+    } else {
+      slice.end_all();
+      await([this] { return left.load(std::memory_order::acquire) != 0; });
+      slice.restart();
+      slice.begin();
+      require(!slice.over(), "a slice of the next run is over when it begins");
+    }
+  }
+  time_slice<atomics> slice;
+  atomic<int> left{0};
+};
+
+const bool added[] = {
+    add_case<end_of_run<2>>({
+        .name = "time_slice/end_of_run",
+        .property = "when a run ends every slice is over, also one that is just beginning",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+    }),
+    add_case<end_of_run<3>>({
+        .name = "time_slice/end_of_run_3_slices",
+        .property = "likewise with three slices",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<end_of_slice>({
+        .name = "time_slice/end_of_slice",
+        .property = "the monitor ends the slice that it saw, and not the next one",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<restart>({
+        .name = "time_slice/restart",
+        .property = "slices of the next run are not over when they begin",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
