@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -441,6 +443,72 @@ TEST(channel, X7_values_may_be_of_any_movable_type) {
       EXPECT_EQ(expected, 'k');
     }
   });
+}
+
+TEST(channel, X7_values_are_aligned_as_their_type_wants) {
+  struct alignas(128) wide {
+    int n = 0;
+  };
+  const auto expect_aligned = [](const wide& w) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&w) % alignof(wide), 0U);
+  };
+  struct checked : wide {
+    explicit checked(int i) : wide{i} {}
+    checked(checked&& other) noexcept : wide{other.n} {
+      misaligned += reinterpret_cast<std::uintptr_t>(this) % 128 != 0;
+    }
+    std::size_t& misaligned = count();
+    static std::size_t& count() {
+      static std::size_t n = 0;
+      return n;
+    }
+  };
+  for (std::size_t capacity = 1; capacity != 50; ++capacity) {
+    const auto c = std::make_unique<channel<checked>>(capacity);
+    for (std::size_t i = 0; i != capacity; ++i) {
+      EXPECT_EQ(c->try_send(checked(static_cast<int>(i))), channel_result::done);
+    }
+    std::optional<checked> got;
+    for (std::size_t i = 0; i != capacity; ++i) {
+      EXPECT_EQ(c->try_receive(got), channel_result::done);
+      EXPECT_EQ(got->n, static_cast<int>(i));
+      expect_aligned(*got);
+    }
+  }
+  EXPECT_EQ(checked::count(), 0U);
+}
+
+TEST(channel, X7_a_capacity_that_no_memory_has_room_for_is_misuse) {
+  constexpr const char* text = "runq: the capacity of a channel must be at most channel<T>::max_capacity";
+  EXPECT_EQ(channel<double>::max_capacity, (std::size_t{1} << 60) - 1);
+  for (const std::size_t capacity : {std::size_t{1} << 61, (std::size_t{1} << 61) + 1, ~std::size_t{0}}) {
+    EXPECT_EQ(sched_test::misuse_of([&] { channel<double> c(capacity); }), text) << capacity;
+  }
+  EXPECT_EQ(sched_test::misuse_of([] { channel<double> c(channel<double>::max_capacity + 1); }), text);
+#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN  // which end the process when that much is asked for
+  EXPECT_THROW(channel<double> c(channel<double>::max_capacity), std::bad_alloc);
+#endif
+}
+
+// A move that throws while the channel is locked, and somebody is about to be woken, ends the process.
+TEST(channel, X7_a_move_that_throws_inside_ends_the_process) {
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
+  struct explosive {
+    explosive() = default;
+    explosive(explosive&& other) noexcept(false) : charged(other.charged) {
+      if (charged) throw std::runtime_error("boom");
+    }
+    explosive& operator=(explosive&&) = default;
+    bool charged = false;
+  };
+  EXPECT_DEATH(
+      {
+        channel<explosive> c(1);
+        explosive e;
+        e.charged = true;
+        (void)c.try_send(e);
+      },
+      "boom");
 }
 
 // ---- tasks that wait when their run ends ----------------------------------------------------------------------------

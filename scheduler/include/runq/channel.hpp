@@ -7,6 +7,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -27,27 +28,56 @@ enum class channel_result : unsigned char {
 
 namespace detail {
 
+/// Room for `n` elements, aligned for them whatever the policy's memory is aligned for.
+template <class T, class Atomics>
+class element_room {
+  static constexpr std::size_t slack = alignof(T) > alignof(std::max_align_t) ? alignof(T) - alignof(std::max_align_t)
+                                                                              : 0;
+
+ public:
+  /// More do not fit into any memory.
+  static constexpr std::size_t most = (std::numeric_limits<std::ptrdiff_t>::max() - slack) / sizeof(T);
+
+  /// n <= most. Throws std::bad_alloc.
+  explicit element_room(std::size_t n) {
+    if (n == 0) return;
+    std::size_t bytes = n * sizeof(T) + slack;
+    memory_ = Atomics::allocate(bytes);
+    if (memory_ == nullptr) throw std::bad_alloc();
+    void* first = memory_;
+    first_ = static_cast<T*>(std::align(alignof(T), n * sizeof(T), first, bytes));
+  }
+  element_room(const element_room&) = delete;
+  element_room& operator=(const element_room&) = delete;
+  ~element_room() {
+    if (memory_ != nullptr) Atomics::deallocate(memory_);
+  }
+  [[nodiscard]] T* at(std::size_t i) const noexcept { return first_ + i; }
+
+ private:
+  void* memory_ = nullptr;
+  T* first_ = nullptr;
+};
+
 /// A channel without its coroutines. Every operation takes the lock for a few dozen instructions; tasks that it wakes
 /// are woken after that.
 template <class T, class Policy = task_waiting>
 class channel_core {
   using atomics = typename Policy::atomics;
   using node = waiter<Policy>;
+  using room = element_room<T, atomics>;
 
  public:
-  /// Throws std::bad_alloc.
-  explicit channel_core(std::size_t capacity) : capacity_(capacity) {
-    if (capacity == 0) return;
-    buffer_ = static_cast<T*>(atomics::allocate(capacity * sizeof(T)));
-    if (buffer_ == nullptr) throw std::bad_alloc();
-  }
+  static constexpr std::size_t max_capacity = room::most;
+
+  /// capacity <= max_capacity. Throws std::bad_alloc.
+  explicit channel_core(std::size_t capacity) : capacity_(capacity), buffer_(capacity) {}
   channel_core(const channel_core&) = delete;
   channel_core& operator=(const channel_core&) = delete;
   ~channel_core() {
     receivers_.forget_all();
     senders_.forget_all();
-    while (size_.get() != 0) (void)take_first();
-    if (buffer_ != nullptr) atomics::deallocate(buffer_);
+    while (size_.get() != 0) drop_first();
   }
 
   /// Sends, or says why not; `value` is moved from only when it is `done`. With `w`, which then must hold &value, the
@@ -113,7 +143,7 @@ class channel_core {
     if (closed_.get()) return channel_result::closed;
     bool must_wake = false;
     if (node* const r = first_winner(receivers_, must_wake)) {
-      static_cast<std::optional<T>*>(r->value.get())->emplace(std::move(value));
+      hand_over(*static_cast<std::optional<T>*>(r->value.get()), value);
       r->ok.set(true);
       woken.add(*r, must_wake);
       return channel_result::done;
@@ -128,7 +158,8 @@ class channel_core {
   [[nodiscard]] channel_result receive_locked(std::optional<T>& value, wake_list<Policy>& woken) {
     bool must_wake = false;
     if (size_.get() != 0) {
-      value.emplace(take_first());
+      hand_over(value, *buffer_.at(first_.get()));
+      drop_first();
       // The buffer was full if somebody waits to send, and now has room for his value.
       if (node* const s = first_winner(senders_, must_wake)) {
         put_last(*static_cast<T*>(s->value.get()));
@@ -138,7 +169,7 @@ class channel_core {
       return channel_result::done;
     }
     if (node* const s = first_winner(senders_, must_wake)) {
-      value.emplace(std::move(*static_cast<T*>(s->value.get())));
+      hand_over(value, *static_cast<T*>(s->value.get()));
       s->ok.set(true);
       woken.add(*s, must_wake);
       return channel_result::done;
@@ -166,26 +197,28 @@ class channel_core {
     return nullptr;
   }
 
+  // The moves of values, which must not throw: somebody may have been won who must now be woken, and the lock is held.
+
+  static void hand_over(std::optional<T>& to, T& from) noexcept { to.emplace(std::move(from)); }
+  static void construct(T* at, T& from) noexcept { ::new (static_cast<void*>(at)) T(std::move(from)); }
+
   void put_last(T& value) {
-    ::new (static_cast<void*>(buffer_ + (first_.get() + size_.get()) % capacity_)) T(std::move(value));
+    construct(buffer_.at((first_.get() + size_.get()) % capacity_), value);
     size_.set(size_.get() + 1);
   }
-  [[nodiscard]] T take_first() {
-    T* const first = buffer_ + first_.get();
-    T value(std::move(*first));
-    std::destroy_at(first);
+  void drop_first() {
+    std::destroy_at(buffer_.at(first_.get()));
     first_.set((first_.get() + 1) % capacity_);
     size_.set(size_.get() - 1);
-    return value;
   }
 
   template <class U>
   using cell = typename atomics::template cell<U>;
 
-  // All of it under the lock, but capacity_ and the pointer.
+  // All of it under the lock, but capacity_ and where the buffer is.
   mutable typename atomics::mutex mutex_;
   const std::size_t capacity_;
-  T* buffer_ = nullptr;
+  const room buffer_;
   cell<std::size_t> first_{std::size_t{0}};
   cell<std::size_t> size_{std::size_t{0}};
   cell<bool> closed_{false};
@@ -204,9 +237,10 @@ class send_arm;
 /// Waiting senders and receivers are served in the order in which they came; a value is handed directly to a receiver
 /// that waits. All operations may be called by any number of tasks; those that are not awaited, by any thread.
 ///
-/// T is movable; a move that throws while the channel is locked is not supported. Must outlive the operations on it,
-/// but those of tasks that wait when their run ends: these are destroyed, with the values they were to send or were
-/// just handed, and the channel, if it is still there, forgets them.
+/// T is movable, of any alignment. Its moves into and out of the channel are made while that is locked: one that throws
+/// ends the process (std::terminate), and neither they nor T's destructor may use the channel. Must outlive the
+/// operations on it, but those of tasks that wait when their run ends: these are destroyed, with the values they were
+/// to send or were just handed, and the channel, if it is still there, forgets them.
 ///
 ///     runq::channel<int> numbers(3);
 ///     co_await numbers.send(42);
@@ -238,8 +272,12 @@ class channel {
  public:
   using value_type = T;
 
-  /// A channel with room for `capacity` values. Throws std::bad_alloc.
-  explicit channel(std::size_t capacity = 0) : core_(capacity) {}
+  /// The most values that any memory has room for: PTRDIFF_MAX bytes of them.
+  static constexpr std::size_t max_capacity = core::max_capacity;
+
+  /// A channel with room for `capacity` values. Throws runq::misuse when that is more than max_capacity, std::bad_alloc
+  /// when there is no memory for them.
+  explicit channel(std::size_t capacity = 0) : core_(checked(capacity)) {}
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
@@ -326,6 +364,12 @@ class channel {
  private:
   friend receive_arm<T>;
   friend send_arm<T>;
+  [[nodiscard]] static std::size_t checked(std::size_t capacity) {
+    if (capacity > max_capacity) {
+      detail::throw_misuse("runq: the capacity of a channel must be at most channel<T>::max_capacity");
+    }
+    return capacity;
+  }
   core core_;
 };
 
