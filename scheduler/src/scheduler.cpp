@@ -110,7 +110,14 @@ void throw_no_task() { throw_misuse("runq: only a task can wait; this thread run
 
 std::uint32_t random_below(std::uint32_t n) { return own_processor().random() % n; }
 
-void negative_wait_group() { throw_misuse("sync: negative WaitGroup counter"); }
+void throw_wait_group_misuse(counting what) {
+  if (what == counting::negative) throw_misuse("sync: negative WaitGroup counter");
+  if (what == counting::too_many) throw_misuse("runq: a wait_group counts to 2⁶¹ - 1 at most");
+  throw_misuse(
+      "sync: WaitGroup is reused before previous Wait has returned; call add() again after every wait() has returned, "
+      "or "
+      "use a group for each set of tasks");
+}
 
 }  // namespace detail
 

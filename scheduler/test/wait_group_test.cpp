@@ -2,9 +2,13 @@
 // wait_group: row L3, and what Go's own tests check.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "support.hpp"
 
@@ -85,6 +89,71 @@ TEST(wait_group, L3_a_negative_count_is_misuse) {
   wait_group other;
   other.add(2);
   EXPECT_EQ(sched_test::misuse_of([&] { other.add(-3); }), "sync: negative WaitGroup counter");
+}
+
+TEST(wait_group, L3_a_count_that_does_not_fit_is_misuse) {
+  constexpr const char* text = "runq: a wait_group counts to 2⁶¹ - 1 at most";
+  constexpr std::int64_t most = (std::int64_t{1} << 61) - 1;
+  wait_group group;
+  group.add(most);
+  group.add(-1);
+  group.add(1);
+  EXPECT_EQ(sched_test::misuse_of([&] { group.add(1); }), text);
+  for (const std::int64_t n : {most + 1, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()}) {
+    wait_group fresh;
+    fresh.add(1);
+    EXPECT_EQ(sched_test::misuse_of([&] { fresh.add(n); }), text) << n;
+  }
+  wait_group negative;
+  negative.add(most);
+  EXPECT_EQ(sched_test::misuse_of([&] { negative.add(std::numeric_limits<std::int64_t>::min()); }),
+            "sync: negative WaitGroup counter");
+}
+
+// A waiter, and a policy that lets a test do something at the moment at which those who wait are to be woken.
+struct reuse_policy {
+  using atomics = runq::detail::policy;
+  struct task {
+    bool woken = false;
+  };
+  using sleeper = task*;
+  static void wake(sleeper t) { t->woken = true; }
+  static bool asleep(sleeper t) { return !t->woken; }
+  static inline std::function<void()> meanwhile;
+  template <class Condition>
+  static void spin_until(Condition&& condition) {
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    ASSERT_TRUE(condition());
+  }
+};
+
+TEST(wait_group, L3_who_adds_before_those_who_wait_are_woken_is_told_so) {
+  using runq::detail::counting;
+  for (const bool reused : {true, false}) {
+    runq::detail::wait_group_core<reuse_policy> group;
+    reuse_policy::task who;
+    runq::detail::waiter<reuse_policy> place;
+    place.who.set(&who);
+    ASSERT_EQ(group.add(2), counting::done);
+    ASSERT_EQ(group.add(-1), counting::done);
+    ASSERT_TRUE(group.enlist(place));
+    reuse_policy::meanwhile = [&] {
+      EXPECT_FALSE(who.woken);
+      EXPECT_EQ(group.add(0), counting::done);
+      if (reused) {
+        EXPECT_EQ(group.add(1), counting::reused);
+      }
+    };
+    EXPECT_EQ(group.add(-1), counting::done);
+    EXPECT_TRUE(who.woken);
+    EXPECT_EQ(group.add(1), counting::done) << "all have been woken";
+  }
+}
+
+TEST(wait_group, L3_the_words_for_a_reuse_say_what_to_do) {
+  EXPECT_EQ(sched_test::misuse_of([] { runq::detail::throw_wait_group_misuse(runq::detail::counting::reused); }),
+            "sync: WaitGroup is reused before previous Wait has returned; call add() again after every wait() has "
+            "returned, or use a group for each set of tasks");
 }
 
 TEST(wait_group, outside_a_scheduler_a_wait_throws_and_one_that_need_not_wait_does_not) {

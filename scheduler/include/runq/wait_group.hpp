@@ -15,7 +15,14 @@ namespace runq {
 
 namespace detail {
 
-[[noreturn]] void negative_wait_group();
+enum class counting : unsigned char {
+  done,      ///< the number was added
+  negative,  ///< the count is negative now, and the group is of no more use
+  too_many,  ///< the count is more than max_count now, likewise
+  reused,    ///< the group counted again before those who wait for its last use were woken; likewise
+};
+/// Throws runq::misuse for what is not `done`.
+[[noreturn]] void throw_wait_group_misuse(counting what);
 
 /// A count and the tasks that wait for it to be 0, in one word, so that the step
 /// that makes the count 0 learns whether somebody waits. It touches the group afterwards only if so, and who waits
@@ -32,13 +39,18 @@ class wait_group_core {
   ~wait_group_core() { waiters_.forget_all(); }
 
   /// Any thread. Wait-free but for waking.
-  void add(std::int64_t n) {
+  [[nodiscard]] counting add(std::int64_t n) {
     // [wait_group.add] release: pairs with the acquire of whoever finds the count at 0, a waiter or who wakes the
     // waiters (wake.lock); weaker: a task that has waited does not see what was done.
-    const std::int64_t before = state_.fetch_add(n * one, std::memory_order::release);
-    const std::int64_t count = (before >> count_shift) + n;
-    if (count < 0) negative_wait_group();
-    if (count == 0 && (before & (locked | waited_for)) != 0) wake_waiters();
+    const std::int64_t before = state_.fetch_add(shifted(n), std::memory_order::release);
+    const std::uint64_t count = static_cast<std::uint64_t>(before >> count_shift) + static_cast<std::uint64_t>(n);
+    if (count > max_count) return n < 0 ? counting::negative : counting::too_many;
+    if ((before & (locked | waited_for)) == 0) return counting::done;
+    // Whoever made the count 0 is still about to wake those who wait. Who begins to wait now may be woken with them, or
+    // not at all.
+    if ((before >> count_shift) == 0) return n == 0 ? counting::done : counting::reused;
+    if (count == 0) wake_waiters();
+    return counting::done;
   }
 
   /// Whether the count is 0, and so nobody has to wait. Any thread. Wait-free.
@@ -95,24 +107,34 @@ class wait_group_core {
     return true;
   }
 
-  // By the one that made the count 0: nobody else locks the group then, because a count of 0 makes nobody wait.
+  // By the one that made the count 0. Nobody begins to lock the group as long as it stays 0; if it does not, which is
+  // an error (see counting::reused), the list is still only one thread's.
   void wake_waiters() {
-    Policy::spin_until([this] {
+    do {
+      Policy::spin_until([this] {
+        // [wait_group.wake.peek] relaxed: the next step decides.
+        return (state_.load(std::memory_order::relaxed) & locked) == 0;
+      });
       // [wait_group.wake.lock] acquire: pairs with [wait_group.unlock]: the list; and with [wait_group.add]: what all
       // the others did.
-      return (state_.load(std::memory_order::acquire) & locked) == 0;
-    });
+    } while ((state_.fetch_or(locked, std::memory_order::acquire) & locked) != 0);
     wake_list<Policy> woken;
     while (node* const w = waiters_.pop_front()) woken.add(*w, true);
-    // [wait_group.wake.clear] relaxed: the group is ready for its next use before any waiter returns.
-    state_.fetch_and(~waited_for, std::memory_order::relaxed);
+    // [wait_group.wake.unlock] release: pairs with [wait_group.lock]: the list. Before any waiter is woken: the group
+    // is ready for its next use then, or may be gone.
+    state_.fetch_and(~(locked | waited_for), std::memory_order::release);
     woken.wake_all();
+  }
+
+  // n as a part of state_. What does not fit is found out afterwards.
+  [[nodiscard]] static constexpr std::int64_t shifted(std::int64_t n) noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) << count_shift);
   }
 
   static constexpr std::int64_t locked = 1;      // somebody changes the list
   static constexpr std::int64_t waited_for = 2;  // the list is not empty
   static constexpr int count_shift = 2;
-  static constexpr std::int64_t one = std::int64_t{1} << count_shift;
+  static constexpr std::uint64_t max_count = (std::uint64_t{1} << 61) - 1;
 
   typename atomics::template atomic<std::int64_t> state_;
   wait_list<Policy> waiters_;  // under the lock bit; by who makes the count 0
@@ -121,8 +143,9 @@ class wait_group_core {
 }  // namespace detail
 
 /// Counts tasks that are not done yet. Must not be destroyed while somebody waits for it; may be as soon as wait() has
-/// returned. May be used again when all waits have returned. Tasks that wait when their run ends are destroyed: they
-/// may outlive the group, and if it outlives them it forgets them.
+/// returned. May be used again when all waits have returned: who adds before that, and while those who wait are being
+/// woken, is told so. Tasks that wait when their run ends are destroyed: they may outlive the group, and if it outlives
+/// them it forgets them.
 ///
 ///     runq::wait_group group;
 ///     group.add(1);
@@ -137,10 +160,15 @@ class wait_group {
   wait_group& operator=(const wait_group&) = delete;
 
   /// Adds n, which may be negative, to the count; at 0 all waiting tasks become runnable. To be called before the tasks
-  /// that are counted are started. Throws runq::misuse("sync: negative WaitGroup counter"). Any thread.
-  void add(std::int64_t n) { core_.add(n); }
+  /// that are counted are started. Throws runq::misuse, and the group is of no more use then: for a negative count,
+  /// "sync: negative WaitGroup counter"; for one of more than 2⁶¹ - 1; and when the count was 0 and those who waited
+  /// for that have not been woken yet, "sync: WaitGroup is reused before previous Wait has returned …". Any thread.
+  void add(std::int64_t n) {
+    const detail::counting what = core_.add(n);
+    if (what != detail::counting::done) detail::throw_wait_group_misuse(what);
+  }
   /// add(-1).
-  void done() { core_.add(-1); }
+  void done() { add(-1); }
 
   /// `co_await group.wait()` returns when the count is 0. Tasks only.
   [[nodiscard]] awaiter wait() noexcept;

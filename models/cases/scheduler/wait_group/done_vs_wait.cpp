@@ -15,11 +15,12 @@ using group_type = runq::detail::wait_group_core<waking_policy>;
 class waiting final : public sleeping_task {
  public:
   template <class Scenario>
-  static void wait(Scenario& s) {
+  static waiting& wait(Scenario& s) {
     waiting& self = make_frame<waiting>(&s, [](void* to) { static_cast<Scenario*>(to)->waited(); });
     self.node_.who.set(&self);
     // As the awaiter does. After enlist() has returned true the frame may be gone.
     if (s.group->done() || !s.group->enlist(self.node_)) self.resume();
+    return self;
   }
   waiting(void* scenario, void (*then)(void*)) : scenario_(scenario), then_(then) {}
 
@@ -39,13 +40,13 @@ class waiting final : public sleeping_task {
 // Waiters: wait; the last one destroys the group ‖ tasks: write their results, are done.
 template <unsigned Waiters, unsigned Tasks>
 struct done_vs_wait final : scenario {
-  done_vs_wait() { group->add(Tasks); }
+  done_vs_wait() { add(*group, Tasks); }
   void thread(unsigned index) override {
     if (index < Waiters) {
       waiting::wait(*this);
     } else {
       results[index - Waiters].value.set(1);
-      group->add(-1);
+      add(*group, -1);
     }
   }
   void finish() override {
@@ -70,13 +71,13 @@ struct done_vs_wait final : scenario {
 // A task waits. Two more join it, at the same time.
 struct joining_waiters final : scenario {
   joining_waiters() {
-    group->add(1);
+    add(*group, 1);
     waiting::wait(*this);
   }
   void thread(unsigned) override { waiting::wait(*this); }
   void finish() override {
     require(through == 0, "somebody did not wait");
-    group->add(-1);
+    add(*group, -1);
     require(through == 3, "somebody waits for ever");
     destroy_frame(*group);
   }
@@ -89,7 +90,7 @@ struct joining_waiters final : scenario {
 
 // Twice with one group: wait; when that is over, count 1 again, and wait again ‖ done ‖ the second done, when told.
 struct used_again final : scenario {
-  used_again() { group->add(1); }
+  used_again() { add(*group, 1); }
   void thread(unsigned index) override {
     if (index == 0) {
       waiting::wait(*this);
@@ -97,7 +98,7 @@ struct used_again final : scenario {
       const int round = static_cast<int>(index);
       await([&] { return begun.load(std::memory_order::acquire) >= round; });
       result.set(round);
-      group->add(-1);
+      add(*group, -1);
     }
   }
   void finish() override { require(through == 2, "somebody waits for ever"); }
@@ -105,7 +106,7 @@ struct used_again final : scenario {
   void waited() {
     require(result.get() == ++through, "who has waited does not see what was done");
     if (through == 2) return destroy_frame(*group);
-    group->add(1);
+    add(*group, 1);
     begun.store(2, std::memory_order::release);
     waiting::wait(*this);
   }
@@ -113,6 +114,71 @@ struct used_again final : scenario {
   group_type* group = &make_frame<group_type>();
   atomic<int> begun{1};
   cell<int> result{0};
+  int through = 0;
+};
+
+// A task waits. The last task that is waited for is done ‖ somebody counts 1 again, too early or just in time; if he is
+// not told that it was too early: waits, and is done.
+struct used_again_too_early final : scenario {
+  used_again_too_early() {
+    add(*group, 1);
+    waiting::wait(*this);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      add(*group, -1);
+      return;
+    }
+    const counting what = group->add(1);
+    told = what == counting::reused;
+    require(told || what == counting::done, "another error than the one that was made");
+    if (told) return;
+    waiting::wait(*this);
+    result.set(2);
+    add(*group, -1);
+  }
+  void finish() override {
+    require(through == (told ? 1 : 2), "somebody waits for ever, and nobody was told why");
+    destroy_frame(*group);
+  }
+
+  void waited() {
+    if (++through == 2) require(result.get() == 2, "a wait has returned before what it waits for was done");
+  }
+
+  group_type* group = &make_frame<group_type>();
+  cell<int> result{0};
+  bool told = false;
+  int through = 0;
+};
+
+// The same, but who was told that it was too early goes on all the same: whether he waits for ever is left open, but
+// nothing else breaks.
+struct used_on final : scenario {
+  used_on() {
+    add(*group, 1);
+    waiting::wait(*this);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      add(*group, -1);
+      return;
+    }
+    told = group->add(1) == counting::reused;
+    second = &waiting::wait(*this);
+    add(*group, -1);
+  }
+  void finish() override {
+    require(through == 2 || (through == 1 && told), "somebody waits for ever, and nobody was told why");
+    destroy_frame(*group);
+    if (through == 1) destroy_frame(*second);
+  }
+
+  void waited() { ++through; }
+
+  group_type* group = &make_frame<group_type>();
+  waiting* second = nullptr;  // gone when it is through
+  bool told = false;
   int through = 0;
 };
 
@@ -151,6 +217,19 @@ const bool added[] = {
         .property = "a group is as new when all have waited",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<used_again_too_early>({
+        .name = "wait_group/used_again_too_early",
+        .property = "who counts again before those who waited are woken is told so: done ‖ add, wait, done",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<used_on>({
+        .name = "wait_group/used_on",
+        .property = "after a use that is too early the list is still only one thread's: done ‖ add, wait",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"wake_unlock_relaxed", "wait_group.wake.unlock", std::memory_order::relaxed}},
     }),
 };
 

@@ -2,17 +2,19 @@
 // What the models of wait_group share.
 #pragma once
 
-#include <cstdlib>
+#include <cstdint>
 
 #include "runq/wait_group.hpp"
 #include "scenario.hpp"
 
-namespace runq::detail {
+namespace runq::model {
 
-// In production this throws: wait_group.hpp only declares it.
-inline void negative_wait_group() {
-  model::require(false, "the count of a wait_group is negative");
-  std::abort();  // not reached
+using runq::detail::counting;
+
+/// Counts as a program does that keeps to the rules.
+template <class Group>
+void add(Group& group, std::int64_t n) {
+  require(group.add(n) == counting::done, "a group that was used by the rules says that it was not");
 }
 
-}  // namespace runq::detail
+}  // namespace runq::model

@@ -30,7 +30,7 @@ struct waiting_task {
 // Two tasks wait. The first of them ends ‖ the last task that is waited for is done, so the second goes on.
 struct ends_vs_done final : scenario {
   ends_vs_done() {
-    group.add(1);
+    add(group, 1);
     first = &make_frame<waiting_task>(group, tasks[0]);
     second = &make_frame<waiting_task>(group, tasks[1]);
   }
@@ -38,7 +38,7 @@ struct ends_vs_done final : scenario {
     if (index == 0) {
       first->end();
     } else {
-      group.add(-1);
+      add(group, -1);
     }
   }
   void finish() override {
@@ -55,7 +55,7 @@ struct ends_vs_done final : scenario {
 // A task waits. It ends ‖ another one begins to wait.
 struct ends_vs_wait final : scenario {
   ends_vs_wait() {
-    group.add(1);
+    add(group, 1);
     first = &make_frame<waiting_task>(group, tasks[0]);
   }
   void thread(unsigned index) override {
@@ -67,7 +67,7 @@ struct ends_vs_wait final : scenario {
   }
   void finish() override {
     require(second->waits && !tasks[1].woken(), "somebody did not wait");
-    group.add(-1);
+    add(group, -1);
     require(tasks[1].woken() && !tasks[0].woken(), "somebody waits for ever, or a task that is gone was woken");
     second->end();
   }
@@ -82,12 +82,12 @@ struct ends_vs_wait final : scenario {
 // destroys the group.
 struct nobody_waits_any_more final : scenario {
   nobody_waits_any_more() {
-    group->add(1);
+    add(*group, 1);
     make_frame<waiting_task>(*group, task).end();
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      group->add(-1);
+      add(*group, -1);
     } else {
       await([this] { return group->done(); });
       destroy_frame(*group);
