@@ -5,7 +5,7 @@
 set(runq_stems ring runnext inject local_queue chase_lev)
 # What of the scheduler has models: a header, and a folder of cases.
 set(runq_scheduler_stems park suspension join_counter wait_group channel select mutex handoff readiness poll_sleep
-                            time_slice deadlock)
+                            time_slice deadlock timer_heap)
 # Headers that are no queue of their own.
 set(runq_support_headers atomics common)
 

@@ -136,6 +136,26 @@ TEST_F(net_edges, L2_a_stream_outlives_the_run_in_which_tasks_waited_for_it) {
   }
 }
 
+TEST_F(net_edges, L2_a_deadline_outlives_the_run_in_which_it_was_set) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    std::optional<stream_pair> kept;
+    for (int i = 0; i != 20; ++i) {
+      s.run([&]() -> task<> {
+        if (!kept) kept.emplace(runq::net::socket_pair());
+        kept->first.set_deadline(runq::clock::now() + 2ms);
+        runq::go([&]() -> task<> { (void)co_await error_of_read(kept->first); });
+        co_await runq::yield();
+      });
+      s.run([&]() -> task<> {
+        const int error = co_await error_of_read(kept->first);
+        EXPECT_EQ(error, ETIMEDOUT);
+        if (i == 19) kept.reset();
+      });
+    }
+  }
+}
+
 TEST_F(net_edges, L2_a_listener_outlives_the_run_in_which_tasks_accepted) {
   for (const unsigned procs : {1U, 2U}) {
     scheduler s({.procs = procs});

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// A task is destroyed while it sleeps, because its run has ended, or takes its timer back, while a machine fires it.
+#include <array>
+#include <cstddef>
+
+#include "runq/timer_heap.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+/// Room for a few, in the scenario itself: instead of a std::vector.
+template <class T>
+class short_list {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T& operator[](std::size_t i) { return items_[i]; }
+  [[nodiscard]] T& back() { return items_[size_ - 1]; }
+  void push_back(T item) {
+    require(size_ != items_.size(), "more in the heap than there are");
+    items_[size_++] = item;
+  }
+  void pop_back() { --size_; }
+
+ private:
+  std::array<T, 4> items_{};
+  std::size_t size_ = 0;
+};
+
+using heap_type = timer_heap<atomics, short_list>;
+using instant = heap_type::instant;
+constexpr instant never = heap_type::never;
+
+/// What stays of a task, as the goroutine of production: soon it is another task's.
+struct task_record {
+  atomic<int> woken{0};
+  cell<int> task{1};
+};
+
+/// The frame of a task that sleeps. As sleep_awaiter.
+struct sleeper : heap_type::node {
+  sleeper(heap_type& in, task_record& task, instant due) : who(task) {
+    when = due;
+    fire = [](heap_type::node& n, instant) {
+      task_record& woken = static_cast<sleeper&>(n).who;
+      require(woken.task.get() == 1, "another task was woken");
+      require(woken.woken.exchange(1, std::memory_order::release) == 0, "a task was woken twice");
+      return never;
+    };
+    in.add(*this);
+  }
+  void end(heap_type& in) {
+    task_record& task = who;
+    (void)in.remove(*this);
+    destroy_frame(*this);
+    task.task.set(2);
+  }
+  task_record& who;
+};
+
+// Several tasks sleep. The first of them ends, and its record is used again ‖ machines fire what is due.
+template <unsigned Machines, std::size_t Sleepers>
+struct sleeper_ends final : scenario {
+  sleeper_ends() {
+    for (std::size_t i = 0; i != Sleepers; ++i) frames[i] = &make_frame<sleeper>(heap, tasks[i], instant{1});
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frames[0]->end(heap);
+    } else {
+      (void)heap.fire_due(1);
+    }
+  }
+  void finish() override {
+    require(heap.size() == 0 && heap.earliest() == never, "a task that is gone sleeps, or one that was due");
+    for (std::size_t i = 1; i != Sleepers; ++i) {
+      require(tasks[i].woken.load(std::memory_order::relaxed) == 1, "a task that was due sleeps on");
+      destroy_frame(*frames[i]);
+    }
+  }
+
+  heap_type heap;
+  task_record tasks[Sleepers];
+  sleeper* frames[Sleepers];
+};
+
+// One task sleeps. A machine fires it ‖ another runs the task that was woken, to its end.
+struct sleeper_goes_on final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)heap.fire_due(1);
+    } else {
+      await([this] { return task.woken.load(std::memory_order::acquire) == 1; });
+      destroy_frame(frame);
+    }
+  }
+  void finish() override { require(heap.size() == 0, "a task that is gone sleeps"); }
+
+  heap_type heap;
+  task_record task;
+  sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
+};
+
+// One task sleeps. A machine fires it ‖ another sees that no timer is left: then it sees the task that is runnable.
+struct fired_before_gone final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)heap.fire_due(1);
+    } else if (heap.earliest() == never) {
+      require(task.woken.load(std::memory_order::relaxed) == 1, "there seems to be nothing to do");
+    }
+  }
+  void finish() override { destroy_frame(frame); }
+
+  heap_type heap;
+  task_record task;
+  sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
+};
+
+/// As a ticker: fires again and again until it is taken back.
+struct ticking : heap_type::node {
+  explicit ticking(heap_type& in) {
+    when = 1;
+    fire = [](heap_type::node& n, instant now) {
+      auto& self = static_cast<ticking&>(n);
+      self.ticks.set(self.ticks.get() + 1);
+      return now + 1;
+    };
+    in.add(*this);
+  }
+  cell<int> ticks{0};
+};
+
+// A ticker. A task takes it back and ends ‖ a machine fires it, twice.
+struct ticker_ends final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(heap.remove(frame), "a ticker was not pending");
+      destroy_frame(frame);
+    } else {
+      (void)heap.fire_due(1);
+      (void)heap.fire_due(2);
+    }
+  }
+  void finish() override { require(heap.size() == 0, "a ticker that is gone ticks"); }
+
+  heap_type heap;
+  ticking& frame = make_frame<ticking>(heap);
+};
+
+const bool added[] = {
+    add_case<sleeper_ends<1, 1>>({
+        .name = "timer_heap/sleeper_ends",
+        .property = "a task that ends while it sleeps is not fired, or was, completely: end ‖ fire",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<sleeper_ends<2, 3>>({
+        .name = "timer_heap/sleeper_ends_beside_two",
+        .property = "a task that ends while it sleeps is not fired, or was; others are, once: end ‖ fire ‖ fire",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<sleeper_goes_on>({
+        .name = "timer_heap/sleeper_goes_on",
+        .property = "a task that was woken is not touched any more by who woke it: fire ‖ the task ends",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<fired_before_gone>({
+        .name = "timer_heap/fired_before_gone",
+        .property = "who sees no timer left sees what the last one has done",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+        .mutants = {{"earliest_relaxed", "timer_heap.earliest", std::memory_order::relaxed},
+                    {"publish_relaxed", "timer_heap.publish", std::memory_order::relaxed}},
+    }),
+    add_case<ticker_ends>({
+        .name = "timer_heap/ticker_ends",
+        .property = "a ticker that is taken back was pending, and does not fire any more",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
