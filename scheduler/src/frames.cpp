@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "runq/detail/frames.hpp"
 
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -46,14 +47,27 @@ class pool {
     const std::size_t size = frame_cache::size_of_class(c);
     block* first = nullptr;
     for (std::uint32_t i = 0; i != frame_cache::low; ++i) {
-      if (left_ < size) new_slab();
-      block* const b = ::new (static_cast<void*>(at_)) block{first, nullptr, i + 1};
-      at_ += size;
-      left_ -= size;
+      void* const memory = take(size, first == nullptr);
+      if (memory == nullptr) break;
+      block* const b = ::new (memory) block{first, nullptr, i + 1};
       frame_cache::hide(b, c);
       first = b;
     }
     return first;
+  }
+  // Nullptr when the slab is used up, unless `must`.
+  void* take(std::size_t size, bool must) {
+    const auto alignment = static_cast<std::size_t>(frame_cache::alignment_for(size));
+    void* memory = at_;
+    if (std::align(alignment, size, memory, left_) == nullptr) {
+      if (!must) return nullptr;
+      new_slab();
+      memory = at_;
+      (void)std::align(alignment, size, memory, left_);
+    }
+    at_ = static_cast<char*>(memory) + size;
+    left_ -= size;
+    return memory;
   }
   void new_slab() {
     void* const memory = ::operator new (slab_bytes, std::align_val_t{alignof(slab)});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -253,6 +255,91 @@ TEST(memory, L25_large_frames_work_as_small_ones_do) {
     for (int i = 0; i != 1000; ++i) EXPECT_EQ(co_await large(i), i);
   });
   EXPECT_LE(frame_pool_bytes() - before, 2 * slab);
+}
+
+// g++ notes that it passes over-aligned parameters otherwise than its version 4.5 did.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+template <std::size_t Alignment>
+struct alignas(Alignment) over_aligned {
+  std::array<char, Alignment> bytes{};
+};
+
+/// Whether an object is where its type wants it; the compiler believes that it is, so it must not see what is asked.
+template <class T>
+[[nodiscard]] bool is_aligned(const T& object) {
+  const void* volatile where = &object;
+  return reinterpret_cast<std::uintptr_t>(where) % alignof(T) == 0;
+}
+
+template <std::size_t Alignment>
+struct aligned_frames {
+  using value = over_aligned<Alignment>;
+
+  static task<> has_local() {
+    const value local;
+    co_await runq::yield();
+    EXPECT_TRUE(is_aligned(local));
+  }
+  static task<> has_local_and_others() {
+    std::array<char, Alignment + 100> others{};
+    co_await runq::yield();
+    const value local;
+    co_await runq::yield();
+    EXPECT_TRUE(is_aligned(local));
+    EXPECT_EQ(others[Alignment], 0);
+  }
+  static task<> has_parameter(value parameter) {
+    co_await runq::yield();
+    EXPECT_TRUE(is_aligned(parameter));
+  }
+  static task<value> has_result() {
+    co_await runq::yield();
+    co_return value();
+  }
+  static task<> all() {
+    // Blocks of all places in a batch, fresh and used.
+    for (int i = 0; i != 50; ++i) {
+      std::vector<task<>> some;
+      for (int k = 0; k != 10; ++k) {
+        some.push_back(has_local());
+        some.push_back(has_local_and_others());
+        some.push_back(has_parameter(value()));
+      }
+      for (auto& one : some) co_await one;
+      const value result = co_await has_result();
+      EXPECT_TRUE(is_aligned(result));
+      const value captured;
+      runq::wait_group done;
+      done.add(2);
+      runq::go([captured, &done]() -> task<> {
+        EXPECT_TRUE(is_aligned(captured));
+        co_await runq::yield();
+        EXPECT_TRUE(is_aligned(captured));
+        done.done();
+      });
+      runq::go([captured, &done] {
+        EXPECT_TRUE(is_aligned(captured));
+        done.done();
+      });
+      co_await done.wait();
+    }
+  }
+};
+
+TEST(memory, frames_and_captures_are_aligned_as_their_types_want_it) {
+  runq::run(
+      []() -> task<> {
+        co_await aligned_frames<16>::all();
+        co_await aligned_frames<32>::all();
+        co_await aligned_frames<64>::all();
+        co_await aligned_frames<128>::all();
+        co_await aligned_frames<256>::all();
+        co_await aligned_frames<512>::all();
+        co_await aligned_frames<1024>::all();
+        co_await aligned_frames<4096>::all();
+      },
+      {.procs = 1});
 }
 
 }  // namespace

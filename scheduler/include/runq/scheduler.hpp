@@ -28,6 +28,12 @@ struct closure_of : closure {
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
+  // For an over-aligned F. Its size, which is a multiple of its alignment, says as much: see frame_cache.
+  // NOLINTNEXTLINE(misc-new-delete-overloads): likewise
+  static void* operator new(std::size_t bytes, std::align_val_t) { return allocate_frame(bytes); }
+  static void operator delete(void* memory, std::size_t bytes, std::align_val_t) noexcept {
+    deallocate_frame(memory, bytes);
+  }
   F f;
 };
 

@@ -2,6 +2,7 @@
 // frames: memory for coroutine frames, reused per processor, so that a task costs no call of malloc.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,12 +24,16 @@ namespace runq::detail {
 /// Free blocks of one processor, by size class. What it has too many of goes to a pool that all share, and comes back
 /// from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to `low`. One
 /// thread at a time: the one that holds the processor.
+///
+/// Nobody says how a coroutine's frame is to be aligned. But its size is a multiple of its alignment, so a block is
+/// aligned as well as its size allows: see alignment_for().
 class frame_cache {
  public:
-  static constexpr std::size_t granule = 64;      // bytes: one cache line
-  static constexpr std::size_t largest = 1024;    // bytes: larger frames come from operator new
-  static constexpr std::uint32_t high = 64;       // blocks of one class
-  static constexpr std::uint32_t low = high / 2;  // blocks of one class
+  static constexpr std::size_t granule = 64;         // bytes: one cache line
+  static constexpr std::size_t largest = 1024;       // bytes: larger frames come from operator new
+  static constexpr std::size_t most_aligned = 4096;  // bytes: a page
+  static constexpr std::uint32_t high = 64;          // blocks of one class
+  static constexpr std::uint32_t low = high / 2;     // blocks of one class
   struct block {
     block* next;
     block* next_batch;   // of the first block of a batch in the pool
@@ -41,7 +46,7 @@ class frame_cache {
   ~frame_cache();
 
   [[nodiscard]] void* allocate(std::size_t bytes) {
-    if (bytes > largest) return ::operator new(bytes);
+    if (bytes > largest) return ::operator new(bytes, alignment_for(bytes));
     list& free = lists_[class_of(bytes)];
     if (free.first == nullptr) refill(class_of(bytes));
     block* const b = free.first;
@@ -53,7 +58,7 @@ class frame_cache {
 
   void deallocate(void* memory, std::size_t bytes) noexcept {
     if (bytes > largest) {
-      ::operator delete(memory);
+      ::operator delete(memory, alignment_for(bytes));
       return;
     }
     list& free = lists_[class_of(bytes)];
@@ -64,6 +69,12 @@ class frame_cache {
 
   [[nodiscard]] static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule; }
   [[nodiscard]] static constexpr std::size_t size_of_class(std::size_t c) noexcept { return (c + 1) * granule; }
+
+  /// The largest power of two that divides `bytes`, between what every operator new gives and most_aligned.
+  [[nodiscard]] static constexpr std::align_val_t alignment_for(std::size_t bytes) noexcept {
+    const std::size_t divides = bytes & (~bytes + 1);
+    return std::align_val_t{std::clamp(divides, std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__}, most_aligned)};
+  }
 
   // A free block may not be touched, but for its links: AddressSanitizer is told so.
   static void hide([[maybe_unused]] block* b, [[maybe_unused]] std::size_t c) noexcept {
