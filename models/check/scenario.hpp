@@ -70,6 +70,8 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
+  /// Set by add_case: the source that registers the case.
+  const char* file = "";
   /// Set by add_case: constructs the scenario in `where` (max_scenario_size bytes, aligned to 64).
   scenario* (*construct)(void* where) = nullptr;
 };
@@ -80,7 +82,7 @@ inline constexpr unsigned max_threads = 4;
 /// executions are part of the search's result: litmus tests are judged by them.
 void record_outcome(const char* text) noexcept;
 
-/// All cases linked into this program, in order of registration.
+/// All cases in this program and the modules it has loaded, in order of registration.
 [[nodiscard]] std::vector<case_spec>& cases();
 
 /// Gives a value, such as a task's address, a name for counterexamples: `kind` (a literal) and a number. Meant for
@@ -89,9 +91,10 @@ void name_value(const void* value, const char* kind, int number) noexcept;
 
 /// Registers scenario `S`; meant for a namespace-scope constant in the model's file.
 template <class S>
-bool add_case(case_spec spec) {
+bool add_case(case_spec spec, const char* file = __builtin_FILE()) {
   static_assert(sizeof(S) <= max_scenario_size, "a scenario must be small: an engine builds it for every execution");
   static_assert(alignof(S) <= 64);
+  spec.file = file;
   spec.construct = [](void* where) -> scenario* { return ::new (where) S; };
   cases().push_back(spec);
   return true;

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -176,6 +178,11 @@ void catch_interrupt() {
 }
 
 bool was_interrupted() noexcept { return interrupted != 0; }
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 void usage_error(const std::string& what) {
   fmt::print(stderr, "verify: {}\n", what);

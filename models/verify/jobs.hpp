@@ -43,6 +43,9 @@ std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<
 void catch_interrupt();
 [[nodiscard]] bool was_interrupted() noexcept;
 
+/// What is in a file; empty if it cannot be read.
+[[nodiscard]] std::string read_file(const std::string& path);
+
 /// Prints "verify: …" and ends the process with status 2: the options or the installation are wrong, not the queues.
 [[noreturn]] void usage_error(const std::string& what);
 

@@ -45,6 +45,14 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--update-counts", o.update_counts, "pin the explored counts: models/cases/*/<stem>/counts.txt");
   app.add_flag("--update-ledger", o.update_ledger, "pin the ledger: models/cases/*/<stem>/ledger.json and its page");
   app.add_flag("--list", o.list, "name the cases and what each shows");
+  app.add_option("--targets", o.targets,
+                 "print what must be built first for the other options, and stop; ./kit asks this")
+      ->check(CLI::IsMember({"cases", "mutants"}));
+}
+
+int print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) fmt::print("{}\n", line);
+  return 0;
 }
 
 int list(const json& cases) {
@@ -143,13 +151,16 @@ int main(int argc, char** argv) {
   }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
-  const json cases = cases_of(m.worker);
+  if (o.targets == "cases") return print_lines(cases_targets(o, m));
+  const json cases = cases_of(o, m);
+  if (o.targets == "mutants") return print_lines(mutant_targets(o, m, cases));
   if (o.list) return list(cases);
+
   catch_interrupt();
-  pinned_counts counts(m.cases_dirs);
-  pinned_ledger ledger(m.cases_dirs, m.docs_dir);
+  pinned_counts counts(m.cases);
+  pinned_ledger ledger(m.cases, m.docs_dir);
   report judge(o, m, counts, ledger);
-  if (o.execution != 0 || !o.weaken.empty()) return show_one(o, m, cases, judge);
+  if (o.shows_one()) return show_one(o, m, cases, judge);
   json shard;
   const std::vector<job> jobs = run_or_merge(o, m, cases, judge, shard);
   if (o.update_counts) counts.write();

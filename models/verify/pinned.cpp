@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,11 +13,6 @@ namespace {
 
 using json = nlohmann::json;
 namespace fs = std::filesystem;
-
-[[nodiscard]] std::string read_file(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // The order that a row is about: "[ring.push.publish] release → relaxed".
 [[nodiscard]] std::string row_key(const json& row) {
@@ -59,9 +53,9 @@ no row. A row says nothing about programs larger than the models: see [limits](l
 
 }  // namespace
 
-pinned_counts::pinned_counts(std::map<std::string, std::string> dirs) : dirs_(std::move(dirs)) {
-  for (const auto& [stem, dir] : dirs_) {
-    std::ifstream in(fs::path(dir) / "counts.txt");
+pinned_counts::pinned_counts(std::map<std::string, stem_cases> stems) : stems_(std::move(stems)) {
+  for (const auto& [stem, of_stem] : stems_) {
+    std::ifstream in(fs::path(of_stem.dir) / "counts.txt");
     for (std::string line; std::getline(in, line);) {
       if (line.empty() || line[0] == '#') continue;
       const std::size_t last = line.rfind(' ');
@@ -75,21 +69,28 @@ std::optional<std::uint64_t> pinned_counts::find(const std::string& key) const {
   return it == counts_.end() ? std::nullopt : std::optional(it->second);
 }
 
+std::vector<std::string> pinned_counts::keys() const {
+  std::vector<std::string> all;
+  for (const auto& [key, count] : counts_) all.push_back(key);
+  return all;
+}
+
 void pinned_counts::write() const {
   std::map<std::string, std::string> files;
   for (const auto& [key, count] : counts_) files[key.substr(0, key.find('/'))] += fmt::format("{} {}\n", key, count);
   for (const auto& [stem, lines] : files) {
-    std::ofstream(fs::path(dirs_.at(stem)) / "counts.txt") << "# Executions of each search that ran to completion. A "
-                                                              "change is a failure until somebody has explained it;\n"
-                                                              "# then: ./kit verify --update-counts\n"
-                                                           << lines;
+    std::ofstream(fs::path(stems_.at(stem).dir) / "counts.txt")
+        << "# Executions of each search that ran to completion. A "
+           "change is a failure until somebody has explained it;\n"
+           "# then: ./kit verify --update-counts\n"
+        << lines;
   }
 }
 
-pinned_ledger::pinned_ledger(std::map<std::string, std::string> dirs, std::string docs_dir)
-    : dirs_(std::move(dirs)), page_file_(std::move(docs_dir) + "/memory-orders.md") {
-  for (const auto& [stem, dir] : dirs_) {
-    std::ifstream in(fs::path(dir) / "ledger.json");
+pinned_ledger::pinned_ledger(std::map<std::string, stem_cases> stems, std::string docs_dir)
+    : stems_(std::move(stems)), page_file_(std::move(docs_dir) + "/memory-orders.md") {
+  for (const auto& [stem, of_stem] : stems_) {
+    std::ifstream in(fs::path(of_stem.dir) / "ledger.json");
     if (in) rows_[stem] = json::parse(in);
   }
 }
@@ -115,7 +116,7 @@ std::vector<std::string> pinned_ledger::differences(const std::string& stem, con
 
 void pinned_ledger::write() const {
   for (const auto& [stem, rows] : rows_)
-    std::ofstream(fs::path(dirs_.at(stem)) / "ledger.json") << rows.dump(1) << "\n";
+    std::ofstream(fs::path(stems_.at(stem).dir) / "ledger.json") << rows.dump(1) << "\n";
   std::ofstream(page_file_) << page();
 }
 

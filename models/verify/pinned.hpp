@@ -11,26 +11,30 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plan.hpp"
+
 namespace runq::model {
 
 /// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>".
 class pinned_counts {
  public:
-  /// `dirs`: of each stem, its folder.
-  explicit pinned_counts(std::map<std::string, std::string> dirs);
+  explicit pinned_counts(std::map<std::string, stem_cases> stems);
   [[nodiscard]] std::optional<std::uint64_t> find(const std::string& key) const;
   void set(const std::string& key, std::uint64_t count) { counts_[key] = count; }
+  void forget(const std::string& key) { counts_.erase(key); }
+  /// "<case> <search>" of all that is pinned.
+  [[nodiscard]] std::vector<std::string> keys() const;
   void write() const;
 
  private:
-  std::map<std::string, std::string> dirs_;
+  std::map<std::string, stem_cases> stems_;
   std::map<std::string, std::uint64_t> counts_;
 };
 
 /// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.
 class pinned_ledger {
  public:
-  pinned_ledger(std::map<std::string, std::string> dirs, std::string docs_dir);
+  pinned_ledger(std::map<std::string, stem_cases> stems, std::string docs_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
   /// The differences between the pinned rows of `stem` and `rows`, in words; empty when there are none. Evidence (which
   /// scenario, after how many graphs) may change freely, verdicts may not.
@@ -42,7 +46,7 @@ class pinned_ledger {
   [[nodiscard]] bool page_is_current() const;
 
  private:
-  std::map<std::string, std::string> dirs_;
+  std::map<std::string, stem_cases> stems_;
   std::string page_file_;
   std::map<std::string, nlohmann::json> rows_;
 };

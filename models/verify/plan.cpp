@@ -20,11 +20,6 @@ namespace {
 using json = nlohmann::json;
 namespace fs = std::filesystem;
 
-[[nodiscard]] std::string read_file(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 [[nodiscard]] std::vector<std::string> parts_of(const std::string& line, char separator) {
   std::vector<std::string> parts;
   std::istringstream in(line);
@@ -45,15 +40,20 @@ namespace fs = std::filesystem;
 [[nodiscard]] bool is_litmus(const json& c) { return c.contains("litmus"); }
 [[nodiscard]] bool is_seeded_bug(const json& c) { return c["seeded_bug"].get<bool>(); }
 
-[[nodiscard]] job search_job(const std::string& worker, const json& c, const std::string& engine,
-                             const std::string& label, std::vector<std::string> arguments) {
+[[nodiscard]] std::string stem_of(const json& c) {
+  const std::string name = c["name"];
+  return name.substr(0, name.find('/'));
+}
+
+[[nodiscard]] job search_job(const manifest& m, const json& c, const std::string& engine, const std::string& label,
+                             std::vector<std::string> arguments) {
   job j;
   j.case_name = c["name"];
   j.label = label;
   j.engine = engine;
-  j.worker = worker;
+  j.worker = m.worker;
   j.about = c;
-  j.arguments = {"run", "--case", j.case_name};
+  j.arguments = {"--module", m.cases.at(stem_of(c)).module, "run", "--case", j.case_name};
   j.arguments.insert(j.arguments.end(), arguments.begin(), arguments.end());
   return j;
 }
@@ -62,7 +62,7 @@ namespace fs = std::filesystem;
 void plan_case(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
   const auto add = [&](const char* engine, const std::string& label, std::vector<std::string> arguments, bool pinned) {
     if (!o.wants_engine(engine)) return;
-    job j = search_job(m.worker, c, engine, label, arguments);
+    job j = search_job(m, c, engine, label, arguments);
     for (const std::string& a : arguments) j.replay += (j.replay.empty() ? "" : " ") + a;
     if (pinned) j.counts_key = j.case_name + " " + label;
     jobs.push_back(std::move(j));
@@ -82,7 +82,8 @@ void plan_case(const options& o, const manifest& m, const json& c, std::vector<j
 void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
   if (!o.wants_engine("genmc") || m.genmc.empty()) return;
   for (const char* model : {"rc11", "imm"}) {
-    job j = search_job(m.python, c, "genmc", model, {});
+    job j = search_job(m, c, "genmc", model, {});
+    j.worker = m.python;
     j.arguments = {
         m.models_dir + "/genmc/run_genmc.py", "--genmc", m.genmc, "--case", j.case_name, "--model", model, "--seconds",
         o.budget == "full" ? "3600" : "20"};
@@ -92,13 +93,13 @@ void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<
 }
 
 void plan_litmus(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m.worker, c, "all", "litmus", {"--search", "litmus"});
+  job j = search_job(m, c, "all", "litmus", {"--search", "litmus"});
   j.expect = job::expectation::litmus;
   jobs.push_back(std::move(j));
 }
 
 void plan_seeded_bug(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m.worker, c, "exact", "seeded bug", {"--search", "mutant"});
+  job j = search_job(m, c, "exact", "seeded bug", {"--search", "mutant"});
   j.expect = job::expectation::fail;
   jobs.push_back(std::move(j));
 }
@@ -106,7 +107,7 @@ void plan_seeded_bug(const manifest& m, const json& c, std::vector<job>& jobs) {
 void plan_order_mutants(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
   for (const json& mutant : c["mutants"]) {
     if (!o.wants_mutant(mutant["name"])) continue;
-    job j = search_job(m.worker, c, "exact", mutant["name"],
+    job j = search_job(m, c, "exact", mutant["name"],
                        {"--search", "mutant", "--site", mutant["site"], "--order", mutant["weaker"], "--arg",
                         std::to_string(mutant["arg"].get<int>())});
     j.expect = job::expectation::fail;
@@ -115,24 +116,38 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
   }
 }
 
+// Whether one of the cases that the options ask for is among those that must notice the mutant.
+[[nodiscard]] bool is_noticed_by_wanted(const source_mutant& mutant, const options& o, const json& cases) {
+  return std::any_of(cases.begin(), cases.end(), [&](const json& c) {
+    if (!o.wants(c["name"])) return false;
+    const std::string file = stem_of(c) + "/" + fs::path(c["file"].get<std::string>()).stem().string();
+    return std::find(mutant.killers.begin(), mutant.killers.end(), file) != mutant.killers.end();
+  });
+}
+
+[[nodiscard]] std::vector<source_mutant> mutants_wanted(const options& o, const manifest& m, const json& cases) {
+  std::vector<source_mutant> wanted;
+  if (!o.wants_engine("exact")) return wanted;
+  std::copy_if(m.mutants.begin(), m.mutants.end(), std::back_inserter(wanted), [&](const source_mutant& mutant) {
+    return o.wants_mutant(fs::path(mutant.file).stem()) &&
+           (o.wants(mutant.name()) || is_noticed_by_wanted(mutant, o, cases));
+  });
+  return wanted;
+}
+
 // One job per source mutant: its cases are tried until one fails.
-void plan_source_mutants(const options& o, const manifest& m, std::vector<job>& jobs) {
-  for (const source_mutant& mutant : m.mutants) {
-    const std::string stem = fs::path(mutant.file).parent_path().parent_path().filename();
-    const std::string name = fs::path(mutant.file).stem();
-    if (!o.wants_mutant(name)) continue;
-    const json cases = cases_of(mutant.worker);
-    const bool wanted = o.wants(stem + "/" + name) ||
-                        std::any_of(cases.begin(), cases.end(), [&](const json& c) { return o.wants(c["name"]); });
-    if (!wanted) continue;
+void plan_source_mutants(const options& o, const manifest& m, const json& cases, std::vector<job>& jobs) {
+  for (const source_mutant& mutant : mutants_wanted(o, m, cases)) {
     job j;
-    j.case_name = stem + "/" + name;
+    j.case_name = mutant.name();
     j.label = "in the source";
     j.engine = "exact";
     j.expect = job::expectation::fail;
-    j.worker = mutant.worker;
-    j.arguments = {"run", "--case", "*"};
-    if (const std::string status = read_file(mutant.status); status != "applied") {
+    j.worker = m.worker;
+    j.arguments = {"--module", mutant.module, "run", "--case", "*"};
+    if (!fs::exists(mutant.module)) {
+      j.broken = mutant.module + " is not built; ./kit verify builds it";
+    } else if (const std::string status = read_file(mutant.status); status != "applied") {
       j.broken = fmt::format("{} does not apply: {}", mutant.file, status);
     }
     jobs.push_back(std::move(j));
@@ -140,23 +155,34 @@ void plan_source_mutants(const options& o, const manifest& m, std::vector<job>& 
 }
 
 void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m.worker, c, "exact", "progress", {"--search", "progress"});
+  job j = search_job(m, c, "exact", "progress", {"--search", "progress"});
   j.expect = job::expectation::progress;
   jobs.push_back(std::move(j));
 }
 
-void plan_ledger(const manifest& m, std::vector<job>& jobs) {
+// The modules that the options need, then `arguments`.
+[[nodiscard]] std::vector<std::string> with_modules(const options& o, const manifest& m,
+                                                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> all;
+  for (const auto& [stem, of_stem] : m.cases) {
+    if (o.wants_stem(stem)) all.insert(all.end(), {"--module", of_stem.module});
+  }
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
   for (const std::string& dir : m.headers_dirs) {
     for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
       const fs::path& header = entry.path();
-      if (!entry.is_regular_file() || !m.cases_dirs.contains(header.stem())) continue;  // no models
+      if (!entry.is_regular_file() || !m.cases.contains(header.stem())) continue;  // no models
       job j;
       j.case_name = header.stem();
       j.label = "ledger";
       j.engine = "exact";
       j.expect = job::expectation::ledger;
       j.worker = m.worker;
-      j.arguments = {"ledger", "--header", header.string()};
+      j.arguments = with_modules(o, m, {"ledger", "--header", header.string()});
       jobs.push_back(std::move(j));
     }
   }
@@ -166,6 +192,12 @@ void plan_ledger(const manifest& m, std::vector<job>& jobs) {
 
 bool options::wants(const std::string& case_name) const {
   return fnmatch(case_glob.c_str(), case_name.c_str(), 0) == 0;
+}
+
+bool options::wants_stem(const std::string& stem) const {
+  const std::size_t slash = case_glob.find('/');
+  if (slash == std::string::npos || update_ledger) return true;
+  return fnmatch(case_glob.substr(0, slash).c_str(), stem.c_str(), 0) == 0;
 }
 
 bool options::wants_mutant(const std::string& name) const {
@@ -183,19 +215,52 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
     if (fields[0] == "headers") m.headers_dirs = parts_of(fields[1], ':');
-    if (fields[0] == "cases" && fields.size() == 3) m.cases_dirs[fields[1]] = fields[2];
+    if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3]};
     if (fields[0] == "python") m.python = fields[1];
-    if (fields[0] == "mutant" && fields.size() == 4) m.mutants.push_back({fields[1], fields[2], fields[3]});
+    if (fields[0] == "mutant" && fields.size() == 6) {
+      m.mutants.push_back({fields[1], fields[2], fields[3], fields[4], parts_of(fields[5], ' ')});
+    }
   }
   m.genmc = find_on_path("genmc");
   return m;
 }
 
-json cases_of(const std::string& worker) {
-  const std::string text = output_of(worker, {"list"});
+std::string source_mutant::name() const {
+  const fs::path path = file;
+  return path.parent_path().parent_path().filename().string() + "/" + path.stem().string();
+}
+
+json cases_of(const options& o, const manifest& m) {
+  for (const auto& [stem, of_stem] : m.cases) {
+    if (o.wants_stem(stem) && !fs::exists(of_stem.module)) {
+      usage_error(of_stem.module + " is not built; ./kit verify builds it");
+    }
+  }
+  const std::string text = output_of(m.worker, with_modules(o, m, {"list"}));
   json cases = json::parse(text, nullptr, false);
-  if (!cases.is_array()) usage_error("cannot list the cases of " + worker);
+  if (!cases.is_array()) usage_error("cannot list the cases of " + m.worker + ": " + text);
+  for (const json& c : cases) {
+    if (const fs::path file = c["file"]; file.parent_path().filename() != stem_of(c)) {
+      usage_error(fmt::format("the case {} is registered in {}: its name must begin with the folder's",
+                              c["name"].get<std::string>(), file.string()));
+    }
+  }
   return cases;
+}
+
+std::vector<std::string> cases_targets(const options& o, const manifest& m) {
+  std::vector<std::string> targets;
+  for (const auto& [stem, of_stem] : m.cases) {
+    if (o.wants_stem(stem)) targets.push_back("cases_" + stem);
+  }
+  return targets;
+}
+
+std::vector<std::string> mutant_targets(const options& o, const manifest& m, const json& cases) {
+  std::vector<std::string> targets;
+  if (o.list || o.shows_one() || !o.merge.empty()) return targets;
+  for (const source_mutant& mutant : mutants_wanted(o, m, cases)) targets.push_back(mutant.target);
+  return targets;
 }
 
 std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
@@ -221,9 +286,9 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     }
     if (!only_mutants) each(is_seeded_bug, [&](const json& c) { plan_seeded_bug(m, c, jobs); });
     each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
-    plan_source_mutants(o, m, jobs);
+    plan_source_mutants(o, m, cases, jobs);
   }
-  if (o.whole() || o.update_ledger) plan_ledger(m, jobs);
+  if (o.whole() || o.update_ledger) plan_ledger(o, m, jobs);
   return jobs;
 }
 
@@ -243,7 +308,7 @@ job plan_one(const options& o, const manifest& m, const json& cases) {
       arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
       changed = fmt::format("[{}] {}", o.weaken.substr(0, colon), o.weaken.substr(colon + 1));
     }
-    job j = search_job(m.worker, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
+    job j = search_job(m, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
     j.changed = changed;
     return j;
   }

@@ -31,18 +31,32 @@ struct options {
   bool update_counts = false;
   bool update_ledger = false;
   bool list = false;
+  std::string targets;  ///< "cases" or "mutants": what must be built for the other options
 
   [[nodiscard]] bool wants(const std::string& case_name) const;
+  /// Whether a case of this stem may be wanted.
+  [[nodiscard]] bool wants_stem(const std::string& stem) const;
+  /// --execution or --weaken.
+  [[nodiscard]] bool shows_one() const { return execution != 0 || !weaken.empty(); }
   [[nodiscard]] bool wants_engine(const std::string& name) const { return engine.empty() || engine == name; }
   [[nodiscard]] bool wants_mutant(const std::string& name) const;
   /// Whether everything is asked for: only then are the ledger and the corpus judged as a whole.
   [[nodiscard]] bool whole() const { return case_glob == "*" && engine.empty() && mutant_glob.empty(); }
 };
 
+/// The cases of one stem.
+struct stem_cases {
+  std::string dir;     ///< their sources, and what is pinned of them
+  std::string module;  ///< shared object, over the shipped headers
+};
+
 struct source_mutant {
-  std::string worker;  ///< program
-  std::string status;  ///< file: "applied", or why not
-  std::string file;    ///< the .mutant file
+  std::string target;                      ///< what to build
+  std::string module;                      ///< shared object: its killers over the mutated header
+  std::string status;                      ///< file: "applied", or why not
+  std::string file;                        ///< the .mutant file
+  std::vector<std::string> killers;        ///< sources of the cases that must notice: "ring/push_vs_steal"
+  [[nodiscard]] std::string name() const;  ///< "ring/takes_all"
 };
 
 /// What the build wrote: models/CMakeLists.txt.
@@ -51,7 +65,7 @@ struct manifest {
   std::string models_dir;
   std::string docs_dir;
   std::vector<std::string> headers_dirs;
-  std::map<std::string, std::string> cases_dirs;  ///< of each stem: where its cases are, and what is pinned of them
+  std::map<std::string, stem_cases> cases;  ///< by stem
   std::string python;
   std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent
   std::vector<source_mutant> mutants;
@@ -59,8 +73,12 @@ struct manifest {
 
 [[nodiscard]] manifest read_manifest(const std::string& path);
 
-/// The cases that a worker has, as it describes them.
-[[nodiscard]] nlohmann::json cases_of(const std::string& worker);
+/// The cases of all stems that the options may ask about, as the worker describes them.
+[[nodiscard]] nlohmann::json cases_of(const options& o, const manifest& m);
+
+/// What must be built for cases_of(), and then for plan().
+[[nodiscard]] std::vector<std::string> cases_targets(const options& o, const manifest& m);
+[[nodiscard]] std::vector<std::string> mutant_targets(const options& o, const manifest& m, const nlohmann::json& cases);
 
 /// All jobs that the options ask for: litmus, models, corpus, mutants, ledger, in this order.
 [[nodiscard]] std::vector<job> plan(const options& o, const manifest& m, const nlohmann::json& cases);

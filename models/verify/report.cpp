@@ -135,6 +135,7 @@ void report::judge_genmc(job& j) {
 
 bool report::count_is_pinned(job& j) {
   if (j.counts_key.empty()) return true;
+  counted_.insert(j.case_name);
   const auto executions = j.result["executions"].get<std::uint64_t>();
   if (options_.update_counts) {
     counts_.set(j.counts_key, executions);
@@ -148,6 +149,19 @@ bool report::count_is_pinned(job& j) {
                    : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts", j.label,
                                  executions, unit(j)));
   return false;
+}
+
+void report::judge_pinned_that_did_not_run() {
+  for (const std::string& key : counts_.keys()) {
+    const std::string name = key.substr(0, key.find(' '));
+    if (!options_.wants(name) || counted_.contains(name)) continue;
+    if (options_.update_counts) {
+      counts_.forget(key);
+    } else {
+      problem(name, "FAIL it is pinned (" + key.substr(name.size() + 1) +
+                        "), but did not run: is its case gone? Then ./kit verify --update-counts");
+    }
+  }
 }
 
 void report::judge_must_fail(job& j) {
@@ -255,6 +269,8 @@ void report::judge_ledger(job& j) {
 }
 
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
+  const bool all_searches = options_.engine.empty() && options_.mutant_glob.empty() && options_.shard.empty();
+  if (all_searches && done == planned) judge_pinned_that_did_not_run();
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
     problem("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
   }

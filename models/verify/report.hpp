@@ -38,6 +38,8 @@ class report {
   void judge_progress(job& j);
   void judge_ledger(job& j);
   [[nodiscard]] bool count_is_pinned(job& j);
+  // Fails for every case that is pinned and was asked for, but of which no search was made.
+  void judge_pinned_that_did_not_run();
 
   // The one place where a search gets its verdict; what is printed, --json and --html all say this one.
   static void settle(job& j, const char* outcome, const std::string& verdict);
@@ -55,6 +57,7 @@ class report {
   pinned_ledger& ledger_;
   const bool genmc_absent_;
   std::set<std::string> exact_failed_;  ///< cases
+  std::set<std::string> counted_;       ///< cases of which a search was made whose count is pinned
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A worker: a program with some cases linked in, which runs one search and prints its result as one line of JSON. The
-// runner (verify_main.cpp) starts workers; a crash of one is the verdict of one search.
+// A worker: loads cases, runs one search and prints its result as one line of JSON. The runner (main.cpp) starts
+// workers; a crash of one is the verdict of one search.
 //
+//   --module FILE …           shared objects with cases; before one of:
 //   list                      the cases, as a JSON array
 //   ledger --header FILE      the order ledger of that header; prints its result like a search
 //   run --case NAME …         one search ("*": all cases, until the exact engine finds a failure)
@@ -12,6 +13,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "counterexample.hpp"
@@ -42,8 +44,14 @@ using json = nlohmann::json;
   relacy_budget full = c.full;
   if (full.bound == 0) full.bound = c.quick.bound + 1;
   full.full |= c.quick.full;
-  json j = {{"name", c.name},        {"property", c.property}, {"threads", c.threads},      {"quick", to_json(c.quick)},
-            {"full", to_json(full)}, {"mutants", mutants},     {"seeded_bug", c.seeded_bug}};
+  json j = {{"name", c.name},
+            {"file", c.file},
+            {"property", c.property},
+            {"threads", c.threads},
+            {"quick", to_json(c.quick)},
+            {"full", to_json(full)},
+            {"mutants", mutants},
+            {"seeded_bug", c.seeded_bug}};
   if (c.progress != progress_claim::none) {
     j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
   }
@@ -159,6 +167,11 @@ void print_progress(std::uint64_t executions) {
   stop("no operation is called [" + name + "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
 }
 
+// The cases of a module register themselves while it is loaded; it stays for ever.
+void load(const std::string& module) {
+  if (dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) stop(std::string("cannot load cases: ") + dlerror());
+}
+
 struct request {
   std::string name;
   std::string search = "exhaustive";
@@ -238,6 +251,8 @@ void add_run_options(CLI::App& command, request& r) {
 int main(int argc, char** argv) {
   CLI::App app{"Runs one search over one case; ./kit verify starts this program"};
   app.require_subcommand(1);
+  std::vector<std::string> modules;
+  app.add_option("--module", modules, "load cases from this shared object")->allow_extra_args(false);
   app.add_subcommand("list", "print the cases as JSON");
   CLI::App* const run_command = app.add_subcommand("run", "run one search");
   request r;
@@ -247,6 +262,7 @@ int main(int argc, char** argv) {
   ledger_command->add_option("--header", header)->required();
   CLI11_PARSE(app, argc, argv);
   r.relacy.show = r.exact.show_execution;
+  for (const std::string& module : modules) load(module);
 
   source_index sources;
   if (app.got_subcommand("list")) {

@@ -30,7 +30,7 @@ namespace {
   return named.empty() ? plain_value(number(event, key)) : named;
 }
 
-[[nodiscard]] bool has_order(const std::string& kind) {
+[[nodiscard]] bool has_an_order(const std::string& kind) {
   return is_one_of(kind, {"load", "store", "rmw", "cas ok", "cas failed", "fence"});
 }
 
@@ -49,13 +49,13 @@ namespace {
   if (event.contains("thread") && event["thread"].is_number_integer()) s.thread = event["thread"].get<int>();
   s.file = text(event, "file");
   s.line = number(event, "line");
-  if (has_order(s.kind)) s.order = text(event, "order");
+  if (has_an_order(s.kind)) s.order = text(event, "order");
   s.location = number(event, "location");
   s.value = value_of(event, "value");
   s.written = value_of(event, "written");
   s.stale = flag(event, "stale");
   if (s.stale) s.newest = value_of(event, "newest");
-  s.site = has_order(s.kind) ? site_name(text(event, "site")) : "";
+  s.site = has_an_order(s.kind) ? site_name(text(event, "site")) : "";
   s.source = text(event, "text");
   return s;
 }

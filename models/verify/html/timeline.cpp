@@ -14,11 +14,11 @@ namespace runq::model::html {
 
 namespace {
 
-constexpr std::string_view script =
+constexpr std::string_view timeline_script =
 #include "timeline.js.inc"
     ;
 
-constexpr std::string_view legend = R"(
+constexpr std::string_view timeline_legend = R"(
 <details class="legend" open><summary>How to read this</summary>
 <p>Time runs downwards; each box is one step of one thread, and its number is that of the text form. A step names the
 variable (<b>v3</b>; beside it what the source calls it), the value read (→) or written (←), and the memory order as
@@ -87,8 +87,8 @@ class page {
     const std::string title = text(search_, "case") + " · " + label_of(search_);
     const std::string body =
         fmt::format("<nav><a href=\"index.html\">all results</a></nav>\n<h1>{}</h1>\n{}{}{}{}{}{}", escaped(title),
-                    facts(), controls(), construction(), chart(), legend, as_text());
-    return document(title, body, script);
+                    facts(), controls(), construction(), chart(), timeline_legend, as_text());
+    return document(title, body, timeline_script);
   }
 
  private:
