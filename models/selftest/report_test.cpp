@@ -90,13 +90,14 @@ class judgements : public testing::Test {
   }
   ~judgements() override { fs::remove_all(dir_); }
 
-  said judge(std::vector<job> jobs) {
+  // `glob`: the cases that were asked for; of those that are pinned all must have run.
+  said judge(std::vector<job> jobs, const std::string& glob = "ring/pinned of another run") {
     options o;
-    o.case_glob = "ring/*";
+    o.case_glob = glob;
     manifest m;
     m.models_dir = dir_;
-    pinned_counts counts({{"ring", dir_ / "ring"}});
-    pinned_ledger orders({{"ring", dir_ / "ring"}}, dir_);
+    pinned_counts counts({{"ring", {dir_ / "ring", ""}}});
+    pinned_ledger orders({{"ring", {dir_ / "ring", ""}}}, dir_);
     report judge(o, m, counts, orders);
     testing::internal::CaptureStdout();
     for (job& j : jobs) judge(j);
@@ -150,6 +151,15 @@ TEST_F(judgements, a_count_that_is_not_pinned_fails_on_the_page) {
                         search("ring/other", "exact", "exhaustive", found("none", "exhaustive")),
                         search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))}),
                  1, 3, 2);
+}
+
+TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
+  const said s = judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, "ring/*");
+  expect_all_say(s, 1, 1, 1);
+  EXPECT_NE(s.text.find("ring/other"), std::string::npos) << s.text;
+  EXPECT_NE(s.page.find("did not run"), std::string::npos);
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, "ring/p*"), 1, 1,
+                 0);
 }
 
 TEST_F(judgements, what_fails_fails_on_the_page) {

@@ -61,6 +61,7 @@ report::report(const options& o, const manifest& m, pinned_counts& counts, pinne
       waiting_(count_waiting(m.models_dir)) {}
 
 void report::operator()(job& j) {
+  if (!j.counts_key.empty()) counted_.insert(j.case_name);
   if (j.result.contains("error") && j.engine != "genmc") {
     failed(j, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
   } else {
@@ -135,7 +136,6 @@ void report::judge_genmc(job& j) {
 
 bool report::count_is_pinned(job& j) {
   if (j.counts_key.empty()) return true;
-  counted_.insert(j.case_name);
   const auto executions = j.result["executions"].get<std::uint64_t>();
   if (options_.update_counts) {
     counts_.set(j.counts_key, executions);
