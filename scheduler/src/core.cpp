@@ -3,7 +3,6 @@
 #include "runq/detail/core.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -270,13 +269,16 @@ void frame::destroy_children() noexcept {
 // From attach() to detach().
 class core::attached {
  public:
-  explicit attached(core& at) noexcept : at_(at) { at_.attach(); }
+  explicit attached(core& at) noexcept : at_(&at) { at.attach(); }
   attached(const attached&) = delete;
   attached& operator=(const attached&) = delete;
-  ~attached() { at_.detach(); }
+  ~attached() { let_go(); }
+  void let_go() {
+    if (at_ != nullptr) std::exchange(at_, nullptr)->detach();
+  }
 
  private:
-  core& at_;
+  core* at_;
 };
 
 // From begin_to_wait() to end_to_wait().
@@ -293,11 +295,11 @@ class core::waiting_turn {
 
 void core::run_main(new_task main) {
   // As a handle does: no deadlock while the main task is awaited, or counted, but in no queue yet.
-  std::optional<attached> handle(std::in_place, *this);
+  attached handle(*this);
   const waiting_turn turn(*this, awaited::main);
   main.root_->how = role::main;
   spawn_outside(1, std::move(main), "main");
-  handle.reset();
+  handle.let_go();
   await();
   stop();
   // Ready for the next run.
