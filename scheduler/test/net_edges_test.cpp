@@ -480,8 +480,8 @@ TEST_F(net_edges, S13_several_acceptors_lose_no_connection) {
               while (error == 0) {
                 try {
                   stream server = co_await l.accept();
-                  co_await write_text(server, "x");
                   ++served;
+                  co_await write_text(server, "x");
                 } catch (const std::system_error& e) {
                   error = e.code().value();
                 }
