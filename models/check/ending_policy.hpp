@@ -12,6 +12,8 @@ namespace runq::model {
 class record {
  public:
   [[nodiscard]] bool woken() const { return woken_.load(std::memory_order::acquire) != 0; }
+  /// By the task itself: it does not have to wait, and gives way.
+  void gives_way() { woken_.store(1, std::memory_order::relaxed); }
 
  private:
   friend struct ending_policy;

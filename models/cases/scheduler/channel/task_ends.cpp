@@ -95,7 +95,141 @@ struct sender_ends final : scenario {
   waiting_sender* second = nullptr;
 };
 
+// No buffer. Of two tasks that wait to receive the first ends ‖ somebody sends 1 ‖ somebody sends 2.
+struct receiver_ends_vs_senders final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first.end(channel);
+    } else {
+      sent[index - 1] = try_send(channel, static_cast<int>(index)) == channel_result::done;
+    }
+  }
+  void finish() override {
+    require(tasks[1].woken(), "a task waits to receive beside somebody who sends");
+    require(sent[0] + sent[1] == tasks[0].woken() + 1, "a value was sent that nobody received");
+    const int got = second.value ? second.value->number() : 0;
+    require(got != 0 && sent[got - 1], "a value was received that nobody sent");
+    second.end(channel);
+    require(try_send(channel, 3) == channel_result::waits, "a task that is gone has received");
+  }
+
+  ending_channel channel{0};
+  record tasks[2];
+  waiting_receiver& first = make_frame<waiting_receiver>(channel, tasks[0]);
+  waiting_receiver& second = make_frame<waiting_receiver>(channel, tasks[1]);
+  bool sent[2] = {false, false};
+};
+
+// A buffer of one, with 1, and two tasks that wait to send. The first of them ends ‖ the channel is closed ‖ somebody
+// receives.
+struct sender_ends_vs_close final : scenario {
+  sender_ends_vs_close() {
+    require(try_send(channel, 1) == channel_result::done, "an empty channel took no value");
+    first = &make_frame<waiting_sender>(channel, 2, tasks[0]);
+    second = &make_frame<waiting_sender>(channel, 3, tasks[1]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first->end(channel);
+    } else if (index == 1) {
+      require(channel.close(), "the channel was closed already");
+    } else {
+      require(receive() == 1, "the oldest value was not received first");
+    }
+  }
+  void finish() override {
+    require(tasks[1].woken(), "a task waits at a closed channel");
+    const bool second_sent = second->node.ok.get();
+    const int left = receive();
+    require((left == 3) == second_sent, "a task that is told that it has sent has not, or the other way round");
+    require(left == 0 || left == 3 || (left == 2 && tasks[0].woken()), "a value came from nowhere");
+    require(receive() == 0, "two values came from a buffer of one");
+    second->end(channel);
+  }
+  [[nodiscard]] int receive() {
+    std::optional<parcel> value;
+    return channel.receive(value) == channel_result::done ? value->number() : 0;
+  }
+
+  ending_channel channel{1};
+  record tasks[2];
+  waiting_sender* first = nullptr;
+  waiting_sender* second = nullptr;
+};
+
+// Tasks wait to receive, three of them. Somebody sends to the first ‖ when he has, the channel goes, and then the tasks
+// end: the second and third have nothing to leave.
+struct channel_goes_first final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(try_send(*channel, 1) == channel_result::done, "somebody waits to receive, and nothing could be sent");
+      through.store(1, std::memory_order::release);
+    } else {
+      await([this] { return through.load(std::memory_order::acquire) != 0; });
+      destroy_frame(*channel);
+      for (waiting_receiver* const f : frames) f->end(*channel);
+    }
+  }
+  void finish() override {
+    require(tasks[0].woken() && !tasks[1].woken() && !tasks[2].woken(), "not just one task was woken");
+  }
+
+  ending_channel* channel = &make_frame<ending_channel>(std::size_t{0});
+  record tasks[3];
+  waiting_receiver* frames[3] = {&make_frame<waiting_receiver>(*channel, tasks[0]),
+                                 &make_frame<waiting_receiver>(*channel, tasks[1]),
+                                 &make_frame<waiting_receiver>(*channel, tasks[2])};
+  atomic<int> through{0};
+};
+
+// The same with tasks that wait to send, and somebody who receives.
+struct channel_goes_before_senders final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      std::optional<parcel> value;
+      require(channel->receive(value) == channel_result::done, "somebody waits to send, and nothing was received");
+      through.store(1, std::memory_order::release);
+    } else {
+      await([this] { return through.load(std::memory_order::acquire) != 0; });
+      destroy_frame(*channel);
+      for (waiting_sender* const f : frames) f->end(*channel);
+    }
+  }
+  void finish() override { require(tasks[0].woken() && !tasks[1].woken(), "not just one task was woken"); }
+
+  ending_channel* channel = &make_frame<ending_channel>(std::size_t{0});
+  record tasks[2];
+  waiting_sender* frames[2] = {&make_frame<waiting_sender>(*channel, 1, tasks[0]),
+                               &make_frame<waiting_sender>(*channel, 2, tasks[1])};
+  atomic<int> through{0};
+};
+
 const bool added[] = {
+    add_case<receiver_ends_vs_senders>({
+        .name = "channel/receiver_ends_vs_senders",
+        .property = "a receiver that ends where it waits leaves the next one its turn: end ‖ send ‖ send",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<sender_ends_vs_close>({
+        .name = "channel/sender_ends_vs_close",
+        .property =
+            "a sender that ends where it waits has sent, or left, or was told of the close: end ‖ close ‖ receive",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<channel_goes_first>({
+        .name = "channel/goes_before_receivers",
+        .property = "a channel that goes forgets the tasks that wait to receive, and they end after it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<channel_goes_before_senders>({
+        .name = "channel/goes_before_senders",
+        .property = "a channel that goes forgets the tasks that wait to send, and they end after it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
     add_case<receiver_ends>({
         .name = "channel/receiver_ends",
         .property = "a receiver that ends where it waits takes one value or none, and is in no list: end ‖ send",

@@ -16,8 +16,9 @@ struct waiting_task {
     node.who.set(&task);
     require(!on.lock_or_wait(node), "a held mutex is free");
   }
+  explicit waiting_task(record& task) { node.who.set(&task); }
   void end(ending_mutex& on) {
-    on.leave(node);
+    if (node.who.get() != nullptr) on.leave(node);
     destroy_frame(*this);
   }
   runq::detail::waiter<ending_policy> node;
@@ -50,7 +51,161 @@ struct waiter_ends final : scenario {
   waiting_task* second = nullptr;
 };
 
+// The mutex is held, three tasks wait. The first and the second end ‖ the holder unlocks it.
+struct two_waiters_end final : scenario {
+  two_waiters_end() {
+    require(lock.try_lock(), "a new mutex is not free");
+    for (int i = 0; i != 3; ++i) frames[i] = &make_frame<waiting_task>(lock, tasks[i]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frames[0]->end(lock);
+      frames[1]->end(lock);
+    } else {
+      require(lock.unlock(), "a held mutex is free");
+    }
+  }
+  void finish() override {
+    require(tasks[2].woken(), "a task that is gone has the mutex");
+    frames[2]->end(lock);
+    require(lock.try_lock(), "a task that is gone has the mutex");
+  }
+
+  ending_mutex lock;
+  record tasks[3];
+  waiting_task* frames[3] = {};
+};
+
+// A task has taken the mutex without waiting, gives way before it goes on, and ends there ‖ another one takes the mutex
+// or waits for it ‖ so does a third.
+struct ends_where_it_gives_way final : scenario {
+  ends_where_it_gives_way() {
+    require(lock.lock_or_wait(frame.node), "a new mutex is not free");
+    tasks[0].gives_way();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end(lock);
+    } else {
+      others[index - 1] = &make_frame<waiting_task>(tasks[index]);
+      has_it[index - 1] = lock.lock_or_wait(others[index - 1]->node);
+    }
+  }
+  void finish() override {
+    const int first = has_it[0] || tasks[1].woken() ? 0 : 1;
+    require(has_it[first] || tasks[first + 1].woken(), "a task that is gone has the mutex");
+    if (has_it[first]) tasks[first + 1].gives_way();
+    others[first]->end(lock);
+    require(tasks[2 - first].woken(), "two tasks have the mutex, or a task that is gone");
+    others[1 - first]->end(lock);
+    require(lock.try_lock(), "a task that is gone has the mutex");
+  }
+
+  ending_mutex lock;
+  record tasks[3];
+  waiting_task& frame = make_frame<waiting_task>(tasks[0]);
+  waiting_task* others[2] = {};
+  bool has_it[2] = {false, false};
+};
+
+// The mutex goes before the tasks that deal with it end. The holder unlocks it: the first of two has it ‖ then it goes,
+// before or after the first has ended, or gone on and then ended; the second has been handed it, or not.
+enum class first_one { stays, ends, goes_on };
+template <first_one First>
+struct mutex_goes_first final : scenario {
+  mutex_goes_first() {
+    require(lock->try_lock(), "a new mutex is not free");
+    for (int i = 0; i != 2; ++i) frames[i] = &make_frame<waiting_task>(*lock, tasks[i]);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(lock->unlock(), "a held mutex is free");
+      through.store(1, std::memory_order::release);
+      return;
+    }
+    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    if (First == first_one::goes_on) {
+      lock->arrived();
+      frames[0]->node.who.set(nullptr);
+    }
+    if (First != first_one::stays) frames[0]->end(*lock);
+    destroy_frame(*lock);
+    if (First == first_one::stays) frames[0]->end(*lock);
+    frames[1]->end(*lock);
+  }
+  void finish() override {
+    require(tasks[0].woken(), "the mutex was not handed over");
+    require(tasks[1].woken() == (First == first_one::ends),
+            "the mutex was handed on by nobody, or kept by a task that is gone");
+  }
+
+  ending_mutex* lock = &make_frame<ending_mutex>();
+  record tasks[2];
+  waiting_task* frames[2] = {};
+  atomic<int> through{0};
+};
+
+// A task has taken the mutex without waiting, and gives way. The mutex goes, then the task ‖ before that another one
+// has looked whether the mutex is free.
+struct mutex_goes_before_who_gives_way final : scenario {
+  mutex_goes_before_who_gives_way() {
+    require(lock->lock_or_wait(frame.node), "a new mutex is not free");
+    task.gives_way();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(!lock->try_lock(), "two tasks have the mutex");
+      through.store(1, std::memory_order::release);
+      return;
+    }
+    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    destroy_frame(*lock);
+    frame.end(*lock);
+  }
+
+  ending_mutex* lock = &make_frame<ending_mutex>();
+  record task;
+  waiting_task& frame = make_frame<waiting_task>(task);
+  atomic<int> through{0};
+};
+
 const bool added[] = {
+    add_case<two_waiters_end>({
+        .name = "mutex/two_waiters_end",
+        .property = "tasks that end where they wait pass on what they were handed, to one that does not end",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<ends_where_it_gives_way>({
+        .name = "mutex/ends_where_it_gives_way",
+        .property = "a task that has the mutex and ends where it gives way passes it on: end ‖ lock ‖ lock",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<mutex_goes_first<first_one::stays>>({
+        .name = "mutex/goes_first",
+        .property = "a mutex that goes forgets who was handed it and who waits, and they end after it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<mutex_goes_first<first_one::ends>>({
+        .name = "mutex/goes_after_the_first",
+        .property = "a mutex goes after a task that was handed it has ended, and passed it on",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<mutex_goes_first<first_one::goes_on>>({
+        .name = "mutex/goes_after_the_holder",
+        .property = "a mutex goes after a task that was handed it, went on and ended with it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<mutex_goes_before_who_gives_way>({
+        .name = "mutex/goes_before_who_gives_way",
+        .property = "a mutex that goes forgets a task that took it without waiting and has not gone on",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
     add_case<waiter_ends>({
         .name = "mutex/waiter_ends",
         .property = "a task that ends where it waits has left, or passes on what it was handed: end ‖ unlock",

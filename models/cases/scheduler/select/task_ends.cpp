@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A task is destroyed where it waits at several channels, because its run has ended, while others send to them.
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "../channel/channel_model.hpp"
 #include "ending_policy.hpp"
@@ -13,37 +15,101 @@ namespace {
 
 using ending_channel = runq::detail::channel_core<parcel, ending_policy>;
 
-using arm = runq::detail::receiving_arm<parcel, ending_policy>;
+using receiving = runq::detail::receiving_arm<parcel, ending_policy>;
+using sending = runq::detail::sending_arm<parcel, ending_policy>;
 
-// The frame of a task that waits at two channels. As select_awaiter.
+// A stop request, and the callback by which it ends a select. As std::stop_callback: who destroys the callback waits
+// for its end if it has begun, and prevents it otherwise.
+class stopper {
+ public:
+  template <class Callback>
+  void request(Callback&& callback) {
+    int expected = registered;
+    if (!state_.compare_exchange_strong(expected, running, std::memory_order::acq_rel, std::memory_order::acquire))
+      return;
+    callback();
+    state_.store(over, std::memory_order::release);
+  }
+  void reset() {
+    int expected = registered;
+    if (state_.compare_exchange_strong(expected, over, std::memory_order::acq_rel, std::memory_order::acquire)) return;
+    await([this] { return state_.load(std::memory_order::acquire) == over; });
+  }
+
+ private:
+  static constexpr int registered = 0;
+  static constexpr int running = 1;
+  static constexpr int over = 2;
+  atomic<int> state_{registered};
+};
+
+// The frame of a task that waits at two channels: receives from both, or sends 1 to the one and 2 to the other. As
+// select_awaiter.
+template <class Arm>
 class waiting_select {
   using core = runq::detail::select_core<ending_policy>;
+  static constexpr std::uint32_t stop_arm = 2;
+  static constexpr bool sends = std::is_same_v<Arm, sending>;
 
  public:
-  waiting_select(ending_channel& a, ending_channel& b, record& task) : a_(&a, from_a_), b_(&b, from_b_), who_(&task) {
-    require(core_.start(&who_, state_).what == core::outcome::asleep, "something was received from an empty channel");
+  waiting_select(ending_channel& a, ending_channel& b, record& task, stopper* stop = nullptr)
+      : a_(make_arm(a, 0)), b_(make_arm(b, 1)), who_(&task), stop_(stop) {}
+  void sleep() {
+    require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel without a partner was ready");
+  }
+  // Claimed by a stop request before it can sleep: does not have to wait, and gives way.
+  void give_way() {
+    stop();
+    require(core_.start(&who_, state_).what == core::outcome::woken_early, "a select that was stopped sleeps");
+    who_->gives_way();
+  }
+  void stop() {
+    if (state_.claim(stop_arm) == claim_result::must_wake) ending_policy::wake(who_);
   }
   void end() {
+    if (stop_ != nullptr) stop_->reset();
     core_.leave(who_, state_);
     destroy_frame(*this);
   }
+  /// Who woke it.
+  [[nodiscard]] std::uint32_t arm() const { return state_.arm(); }
 
  private:
   using arm_pointer = runq::detail::select_arm<ending_policy>*;
 
-  std::optional<parcel> from_a_;
-  std::optional<parcel> from_b_;
-  arm a_;
-  arm b_;
+  [[nodiscard]] Arm make_arm(ending_channel& on, int i) {
+    if constexpr (sends) {
+      return Arm(&on, parcel(i + 1));
+    } else {
+      return Arm(&on, into_[i]);
+    }
+  }
+
+  std::optional<parcel> into_[2];
+  Arm a_;
+  Arm b_;
   record* who_;
+  stopper* stop_;
   std::array<arm_pointer, 2> order_{&a_, &b_};
   std::array<arm_pointer, 2> by_address_{};
   core core_{order_, by_address_};
   suspension<atomics> state_;
 };
+using waiting_receives = waiting_select<receiving>;
+using waiting_sends = waiting_select<sending>;
+
+[[nodiscard]] bool try_send(ending_channel& to) {
+  parcel value(1);
+  return to.send(value) == channel_result::done;
+}
+[[nodiscard]] int try_receive(ending_channel& from) {
+  std::optional<parcel> value;
+  return from.receive(value) == channel_result::done ? value->number() : 0;
+}
 
 // A select that waits to receive from a or b ends ‖ somebody sends to a ‖ somebody sends to b.
 struct ends_vs_senders final : scenario {
+  ends_vs_senders() { frame.sleep(); }
   void thread(unsigned index) override {
     if (index == 0) {
       frame.end();
@@ -56,15 +122,140 @@ struct ends_vs_senders final : scenario {
     require(task.woken() == (sent[0] || sent[1]), "a value was sent that nobody received, or a task woken without one");
     require(!try_send(a) && !try_send(b), "a task that is gone has received");
   }
-  [[nodiscard]] static bool try_send(ending_channel& to) {
-    parcel value(1);
-    return to.send(value) == channel_result::done;
+
+  ending_channel a{0}, b{0};
+  record task;
+  waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
+  bool sent[2] = {false, false};
+};
+
+// A select that waits to send 1 to a or 2 to b ends ‖ somebody receives from a ‖ somebody receives from b.
+struct ends_vs_receivers final : scenario {
+  ends_vs_receivers() { frame.sleep(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end();
+    } else {
+      received[index - 1] = try_receive(index == 1 ? a : b);
+    }
+  }
+  void finish() override {
+    require(received[0] == 0 || received[1] == 0, "a select has sent twice");
+    require(received[0] == 0 || received[0] == 1, "another value was received than was sent");
+    require(received[1] == 0 || received[1] == 2, "another value was received than was sent");
+    require(task.woken() == (received[0] + received[1] != 0),
+            "a task was woken that has not sent, or sent and was not");
+    require(try_receive(a) == 0 && try_receive(b) == 0, "a task that is gone has sent");
   }
 
   ending_channel a{0}, b{0};
   record task;
-  waiting_select& frame = make_frame<waiting_select>(a, b, task);
-  bool sent[2] = {false, false};
+  waiting_sends& frame = make_frame<waiting_sends>(a, b, task);
+  int received[2] = {0, 0};
+};
+
+// A select that waits to receive from a or b ends ‖ a is closed ‖ a stop is requested.
+struct ends_vs_close_and_stop final : scenario {
+  ends_vs_close_and_stop() { frame.sleep(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end();
+    } else if (index == 1) {
+      require(a.close(), "the channel was closed already");
+    } else {
+      stopping.request([this] { frame.stop(); });
+    }
+  }
+  void finish() override { require(!try_send(b), "a task that is gone has received"); }
+
+  ending_channel a{0}, b{0};
+  record task;
+  stopper stopping;
+  waiting_receives& frame = make_frame<waiting_receives>(a, b, task, &stopping);
+};
+
+// A select that a stop has claimed before it could sleep gives way, and ends there ‖ somebody sends to a ‖ somebody
+// sends to b.
+struct ends_where_it_gives_way final : scenario {
+  ends_where_it_gives_way() { frame.give_way(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end();
+    } else {
+      require(!try_send(index == 1 ? a : b), "a select that was stopped has received");
+    }
+  }
+  void finish() override { require(!try_send(a) && !try_send(b), "a task that is gone has received"); }
+
+  ending_channel a{0}, b{0};
+  record task;
+  waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
+};
+
+// A select waits to receive from a or b. The channel b goes, and then the select ends ‖ somebody sends to a.
+struct channel_goes_first final : scenario {
+  channel_goes_first() { frame.sleep(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      destroy_frame(*b);
+      frame.end();
+    } else {
+      sent = try_send(a);
+    }
+  }
+  void finish() override {
+    require(task.woken() == sent, "a value was sent that nobody received, or a task woken without one");
+    require(!try_send(a), "a task that is gone has received");
+  }
+
+  ending_channel a{0};
+  ending_channel* b = &make_frame<ending_channel>(std::size_t{0});
+  record task;
+  waiting_receives& frame = make_frame<waiting_receives>(a, *b, task);
+  bool sent = false;
+};
+
+// A select waits to receive from a or b. Somebody sends to b, which wakes it ‖ when he has, b goes, and then the select
+// ends.
+struct waker_goes_first final : scenario {
+  waker_goes_first() { frame.sleep(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(try_send(*b), "a select waits to receive, and nothing could be sent");
+      through.store(1, std::memory_order::release);
+    } else {
+      await([this] { return through.load(std::memory_order::acquire) != 0; });
+      destroy_frame(*b);
+      frame.end();
+    }
+  }
+  void finish() override { require(task.woken() && !try_send(a), "a task that is gone has received"); }
+
+  ending_channel a{0};
+  ending_channel* b = &make_frame<ending_channel>(std::size_t{0});
+  record task;
+  waiting_receives& frame = make_frame<waiting_receives>(a, *b, task);
+  atomic<int> through{0};
+};
+
+// The same channel in both arms: a select waits to receive from it, and ends ‖ somebody sends ‖ it is closed.
+struct one_channel_twice final : scenario {
+  one_channel_twice() { frame.sleep(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      frame.end();
+    } else if (index == 1) {
+      sent = try_send(a);
+    } else {
+      require(a.close(), "the channel was closed already");
+    }
+  }
+  void finish() override { require(!sent || task.woken(), "a value was sent that nobody received"); }
+
+  ending_channel a{0};
+  record task;
+  waiting_receives& frame = make_frame<waiting_receives>(a, a, task);
+  bool sent = false;
 };
 
 const bool added[] = {
@@ -75,6 +266,43 @@ const bool added[] = {
         .quick = {.random = 10'000, .bound = 1},
         .mutants = {{"pass_relaxed", "suspension.pass", std::memory_order::relaxed},
                     {"passed_relaxed", "suspension.passed", std::memory_order::relaxed}},
+    }),
+    add_case<ends_vs_receivers>({
+        .name = "select/ends_vs_receivers",
+        .property = "a select that ends where it waits sends once or never, and is in no list: end ‖ receive ‖ receive",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<ends_vs_close_and_stop>({
+        .name = "select/ends_vs_close_and_stop",
+        .property = "a select that ends where it waits leaves all lists: end ‖ close ‖ stop request",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<ends_where_it_gives_way>({
+        .name = "select/ends_where_it_gives_way",
+        .property =
+            "a select that was stopped before it slept, and ends where it gives way, is in no list: end ‖ send ‖ send",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<channel_goes_first>({
+        .name = "select/channel_goes_first",
+        .property = "one channel goes before a select that waits at it ends, the other is sent to: end ‖ send",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<waker_goes_first>({
+        .name = "select/waker_goes_first",
+        .property = "the channel that woke a select goes before the select ends, which leaves the other one only",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<one_channel_twice>({
+        .name = "select/ends_at_one_channel_twice",
+        .property = "a select that waits in one channel twice ends: end ‖ send ‖ close",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
     }),
 };
 
