@@ -7,6 +7,7 @@
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
+#include "runq/detail/stands_still.hpp"
 #include "runq/task.hpp"
 
 namespace runq::detail {
@@ -18,16 +19,8 @@ constexpr std::uint32_t global_period = 61;
 // So often a processor with tasks to run looks at its timers.
 constexpr std::uint64_t clock_period = 8;
 
-// After so many tasks in a row from runnext or the fork deque, the oldest task of the ring, or else of the global
-// queue, has its turn: two tasks that ready each other cannot starve the rest. (Go bounds this by time, 10 ms.)
-constexpr std::uint32_t lifo_bound = 16;
-
 // Go's number of rounds over all processors; only in the last one is runnext stolen.
 constexpr int steal_rounds = 4;
-
-// How long a thief watches a processor before it takes the task from its runnext slot, in pauses: a few µs. If that
-// processor starts another task meanwhile, it will get to this one, too.
-constexpr int watch_pauses = 128;
 
 // A spinning machine looks again so often before it gives up, with so many pauses in between. Some 50 µs in all:
 // shorter than what it costs to sleep and to be woken, for the one that must wake it as well.
@@ -38,14 +31,6 @@ thread_local machine* machine_here = nullptr;
 
 void pause(int times) noexcept {
   for (int i = 0; i != times; ++i) policy::pause();
-}
-
-// Whether a processor with nothing but a task in its runnext slot starts no task while it is watched.
-bool stands_still(const processor& victim) noexcept {
-  if (victim.queue_thief.size_approx() != 0) return false;
-  const std::uint64_t before = victim.dispatches.get();
-  if (victim.queue_thief.has_work()) pause(watch_pauses);
-  return victim.dispatches.get() == before;
 }
 
 // The task begins to run: that is how long it has waited.
@@ -127,27 +112,33 @@ work core::take_local_or_global(processor& p) {
   if (p.dispatches.get() % global_period == 0 && global.has_work()) {
     if (goroutine* const g = global.take()) return work(g);
   }
-  if (p.lifo_chain >= lifo_bound) {
-    p.lifo_chain = 0;
+  const bool slice_is_over = p.slice.over();
+  if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
     if (const work w = take_oldest(p)) return w;
   }
   // A strand that has just ended at a join: what it forked last is at the deque's bottom.
   if (p.own_forks.size_approx() != 0) {
     if (const auto f = p.own_forks.pop()) {
-      ++p.lifo_chain;
+      p.chain.grow();
       return work(*f, true);
     }
   }
   if (const auto next = p.own_queue.pop()) {
     if (next.from_runnext) {
-      ++p.lifo_chain;
+      p.chain.grow();
       ++p.runnext_hits;
     } else {
-      p.lifo_chain = 0;
+      p.chain.end();
     }
     return work(next.task, next.from_runnext);
   }
   return take_share(p);
+}
+
+[[gnu::noinline]] bool core::chain_is_full(processor& p, bool slice_is_over) noexcept {
+  if (p.own_queue.size_approx() != 0 || global.has_work()) return p.chain.full(slice_is_over, now);
+  p.chain.forget();
+  return false;
 }
 
 work core::take_share(processor& p) {
@@ -204,7 +195,9 @@ work core::steal_from(processor& p, processor& victim, bool last_round) {
     p.stolen += n;
     if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, n, begin, now());
   };
-  const steal_runnext next = last_round && stands_still(victim) ? steal_runnext::yes : steal_runnext::no;
+  const steal_runnext next = last_round && stands_still<policy>(victim.queue_thief, victim.dispatches)
+                                 ? steal_runnext::yes
+                                 : steal_runnext::no;
   const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
   if (tasks) {
     took(tasks.count);
@@ -295,6 +288,7 @@ void core::hold(machine& m, processor& p) {
   p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
   become(&m, &p);
   wake_monitor();
+  p.chain.forget();
   // The handles know their thread in debug builds, and this is another.
   p.own_queue.rebind();
   p.own_forks.rebind();

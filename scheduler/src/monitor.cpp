@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/fair_time.hpp"
 #include "runq/detail/monitor_rhythm.hpp"
 
 namespace runq::detail {
@@ -13,17 +14,14 @@ namespace {
 
 constexpr instant millisecond = 1'000'000;
 
-constexpr instant longest_slice = 10 * millisecond;
 constexpr instant poll_period = 10 * millisecond;
 
 }  // namespace
 
 // What the monitor saw of a processor, and since when.
 struct core::watched {
-  handoff<policy>::ticket call = 0;
-  instant call_since = 0;
-  time_slice<policy>::number slice = 0;
-  instant slice_since = 0;
+  call_watch call;
+  slice_watch slice;
 };
 
 void core::monitor() {
@@ -65,7 +63,7 @@ void core::monitor() {
 // a task sleeps for less than that, it would be done between any two naps.
 bool core::nothing_ran(const std::vector<watched>& seen) const noexcept {
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    if (seen[i].slice != processors_[i]->slice.current()) return false;
+    if (!seen[i].slice.is(processors_[i]->slice.current())) return false;
   }
   return true;
 }
@@ -90,28 +88,18 @@ void core::print_trace(instant& next) const {
 // In a call or not: otherwise a task that does little but call would seldom be seen to run.
 void core::watch_slice(watched& seen, processor& p, instant t) {
   const auto slice = p.slice.current();
-  if (seen.slice != slice) {
-    seen.slice = slice;
-    seen.slice_since = t;
-  } else if (t - seen.slice_since >= longest_slice) {
-    p.slice.end(slice);
-    seen.slice_since = t;
-  }
+  if (seen.slice.over(slice, t)) p.slice.end(slice);
 }
 
 bool core::watch(watched& seen, processor& p, instant t) {
   watch_slice(seen, p, t);
   const auto call = p.in_call.peek();
   if (!handoff<policy>::blocked(call)) return false;
-  if (seen.call != call) {
-    seen.call = call;
-    seen.call_since = t;
-    return false;
-  }
+  if (!seen.call.again(call, t)) return false;
   const bool has_work =
       p.queue_thief.has_work() || p.forks_thief.has_work() || global.has_work() || parking.somebody_returns();
   const bool others_look = parking.spinning() + parking.idle_processors() != 0;
-  if (!has_work && others_look && t - seen.call_since < longest_slice) return false;
+  if (!seen.call.costs_the_processor(has_work, others_look, t)) return false;
   const auto retake = [&] { return p.in_call.retake(call); };
   // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
   // handoffp and sched.lastpoll.)

@@ -2,7 +2,6 @@
 // What a scheduler does, row by row: the order of work, the life of a task, the number of processors and threads.
 // Tests of order run on one processor, or keep all others busy, so that nothing is left to chance.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -155,47 +154,6 @@ TEST(scheduler, Q11_several_tasks_in_the_global_queue_have_their_turns_61_ticks_
   });
 }
 
-// In Go the pair would have its processor for 10 ms, here for 16 turns.
-TEST(scheduler, Q11_a_task_that_yields_beside_a_ping_pong_pair_has_a_turn_within_77_dispatches) {
-  std::atomic<bool> stop{false};
-  std::atomic<int> turns{0};
-  runq::run(
-      [&]() -> task<> {
-        runq::channel<int> ping;
-        runq::channel<int> pong;
-        runq::wait_group group;
-        group.add(2);
-        runq::go([&]() -> task<> {
-          while (auto n = co_await ping.receive()) {
-            ++turns;
-            co_await pong.send(*n);
-          }
-          group.done();
-        });
-        runq::go([&]() -> task<> {
-          while (!stop) {
-            ++turns;
-            co_await ping.send(1);
-            (void)co_await pong.receive();
-          }
-          ping.close();
-          group.done();
-        });
-        int most = 0;
-        for (int i = 0; i != 1000; ++i) {
-          turns = 0;
-          co_await runq::yield();
-          most = std::max(most, turns.load());
-        }
-        EXPECT_GT(turns, 0) << "the pair stands still";
-        EXPECT_LE(most, 61 + 16) << "whatever else is in the queues";
-        EXPECT_LE(most, 2 * 16) << "nothing else is in the queues";
-        stop = true;
-        co_await group.wait();
-      },
-      {.procs = 1});
-}
-
 TEST(scheduler, L27_own_work_runs_newest_first_and_a_thief_takes_the_oldest_half_and_runs_its_newest) {
   log_of<int> log;
   std::uint64_t runnext_steals = 0;
@@ -274,26 +232,6 @@ TEST(scheduler, Q15_the_ring_of_any_processor_is_robbed_before_the_next_task_of_
         {.procs = 3});
     ASSERT_THAT(log.all(), ElementsAre("ring", "next", "next"));
   }
-}
-
-TEST(scheduler, Q15_the_next_task_is_not_stolen_from_a_victim_that_comes_to_it) {
-  constexpr int n = 20'000;
-  runq::scheduler s({.procs = 2});
-  std::uint64_t steals = 0;
-  s.run([&]() -> task<> {
-    runq::channel<int> ping;
-    runq::channel<int> pong;
-    runq::go([&]() -> task<> {
-      while (auto v = co_await ping.receive()) co_await pong.send(*v);
-    });
-    for (int i = 0; i != n; ++i) {
-      co_await ping.send(i);
-      (void)co_await pong.receive();
-    }
-    steals = s.stats().runnext_steals;
-    ping.close();
-  });
-  EXPECT_LT(steals, n / 2U) << "of " << 2 * n << " hand-overs";
 }
 
 TEST(scheduler, Q18_a_task_goes_to_the_queue_of_the_processor_that_starts_it) {
@@ -386,28 +324,6 @@ TEST(scheduler, L22_two_tasks_that_yield_take_turns) {
   EXPECT_THAT(log.all(), ElementsAre(1, 0, 1, 0, 1, 0, 1, 0));
 }
 
-TEST(scheduler, X1_a_ping_pong_pair_stays_in_one_time_slice) {
-  runq::scheduler s({.procs = 1});
-  s.run([&]() -> task<> {
-    runq::channel<int> ping;
-    runq::channel<int> pong;
-    runq::go([&]() -> task<> {
-      while (auto v = co_await ping.receive()) co_await pong.send(*v);
-    });
-    co_await runq::yield();
-    const auto before = s.stats();
-    constexpr int n = 10'000;
-    for (int i = 0; i != n; ++i) {
-      co_await ping.send(i);
-      (void)co_await pong.receive();
-    }
-    const auto after = s.stats();
-    EXPECT_GE(after.runnext_hits - before.runnext_hits, 2U * n - 10U);
-    EXPECT_LE(after.ticks[0] - before.ticks[0], 10U);
-    ping.close();
-  });
-}
-
 TEST(scheduler, X1_tasks_that_yield_begin_a_time_slice_each) {
   runq::scheduler s({.procs = 1});
   s.run([&]() -> task<> {
@@ -416,39 +332,6 @@ TEST(scheduler, X1_tasks_that_yield_begin_a_time_slice_each) {
     EXPECT_EQ(s.stats().ticks[0] - before, 1000U);
     EXPECT_GE(s.stats().yields, 1000U);
   });
-}
-
-// A pair that does nothing but play, and a pair that has to compute: neither gets all of the processor.
-TEST(scheduler, X1_a_hog_pair_and_a_light_pair_get_their_turns) {
-  constexpr int enough = 20'000;
-  std::array<std::atomic<int>, 2> count{};
-  runq::run(
-      [&]() -> task<> {
-        std::atomic<bool> stop{false};
-        std::array<runq::channel<int>, 2> ping;
-        std::array<runq::channel<int>, 2> pong;
-        runq::wait_group group;
-        group.add(4);
-        for (std::size_t pair = 0; pair != 2; ++pair) {
-          runq::go([&, pair]() -> task<> {
-            while (auto v = co_await ping[pair].receive()) co_await pong[pair].send(*v);
-            group.done();
-          });
-          runq::go([&, pair]() -> task<> {
-            while (!stop) {
-              co_await ping[pair].send(1);
-              (void)co_await pong[pair].receive();
-              if (++count[pair] == enough) stop = true;
-            }
-            ping[pair].close();
-            group.done();
-          });
-        }
-        co_await group.wait();
-      },
-      {.procs = 1});
-  EXPECT_GE(count[0] * 20, count[1]);
-  EXPECT_GE(count[1] * 20, count[0]);
 }
 
 // ---- the life of a task ---------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Row Q8: in which order a thief visits the others.
+// Row Q8: in which order a thief visits the others; Q15: when it may take the next task of one.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <runq/detail/stands_still.hpp>
 #include <runq/detail/steal_order.hpp>
 
 namespace {
@@ -125,6 +128,58 @@ TEST(steal_order, Q8_a_new_number_of_processors_replaces_the_old_one) {
   EXPECT_EQ(order.size(), 3U);
   EXPECT_EQ(order.steps(), (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(visits(order.start(0)).size(), 3U);
+}
+
+// ---- whether a victim will come to its next task itself
+// --------------------------------------------------------------
+
+/// Pauses, and what the victim does meanwhile.
+struct watched {
+  static inline int pauses = 0;
+  static inline std::function<void()> meanwhile;
+  static void pause() {
+    ++pauses;
+    if (meanwhile) meanwhile();
+  }
+};
+struct victim_queue {
+  std::size_t ring = 0;
+  bool next = false;
+  [[nodiscard]] std::size_t size_approx() const { return ring; }
+  [[nodiscard]] bool has_work() const { return ring != 0 || next; }
+};
+struct started {
+  int tasks = 0;
+  [[nodiscard]] int get() const { return tasks; }
+};
+
+bool stands_still(const victim_queue& queue, started& dispatches, int starts_after = -1) {
+  watched::pauses = 0;
+  watched::meanwhile = [&, starts_after] {
+    if (watched::pauses == starts_after) ++dispatches.tasks;
+  };
+  return runq::detail::stands_still<watched>(queue, dispatches);
+}
+
+TEST(stands_still, Q15_a_victim_that_starts_no_task_while_it_is_watched_loses_the_next_one) {
+  started dispatches;
+  EXPECT_TRUE(stands_still({.ring = 0, .next = true}, dispatches));
+  EXPECT_EQ(watched::pauses, runq::detail::watch_pauses);
+}
+
+TEST(stands_still, Q15_a_victim_that_starts_one_at_any_moment_of_it_keeps_it) {
+  for (int moment = 1; moment <= runq::detail::watch_pauses; ++moment) {
+    started dispatches;
+    EXPECT_FALSE(stands_still({.ring = 0, .next = true}, dispatches, moment)) << "pause " << moment;
+  }
+}
+
+TEST(stands_still, Q15_only_a_victim_with_nothing_but_a_next_task_is_watched) {
+  started dispatches;
+  EXPECT_FALSE(stands_still({.ring = 1, .next = true}, dispatches));
+  EXPECT_EQ(watched::pauses, 0);
+  EXPECT_TRUE(stands_still({}, dispatches)) << "there is nothing to lose";
+  EXPECT_EQ(watched::pauses, 0);
 }
 
 }  // namespace

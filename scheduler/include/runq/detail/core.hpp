@@ -234,6 +234,7 @@ class core {
   void hurry_monitor() noexcept;
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
+  [[nodiscard]] bool chain_is_full(processor& p, bool slice_is_over) noexcept;
   [[nodiscard]] work take_oldest(processor& p);
   [[nodiscard]] work take_share(processor& p);
   [[nodiscard]] work spin(processor& p);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "runq/chase_lev.hpp"
+#include "runq/detail/fair_time.hpp"
 #include "runq/detail/frames.hpp"
 #include "runq/detail/goroutine.hpp"
 #include "runq/detail/processor_queue.hpp"
@@ -62,7 +63,7 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   std::coroutine_handle<> next;  // what runs next without the queues; see transfer()
   std::uint32_t transfers = 0;   // since the machine's loop was last entered
   counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
-  std::uint32_t lifo_chain = 0;  // consecutive tasks from runnext or the deque
+  lifo_chain chain;              // consecutive tasks from runnext or the deque
   fast_random random;
   steal_order order;
 
