@@ -239,6 +239,40 @@ TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
   EXPECT_EQ(sleeps, expected);
 }
 
+TEST_F(faults, S5_a_call_hurries_a_monitor_that_takes_its_longest_naps) {
+  RUNQ_NEEDS_INTERPOSITION();
+  std::vector<std::int64_t> log;
+  const auto naps = [&] {
+    const std::lock_guard lock(timeouts_mutex);
+    return log;
+  };
+  {
+    const std::lock_guard lock(timeouts_mutex);
+    timeouts = &log;
+  }
+  bool hurried = false;
+  runq::run(
+      [&]() -> task<> {
+        // A call that comes while the monitor looks around is seen in its next round: then again.
+        for (int attempt = 0; attempt != 1000 && !hurried; ++attempt) {
+          EXPECT_TRUE(wait_until([&] {
+            const auto n = naps();
+            return n.size() >= 2 && n.back() > 5'120'000 && n[n.size() - 2] > 5'120'000;
+          }));
+          const std::size_t before = naps().size();
+          co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return naps().size() > before; })); });
+          // At its own pace the monitor would take another nap of 10 ms before it knows that the call is a long one.
+          hurried = naps()[before] <= 20'000;
+        }
+      },
+      {.procs = 1});
+  {
+    const std::lock_guard lock(timeouts_mutex);
+    timeouts = nullptr;
+  }
+  EXPECT_TRUE(hurried);
+}
+
 TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monitor_a_deep_sleep_each_time) {
   RUNQ_NEEDS_INTERPOSITION();
   // The one machine sleeps in the poller, so it is the monitor that waits without end, and once per 10 ms if it always

@@ -929,17 +929,15 @@ TEST_F(net, stop_requests_race_with_data) {
 
 TEST_F(net, X4_a_long_poll_is_broken_by_a_new_timer) {
   scheduler s({.procs = 2});
-  const auto begin = runq::clock::now();
   s.run([&]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
-    a.set_read_deadline(runq::clock::now() + 10s);
+    a.set_read_deadline(runq::clock::now() + 1h);
     runq::go([&a = a]() -> task<> { (void)co_await error_of_read(a); });
     for (int i = 0; i != 10; ++i) {
       EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
       co_await runq::sleep_for(1ms);
     }
   });
-  EXPECT_LT(runq::clock::now() - begin, 5s);
 }
 
 TEST_F(net, L7_a_task_that_waits_for_a_descriptor_is_no_deadlock) {

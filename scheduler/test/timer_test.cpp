@@ -805,32 +805,26 @@ TEST_F(timers, X5_another_machine_fires_the_timers_of_a_busy_processor) {
       {.procs = 2});
 }
 
-TEST_F(timers, X5_a_few_ms_late_at_most) {
+TEST_F(timers, X5_it_fires_all_that_are_due_and_none_early) {
   // The processor in whose heap they are is busy all the while.
   constexpr std::size_t n = 50;
-  std::chrono::nanoseconds median{};
-  for (int attempt = 0; attempt != 10; ++attempt) {
-    std::vector<std::chrono::nanoseconds> late;
-    runq::run(
-        [&]() -> task<> {
-          std::vector<runq::timer> pending(n);
-          std::vector<time_point> due;
-          for (std::size_t i = 0; i != n; ++i) {
-            due.push_back(runq::clock::now() + (i + 1) * 400us);
-            pending[i].start(due[i] - runq::clock::now());
-          }
-          EXPECT_TRUE(wait_until([&] {
-            return std::all_of(pending.begin(), pending.end(), [](auto& t) { return t.channel().size() == 1; });
-          }));
-          for (std::size_t i = 0; i != n; ++i) late.push_back(*co_await pending[i].channel().receive() - due[i]);
-        },
-        {.procs = 2});
-    std::sort(late.begin(), late.end());
-    median = late[n / 2];
-    EXPECT_GE(late.front(), 0ns);
-    if (median < 3ms) return;
-  }
-  ADD_FAILURE() << "half of them were late by " << median / 1us << " µs or more";
+  runq::run(
+      [&]() -> task<> {
+        std::vector<runq::timer> pending(n);
+        std::vector<time_point> due;
+        for (std::size_t i = 0; i != n; ++i) {
+          due.push_back(runq::clock::now() + (i + 1) * 400us);
+          pending[i].start(due[i] - runq::clock::now());
+        }
+        EXPECT_TRUE(wait_until([&] {
+          return std::all_of(pending.begin(), pending.end(), [](auto& t) { return t.channel().size() == 1; });
+        }));
+        for (std::size_t i = 0; i != n; ++i) {
+          const auto fired = co_await pending[i].channel().receive();
+          EXPECT_GE(*fired, due[i]);
+        }
+      },
+      {.procs = 2});
 }
 
 TEST_F(timers, X5_timers_fire_while_two_tasks_saturate_a_channel) {
@@ -853,40 +847,32 @@ TEST_F(timers, X5_timers_fire_while_two_tasks_saturate_a_channel) {
 }
 
 TEST_F(timers, X4_a_long_poll_is_broken_by_a_new_timer) {
-  // One task sleeps for long, and so a machine does, in the poller. The monitor would help in time, but only until it
-  // sleeps, too; so this is done often.
+  // One task sleeps for an hour, and so a machine does, in the poller. That it is the machine that breaks the poll, and
+  // not the monitor, is tested in poll_sleep_test.
   scheduler s({.procs = 2});
-  std::vector<runq::clock::duration> took;
   s.run([&]() -> task<> {
-    runq::go([]() -> task<> { co_await runq::sleep_for(10s); });
+    runq::go([]() -> task<> { co_await runq::sleep_for(1h); });
     for (int i = 0; i != 20; ++i) {
       EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
-      const auto begin = runq::clock::now();
       co_await runq::sleep_for(1ms);
-      took.push_back(runq::clock::now() - begin);
     }
   });
-  std::sort(took.begin(), took.end());
-  EXPECT_LT(took[took.size() / 2], 50ms);
-  EXPECT_LT(took.back(), 5s);
 }
 
 TEST_F(timers, a_task_from_outside_breaks_a_long_poll) {
   scheduler s({.procs = 1});
   const auto handle = s.attach();
   runq::channel<int> c(1);
-  const auto begin = runq::clock::now();
   std::jthread outside([&] {
     EXPECT_TRUE(wait_until([&] { return s.stats().timers == 1 && s.stats().idle_procs == 1; }));
     std::this_thread::sleep_for(100ms);  // the monitor sleeps, too
     handle.go([&c]() -> task<> { co_await c.send(1); });
   });
   s.run([&]() -> task<> {
-    runq::go([]() -> task<> { co_await runq::sleep_for(10s); });
+    runq::go([]() -> task<> { co_await runq::sleep_for(1h); });
     const auto got = co_await c.receive();
     EXPECT_EQ(got, 1);
   });
-  EXPECT_LT(runq::clock::now() - begin, 5s);
 }
 
 // ---- deadlocks ------------------------------------------------------------------------------------------------------
