@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runq/detail/fatal.hpp"
+#include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
 
 namespace runq::detail {
@@ -262,8 +263,58 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
 
 // ---- beginning and end ----------------------------------------------------------------------------------------------
 
-void frame::destroy_children() noexcept {
-  while (kept_children != nullptr) unkeep_newest().self.destroy();
+void frame::leave_joined() noexcept {
+  while (newest_below != nullptr) {
+    frame& child = pop_below();
+    child.listed = false;
+    if (!child.owned_by_handle) child.self.destroy();
+  }
+}
+
+namespace {
+
+bool has_owner(const frame& f) noexcept { return f.how == role::called || f.owned_by_handle; }
+
+}  // namespace
+
+void destroy_with_all_below(frame& top) noexcept {
+  frame* at = &top;
+  for (;;) {
+    while (at->newest_below != nullptr) at = at->newest_below;
+    if (at == &top) break;
+    frame* const parent = at->parent;
+    parent->pop_below();
+    if (has_owner(*at)) {
+      destroy_and_leave_remains(at->self);
+    } else {
+      at->self.destroy();
+    }
+    at = parent;
+  }
+  top.self.destroy();
+}
+
+void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {
+  if (is_remains(owned.address())) {
+    free_remains(owned.address());
+  } else if (f.newest_below != nullptr) {
+    destroy_with_all_below(f);
+  } else {
+    owned.destroy();
+  }
+}
+
+void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
+  if (is_remains(child.address())) {
+    free_remains(child.address());
+    return;
+  }
+  if (!f.finished.load(std::memory_order::relaxed)) fork_not_joined();
+  if (f.listed) {
+    f.owned_by_handle = false;  // it is destroyed at the join
+  } else {
+    destroy_unfinished(child, f);
+  }
 }
 
 // From attach() to detach().
@@ -456,6 +507,18 @@ void core::destroy_tasks() {
   global.splice_front(std::move(kept));
 }
 
+namespace {
+
+// `suspended` is in a deque. The child with a result that it or a caller of it is may be in no list: the child's
+// parent, which is in a deque as well, has not gone on since it forked.
+void enlist_fork_of(frame& suspended) noexcept {
+  frame* f = &suspended;
+  while (f->how == role::called) f = f->parent;
+  if (f->how == role::forked_inline && f->owned_by_handle && !f->listed) f->enlist();
+}
+
+}  // namespace
+
 // What waits on processors has no place any more.
 void core::empty_processors() {
   for_each_processor([](processor& p) {
@@ -464,7 +527,8 @@ void core::empty_processors() {
     p.own_forks.rebind();
     goroutine_list queued = p.own_queue.drain();
     while (goroutine* const g = queued.pop_front()) g->set_status(task_status::idle);
-    while (p.own_forks.pop()) {
+    while (const auto suspended = p.own_forks.pop()) {
+      enlist_fork_of(**suspended);
     }
     p.current = nullptr;
   });
@@ -486,7 +550,7 @@ bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
   }
   if (root == nullptr) return false;
   p.current = &g;
-  root->self.destroy();
+  destroy_with_all_below(*root);
   if (callable != nullptr) callable->destroy(callable);
   return true;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "runq/detail/frames.hpp"
 
+#include <coroutine>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -98,6 +101,18 @@ frame_cache& outside_cache() {
 }
 std::mutex outside_mutex;
 
+// What a frame that was destroyed before its owner begins with.
+struct remains {
+  const void* mark;
+  void* memory;
+  std::size_t bytes;
+};
+
+// The memory of a frame may begin before the address of its coroutine.
+bool is_in(const void* address, const void* memory, std::size_t bytes) noexcept {
+  return std::less_equal<>()(memory, address) && std::less<>()(address, static_cast<const char*>(memory) + bytes);
+}
+
 }  // namespace
 
 frame_cache::~frame_cache() {
@@ -124,6 +139,34 @@ frame_cache::~frame_cache() {
 void* allocate_frame_outside(std::size_t bytes) {
   const std::lock_guard lock(outside_mutex);
   return outside_cache().allocate(bytes);
+}
+
+#if defined(__clang__) && __clang_major__ < 17
+namespace {
+thread_local void* leaves_remains = nullptr;
+}  // namespace
+[[gnu::noinline]] bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
+#else
+constinit thread_local void* leaves_remains = nullptr;
+#endif
+
+bool leave_remains(void* memory, std::size_t bytes) noexcept {
+  if (!is_in(leaves_remains, memory, bytes)) return false;
+  const remains r{&remains_mark, memory, bytes};
+  std::memcpy(std::exchange(leaves_remains, nullptr), &r, sizeof(r));
+  return true;
+}
+
+void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept {
+  void* const outer = std::exchange(leaves_remains, h.address());  // in whose destructors this one is destroyed
+  h.destroy();
+  leaves_remains = outer;
+}
+
+void free_remains(void* address) noexcept {
+  remains r{};
+  std::memcpy(&r, address, sizeof(r));
+  deallocate_frame(r.memory, r.bytes);
 }
 
 void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept {

@@ -250,10 +250,15 @@ void core::run(machine& m, work w) {
   if (tracer_ != nullptr) end_slice(m, *m.held, now());
 }
 
-// Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run.
+// Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
+// end of a run nothing of it will run: forks stay where empty_processors() looks for them.
 void core::evacuate(processor& p) {
   goroutine_list all = p.own_queue.drain();
-  while (const auto f = p.own_forks.pop()) all.push_back(&strand_of(p, **f));
+  while (!ending_.load(std::memory_order::relaxed)) {
+    const auto f = p.own_forks.pop();
+    if (!f) break;
+    all.push_back(&strand_of(p, **f));
+  }
   global.splice_front(std::move(all));
 }
 

@@ -12,6 +12,13 @@
 
 namespace runq {
 
+namespace detail {
+
+/// What a forked<T> does at its end if the run, or the join, has not come before it.
+void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
+
+}  // namespace detail
+
 /// The result-to-be of a forked child: what `co_await fork(child)` returns when the child has a result. Keep it until
 /// after the join. Move-only; to destroy it before the child has ended is an error that ends the process.
 template <class T>
@@ -27,9 +34,7 @@ class [[nodiscard]] forked {
   forked(const forked&) = delete;
   forked& operator=(const forked&) = delete;
   ~forked() {
-    if (!child_) return;
-    if (!child_.promise().finished.load(std::memory_order::relaxed)) detail::fork_not_joined();
-    child_.destroy();
+    if (child_) end();
   }
 
   /// The child's result, or its exception. After `co_await join()`; at most once.
@@ -43,6 +48,13 @@ class [[nodiscard]] forked {
  private:
   friend detail::fork_awaiter<T>;
   explicit forked(std::coroutine_handle<detail::promise<T>> child) noexcept : child_(child) {}
+  void end() noexcept {
+    if (child_.done() && !child_.promise().listed) {
+      child_.destroy();
+    } else {
+      detail::destroy_unjoined(child_, child_.promise());
+    }
+  }
   std::coroutine_handle<detail::promise<T>> child_;
 };
 
@@ -68,7 +80,7 @@ class [[nodiscard]] fork_awaiter {
     child.promise().parent = &parent;
     if constexpr (std::is_void_v<T>) {
       // Whether it can be started or not.
-      parent.keep(access::release(child_).promise());
+      parent.push_below(access::release(child_).promise());
     } else {
       child.promise().owned_by_handle = true;
     }
@@ -84,7 +96,11 @@ class [[nodiscard]] fork_awaiter {
   }
 
   auto await_resume() noexcept {
-    if constexpr (!std::is_void_v<T>) return forked<T>(access::release(child_));
+    if constexpr (!std::is_void_v<T>) {
+      frame& child = access::handle(child_).promise();
+      if (!child.finished.load(std::memory_order::relaxed)) child.enlist();
+      return forked<T>(access::release(child_));
+    }
   }
 
  private:
@@ -96,10 +112,6 @@ class [[nodiscard]] join_awaiter {
   join_awaiter() noexcept = default;
   join_awaiter(const join_awaiter&) = delete;
   join_awaiter& operator=(const join_awaiter&) = delete;
-  ~join_awaiter() {
-    // Destroyed while it waits: the children before what they may refer to.
-    if (parent_ != nullptr) parent_->destroy_children();
-  }
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
@@ -118,13 +130,13 @@ class [[nodiscard]] join_awaiter {
     return true;
   }
   void await_resume() {
-    frame& parent = *std::exchange(parent_, nullptr);
-    if (parent.kept_children != nullptr) parent.destroy_children();
+    frame& parent = *parent_;
+    if (parent.newest_below != nullptr) parent.leave_joined();
     if (parent.error) std::rethrow_exception(std::exchange(parent.error, nullptr));
   }
 
  private:
-  frame* parent_ = nullptr;  // until it goes on
+  frame* parent_ = nullptr;
 };
 
 }  // namespace detail

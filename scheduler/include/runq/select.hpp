@@ -257,7 +257,7 @@ template <class T>
   return {to, std::move(value)};
 }
 template <class Channel, detail::destroyed_twice Temporary>
-void on_send(Channel&& to, Temporary&&) {
+void on_send(Channel&&, Temporary&&) {
   static_assert(!detail::destroyed_twice<Temporary>,
                 "g++ up to 12 would destroy this temporary twice: write on_send(c, {x, 1}) for a new aggregate, "
                 "on_send(c, {std::move(value)}) for one with a name, and give a lambda a name first");

@@ -40,6 +40,7 @@ void end_run() noexcept;
 enum class role : std::uint8_t {
   fresh,          // not started
   called,         // by co_await: its caller goes on
+  called_apart,   // likewise, by a coroutine that is not this library's
   root,           // by go(): its task ends
   main,           // by run(): likewise, and its run
   main_body,      // by `main`, which goes on: the user's part of it
@@ -51,39 +52,60 @@ enum class role : std::uint8_t {
 struct frame {
   std::coroutine_handle<> self;
   union {
-    void* caller;       // called: the address of its coroutine
+    frame* parent;      // called or forked: by whom
+    void* caller;       // called_apart: the address of its coroutine
     goroutine* record;  // root: who it is; not always who runs it, once its continuation was stolen
-    frame* parent;      // forked
   };
   join_counter<> children;
   std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
-  // Forked children without a result that are still there, the newest first: those that run by themselves stay until
-  // the join, and end with this frame if that comes first. Like the count of them: the parent's, or whoever's who has
-  // taken the parent from the deque.
-  frame* kept_children = nullptr;
-  frame* next_kept = nullptr;  // forked: its parent's next
+  // The coroutines that end with this one if that comes first, the newest first: what it has called and waits for;
+  // forked children without a result, until the join those that have run by themselves; those with a result that had
+  // not ended when it went on. The parent's, or whoever's who has taken the parent from the deque.
+  frame* newest_below = nullptr;
+  frame* next_below = nullptr;  // called or forked: in its parent's list
   role how = role::fresh;
   bool owned_by_handle = false;       // forked: a forked<T> destroys it
+  bool listed = false;                // forked, with a result: it is in its parent's list
   std::atomic<bool> finished{false};  // forked: relaxed, for a check only
 
-  frame() noexcept : caller(nullptr) {}
+  frame() noexcept : parent(nullptr) {}
   frame(const frame&) = delete;
   frame& operator=(const frame&) = delete;
   ~frame() {
-    if (kept_children != nullptr) destroy_children();
+    if (newest_below != nullptr) leave_joined();
   }
 
-  void keep(frame& child) noexcept {
-    child.next_kept = kept_children;
-    kept_children = &child;
+  void push_below(frame& child) noexcept {
+    child.next_below = newest_below;
+    newest_below = &child;
   }
-  [[nodiscard]] frame& unkeep_newest() noexcept { return *std::exchange(kept_children, kept_children->next_kept); }
-  void destroy_children() noexcept;
+  void enlist() noexcept {
+    listed = true;
+    parent->push_below(*this);
+  }
+  frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
+  /// Its forked children have ended, or were never started: destroys those that nobody else owns.
+  void leave_joined() noexcept;
 
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
 };
+
+/// Destroys a coroutine that has ended, has not begun or waits, and all that are below it, the innermost first, so that
+/// none outlives what it may refer to. A loop, because they may be a million deep. A frame that a task<T> or a
+/// forked<T> owns leaves its memory to that.
+void destroy_with_all_below(frame& top) noexcept;
+
+/// What the owner of a frame does at its end.
+void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept;
+inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
+  if (owned.done()) {
+    owned.destroy();
+  } else {
+    destroy_unfinished(owned, f);
+  }
+}
 
 /// The strand of execution that runs on `p` may be at its end after its next step, which may let others end its task,
 /// and reuse the record of it. So this comes before that step, and one of the following after it: end_strand() at the
@@ -106,7 +128,14 @@ void fork_not_joined() noexcept;
   // Most often the parent is the newest there, as this child left it. If it is, then whatever child it was put there
   // for, one child that had been detached is done, and one that was not detached now is: the count stays the same.
   if (ran_at_once && p.home.parking.take_newest(p.own_forks, &parent)) {
-    if (parent.kept_children == &child) parent.unkeep_newest().self.destroy();
+    if (parent.newest_below == &child) {
+      parent.pop_below();
+      if (child.owned_by_handle) {
+        child.listed = false;
+      } else {
+        child.self.destroy();
+      }
+    }
     return transfer(p, parent.self);
   }
   const bool own_record = may_end_strand(p);
@@ -125,7 +154,11 @@ struct final_awaiter {
     frame& f = ended.promise();
     processor& p = *this_processor();
     if (f.children.any()) fork_not_joined();
-    if (f.how == role::called) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
+    if (f.how == role::called) {
+      f.parent->pop_below();
+      return transfer(p, f.parent->self);
+    }
+    if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
     if (f.how == role::root || f.how == role::main) return end_root(p, f);
     // Not by transfer(): the run has ended, and whoever gives way now never gets another turn.
     if (f.how == role::main_body) return std::coroutine_handle<>::from_address(f.caller);
@@ -227,7 +260,7 @@ class [[nodiscard]] task {
   task(const task&) = delete;
   task& operator=(const task&) = delete;
   ~task() {
-    if (handle_) handle_.destroy();
+    if (handle_) detail::destroy_owned(handle_, handle_.promise());
   }
 
   class awaiter {
@@ -238,11 +271,20 @@ class [[nodiscard]] task {
       if (callee_.promise().how != detail::role::fresh) detail::throw_misuse("runq: a task was awaited twice");
       return false;
     }
-    [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const {
+    template <class Promise>
+    [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const {
       detail::processor* const p = detail::this_processor();
       if (p == nullptr) detail::throw_misuse("runq: a task was awaited outside a scheduler; start it with runq::run()");
-      callee_.promise().how = detail::role::called;
-      callee_.promise().caller = caller.address();
+      detail::frame& callee = callee_.promise();
+      if constexpr (std::is_base_of_v<detail::promise_base, Promise>) {
+        detail::frame& parent = caller.promise();
+        callee.how = detail::role::called;
+        callee.parent = &parent;
+        parent.push_below(callee);
+      } else {
+        callee.how = detail::role::called_apart;
+        callee.caller = caller.address();
+      }
       return detail::transfer(*p, callee_);
     }
     T await_resume() const { return callee_.promise().take(); }

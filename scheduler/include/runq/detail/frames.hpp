@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -102,6 +104,28 @@ class frame_cache {
 /// The same for a thread without a processor. Any thread.
 [[nodiscard]] void* allocate_frame_outside(std::size_t bytes);
 void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
+
+/// Destroys a coroutine but leaves its memory, marked, to whoever owns it.
+void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept;
+/// Whether the calling thread does that at this moment. See this_processor() for the two forms.
+#if defined(__clang__) && __clang_major__ < 17
+[[nodiscard]] bool somebody_leaves_remains() noexcept;
+#else
+extern constinit thread_local void* leaves_remains;  // the address of the coroutine
+[[nodiscard]] inline bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
+#endif
+/// Marks the memory, if it is that of the coroutine.
+[[nodiscard]] bool leave_remains(void* memory, std::size_t bytes) noexcept;
+inline constexpr char remains_mark = 0;
+/// Whether the coroutine with this address was destroyed so.
+[[nodiscard]] inline bool is_remains(const void* address) noexcept {
+  // A coroutine that has not been destroyed begins with what the compiler has put there, which is not the address of
+  // that mark.
+  const void* first = nullptr;
+  std::memcpy(&first, address, sizeof(first));
+  return first == &remains_mark;
+}
+void free_remains(void* address) noexcept;
 
 /// Bytes that the pool has taken from the system so far, in this process. They are kept for reuse.
 [[nodiscard]] std::size_t frame_pool_bytes() noexcept;

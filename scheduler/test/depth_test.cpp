@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Chains of tasks that wait for each other, and end with main: they are destroyed from the innermost on, each once, and
+// without a stack as deep as they are.
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::fork_policy;
+using runq::task;
+
+constexpr int deep = RUNQ_TEST_TSAN != 0 || RUNQ_TEST_EMULATED != 0 ? 100'000 : 1'000'000;
+
+/// What a chain reports: frames alive, and in which order they end.
+struct observer {
+  runq::channel<int> never;
+  int alive = 0;
+  int last_ended = -1;  // its depth, where 0 is the innermost
+  int out_of_order = 0;
+  bool innermost_waits = false;
+};
+
+struct local {
+  local(observer& by, int depth) : o(by), at(depth) { ++o.alive; }
+  local(const local&) = delete;
+  local& operator=(const local&) = delete;
+  ~local() {
+    --o.alive;
+    if (at != o.last_ended + 1) ++o.out_of_order;
+    o.last_ended = at;
+  }
+  observer& o;
+  int at;
+};
+
+task<int> innermost(observer& o) {
+  const local here(o, 0);
+  o.innermost_waits = true;
+  co_return *co_await o.never.receive();
+}
+
+task<int> calls(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  co_return co_await calls(o, depth - 1);
+}
+
+task<int> calls_by_name(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  auto callee = calls_by_name(o, depth - 1);
+  co_return co_await callee;
+}
+
+task<int> forks(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  auto child = co_await runq::fork(forks(o, depth - 1));
+  co_await runq::join();
+  co_return child.get();
+}
+
+task<> forks_without_result(observer& o, int depth) {
+  if (depth == 0) {
+    (void)co_await innermost(o);
+    co_return;
+  }
+  const local here(o, depth);
+  co_await runq::fork(forks_without_result(o, depth - 1));
+  co_await runq::join();
+}
+
+task<int> calls_and_forks(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  if (depth % 2 == 0) co_return co_await calls_and_forks(o, depth - 1);
+  auto child = co_await runq::fork(calls_and_forks(o, depth - 1));
+  co_await runq::join();
+  co_return child.get();
+}
+
+class chains : public testing::TestWithParam<fork_policy> {};
+INSTANTIATE_TEST_SUITE_P(policies, chains,
+                         testing::Values(fork_policy::continuation, fork_policy::child, fork_policy::task),
+                         [](const auto& policy) -> std::string {
+                           switch (policy.param) {
+                             case fork_policy::continuation: return "continuation";
+                             case fork_policy::child: return "child";
+                             case fork_policy::task: break;
+                           }
+                           return "task";
+                         });
+
+/// Ends a run in which a chain of this depth waits.
+template <class Chain>
+void expect_destroyed_from_the_innermost_on(Chain chain, int depth, fork_policy policy) {
+  observer o;
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> { (void)co_await chain(o, depth); });
+        co_await sched_test::yield_until([&] { return o.innermost_waits && o.alive == depth + 1; });
+        // Every parent is at its join when the queue has been emptied once more.
+        co_await runq::yield();
+        co_await runq::yield();
+      },
+      {.procs = 1, .forks = policy});
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.last_ended, depth);
+  EXPECT_EQ(o.out_of_order, 0);
+  EXPECT_EQ(o.never.try_send(1), runq::channel_result::waits) << "a task that is gone has received";
+}
+
+TEST_P(chains, of_calls_are_destroyed_from_the_innermost_on_at_any_depth) {
+  for (const int depth : {0, 1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls, depth, GetParam());
+}
+TEST_P(chains, of_calls_of_tasks_with_names_too) {
+  for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls_by_name, depth, GetParam());
+}
+TEST_P(chains, of_forked_children_with_results_too) {
+  for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(forks, depth, GetParam());
+}
+TEST_P(chains, of_forked_children_without_results_too) {
+  for (const int depth : {1, 2, 10, deep}) {
+    expect_destroyed_from_the_innermost_on(
+        [](observer& o, int n) -> task<int> {
+          co_await runq::fork(forks_without_result(o, n));
+          co_await runq::join();
+          co_return 0;
+        },
+        depth, GetParam());
+  }
+}
+TEST_P(chains, of_calls_and_forks_by_turns_too) {
+  for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls_and_forks, depth, GetParam());
+}
+
+TEST(chains, a_task_that_outlives_the_run_in_which_it_waited_is_gone_with_the_run) {
+  observer o;
+  auto outer = calls(o, 10);
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> { (void)co_await outer; });
+        co_await sched_test::yield_until([&] { return o.innermost_waits; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.out_of_order, 0);
+  auto moved = std::move(outer);
+}
+
+// A coroutine of the user's own between two tasks: what is below it ends with it.
+struct lazily {
+  struct promise_type {
+    std::coroutine_handle<> caller;
+    lazily get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    auto final_suspend() noexcept {
+      struct back {
+        bool await_ready() noexcept { return false; }
+        std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> h) noexcept {
+          return h.promise().caller;
+        }
+        void await_resume() noexcept {}
+      };
+      return back();
+    }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  lazily(std::coroutine_handle<promise_type> h) noexcept : handle(h) {}  // NOLINT(google-explicit-constructor)
+  lazily(lazily&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  lazily& operator=(lazily&&) = delete;
+  ~lazily() {
+    if (handle) handle.destroy();
+  }
+  bool await_ready() noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    handle.promise().caller = caller;
+    return handle;
+  }
+  void await_resume() noexcept {}
+  std::coroutine_handle<promise_type> handle;
+};
+
+lazily between(observer& o, int depth, runq::channel<int>& c, int& got) {
+  const local here(o, depth + 1);
+  got = co_await [](runq::channel<int>& from) -> task<int> { co_return *co_await from.receive(); }(c);
+  (void)co_await calls(o, depth);
+}
+
+TEST(chains, with_a_coroutine_of_another_kind_between_return_to_it_and_are_destroyed_with_it) {
+  observer o;
+  int got = 0;
+  runq::run(
+      [&]() -> task<> {
+        runq::channel<int> c;
+        runq::go([&]() -> task<> { co_await between(o, 5, c, got); });
+        co_await c.send(7);
+        co_await sched_test::yield_until([&] { return o.innermost_waits; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.out_of_order, 0);
+}
+
+// A destructor that destroys a chain of its own: frames that are left to their owners do not get mixed up.
+TEST(chains, a_destructor_may_destroy_a_task_that_has_not_begun) {
+  observer o;
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          std::vector<task<int>> fresh;
+          for (int i = 0; i != 10; ++i) fresh.push_back(calls(o, i));
+          (void)co_await calls(o, 10);
+        });
+        co_await sched_test::yield_until([&] { return o.innermost_waits; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.out_of_order, 0);
+}
+
+// A child that has ended stays in its parent's list until the join, though its result may be dropped before.
+TEST_P(chains, the_result_of_a_child_that_has_ended_may_be_dropped_before_the_join) {
+  for (int round = 0; round != 20; ++round) {
+    runq::run(
+        []() -> task<> {
+          runq::channel<int> gate;
+          runq::channel<int> other_gate;
+          bool first_has_ended = false;
+          const auto receive = [&]() -> task<int> {
+            const int got = *co_await gate.receive();
+            first_has_ended = true;
+            co_return got;
+          };
+          const auto receive_other = [&]() -> task<int> { co_return *co_await other_gate.receive(); };
+          std::optional<runq::forked<int>> first = co_await runq::fork(receive());
+          auto second = co_await runq::fork(receive_other());
+          co_await gate.send(1);
+          co_await sched_test::yield_until([&] { return first_has_ended; });
+          first.reset();
+          co_await other_gate.send(2);
+          co_await runq::join();
+          EXPECT_EQ(second.get(), 2);
+        },
+        {.procs = 1, .forks = GetParam()});
+  }
+}
+
+}  // namespace
