@@ -17,6 +17,7 @@ namespace runq::model {
 struct site {
   const char* file = "";
   int line = 0;
+  const void* code = nullptr;  ///< of a compiled program: from where file and line are found once somebody asks
 };
 
 /// A point in the run of a thread: the number of steps it has made so far. Threads are numbered by the engine.
@@ -25,7 +26,7 @@ struct moment {
   std::uint32_t steps = 0;
 };
 
-enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor };
+enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor, bit_nand };
 
 /// Applies `op` as std::atomic would for an unsigned integer; the caller truncates to the width of its type.
 [[nodiscard]] constexpr std::uint64_t apply(rmw_op op, std::uint64_t old, std::uint64_t operand) noexcept {
@@ -36,6 +37,7 @@ enum class rmw_op : unsigned char { exchange, add, sub, bit_and, bit_or, bit_xor
     case rmw_op::bit_and: return old & operand;
     case rmw_op::bit_or: return old | operand;
     case rmw_op::bit_xor: return old ^ operand;
+    case rmw_op::bit_nand: return ~(old & operand);
   }
   return old;
 }

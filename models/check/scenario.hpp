@@ -76,7 +76,11 @@ struct case_spec {
   scenario* (*construct)(void* where) = nullptr;
 };
 
-inline constexpr unsigned max_threads = 4;
+/// Clocks are as wide as this needs, and what they cost shows: who needs more threads compiles the engine again.
+#ifndef RUNQ_MODEL_MAX_THREADS
+#define RUNQ_MODEL_MAX_THREADS 4
+#endif
+inline constexpr unsigned max_threads = RUNQ_MODEL_MAX_THREADS;
 
 /// Describes what this execution came to, in at most 31 characters; meant for finish(). The distinct texts of all
 /// executions are part of the search's result: litmus tests are judged by them.

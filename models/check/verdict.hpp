@@ -32,6 +32,7 @@ enum class failure : unsigned char {
   deadlock,  ///< nobody can go on: a lost wake-up
   livelock,  ///< the execution exceeded the step limit
   misuse,    ///< a mutex unlocked by another thread, and the like
+  crash,     ///< a compiled program: a signal, abort(), an uncaught exception
 };
 
 enum class event_kind : unsigned char {
@@ -48,6 +49,9 @@ enum class event_kind : unsigned char {
   allocate,
   deallocate,
   pause,
+  spawn,  ///< starts the thread with the number `value`
+  join,   ///< has waited for the end of the thread with the number `value`
+  choice,
   failure
 };
 

@@ -2,27 +2,66 @@
 #include "exact_consistency.hpp"
 
 #include <bit>
+#include <memory>
 
 namespace runq::model::exact {
 
 namespace {
 
-using bits = std::uint64_t;
+/// A set of seq_cst events, by their numbers. Nearly always one word is enough.
+template <unsigned Words>
+class bitset {
+ public:
+  [[nodiscard]] static bitset only(unsigned i) {
+    bitset b;
+    b.words_[i / 64] = std::uint64_t{1} << i % 64;
+    return b;
+  }
+  [[nodiscard]] bool has(unsigned i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
+  void add(unsigned i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  void remove(unsigned i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
+  [[nodiscard]] bool any() const {
+    for (const std::uint64_t w : words_) {
+      if (w != 0) return true;
+    }
+    return false;
+  }
+  bitset& operator|=(const bitset& other) {
+    for (unsigned i = 0; i != Words; ++i) words_[i] |= other.words_[i];
+    return *this;
+  }
+  [[nodiscard]] friend bitset operator|(bitset a, const bitset& b) { return a |= b; }
+  [[nodiscard]] friend bitset operator&(bitset a, const bitset& b) {
+    for (unsigned i = 0; i != Words; ++i) a.words_[i] &= b.words_[i];
+    return a;
+  }
+  template <class Function>
+  void for_each(Function&& function) const {
+    for (unsigned i = 0; i != Words; ++i) {
+      for (std::uint64_t w = words_[i]; w != 0; w &= w - 1)
+        function(i * 64 + static_cast<unsigned>(std::countr_zero(w)));
+    }
+  }
 
-constexpr bits bit(unsigned i) { return bits{1} << i; }
+ private:
+  std::array<std::uint64_t, Words> words_{};
+};
 
 /// psc as in the RC11 paper, section 3.2 and figure 4:
 ///   scb      = po ∪ po≠loc;hb;po≠loc ∪ hb=loc ∪ mo ∪ fr
 ///   psc_base = ([Esc] ∪ [Fsc];hb?) ; scb ; ([Esc] ∪ hb?;[Fsc])
 ///   psc_F    = [Fsc] ; (hb ∪ hb;eco;hb) ; [Fsc]
 /// over the seq_cst events only, each a bit.
+template <unsigned Words>
 class psc {
+  using bits = bitset<Words>;
+
  public:
   explicit psc(const graph& g) : g_(g) {
     for (const event_id e : g.sequential()) {
       const node& n = g.at(e);
       if (n.applied_order() != std::memory_order::seq_cst) continue;
-      if (n.kind == node_kind::fence) fences_ |= bit(count_);
+      if (n.kind == node_kind::fence) fences_.add(count_);
       events_[count_++] = e;
     }
   }
@@ -38,18 +77,18 @@ class psc {
   /// What the accesses to one write's value contribute. `left`: the seq_cst events that may stand for an access as the
   /// start of an edge (itself, and the fences that happen-before it); `right`: as the end of one.
   struct contribution {
-    bits left = 0, right = 0;                  // of the write
-    bits readers_left = 0, readers_right = 0;  // of those that read from it
+    bits left, right;                  // of the write
+    bits readers_left, readers_right;  // of those that read from it
   };
 
-  [[nodiscard]] bool is_fence(unsigned i) const { return (fences_ & bit(i)) != 0; }
+  [[nodiscard]] bool is_fence(unsigned i) const { return fences_.has(i); }
 
   // --- edges within hb -------------------------------------------------------------------------------------------
 
   void add_hb_edges() {
     for (unsigned a = 0; a != count_; ++a) {
       for (unsigned b = 0; b != count_; ++b) {
-        if (a != b && hb_edge(a, b)) next_[a] |= bit(b);
+        if (a != b && hb_edge(a, b)) next_[a].add(b);
       }
     }
   }
@@ -128,16 +167,16 @@ class psc {
   [[nodiscard]] contribution& at(event_id e) { return per_event_[e.thread][e.index]; }
 
   [[nodiscard]] bits left(event_id e) const {
-    bits result = 0;
+    bits result;
     for (unsigned i = 0; i != count_; ++i) {
-      if (is_fence(i) ? g_.at(e).hb.covers(events_[i]) : events_[i] == e) result |= bit(i);
+      if (is_fence(i) ? g_.at(e).hb.covers(events_[i]) : events_[i] == e) result.add(i);
     }
     return result;
   }
   [[nodiscard]] bits right(event_id e) const {
-    bits result = 0;
+    bits result;
     for (unsigned i = 0; i != count_; ++i) {
-      if (is_fence(i) ? g_.at(events_[i]).hb.covers(e) : events_[i] == e) result |= bit(i);
+      if (is_fence(i) ? g_.at(events_[i]).hb.covers(e) : events_[i] == e) result.add(i);
     }
     return result;
   }
@@ -145,12 +184,12 @@ class psc {
   /// Walks mo from its end, carrying what lies behind: the ends of edges to later writes, and to fences after their
   /// readers.
   void add_edges_of_location(const node& init) {
-    bits later_writes = 0;
-    bits later_readers = 0;
+    bits later_writes;
+    bits later_readers;
     for (event_id e = init.newest;; e = g_.at(e).older) {
       const contribution& c = at(e);
       add_edges(c.left | c.readers_left, later_writes | (fences_ & later_readers), later_writes);
-      add_edges(c.left & fences_, c.readers_right & fences_, 0);  // rf between fences
+      add_edges(c.left & fences_, c.readers_right & fences_, {});  // rf between fences
       later_writes |= c.right;
       later_readers |= c.readers_right;
       if (g_.at(e).kind == node_kind::init) break;
@@ -158,37 +197,32 @@ class psc {
   }
 
   /// Edges from the fences of `from` to `to_from_fence`, from its accesses to `to_from_access`.
-  void add_edges(bits from, bits to_from_fence, bits to_from_access) {
-    for (; from != 0; from &= from - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(from));
-      next_[i] |= is_fence(i) ? to_from_fence : to_from_access;
-    }
+  void add_edges(const bits& from, const bits& to_from_fence, const bits& to_from_access) {
+    from.for_each([&](unsigned i) { next_[i] |= is_fence(i) ? to_from_fence : to_from_access; });
   }
 
   [[nodiscard]] bool has_topological_order() const {
-    bits left = count_ == 64 ? ~bits{0} : bit(count_) - 1;
-    for (bool removed = true; removed && left != 0;) {
+    bits left;
+    for (unsigned i = 0; i != count_; ++i) left.add(i);
+    for (bool removed = true; removed && left.any();) {
       removed = false;
-      for (bits rest = left; rest != 0; rest &= rest - 1) {
-        const auto i = static_cast<unsigned>(std::countr_zero(rest));
-        if ((next_[i] & left) != 0) continue;
-        left &= ~bit(i);
+      bits(left).for_each([&](unsigned i) {
+        if ((next_[i] & left).any()) return;
+        left.remove(i);
         removed = true;
-      }
+      });
     }
-    return left == 0;
+    return !left.any();
   }
 
   const graph& g_;
-  std::array<event_id, max_sequential> events_{};
-  std::array<bits, max_sequential> next_{};
-  bits fences_ = 0;
+  std::array<event_id, 64 * Words> events_{};
+  std::array<bits, 64 * Words> next_{};
+  bits fences_;
   unsigned count_ = 0;
   // Kept between calls for its capacity; the engine and all of its fibers are one operating-system thread.
-  static thread_local std::array<std::vector<contribution>, thread_slots> per_event_;
+  static inline std::array<std::vector<contribution>, thread_slots> per_event_;
 };
-
-thread_local std::array<std::vector<psc::contribution>, thread_slots> psc::per_event_;
 
 }  // namespace
 
@@ -220,6 +254,12 @@ bool may_close_psc_cycle(const graph& g, event_id e) noexcept {
   return false;
 }
 
-bool psc_acyclic(const graph& g) { return psc(g).acyclic(); }
+bool psc_acyclic(const graph& g) {
+  const std::size_t events = g.sequential().size();
+  if (events <= 64) return psc<1>(g).acyclic();
+  if (events <= 256) return psc<4>(g).acyclic();
+  static_assert(max_sequential <= 1024);
+  return std::make_unique<psc<16>>(g)->acyclic();  // too large for the stack of a fiber
+}
 
 }  // namespace runq::model::exact

@@ -11,7 +11,7 @@
 namespace runq::model::exact {
 
 /// The most seq_cst events that a graph may have.
-inline constexpr unsigned max_sequential = 64;
+inline constexpr unsigned max_sequential = 1024;
 
 /// The newest write to `variable` that the event `e`, the last of its thread, must know of: the newest that
 /// happens-before it or that something which happens-before it has read. A read may not read from an older one, a write

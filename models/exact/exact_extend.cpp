@@ -25,6 +25,10 @@ void search::extend(const operation& wanted, site where) {
     case node_kind::cell_read:
     case node_kind::cell_write: return add_cell_access(wanted, where);
     case node_kind::deallocate: return add_deallocate(wanted, where);
+    case node_kind::choice: return add_choice(wanted, where);
+    case node_kind::join: return add_join(wanted, where);
+    case node_kind::spawn:
+    case node_kind::end:
     case node_kind::init:
     case node_kind::cell_init:
     case node_kind::fence:
@@ -32,6 +36,17 @@ void search::extend(const operation& wanted, site where) {
   }
   g_->append(current_, wanted);
   note_executed(where);
+}
+
+/// Continues with 0, and pushes the others.
+void search::add_choice(const operation& wanted, site where) {
+  const event_id e = g_->append(current_, wanted);
+  note_executed(where);
+  for (std::uint64_t other = wanted.operand; --other != 0;) {
+    g_->at(e).value = other;
+    push(copy(*g_));
+  }
+  g_->at(e).value = 0;
 }
 
 // --- reads -------------------------------------------------------------------------------------------------------
@@ -168,6 +183,7 @@ bool search::may_revisit(event_id read, event_id write) const {
 bool search::maximally_added(event_id e, const clock& prefix) const {
   const graph& g = *g_;
   const node& n = g.at(e);
+  if (n.kind == node_kind::choice) return n.value == 0;
   if (n.kind != node_kind::read && n.kind != node_kind::write) return true;
   const auto previous = [&](event_id x) { return g.at(x).stamp <= n.stamp || prefix.covers(x); };
   event_id newest = e;

@@ -24,13 +24,19 @@
 namespace runq::model::exact {
 
 /// The stack of one thread of a scenario.
-inline constexpr std::size_t fiber_stack_bytes = 256 * 1024;
+#ifndef RUNQ_MODEL_STACK_BYTES
+#define RUNQ_MODEL_STACK_BYTES (256 * 1024)
+#endif
+inline constexpr std::size_t fiber_stack_bytes = RUNQ_MODEL_STACK_BYTES;
 
 class fiber {
  public:
   using entry = void (*)(void* argument);
 
   fiber() : stack_(new (std::align_val_t{stack_alignment}) std::byte[fiber_stack_bytes]) {}
+
+  /// The lowest address of the stack, which is aligned to pages.
+  [[nodiscard]] std::byte* lowest() const noexcept { return stack_.get(); }
 
   /// The next resume() calls `function(argument)` on the empty stack; whatever ran there before is forgotten.
   void prepare(entry function, void* argument) {

@@ -12,9 +12,57 @@ event_id graph::append(unsigned thread, const operation& o) {
   if (n.kind == node_kind::init || n.kind == node_kind::cell_init) n.variable = n.newest = e;
   n.stamp = next_stamp_++;
   inherit(e);
+  if (n.kind == node_kind::spawn) spawners_[n.operand] = e;
   const bool sc = n.order == std::memory_order::seq_cst || n.failure_order == std::memory_order::seq_cst;
-  if (sc && thread != constructing && thread != finishing) sequential_.push_back(e);
+  if (sc && thread != constructing && thread != finishing && !is_alone(n)) sequential_.push_back(e);
   return e;
+}
+
+bool graph::is_alone(const node& n) const noexcept {
+  if (!finds_variables) return false;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    if (spawners_[t] != nobody && !(has_ended(t) && n.hb.covers(last_of(t)))) return false;
+  }
+  return true;
+}
+
+bool graph::find_variable(unsigned index, std::uint64_t mask, std::uint64_t value) {
+  std::vector<node>& variables = threads_[constructing];
+  while (variables.size() <= index) {
+    const event_id e = next_of(constructing);
+    node& n = variables.emplace_back();
+    n.kind = node_kind::init;
+    n.shown = event_kind::store;
+    n.initialised = true;
+    n.variable = n.newest = e;
+  }
+  const event_id e{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)};
+  node& init = at(e);
+  init.operand = mask;
+  if (init.value == value) return true;
+  init.value = value;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (const node& n : threads_[t]) {
+      if (n.kind == node_kind::read && n.source == e) return false;
+    }
+  }
+  return true;
+}
+
+clock graph::beginning_of(unsigned thread) const noexcept {
+  if (spawners_[thread] != nobody) return at(spawners_[thread]).hb;
+  clock known;
+  if (thread != constructing) {
+    known[constructing] = finds_variables ? all_events : static_cast<std::uint16_t>(size(constructing));
+  }
+  return known;
+}
+
+void graph::join(event_id e, event_id end) {
+  node& n = at(e);
+  n.source = end;
+  n.hb.join(at(end).hb);
+  n.porf.join(at(end).porf);
 }
 
 void graph::join_everything(node& first) const {
@@ -37,8 +85,9 @@ void graph::inherit(event_id e) {
     n.hb = n.porf = n.to_acquire = n.release_fence = clock{};
     if (e.thread == finishing) {
       join_everything(n);
-    } else if (e.thread != constructing) {
-      n.hb[constructing] = n.porf[constructing] = static_cast<std::uint16_t>(size(constructing));
+    } else {
+      n.hb = beginning_of(e.thread);
+      n.porf = spawners_[e.thread] == nobody ? n.hb : at(spawners_[e.thread]).porf;
     }
   }
   n.hb[e.thread] = n.porf[e.thread] = static_cast<std::uint16_t>(e.index + 1);
@@ -104,6 +153,9 @@ void graph::restrict_to(const clock& keep) {
     }
   }
   std::erase_if(sequential_, [this](event_id e) { return !contains(e); });
+  for (event_id& e : spawners_) {
+    if (!contains(e)) e = nobody;
+  }
 }
 
 static_assert(std::is_trivially_copyable_v<node> && std::is_trivially_copyable_v<event_id>);
@@ -115,8 +167,14 @@ std::size_t graph::packed_bytes() const noexcept {
 }
 
 void graph::pack(std::byte* where) const noexcept {
-  packed_head head{{},     static_cast<std::uint32_t>(sequential_.size()), next_stamp_, fixed_until, unfinished_rmw,
-                   delayed};
+  packed_head head{{},
+                   static_cast<std::uint32_t>(sequential_.size()),
+                   next_stamp_,
+                   fixed_until,
+                   unfinished_rmw,
+                   delayed,
+                   finds_variables,
+                   spawners_};
   for (unsigned t = 0; t != thread_slots; ++t) head.sizes[t] = size(t);
   const auto put = [&where](const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(where, from, bytes);
@@ -141,6 +199,8 @@ void graph::unpack(const std::byte* where) {
   fixed_until = head.fixed_until;
   unfinished_rmw = head.unfinished_rmw;
   delayed = head.delayed;
+  finds_variables = head.finds_variables;
+  spawners_ = head.spawners;
 }
 
 std::uint64_t fingerprint(const graph& g) noexcept {
@@ -151,18 +211,20 @@ std::uint64_t fingerprint(const graph& g) noexcept {
     hash ^= hash >> 29;
   };
   const auto number = [](event_id e) { return std::uint64_t{e.thread} << 16 | e.index; };
-  for (unsigned t = 0; t != finishing; ++t) {
+  for (unsigned t = g.finds_variables ? constructing + 1 : constructing; t != finishing; ++t) {
     mix(g.size(t));
     for (unsigned i = 0; i != g.size(t); ++i) {
       const node& n = g.at(t, i);
       mix(static_cast<std::uint64_t>(n.kind) << 8 | (n.spurious ? 1 : 0));
       mix(number(n.variable) << 32 | number(n.kind == node_kind::read ? n.source : n.older));
+      if (n.kind == node_kind::choice) mix(n.value);
     }
   }
   return hash;
 }
 
 event_id last_access(const graph& g, unsigned thread, const clock& seen, event_id variable) noexcept {
+  if (thread == constructing && g.finds_variables) return nobody;  // nothing but what comes to life
   for (unsigned i = seen[thread]; i-- != 0;) {
     if (g.at(thread, i).accesses(variable)) return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i)};
   }

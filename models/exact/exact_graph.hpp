@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,9 @@ namespace runq::model::exact {
 inline constexpr unsigned constructing = 0;
 inline constexpr unsigned finishing = max_threads + 1;
 inline constexpr unsigned thread_slots = max_threads + 2;
+
+/// In a clock: more events than any thread has.
+inline constexpr std::uint16_t all_events = 0xffff;
 
 /// The most events that a thread index leaves room for; exact_options has the limit that applies.
 inline constexpr unsigned max_thread_events = 0xfffe;
@@ -43,8 +47,7 @@ class clock {
   }
 
  private:
-  static constexpr unsigned width = 8;  // a power of two, so that join() becomes a vector instruction
-  static_assert(width >= thread_slots);
+  static constexpr unsigned width = std::bit_ceil(thread_slots);  // so that join() becomes a vector instruction
   std::array<std::uint16_t, width> counts_{};
 };
 
@@ -58,6 +61,10 @@ enum class node_kind : std::uint8_t {
   cell_write,
   allocate,  ///< heap memory
   deallocate,
+  spawn,   ///< the first event of the thread `operand` comes after it
+  end,     ///< the last event of a thread that others may join
+  join,    ///< comes after the `end` event that is its source
+  choice,  ///< of one of the numbers 0 … operand-1, by nobody
 };
 
 /// What a read would do to the variable.
@@ -86,7 +93,8 @@ struct operation {
   /// Whether a replayed thread asks for the same again.
   [[nodiscard]] bool repeats(const operation& before) const noexcept {
     return kind == before.kind && variable == before.variable && change == before.change && operand == before.operand &&
-           expected == before.expected && (kind == node_kind::read || value == before.value);
+           expected == before.expected &&
+           (kind == node_kind::read || kind == node_kind::choice || value == before.value);
   }
 };
 
@@ -144,6 +152,23 @@ class graph {
   /// Fences and accesses of the threads proper that are seq_cst, or would be if their compare-exchange failed.
   [[nodiscard]] const std::vector<event_id>& sequential() const noexcept { return sequential_; }
 
+  /// A compiled program: variables are found when they are first used, and come to life in the construction, which has
+  /// no other events. They are before everything, and are numbered the same in all graphs: one that this graph does not
+  /// use may be there nevertheless.
+  bool finds_variables = false;
+  /// With finds_variables: makes sure that the variable exists, with `value` as what it holds before the first write.
+  /// False: something has been read from it that was another value.
+  [[nodiscard]] bool find_variable(unsigned index, std::uint64_t mask, std::uint64_t value);
+  /// The event that started `thread`, or nobody.
+  [[nodiscard]] event_id spawner_of(unsigned thread) const noexcept { return spawners_[thread]; }
+  /// Whether `thread` has come to its end.
+  [[nodiscard]] bool has_ended(unsigned thread) const noexcept {
+    return size(thread) != 0 && threads_[thread].back().kind == node_kind::end;
+  }
+  /// The clock of what `thread` knows before its first event.
+  [[nodiscard]] clock beginning_of(unsigned thread) const noexcept;
+  void join(event_id e, event_id end);
+
   /// The thread whose last event is the read part of a read-modify-write that still lacks its write part; 0: none.
   unsigned unfinished_rmw = 0;
 
@@ -174,6 +199,8 @@ class graph {
   /// Gives `e` the clocks that its place in po implies, before any rf edge.
   void inherit(event_id e);
   void join_everything(node& first) const;
+  /// Whether no other thread is or will be concurrent with the event: such ones close no cycle.
+  [[nodiscard]] bool is_alone(const node& n) const noexcept;
 
   /// What stands before the events in a packed graph.
   struct alignas(node) packed_head {
@@ -183,9 +210,12 @@ class graph {
     std::uint32_t fixed_until;
     std::uint32_t unfinished_rmw;
     event_id delayed;
+    bool finds_variables;
+    std::array<event_id, thread_slots> spawners;
   };
 
   std::array<std::vector<node>, thread_slots> threads_;
+  std::array<event_id, thread_slots> spawners_{};
   std::vector<event_id> sequential_;
   std::uint32_t next_stamp_ = 1;
 };

@@ -66,7 +66,7 @@ bool search::replay(const operation& wanted, site where) {
     }
     const bool delayed =
         g_->delayed == event_id{static_cast<std::uint16_t>(current_), static_cast<std::uint16_t>(t.position)};
-    if (n.kind == node_kind::read && !delayed) await_source(n);
+    if ((n.kind == node_kind::read && !delayed) || n.kind == node_kind::join) await_source(n);
     note_executed(where);
     if (n.kind == node_kind::read && n.exclusive) note_executed(where);
     return true;
@@ -76,9 +76,12 @@ bool search::replay(const operation& wanted, site where) {
     t.stack.suspend();
   }
   if (g_->size(current_) + 2 > std::min(options_.max_events_per_thread, max_thread_events)) {
-    cut_short("limit reached: max_events_per_thread = " + std::to_string(options_.max_events_per_thread) +
-              "; a loop that waits must be an await, one that may retry for ever a retry_loop (waiting.hpp); otherwise "
-              "raise it");
+    const char* const advice =
+        program_ != nullptr
+            ? "; a loop that may go on for ever cannot be explored to its end; otherwise raise --max-events"
+            : "; a loop that waits must be an await, one that may retry for ever a retry_loop (waiting.hpp); otherwise "
+              "raise it";
+    cut_short("limit reached: max_events_per_thread = " + std::to_string(options_.max_events_per_thread) + advice);
     abandon();
   }
   // The operation adds up to two events, and a revisit may turn a failed compare-exchange into a successful one.
@@ -297,6 +300,81 @@ void search::add_cell_access(const operation& wanted, site where) {
   note_executed(where);
   require_live(e, where);
   require_no_race(e, where);
+}
+
+// --- programs: threads, variables that are found, choices ------------------------------------------------------------
+
+location search::find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where) {
+  if (!g_->find_variable(index, mask, value)) {
+    report_here(failure::misuse, "the program is not deterministic: replayed, a variable begins with another value",
+                where);
+  }
+  const event_id init{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)};
+  return {to_record(init, true), mask};
+}
+
+clock search::knows() const noexcept {
+  const thread_state& t = threads_[current_];
+  return t.position == 0 ? g_->beginning_of(current_) : g_->at(current_, t.position - 1).hb;
+}
+
+void search::spawn(unsigned thread, site where) {
+  operation o;
+  o.kind = node_kind::spawn;
+  o.shown = event_kind::spawn;
+  o.operand = thread;
+  o.value = thread - 1;
+  perform(o, where);
+  threads_[thread].now = status::ready;
+  threads_[thread].stack.prepare(&thread_entry, this);
+}
+
+void search::finish_thread() {
+  operation o;
+  o.kind = node_kind::end;
+  o.shown = event_kind::pause;
+  perform(o, {});
+  stop_running_thread(status::finished);
+}
+
+void search::join(unsigned thread, site where) {
+  operation o;
+  o.kind = node_kind::join;
+  o.shown = event_kind::join;
+  o.operand = thread;
+  o.value = thread - 1;
+  perform(o, where);
+}
+
+void search::add_join(const operation& wanted, site where) {
+  const auto thread = static_cast<unsigned>(wanted.operand);
+  thread_state& t = threads_[current_];
+  while (!g_->has_ended(thread)) {
+    t.now = status::joining;
+    t.joined = thread;
+    t.where = where;
+    t.stack.suspend();
+  }
+  g_->join(g_->append(current_, wanted), g_->last_of(thread));
+  note_executed(where);
+}
+
+unsigned search::choose(unsigned alternatives, site where) {
+  operation o;
+  o.kind = node_kind::choice;
+  o.shown = event_kind::choice;
+  o.operand = alternatives;
+  return static_cast<unsigned>(g_->at(perform(o, where)).value);
+}
+
+void search::wait_unjudged(site where) {
+  threads_[current_].where = where;
+  stop_running_thread(status::discarded);
+}
+
+void search::give_up(std::string message) {
+  cut_short(std::move(message));
+  abandon();
 }
 
 // --- heap --------------------------------------------------------------------------------------------------------

@@ -9,13 +9,16 @@
 namespace runq::model::exact {
 
 search::search(const case_spec& spec, const exact_options& options)
-    : spec_(spec), options_(options), memory_(new (std::align_val_t{64}) std::byte[max_scenario_size]) {}
+    : spec_(&spec), options_(options), memory_(new (std::align_val_t{64}) std::byte[max_scenario_size]) {}
+
+search::search(program& executed, const exact_options& options) : program_(&executed), options_(options) {}
 
 search_result search::run() {
   start_ = std::chrono::steady_clock::now();
   engine* const before = set_current_engine(this);
   result_.how = coverage::exhaustive;
   push(std::make_unique<graph>());
+  pending_.back()->finds_variables = program_ != nullptr;
   explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
   if (!over() && !pending_.empty()) explore_together();
   set_current_engine(before);
@@ -42,7 +45,7 @@ void search::run_graph() {
   // graph is inconsistent.
   if (g_->unfinished_rmw != 0 && !finish_rmw(g_->unfinished_rmw)) return;
   begin_execution();
-  construct_scenario();
+  if (program_ == nullptr) construct_scenario();
   if (over() || !replay_threads()) return;
   extend_threads();
   if (over()) return;
@@ -61,13 +64,20 @@ void search::begin_execution() {
     t.position = 0;
     t.operations = 0;
   }
-  threads_[constructing].stack.prepare(&main_entry, this);
-  for (unsigned t = 1; t <= spec_.threads; ++t) threads_[t].stack.prepare(&thread_entry, this);
+  if (program_ == nullptr) {
+    threads_[constructing].stack.prepare(&main_entry, this);
+    for (unsigned t = 1; t <= spec_->threads; ++t) threads_[t].stack.prepare(&thread_entry, this);
+    return;
+  }
+  for (unsigned t = 2; t <= max_threads; ++t) threads_[t].now = status::unborn;
+  threads_[1].stack.prepare(&thread_entry, this);
+  threads_[constructing].position = all_events;
+  program_->begin_execution();
 }
 
 void search::main_entry(void* self) {
   auto& s = *static_cast<search*>(self);
-  s.scenario_ = s.spec_.construct(s.memory_.get());
+  s.scenario_ = s.spec_->construct(s.memory_.get());
   s.threads_[constructing].now = status::finished;
   s.threads_[constructing].stack.suspend();
   s.scenario_->finish();
@@ -78,7 +88,12 @@ void search::main_entry(void* self) {
 
 void search::thread_entry(void* self) {
   auto& s = *static_cast<search*>(self);
-  s.scenario_->thread(s.current_ - 1);
+  if (s.program_ == nullptr) {
+    s.scenario_->thread(s.current_ - 1);
+  } else {
+    s.program_->run(s.current_);
+    s.finish_thread();
+  }
   s.stop_running_thread(status::finished);
 }
 
@@ -95,7 +110,9 @@ void search::finish_scenario() {
 
 void search::resume(unsigned thread) {
   current_ = thread;
+  if (program_ != nullptr) program_->enter(thread);
   threads_[thread].stack.resume();
+  if (program_ != nullptr) program_->leave();
 }
 
 void search::abandon() {
@@ -110,26 +127,26 @@ void search::stop_running_thread(status why) {
 /// Runs every thread up to its frontier. They wait for each other's writes; porf has no cycle, so that ends. With a
 /// delayed read it has one, and threads may turn out to be unable to follow the graph; returns false then.
 bool search::replay_threads() {
-  for (bool again = true; again;) {
-    again = false;
+  for (bool repeat = true; repeat;) {
+    repeat = false;
     const std::size_t before = executed_.size();
-    for (unsigned t = 1; t <= spec_.threads; ++t) {
+    for (unsigned t = 1; t <= last_thread(); ++t) {
       if (threads_[t].now != status::ready) continue;
       resume(t);
       if (over() || impossible_) return false;
-      again = again || threads_[t].now == status::ready;
+      repeat = repeat || threads_[t].now == status::ready;
     }
-    if (again && executed_.size() == before) return false;
+    if (repeat && executed_.size() == before) return false;
   }
   return g_->delayed == nobody || doubt_resolved();
 }
 
 /// Load buffering: every thread has followed the graph to its end, so the execution is real, and so is a failure in it.
 bool search::doubt_resolved() {
-  for (unsigned t = 1; t <= spec_.threads; ++t) {
+  for (unsigned t = 1; t <= last_thread(); ++t) {
     if (threads_[t].position != g_->size(t)) return false;
   }
-  for (unsigned t = 1; t <= spec_.threads && doubtful_ != failure::none; ++t) {
+  for (unsigned t = 1; t <= last_thread() && doubtful_ != failure::none; ++t) {
     if (threads_[t].now != status::failed) continue;
     current_ = t;
     report(doubtful_, doubtful_message_, threads_[t].where);
@@ -140,22 +157,36 @@ bool search::doubt_resolved() {
 
 void search::extend_threads() {
   extending_ = true;
-  for (unsigned t = 1; t <= spec_.threads && !over(); ++t) {
-    if (threads_[t].now != status::frontier) continue;
+  for (unsigned t = 1; t <= last_thread() && !over();) {
+    if (!can_extend(t)) {
+      ++t;
+      continue;
+    }
     threads_[t].now = status::ready;
     resume(t);
+    t = program_ != nullptr ? 1 : t + 1;  // its end may be what a lower one waits for
   }
+}
+
+bool search::can_extend(unsigned thread) const noexcept {
+  const thread_state& t = threads_[thread];
+  if (t.now == status::joining) return g_->has_ended(t.joined);
+  return t.now == status::frontier || (program_ != nullptr && t.now == status::ready);
 }
 
 void search::end_execution() {
   bool all_finished = true;
-  for (unsigned t = 1; t <= spec_.threads; ++t) {
+  for (unsigned t = 1; t <= last_thread(); ++t) {
     const status s = threads_[t].now;
-    if (s == status::waiting || s == status::discarded) return judge_waiting_threads();
-    all_finished = all_finished && s == status::finished;
+    if (s == status::waiting || s == status::discarded || s == status::joining) return judge_waiting_threads();
+    all_finished = all_finished && (s == status::finished || s == status::unborn);
   }
   if (!is_new_graph()) return;
-  if (all_finished) finish_scenario();
+  if (program_ != nullptr) {
+    program_->end_execution();
+  } else if (all_finished) {
+    finish_scenario();
+  }
   if (!over()) complete_execution();
 }
 
@@ -163,14 +194,17 @@ void search::end_execution() {
 /// look again: another graph shows what it does then. Nothing is known about the others in this graph if there is one.
 void search::judge_waiting_threads() {
   unsigned stuck = 0;
-  for (unsigned t = 1; t <= spec_.threads; ++t) {
+  unsigned joining = 0;
+  for (unsigned t = 1; t <= last_thread(); ++t) {
     const status s = threads_[t].now;
+    if (s == status::joining) joining = t;
     if (s == status::discarded || (s == status::waiting && !saw_newest_values(t))) {
       ++result_.blocked;
       return check_limits();
     }
     if (s == status::waiting && stuck == 0) stuck = t;
   }
+  if (stuck == 0) stuck = joining;  // for itself, or for each other
   current_ = stuck;
   report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
 }

@@ -26,9 +26,26 @@ namespace runq::model::exact {
 
 class team;
 
+/// What a search executes over and over when it is no scenario: a program with its own memory (models/native). Its
+/// first thread is number 1; the others come into being by search::spawn(). It is told where it stands by these calls:
+class program {
+ public:
+  virtual ~program() = default;
+  /// Puts the memory into the state from which every execution begins.
+  virtual void begin_execution() = 0;
+  /// The body of a thread, on its stack.
+  virtual void run(unsigned thread) = 0;
+  /// Around the time that a thread runs, on the stack of the search.
+  virtual void enter(unsigned thread) noexcept = 0;
+  virtual void leave() noexcept = 0;
+  /// All threads have come to their ends, in a complete execution; may report() a failure.
+  virtual void end_execution() = 0;
+};
+
 class search final : public engine, public waiting_engine {
  public:
   search(const case_spec& spec, const exact_options& options);
+  search(program& executed, const exact_options& options);
 
   [[nodiscard]] search_result run();
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
@@ -71,11 +88,43 @@ class search final : public engine, public waiting_engine {
   void discard(site where) override;
   [[nodiscard]] bool retries_block() const noexcept override { return options_.retries_block; }
 
+  // for programs
+  /// The `index`-th variable, which holds `value` before the first write: makes sure that it exists.
+  [[nodiscard]] location find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where);
+  /// Starts the thread with that number, which must be the same whenever the running thread gets here.
+  void spawn(unsigned thread, site where);
+  /// Waits until the thread has ended.
+  void join(unsigned thread, site where);
+  /// One of the numbers 0 … alternatives-1: all of them are explored.
+  [[nodiscard]] unsigned choose(unsigned alternatives, site where);
+  /// The running thread waits for ever, in what began with await_begin(): no failure, for in another execution it goes
+  /// on.
+  [[noreturn]] void wait_unjudged(site where);
+  [[nodiscard]] unsigned running() const noexcept { return current_; }
+  /// Events of the running thread so far.
+  [[nodiscard]] unsigned position() const noexcept { return threads_[current_].position; }
+  void await_since(unsigned position) noexcept { threads_[current_].await_begin = position; }
+  /// What happens-before the next event of the running thread.
+  [[nodiscard]] clock knows() const noexcept;
+  [[nodiscard]] const graph& current_graph() const noexcept { return *g_; }
+  [[nodiscard]] site site_of(event_id e) const noexcept { return threads_[e.thread].sites[e.index]; }
+  /// The running thread comes to its end here.
+  [[noreturn]] void finish_thread();
+  /// Ends the search with a failure of this execution.
+  void report(failure what, std::string message, site where);
+  /// Ends the search with a failure of the running thread, which does not go on.
+  [[noreturn]] void report_here(failure what, std::string message, site where);
+  /// Ends the search without a verdict; the running thread does not go on.
+  [[noreturn]] void give_up(std::string message);
+  [[nodiscard]] const fiber& stack_of(unsigned thread) const noexcept { return threads_[thread].stack; }
+
  private:
   enum class status : std::uint8_t {
+    unborn,    ///< nobody has started it yet
     ready,     ///< can run, or waits until the source of its next read has been replayed
     frontier,  ///< everything that the graph has of it is replayed; its next event would be new
     finished,
+    joining,    ///< waits for the end of another thread
     waiting,    ///< in an await or a lock: only another graph lets it go on
     discarded,  ///< in assume(false)
     frozen,     ///< exact_options::freeze_thread
@@ -86,6 +135,7 @@ class search final : public engine, public waiting_engine {
     status now = status::ready;
     unsigned position = 0;  ///< events replayed or added
     std::uint64_t operations = 0;
+    unsigned joined = 0;       ///< joining: the other thread
     unsigned await_begin = 0;  ///< position at which the last evaluation of an awaited condition began
     site where{};              ///< of the operation in which it waits
     std::vector<site> sites;   ///< of each event
@@ -114,10 +164,8 @@ class search final : public engine, public waiting_engine {
   void judge_waiting_threads();
   [[nodiscard]] bool saw_newest_values(unsigned thread) const;
   void resume(unsigned thread);
-  void stop_running_thread(status why);
+  [[noreturn]] void stop_running_thread(status why);
   [[noreturn]] void abandon();
-  void report(failure what, std::string message, site where);
-  [[noreturn]] void report_here(failure what, std::string message, site where);
   void cut_short(std::string message);
   [[nodiscard]] bool over() const noexcept { return over_; }
   void use_up_budget(const std::string& limit);
@@ -125,6 +173,8 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool is_new_graph();
   [[nodiscard]] bool in_doubt() const noexcept { return g_->delayed != nobody && !extending_; }
   [[nodiscard]] bool doubt_resolved();
+  [[nodiscard]] unsigned last_thread() const noexcept { return program_ != nullptr ? max_threads : spec_->threads; }
+  [[nodiscard]] bool can_extend(unsigned thread) const noexcept;
   static void thread_entry(void* self);
   static void main_entry(void* self);
 
@@ -137,12 +187,14 @@ class search final : public engine, public waiting_engine {
   void require_no_race(event_id e, site where);
   [[nodiscard]] event_id variable_of(const location& at, site where);
   void add_cell_access(const operation& wanted, site where);
+  void add_join(const operation& wanted, site where);
   void add_deallocate(const operation& wanted, site where);
   [[nodiscard]] bool lock(location& at, bool blocking, site where);
   [[nodiscard]] bool exchange(location& at, std::uint64_t& expected, operation wanted, site where);
 
   // exact_extend.cpp: TruSt
   void extend(const operation& wanted, site where);
+  void add_choice(const operation& wanted, site where);
   void add_read(const operation& wanted, site where);
   void add_write(const operation& wanted, site where);
   [[nodiscard]] bool finish_rmw(unsigned thread);
@@ -168,7 +220,8 @@ class search final : public engine, public waiting_engine {
   // exact_trace.cpp
   [[nodiscard]] std::vector<event> trace() const;
 
-  const case_spec& spec_;
+  const case_spec* const spec_ = nullptr;  ///< one of these two
+  program* const program_ = nullptr;
   const exact_options options_;
   search_result result_;
   exact_statistics statistics_;

@@ -24,7 +24,7 @@ class tracer {
     shown.value = n.value;
     if (n.kind == node_kind::allocate) {
       shown.location = number_of(e);
-    } else if (n.kind != node_kind::fence) {
+    } else if (n.variable != nobody) {
       shown.location = number_of(n.variable);
     }
     if (n.kind == node_kind::read) describe_read(n, shown);
@@ -91,11 +91,13 @@ std::vector<event> search::trace() const {
   std::vector<bool> touched(g_->size(constructing), false);
   for (const event_id e : executed_) {
     const event_id variable = g_->at(e).variable;
-    if (e.thread != constructing && variable.thread == constructing) touched[variable.index] = true;
+    if (e.thread != constructing && variable.thread == constructing && variable != nobody)
+      touched[variable.index] = true;
   }
   tracer t(*g_);
   for (const event_id e : executed_) {
     const node& n = g_->at(e);
+    if (n.kind == node_kind::end) continue;
     const bool constructed = n.kind == node_kind::init || n.kind == node_kind::cell_init;
     if (constructed && !n.initialised) continue;
     if (e.thread == constructing && n.variable.thread == constructing && !touched[n.variable.index]) continue;

@@ -37,6 +37,9 @@ namespace {
     case event_kind::allocate: return fmt::format("allocate {} bytes", e.value);
     case event_kind::deallocate: return "free";
     case event_kind::pause: return "pause";
+    case event_kind::spawn: return fmt::format("start T{}", e.value);
+    case event_kind::join: return fmt::format("join  T{}", e.value);
+    case event_kind::choice: return fmt::format("choose {}", e.value);
     case event_kind::failure: return "FAILS HERE";
   }
   return "?";

@@ -41,6 +41,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
                                           {event_kind::allocate, "allocate"},
                                           {event_kind::deallocate, "free"},
                                           {event_kind::pause, "pause"},
+                                          {event_kind::spawn, "spawn"},
+                                          {event_kind::join, "join"},
+                                          {event_kind::choice, "choice"},
                                           {event_kind::failure, "check"}})
 
 NLOHMANN_JSON_SERIALIZE_ENUM(rmw_op, {{rmw_op::exchange, "exchange"},

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Where a thread of a compiled program stands: the code addresses of its calls, outermost first. Each distinct stack of
+// calls is kept once, so that a step of an execution can remember its own as one pointer.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+namespace runq::model::compiled {
+
+struct frame {
+  const void* code = nullptr;  ///< where the call, or the operation, returns to
+  frame* caller = nullptr;
+  frame* last_callee = nullptr;  ///< of the calls from here, the one that was asked for last
+};
+
+/// All stacks of calls that were met so far. One operating-system thread; never forgets.
+class frame_tree {
+ public:
+  [[nodiscard]] frame* root() noexcept { return &root_; }
+
+  [[nodiscard]] frame* callee(frame* caller, const void* code) {
+    frame* const last = caller->last_callee;
+    if (last != nullptr && last->code == code) return last;
+    auto [at, added] = known_.try_emplace(key{caller, code}, nullptr);
+    if (added) at->second = &frames_.emplace_back(frame{code, caller, nullptr});
+    return caller->last_callee = at->second;
+  }
+
+ private:
+  struct key {
+    frame* caller;
+    const void* code;
+    friend bool operator==(const key&, const key&) = default;
+  };
+  struct hash {
+    std::size_t operator()(const key& k) const noexcept {
+      constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+      return (reinterpret_cast<std::uintptr_t>(k.caller) * odd) ^ reinterpret_cast<std::uintptr_t>(k.code);
+    }
+  };
+  frame root_;
+  std::deque<frame> frames_;
+  std::unordered_map<key, frame*, hash> known_;
+};
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// What code that was compiled with -fsanitize=thread calls: the interface of ThreadSanitizer's runtime, as g++ 12 and
+// clang++ 14 use it. Outside of a check the operations are simply carried out.
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "session.hpp"
+
+using runq::model::rmw_op;
+using runq::model::compiled::checker_scope;
+using runq::model::compiled::current_session;
+using runq::model::compiled::in_program;
+using runq::model::compiled::session;
+
+#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
+#define RUNQ_CALLER __builtin_return_address(0)
+
+namespace {
+
+/// Compilers put hints into the upper bits.
+[[nodiscard]] std::memory_order order_of(int order) { return static_cast<std::memory_order>(order & 7); }
+
+template <class T>
+inline constexpr bool is_wide = sizeof(T) == 16;
+
+template <class T>
+[[nodiscard]] std::uint64_t to_value(T value) {
+  if constexpr (is_wide<T>) {
+    return current_session().number_of(value);
+  } else {
+    return value;
+  }
+}
+template <class T>
+[[nodiscard]] T from_value(std::uint64_t value) {
+  if constexpr (is_wide<T>) {
+    return current_session().wide_value(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <class T>
+T load(const volatile T* at, int order, const void* code) {
+  auto* const p = const_cast<T*>(at);
+  if (!in_program) return *p;  // there is one thread then
+  const checker_scope scope;
+  return from_value<T>(current_session().load(p, sizeof(T), order_of(order), code));
+}
+
+template <class T>
+void store(volatile T* at, T value, int order, const void* code) {
+  auto* const p = const_cast<T*>(at);
+  if (!in_program) {
+    *p = value;
+    return;
+  }
+  const checker_scope scope;
+  current_session().store(p, sizeof(T), to_value(value), order_of(order), code);
+}
+
+template <class T>
+T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
+  auto* const p = const_cast<T*>(at);
+  if (!in_program) {
+    const T old = *p;
+    if constexpr (is_wide<T>) {
+      *p = op == rmw_op::exchange ? operand : op == rmw_op::add ? old + operand : old - operand;
+    } else {
+      *p = static_cast<T>(apply(op, old, operand));
+    }
+    return old;
+  }
+  const checker_scope scope;
+  if (is_wide<T> && op != rmw_op::exchange) current_session().refuse("arithmetic on an atomic of 128 bits", code);
+  return from_value<T>(current_session().rmw(p, sizeof(T), op, to_value(operand), order_of(order), code));
+}
+
+enum class weakness : std::uint8_t { no, yes, unknown };
+
+template <class T>
+bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int success, int failure,
+                      const void* code) {
+  auto* const p = const_cast<T*>(at);
+  if (!in_program) {
+    if (*p == expected) {
+      *p = desired;
+      return true;
+    }
+    expected = *p;
+    return false;
+  }
+  const checker_scope scope;
+  session& s = current_session();
+  std::uint64_t value = to_value(expected);
+  const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes, order_of(success),
+                                       order_of(failure), code);
+  if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
+  if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
+  expected = from_value<T>(value);
+  return done;
+}
+
+void access(const void* at, std::size_t size, bool is_write, const void* code) {
+  if (!in_program) return;
+  const checker_scope scope;
+  current_session().access(at, size, is_write, code);
+}
+
+}  // namespace
+
+// The compiler declares these itself, with types of its own.
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+// --- atomic operations -----------------------------------------------------------------------------------------------
+
+#define RUNQ_ATOMIC(bits, type)                                                                                  \
+  RUNQ_HOOK type __tsan_atomic##bits##_load(const volatile type* at, int order) {                                \
+    return load<type>(at, order, RUNQ_CALLER);                                                                   \
+  }                                                                                                              \
+  RUNQ_HOOK void __tsan_atomic##bits##_store(volatile type* at, type value, int order) {                         \
+    store<type>(at, value, order, RUNQ_CALLER);                                                                  \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_exchange(volatile type* at, type value, int order) {                      \
+    return rmw<type>(at, rmw_op::exchange, value, order, RUNQ_CALLER);                                           \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_add(volatile type* at, type value, int order) {                     \
+    return rmw<type>(at, rmw_op::add, value, order, RUNQ_CALLER);                                                \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_sub(volatile type* at, type value, int order) {                     \
+    return rmw<type>(at, rmw_op::sub, value, order, RUNQ_CALLER);                                                \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_and(volatile type* at, type value, int order) {                     \
+    return rmw<type>(at, rmw_op::bit_and, value, order, RUNQ_CALLER);                                            \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_or(volatile type* at, type value, int order) {                      \
+    return rmw<type>(at, rmw_op::bit_or, value, order, RUNQ_CALLER);                                             \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_xor(volatile type* at, type value, int order) {                     \
+    return rmw<type>(at, rmw_op::bit_xor, value, order, RUNQ_CALLER);                                            \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_fetch_nand(volatile type* at, type value, int order) {                    \
+    return rmw<type>(at, rmw_op::bit_nand, value, order, RUNQ_CALLER);                                           \
+  }                                                                                                              \
+  RUNQ_HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected, type desired,   \
+                                                              int success, int failure) {                        \
+    return compare_exchange<type>(at, *expected, desired, weakness::no, success, failure, RUNQ_CALLER) ? 1 : 0;  \
+  }                                                                                                              \
+  RUNQ_HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired,     \
+                                                            int success, int failure) {                          \
+    return compare_exchange<type>(at, *expected, desired, weakness::yes, success, failure, RUNQ_CALLER) ? 1 : 0; \
+  }                                                                                                              \
+  RUNQ_HOOK type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,      \
+                                                            int success, int failure) {                          \
+    compare_exchange<type>(at, expected, desired, weakness::unknown, success, failure, RUNQ_CALLER);             \
+    return expected;                                                                                             \
+  }
+
+RUNQ_ATOMIC(8, std::uint8_t)
+RUNQ_ATOMIC(16, std::uint16_t)
+RUNQ_ATOMIC(32, std::uint32_t)
+RUNQ_ATOMIC(64, std::uint64_t)
+RUNQ_ATOMIC(128, unsigned __int128)
+
+RUNQ_HOOK void __tsan_atomic_thread_fence(int order) {
+  if (!in_program) return;
+  const checker_scope scope;
+  if (order_of(order) != std::memory_order::relaxed) current_session().fence(order_of(order), RUNQ_CALLER);
+}
+RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}  // there are no signals in a check
+
+// --- plain accesses --------------------------------------------------------------------------------------------------
+
+#define RUNQ_ACCESS(size)                                                                             \
+  RUNQ_HOOK void __tsan_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }                \
+  RUNQ_HOOK void __tsan_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }                \
+  RUNQ_HOOK void __tsan_unaligned_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }      \
+  RUNQ_HOOK void __tsan_unaligned_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }      \
+  RUNQ_HOOK void __tsan_volatile_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }       \
+  RUNQ_HOOK void __tsan_volatile_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }       \
+  RUNQ_HOOK void __tsan_read_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }           \
+  RUNQ_HOOK void __tsan_unaligned_read_write##size(void* at) { access(at, size, true, RUNQ_CALLER); } \
+  RUNQ_HOOK void __tsan_read##size##_pc(void* at, void* code) { access(at, size, false, code); }      \
+  RUNQ_HOOK void __tsan_write##size##_pc(void* at, void* code) { access(at, size, true, code); }
+
+RUNQ_ACCESS(1)
+RUNQ_ACCESS(2)
+RUNQ_ACCESS(4)
+RUNQ_ACCESS(8)
+RUNQ_ACCESS(16)
+
+RUNQ_HOOK void __tsan_read_range(void* at, unsigned long size) { access(at, size, false, RUNQ_CALLER); }
+RUNQ_HOOK void __tsan_write_range(void* at, unsigned long size) { access(at, size, true, RUNQ_CALLER); }
+RUNQ_HOOK void __tsan_vptr_read(void** at) { access(at, sizeof(void*), false, RUNQ_CALLER); }
+RUNQ_HOOK void __tsan_vptr_update(void** at, void* value) {
+  // Constructors of one object write the same again, which nobody can notice.
+  if (*at != value) access(at, sizeof(void*), true, RUNQ_CALLER);
+}
+
+// Calls of the linker's --wrap: compilers do not instrument these functions.
+RUNQ_HOOK void* __wrap_memcpy(void* to, const void* from, std::size_t size) {
+  access(from, size, false, RUNQ_CALLER);
+  access(to, size, true, RUNQ_CALLER);
+  return std::memcpy(to, from, size);
+}
+RUNQ_HOOK void* __wrap_memmove(void* to, const void* from, std::size_t size) {
+  access(from, size, false, RUNQ_CALLER);
+  access(to, size, true, RUNQ_CALLER);
+  return std::memmove(to, from, size);
+}
+RUNQ_HOOK void* __wrap_memset(void* to, int value, std::size_t size) {
+  access(to, size, true, RUNQ_CALLER);
+  return std::memset(to, value, size);
+}
+RUNQ_HOOK int __wrap_memcmp(const void* a, const void* b, std::size_t size) {
+  access(a, size, false, RUNQ_CALLER);
+  access(b, size, false, RUNQ_CALLER);
+  return std::memcmp(a, b, size);
+}
+RUNQ_HOOK void* __tsan_memcpy(void* to, const void* from, std::size_t size) {
+  access(from, size, false, RUNQ_CALLER);
+  access(to, size, true, RUNQ_CALLER);
+  return std::memcpy(to, from, size);
+}
+RUNQ_HOOK void* __tsan_memmove(void* to, const void* from, std::size_t size) {
+  access(from, size, false, RUNQ_CALLER);
+  access(to, size, true, RUNQ_CALLER);
+  return std::memmove(to, from, size);
+}
+RUNQ_HOOK void* __tsan_memset(void* to, int value, std::size_t size) {
+  access(to, size, true, RUNQ_CALLER);
+  return std::memset(to, value, size);
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+RUNQ_HOOK void __tsan_init() {}
+RUNQ_HOOK void __tsan_func_entry(void* code) {
+  if (!in_program) return;
+  const checker_scope scope;
+  current_session().enter_function(code);
+}
+RUNQ_HOOK void __tsan_func_exit() {
+  if (!in_program) return;
+  const checker_scope scope;
+  current_session().leave_function();
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// malloc and its relatives, and operator new. The program's memory comes from its own heap, in which every execution
+// finds the same addresses. The C library allocates for itself, and what it keeps outlives an execution: it goes on as
+// ever, as does the checker.
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <dlfcn.h>
+
+#include "session.hpp"
+#include "start.hpp"
+
+#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
+#define RUNQ_CALLER __builtin_return_address(0)
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* p, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+void __libc_free(void* p);
+}
+
+namespace runq::model::compiled {
+
+namespace {
+
+/// Whether a call from there allocates for the program.
+[[nodiscard]] bool is_for_program(const void* code) {
+  if (!in_program && !initialising) return false;
+  return !is_system_code(code);
+}
+
+void* allocate(std::size_t size, std::size_t alignment, const void* code) {
+  const either_scope scope;
+  return current_session().allocate(size, alignment, code);
+}
+
+constexpr std::size_t usual_alignment = 16;
+
+void* malloc_at(std::size_t size, const void* code) {
+  return is_for_program(code) ? allocate(size, usual_alignment, code) : __libc_malloc(size);
+}
+void* aligned_at(std::size_t alignment, std::size_t size, const void* code) {
+  return is_for_program(code) ? allocate(size, alignment, code) : __libc_memalign(alignment, size);
+}
+void free_at(void* p, const void* code) {
+  if (p == nullptr) return;
+  if (!owned_by_program(p)) {
+    __libc_free(p);
+  } else if (in_program || initialising) {
+    const either_scope scope;
+    current_session().release(p, code);
+  }
+}
+
+void* new_at(std::size_t size, const void* code) {
+  void* const p = malloc_at(size, code);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void* new_at(std::size_t size, std::align_val_t alignment, const void* code) {
+  void* const p = aligned_at(static_cast<std::size_t>(alignment), size, code);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+}  // namespace runq::model::compiled
+
+using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
+
+RUNQ_HOOK void* malloc(std::size_t size) { return malloc_at(size, RUNQ_CALLER); }
+RUNQ_HOOK void free(void* p) { free_at(p, RUNQ_CALLER); }
+RUNQ_HOOK void* calloc(std::size_t count, std::size_t size) {
+  const void* const code = RUNQ_CALLER;
+  if (!is_for_program(code)) return __libc_calloc(count, size);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  void* const p = allocate(bytes, usual_alignment, code);
+  if (p != nullptr) std::memset(p, 0, bytes);
+  return p;
+}
+RUNQ_HOOK void* realloc(void* p, std::size_t size) {
+  const void* const code = RUNQ_CALLER;
+  if (p == nullptr) return malloc_at(size, code);
+  if (!owned_by_program(p)) return __libc_realloc(p, size);
+  std::size_t old = 0;
+  {
+    const either_scope scope;
+    old = current_session().size_of(p);
+    if (current_session().checking()) current_session().access(p, old, false, code);
+  }
+  void* const moved = malloc_at(size, code);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, p, old < size ? old : size);
+  free_at(p, code);
+  return moved;
+}
+RUNQ_HOOK void* memalign(std::size_t alignment, std::size_t size) { return aligned_at(alignment, size, RUNQ_CALLER); }
+RUNQ_HOOK void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return aligned_at(alignment, size, RUNQ_CALLER);
+}
+RUNQ_HOOK int posix_memalign(void** p, std::size_t alignment, std::size_t size) {
+  *p = aligned_at(alignment, size, RUNQ_CALLER);
+  return *p == nullptr ? ENOMEM : 0;
+}
+RUNQ_HOOK std::size_t malloc_usable_size(void* p) {
+  if (p == nullptr) return 0;
+  if (!owned_by_program(p)) {
+    static const auto real = reinterpret_cast<std::size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
+    return real(p);
+  }
+  return current_session().size_of(p);
+}
+
+#define RUNQ_NEW __attribute__((visibility("default")))
+RUNQ_NEW void* operator new(std::size_t size) { return new_at(size, RUNQ_CALLER); }
+RUNQ_NEW void* operator new[](std::size_t size) { return new_at(size, RUNQ_CALLER); }
+RUNQ_NEW void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return malloc_at(size, RUNQ_CALLER); }
+RUNQ_NEW void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return malloc_at(size, RUNQ_CALLER); }
+RUNQ_NEW void* operator new(std::size_t size, std::align_val_t a) { return new_at(size, a, RUNQ_CALLER); }
+RUNQ_NEW void* operator new[](std::size_t size, std::align_val_t a) { return new_at(size, a, RUNQ_CALLER); }
+RUNQ_NEW void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return aligned_at(static_cast<std::size_t>(a), size, RUNQ_CALLER);
+}
+RUNQ_NEW void* operator new[](std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return aligned_at(static_cast<std::size_t>(a), size, RUNQ_CALLER);
+}
+RUNQ_NEW void operator delete(void* p) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete[](void* p) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete(void* p, std::size_t) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete[](void* p, std::size_t) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete(void* p, const std::nothrow_t&) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete[](void* p, const std::nothrow_t&) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete(void* p, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete[](void* p, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete(void* p, std::size_t, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }
+RUNQ_NEW void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { free_at(p, RUNQ_CALLER); }

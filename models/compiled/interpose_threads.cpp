@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+// Threads, locks and waiting as the C library offers them; std::thread, std::mutex and so on end here. In a check they
+// are modelled, or refused by name; outside of one they do what they always do.
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "start.hpp"
+
+#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
+#define RUNQ_CALLER __builtin_return_address(0)
+
+namespace runq::model::compiled {
+
+namespace {
+
+/// The function of that name that would have been called without the checker.
+template <class Function>
+[[nodiscard]] Function* real(const char* name) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) std::abort();
+  return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
+
+}  // namespace runq::model::compiled
+
+// Outside of a check: return what the real function returns.
+#define RUNQ_PASS_ON(name, ...)                                \
+  if (!in_program) {                                           \
+    static auto* const original = real<decltype(name)>(#name); \
+    return original(__VA_ARGS__);                              \
+  }                                                            \
+  const checker_scope scope;                                   \
+  session& s = current_session();                              \
+  const void* const code = RUNQ_CALLER;
+
+using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
+using runq::model::failure;
+using runq::model::rmw_op;
+
+// --- threads ---------------------------------------------------------------------------------------------------------
+
+RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+                             void* argument) {
+  if (initialising) {
+    std::fputs("runq-check: not modelled: threads that are started before main()\n", stderr);
+    _exit(2);
+  }
+  RUNQ_PASS_ON(pthread_create, thread, attributes, function, argument)
+  int detached = PTHREAD_CREATE_JOINABLE;
+  if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detached);
+  const pthread_t started = s.spawn(function, argument, code);
+  if (detached == PTHREAD_CREATE_DETACHED) s.detach(started, code);
+  s.access(thread, sizeof *thread, true, code);
+  *thread = started;
+  return 0;
+}
+RUNQ_HOOK int pthread_join(pthread_t thread, void** result) {
+  RUNQ_PASS_ON(pthread_join, thread, result)
+  void* const returned = s.join(thread, code);
+  if (result != nullptr) *result = returned;
+  return 0;
+}
+RUNQ_HOOK int pthread_detach(pthread_t thread) {
+  RUNQ_PASS_ON(pthread_detach, thread)
+  s.detach(thread, code);
+  return 0;
+}
+
+// What the others do meanwhile is explored anyway.
+RUNQ_HOOK int sched_yield() { return 0; }
+RUNQ_HOOK int nanosleep(const timespec*, timespec*) { return 0; }
+RUNQ_HOOK int clock_nanosleep(clockid_t, int, const timespec*, timespec*) { return 0; }
+RUNQ_HOOK int usleep(useconds_t) { return 0; }
+RUNQ_HOOK unsigned sleep(unsigned) { return 0; }
+
+RUNQ_HOOK int __cxa_thread_atexit(exit_handler function, void* argument, void* module) {
+  if (!in_program && !initialising) {
+    static auto* const original = real<int(exit_handler, void*, void*)>("__cxa_thread_atexit_impl");
+    return original(function, argument, module);
+  }
+  const either_scope scope;
+  current_session().at_thread_exit(function, argument);
+  return 0;
+}
+RUNQ_HOOK int __cxa_atexit(exit_handler function, void* argument, void* module) {
+  if (!in_program && !initialising) {
+    static auto* const original = real<int(exit_handler, void*, void*)>("__cxa_atexit");
+    return original(function, argument, module);
+  }
+  const either_scope scope;
+  current_session().at_exit(function, argument);
+  return 0;
+}
+
+// --- mutexes
+// -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+[[nodiscard]] int kind_of(const pthread_mutex_t* m) { return m->__data.__kind & 3; }
+
+void refuse_unusual(session& s, const pthread_mutex_t* m, const void* code) {
+  if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE) s.refuse("recursive mutexes", code);
+}
+
+}  // namespace
+
+RUNQ_HOOK int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* attributes) {
+  RUNQ_PASS_ON(pthread_mutex_init, m, attributes)
+  s.access(m, sizeof *m, true, code);
+  std::memset(m, 0, sizeof *m);
+  int kind = PTHREAD_MUTEX_NORMAL;
+  if (attributes != nullptr) pthread_mutexattr_gettype(attributes, &kind);
+  m->__data.__kind = kind;
+  return 0;
+}
+RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_mutex_destroy, m)
+  s.access(m, sizeof *m, true, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_mutex_lock(pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_mutex_lock, m)
+  refuse_unusual(s, m, code);
+  s.lock(m, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_mutex_trylock(pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_mutex_trylock, m)
+  refuse_unusual(s, m, code);
+  return s.try_lock(m, code) ? 0 : EBUSY;
+}
+RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_mutex_unlock, m)
+  refuse_unusual(s, m, code);
+  s.unlock(m, code);
+  return 0;
+}
+
+// --- condition variables
+// -----------------------------------------------------------------------------------------------
+
+namespace {
+
+void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+  s.omitted().spurious_wakeups = true;
+  const unsigned number = s.begin_waiting(c, code);
+  s.unlock(m, code);
+  s.wait_until_woken(c, number, true, code);
+  s.lock(m, code);
+}
+
+/// A timeout may always happen.
+[[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+  s.omitted().spurious_wakeups = true;
+  const unsigned number = s.begin_waiting(c, code);
+  s.unlock(m, code);
+  bool timed_out = s.choose(2, code) == 1;
+  if (timed_out) {
+    timed_out = s.stop_waiting(c, number, code);
+  } else {
+    s.wait_until_woken(c, number, false, code);
+  }
+  s.lock(m, code);
+  return timed_out ? ETIMEDOUT : 0;
+}
+
+}  // namespace
+
+RUNQ_HOOK int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) {
+  RUNQ_PASS_ON(pthread_cond_init, c, attributes)
+  s.access(c, sizeof *c, true, code);
+  std::memset(c, 0, sizeof *c);
+  return 0;
+}
+RUNQ_HOOK int pthread_cond_destroy(pthread_cond_t* c) {
+  RUNQ_PASS_ON(pthread_cond_destroy, c)
+  s.access(c, sizeof *c, true, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_cond_wait, c, m)
+  wait(s, c, m, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
+  RUNQ_PASS_ON(pthread_cond_timedwait, c, m, until)
+  return wait_with_timeout(s, c, m, code);
+}
+RUNQ_HOOK int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_cond_clockwait, c, m, clock, until)
+  return wait_with_timeout(s, c, m, code);
+}
+RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
+  RUNQ_PASS_ON(pthread_cond_signal, c)
+  s.wake(c, false, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
+  RUNQ_PASS_ON(pthread_cond_broadcast, c)
+  s.wake(c, true, code);
+  return 0;
+}
+
+// --- once: initialisation of function-local statics, and pthread_once
+// ---------------------------------------------------
+
+namespace {
+
+enum : std::uint64_t { not_begun = 0, under_way = 1, done = 2 };
+
+/// Whether the caller must do it; otherwise it has been done.
+[[nodiscard]] bool begin_once(session& s, void* state, const void* code) {
+  for (;;) {
+    std::uint64_t expected = not_begun;
+    if (s.compare_exchange(state, 4, expected, under_way, false, std::memory_order::acquire, std::memory_order::acquire,
+                           code)) {
+      return true;
+    }
+    if (expected == done) return false;
+    s.wait_while(state, 4, under_way, std::memory_order::acquire, true, code);
+  }
+}
+
+[[nodiscard]] void* state_of(std::uint64_t* guard) { return reinterpret_cast<std::byte*>(guard) + 4; }
+
+}  // namespace
+
+// The headers declare these in a namespace.
+RUNQ_HOOK int guard_acquire(std::uint64_t* guard) __asm__("__cxa_guard_acquire");
+RUNQ_HOOK void guard_release(std::uint64_t* guard) noexcept __asm__("__cxa_guard_release");
+RUNQ_HOOK void guard_abort(std::uint64_t* guard) noexcept __asm__("__cxa_guard_abort");
+
+int guard_acquire(std::uint64_t* guard) {
+  auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
+  if (!in_program) return *finished == 0 ? 1 : 0;
+  const checker_scope scope;
+  return begin_once(current_session(), state_of(guard), RUNQ_CALLER) ? 1 : 0;
+}
+void guard_release(std::uint64_t* guard) noexcept {
+  auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
+  if (!in_program) {
+    const std::uint32_t as_done = done;
+    *finished = 1;
+    std::memcpy(state_of(guard), &as_done, sizeof as_done);
+    return;
+  }
+  const checker_scope scope;
+  session& s = current_session();
+  const void* const code = RUNQ_CALLER;
+  s.store(finished, 1, 1, std::memory_order::release, code);
+  s.store(state_of(guard), 4, done, std::memory_order::release, code);
+}
+void guard_abort(std::uint64_t* guard) noexcept {
+  if (!in_program) return;
+  const checker_scope scope;
+  current_session().store(state_of(guard), 4, not_begun, std::memory_order::release, RUNQ_CALLER);
+}
+RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
+  if (!in_program) {
+    static auto* const original = real<decltype(pthread_once)>("pthread_once");
+    return original(control, function);
+  }
+  const void* const code = RUNQ_CALLER;
+  session& s = current_session();
+  {
+    const checker_scope scope;
+    if (!begin_once(s, control, code)) return 0;
+  }
+  struct finish {
+    session& s;
+    pthread_once_t* control;
+    const void* code;
+    std::uint64_t state = not_begun;  // an exception: somebody else tries again
+    ~finish() {
+      const checker_scope scope;
+      s.store(control, 4, state, std::memory_order::release, code);
+    }
+  } at_end{s, control, code};
+  function();
+  at_end.state = done;
+  return 0;
+}
+
+// --- semaphores and spin locks
+// ---------------------------------------------------------------------------------------------
+
+RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
+  RUNQ_PASS_ON(sem_init, semaphore, shared, value)
+  s.access(semaphore, sizeof *semaphore, true, code);
+  std::memset(semaphore, 0, sizeof *semaphore);
+  std::memcpy(semaphore, &value, sizeof value);
+  return 0;
+}
+RUNQ_HOOK int sem_destroy(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_destroy, semaphore)
+  s.access(semaphore, sizeof *semaphore, true, code);
+  return 0;
+}
+RUNQ_HOOK int sem_post(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_post, semaphore)
+  s.rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
+  return 0;
+}
+RUNQ_HOOK int sem_wait(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_wait, semaphore)
+  for (;;) {
+    s.wait_while(semaphore, 4, 0, std::memory_order::relaxed, true, code);
+    std::uint64_t value = s.load(semaphore, 4, std::memory_order::relaxed, code);
+    if (value != 0 && s.compare_exchange(semaphore, 4, value, value - 1, false, std::memory_order::acquire,
+                                         std::memory_order::relaxed, code)) {
+      return 0;
+    }
+  }
+}
+RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
+  RUNQ_PASS_ON(pthread_spin_init, lock, shared)
+  s.access(const_cast<int*>(lock), sizeof *lock, true, code);
+  *lock = 0;
+  return 0;
+}
+RUNQ_HOOK int pthread_spin_lock(pthread_spinlock_t* lock) {
+  RUNQ_PASS_ON(pthread_spin_lock, lock)
+  s.lock(const_cast<int*>(lock), code);
+  return 0;
+}
+RUNQ_HOOK int pthread_spin_trylock(pthread_spinlock_t* lock) {
+  RUNQ_PASS_ON(pthread_spin_trylock, lock)
+  return s.try_lock(const_cast<int*>(lock), code) ? 0 : EBUSY;
+}
+RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
+  RUNQ_PASS_ON(pthread_spin_unlock, lock)
+  s.unlock(const_cast<int*>(lock), code);
+  return 0;
+}
+
+// --- the system call that std::atomic::wait and notify make
+// ------------------------------------------------------------------
+
+namespace {
+
+long futex(session& s, int* at, int operation, unsigned value, bool timeout, const void* code) {
+  switch (operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: {
+      if (timeout) s.refuse("a futex with a timeout", code);
+      const unsigned number = s.begin_waiting(at, code);
+      // The kernel orders what a thread did before it waits or wakes.
+      s.fence(std::memory_order::seq_cst, code);
+      if (s.load(at, 4, std::memory_order::relaxed, code) != value) {
+        static_cast<void>(s.stop_waiting(at, number, code));
+        errno = EAGAIN;
+        return -1;
+      }
+      s.wait_until_woken(at, number, true, code);
+      return 0;
+    }
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET: s.fence(std::memory_order::seq_cst, code); return s.wake(at, value != 1, code);
+    default: s.refuse(fmt::format("futex operation {}", operation & FUTEX_CMD_MASK), code);
+  }
+}
+
+}  // namespace
+
+RUNQ_HOOK long syscall(long number, ...) {
+  va_list list;
+  va_start(list, number);
+  std::array<long, 6> a{};
+  for (long& each : a) each = va_arg(list, long);
+  va_end(list);
+  if (!in_program || number == SYS_gettid) {
+    static auto* const original = real<long(long, ...)>("syscall");
+    return original(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  }
+  const checker_scope scope;
+  const void* const code = RUNQ_CALLER;
+  if (number != SYS_futex) current_session().refuse(fmt::format("system call {}", number), code);
+  return futex(current_session(), reinterpret_cast<int*>(a[0]), static_cast<int>(a[1]), static_cast<unsigned>(a[2]),
+               a[3] != 0, code);
+}
+
+// --- output: kept back, see session.cpp
+// --------------------------------------------------------------------------------------
+
+RUNQ_HOOK int fflush(FILE* file) {
+  if (!in_program || (file != stdout && file != stderr && file != nullptr)) {
+    static auto* const original = real<int(FILE*)>("fflush");
+    return original(file);
+  }
+  return 0;
+}
+
+// --- ends
+// --------------------------------------------------------------------------------------------------------------------
+
+RUNQ_HOOK [[noreturn]] void abort() {
+  if (!in_program) {
+    static auto* const original = real<void()>("abort");
+    original();
+    _exit(134);
+  }
+  in_program = false;
+  current_session().fail(failure::crash, "abort() is called", RUNQ_CALLER);
+}
+RUNQ_HOOK [[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line,
+                                          const char* function) noexcept {
+  if (!in_program) {
+    std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    abort();
+  }
+  in_program = false;
+  const std::string_view path = file;
+  current_session().fail(failure::check_failed,
+                         fmt::format("{}:{}: assertion fails: {}", path.substr(path.rfind('/') + 1), line, assertion),
+                         RUNQ_CALLER);
+}
+RUNQ_HOOK [[noreturn]] void exit(int status) {
+  if (!in_program) {
+    static auto* const original = real<void(int)>("exit");
+    original(status);
+    _exit(status);
+  }
+  in_program = false;
+  current_session().exit_program(status, RUNQ_CALLER);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The memory of a compiled program between executions: what it had written before main() comes back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <pthread.h>
+
+#include "exact_graph.hpp"
+
+namespace runq::model::compiled {
+
+/// Writable memory that every execution finds as it was when it was added. Pages are write-protected until somebody
+/// writes them for the first time; only those have to be put back.
+class restored_memory {
+ public:
+  /// `begin` and `size` are rounded outwards to pages.
+  void add(void* begin, std::size_t size);
+  /// The global variables of the program and of the libraries that keep state for it.
+  void add_global_variables();
+  /// From now on. False when the system does not let us.
+  [[nodiscard]] bool protect();
+  void restore() noexcept;
+  /// For the handler of SIGSEGV: whether the fault was the first write of a page, which may go on now.
+  [[nodiscard]] bool handle_fault(void* address) noexcept;
+
+  [[nodiscard]] bool contains(const void* address) const noexcept;
+  struct range {
+    std::byte* begin;
+    std::byte* end;
+    std::byte* copy;  ///< room for what the pages held
+  };
+  [[nodiscard]] const std::vector<range>& ranges() const noexcept { return ranges_; }
+
+ private:
+  struct page {
+    std::byte* at;
+    std::byte* copy;
+  };
+  std::vector<range> ranges_;
+  std::vector<page> written_;
+};
+
+/// Where thread-local variables of the program lie, relative to the thread pointer, and what they begin with.
+class thread_storage {
+ public:
+  /// Must be called on the thread that runs main().
+  void find();
+  /// Notes what the main thread's variables hold now.
+  void remember_main();
+  void restore_main() noexcept;
+  /// As of a new thread.
+  void reset(std::byte* thread_pointer) const noexcept;
+
+ private:
+  struct block {
+    std::ptrdiff_t offset;
+    std::size_t size;
+    const std::byte* image;
+    std::size_t image_size;
+    std::vector<std::byte> of_main;
+  };
+  std::vector<block> blocks_;
+  std::byte* main_ = nullptr;
+};
+
+/// Where the code of some modules lies.
+class code_ranges {
+ public:
+  /// Those whose file names begin with that; an empty name: the program itself.
+  void add_module(std::string_view name_begin);
+  [[nodiscard]] bool contains(const void* code) const noexcept {
+    for (unsigned i = 0; i != count_; ++i) {
+      if (code >= ranges_[i].begin && code < ranges_[i].end) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct range {
+    const std::byte* begin;
+    const std::byte* end;
+  };
+  std::array<range, 8> ranges_{};
+  unsigned count_ = 0;
+};
+
+[[nodiscard]] std::byte* thread_pointer() noexcept;
+/// Makes the running operating-system thread take thread-local variables, and its identity, from there.
+void set_thread_pointer(std::byte* to) noexcept;
+
+/// Operating-system threads that do nothing but own what libraries keep per thread: whoever runs with the thread
+/// pointer of one of them has thread-local variables, errno, and a pthread_self() of its own.
+class parked_threads {
+ public:
+  /// False when the system gives no more threads.
+  [[nodiscard]] bool start(unsigned count);
+  [[nodiscard]] pthread_t handle(unsigned i) const noexcept { return threads_[i].handle; }
+  [[nodiscard]] std::byte* pointer(unsigned i) const noexcept { return threads_[i].pointer; }
+
+ private:
+  struct parked {
+    pthread_t handle{};
+    std::byte* pointer = nullptr;
+  };
+  static void* park(void* self);
+  std::vector<parked> threads_;
+};
+
+}  // namespace runq::model::compiled

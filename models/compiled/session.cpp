@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+// The run of a check, threads, locks, and how an execution ends.
+#include "session.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <stdio_ext.h>
+#include <sys/mman.h>
+
+namespace runq::model::compiled {
+
+bool in_program = false;
+
+session& current_session() noexcept {
+  // Never destroyed: the program's last exit handlers still ask for it.
+  alignas(session) static std::byte memory[sizeof(session)];
+  static session* const only = ::new (memory) session;
+  return *only;
+}
+
+session::session() {
+  if (!heap_.reserve()) {
+    std::fputs("runq-check: not enough address space for the heap of the program\n", stderr);
+    std::_Exit(2);
+  }
+  wide_values_.push_back(0);
+  wide_numbers_[0] = 0;
+}
+
+// --- the run
+// -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// At the end of each stack, never to be touched.
+constexpr std::size_t guard_bytes = 4096;
+
+/// What main() and the threads write is kept back; only the last execution's is ever shown.
+class kept_output {
+ public:
+  static constexpr std::size_t bytes = std::size_t{1} << 16;
+  static void begin() {
+    std::fflush(nullptr);
+    std::setvbuf(stdout, of_stdout, _IOFBF, bytes);
+    std::setvbuf(stderr, of_stderr, _IOFBF, bytes);
+  }
+  static void forget() {
+    if (__fpending(stdout) != 0) __fpurge(stdout);
+    if (__fpending(stderr) != 0) __fpurge(stderr);
+  }
+  static std::string take() {
+    const std::size_t out = __fpending(stdout);
+    const std::size_t err = __fpending(stderr);
+    std::string text(of_stdout, out);
+    text.append(of_stderr, err);
+    __fpurge(stdout);
+    __fpurge(stderr);
+    return text;
+  }
+
+ private:
+  inline static char of_stdout[bytes];
+  inline static char of_stderr[bytes];
+};
+
+[[noreturn]] void terminated() {
+  in_program = false;
+  session& s = current_session();
+  std::string message = "std::terminate() is called";
+  if (const std::type_info* const type = abi::__cxa_current_exception_type()) {
+    int status = 0;
+    char* const name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+    message = fmt::format("an exception is not caught: {}", status == 0 ? name : type->name());
+    try {
+      throw;
+    } catch (const std::exception& e) {
+      message += fmt::format(": {}", e.what());
+    } catch (...) {
+    }
+  }
+  s.fail(failure::crash, message, __builtin_return_address(0));
+}
+
+int call_main(main_function main, int argc, char** argv, char** environment) noexcept {
+  return main(argc, argv, environment);
+}
+void* call_thread(void* (*function)(void*), void* argument) noexcept { return function(argument); }
+
+}  // namespace
+
+search_result session::check(main_function main, int argc, char** argv, char** environment,
+                             const exact_options& options) {
+  main_ = main;
+  argc_ = argc;
+  argv_ = argv;
+  environment_ = environment;
+  search_result result;
+  if (!parked_.start(max_threads - 1)) {
+    result.message = fmt::format("limit reached: the system gives no {} threads", max_threads - 1);
+    return result;
+  }
+  main_pointer_ = thread_pointer();
+  program_code_.add_module("");
+  storage_.find();
+  storage_.remember_main();
+  heap_.remember();
+  handlers_before_main_ = exit_handlers_;
+  exact::search search(*this, options);
+  search_ = &search;
+  for (unsigned t = 1; t <= max_threads; ++t) mprotect(search.stack_of(t).lowest(), guard_bytes, PROT_NONE);
+  memory_.add_global_variables();
+  if (heap_.used_before_main() != 0) memory_.add(heap_.memory_before_main(), heap_.used_before_main());
+  kept_output::begin();
+  if (!memory_.protect()) {
+    result.message = "the system does not let the checker protect memory";
+    return result;
+  }
+  result = search.run();
+  output_ = kept_output::take();
+  statistics_ = search.statistics();
+  search_ = nullptr;
+  for (event& e : result.trace) {
+    if (e.where.code != nullptr) e.where = symbols_.own_line(static_cast<const frame*>(e.where.code));
+  }
+  if (result.where.code != nullptr) result.where = symbols_.own_line(static_cast<const frame*>(result.where.code));
+  return result;
+}
+
+bool session::is_end_of_stack(const void* address) const noexcept {
+  if (search_ == nullptr) return false;
+  const std::byte* const lowest = search_->stack_of(search_->running()).lowest();
+  return address >= lowest && address < lowest + guard_bytes;
+}
+
+void session::begin_execution() {
+  memory_.restore();
+  storage_.restore_main();
+  heap_.begin_execution();
+  shadow_.begin_execution();
+  kept_output::forget();
+  exit_handlers_ = handlers_before_main_;
+  for (auto& [at, place] : waiting_places_) place = {};
+  threads_[1].at = frames_.root();
+  threads_[1].spawned = 0;
+  threads_[1].exit_handlers.clear();
+  std::set_terminate(&terminated);
+}
+
+void session::run(unsigned thread) {
+  thread_info& t = threads_[thread];
+  if (thread == 1) {
+    in_program = true;
+    const int status = call_main(main_, argc_, argv_, environment_);
+    exit_program(status, nullptr);
+  }
+  in_program = true;
+  t.result = call_thread(t.function, t.argument);
+  run_exit_handlers(t.exit_handlers);
+  in_program = false;
+}
+
+void session::enter(unsigned thread) noexcept {
+  if (thread != 1) set_thread_pointer(parked_.pointer(thread - 2));
+}
+void session::leave() noexcept { set_thread_pointer(main_pointer_); }
+
+void session::run_exit_handlers(std::vector<handler>& handlers) {
+  while (!handlers.empty()) {
+    const handler last = handlers.back();
+    handlers.pop_back();
+    last.function(last.argument);
+  }
+}
+
+void session::exit_program(int status, const void* code) {
+  if (search_->running() != 1) refuse("exit() by another thread than the first", code);
+  in_program = true;
+  run_exit_handlers(threads_[1].exit_handlers);
+  run_exit_handlers(exit_handlers_);
+  in_program = false;
+  if (status != 0) fail(failure::check_failed, fmt::format("the program ends with status {}", status), code);
+  search_->finish_thread();
+}
+
+void session::at_thread_exit(exit_handler function, void* argument) {
+  if (search_ == nullptr) return at_exit(function, argument);
+  running().exit_handlers.push_back({function, argument});
+}
+void session::at_exit(exit_handler function, void* argument) { exit_handlers_.push_back({function, argument}); }
+
+// --- leaks
+// -------------------------------------------------------------------------------------------------------------
+
+void session::end_execution() {
+  if (leaks_count_) look_for_leaks();
+}
+
+/// Memory that no global variable leads to, when all threads have ended.
+void session::look_for_leaks() {
+  std::vector<const user_heap::block*> left;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    for (const user_heap::block& b : heap_.blocks_of(t)) {
+      if (!b.is_released) left.push_back(&b);
+    }
+  }
+  if (left.empty()) return;
+  std::vector<const user_heap::block*> found;
+  for (const restored_memory::range& r : memory_.ranges()) mark_reachable(r.begin, r.end, found);
+  for (std::size_t i = 0; i != found.size(); ++i) {
+    mark_reachable(found[i]->begin, found[i]->begin + found[i]->size, found);
+  }
+  for (const user_heap::block* b : left) {
+    if (std::find(found.begin(), found.end(), b) != found.end()) continue;
+    search_->report(failure::leak,
+                    fmt::format("{} bytes, allocated at {}, are never freed", b->size, to_text(b->allocated.at)),
+                    {"", 0, b->allocated.at});
+    return;
+  }
+}
+
+void session::mark_reachable(const std::byte* begin, const std::byte* end,
+                             std::vector<const user_heap::block*>& found) {
+  for (const std::byte* at = begin; at + sizeof(void*) <= end; at += sizeof(void*)) {
+    const void* p = nullptr;
+    std::memcpy(&p, at, sizeof p);
+    if (!heap_.owns(p)) continue;
+    const user_heap::block* const b = heap_.find(p);
+    if (b != nullptr && std::find(found.begin(), found.end(), b) == found.end()) found.push_back(b);
+  }
+}
+
+// --- calls
+// ---------------------------------------------------------------------------------------------------------------
+
+void session::enter_function(const void* code) {
+  thread_info& t = running();
+  t.at = frames_.callee(t.at, code);
+}
+void session::leave_function() noexcept {
+  thread_info& t = running();
+  if (t.at->caller != nullptr) t.at = t.at->caller;
+}
+
+/// A library that is not instrumented may have called on the program's behalf: then its caller counts.
+frame* session::frame_of(const void* code) noexcept {
+  return frames_.callee(running().at, program_code_.contains(code) ? code : code_of_caller());
+}
+
+/// The innermost return address on the stack that is the program's. It is only shown to people, so a guess will do.
+const void* session::code_of_caller() const noexcept {
+  constexpr std::size_t call_bytes = 5;
+  constexpr std::byte call{0xe8};
+  constexpr std::byte indirect_call{0xff};
+  const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
+  const auto* at = static_cast<const std::byte*>(__builtin_frame_address(0));
+  for (; at + sizeof(void*) <= end; at += sizeof(void*)) {
+    const std::byte* code = nullptr;
+    std::memcpy(&code, at, sizeof code);
+    if (!program_code_.contains(code) || !program_code_.contains(code - call_bytes - 1)) continue;
+    if (code[-static_cast<int>(call_bytes)] == call || code[-2] == indirect_call || code[-3] == indirect_call ||
+        code[-6] == indirect_call) {
+      return code;
+    }
+  }
+  return nullptr;
+}
+
+step session::step_here(const void* code) noexcept {
+  return {search_->position(), static_cast<std::uint8_t>(search_->running()), frame_of(code)};
+}
+
+std::string session::to_text(const frame* at) {
+  const site where = symbols_.own_line(at);
+  const std::string_view path = where.file;
+  if (where.line == 0) return "an unknown line";
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), where.line);
+}
+std::string session::to_text(exact::event_id e) { return to_text(static_cast<const frame*>(search_->site_of(e).code)); }
+
+// --- threads
+// -------------------------------------------------------------------------------------------------------------
+
+pthread_t session::spawn(void* (*function)(void*), void* argument, const void* code) {
+  const unsigned parent = search_->running();
+  thread_info& self = running();
+  const auto [at, added] = thread_numbers_.try_emplace({parent, self.spawned}, 0);
+  if (added) {
+    const auto next = static_cast<unsigned>(thread_numbers_.size()) + 1;
+    if (next > max_threads) {
+      search_->give_up(
+          fmt::format("limit reached: {} threads, the one of main() included; make the program smaller", max_threads));
+    }
+    at->second = next;
+  }
+  ++self.spawned;
+  const unsigned child = at->second;
+  search_->spawn(child, here(code));
+  thread_info& t = threads_[child];
+  t.at = frames_.root();
+  t.function = function;
+  t.argument = argument;
+  t.result = nullptr;
+  t.spawned = 0;
+  t.joined = false;
+  t.exit_handlers.clear();
+  storage_.reset(parked_.pointer(child - 2));
+  return parked_.handle(child - 2);
+}
+
+unsigned session::slot_of(pthread_t thread, const void* code) {
+  for (unsigned t = 2; t <= max_threads; ++t) {
+    if (pthread_equal(parked_.handle(t - 2), thread) != 0) return t;
+  }
+  fail(failure::misuse, "a thread is joined or detached that the program has not started", code);
+}
+
+void* session::join(pthread_t thread, const void* code) {
+  const unsigned t = slot_of(thread, code);
+  if (threads_[t].joined) fail(failure::misuse, "a thread is joined twice, or after it was detached", code);
+  search_->join(t, here(code));
+  threads_[t].joined = true;
+  return threads_[t].result;
+}
+
+void session::detach(pthread_t thread, const void* code) { threads_[slot_of(thread, code)].joined = true; }
+
+// --- locks and waiting
+// -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr unsigned mutex_bytes = 4;
+
+}  // namespace
+
+void session::lock(void* mutex, const void* code) {
+  location at = variable_at(mutex, mutex_bytes, code);
+  search_->mutex_lock(at, here(code));
+  check_atomic_access(mutex, mutex_bytes, code);
+}
+
+bool session::try_lock(void* mutex, const void* code) {
+  location at = variable_at(mutex, mutex_bytes, code);
+  const bool done = search_->mutex_try_lock(at, here(code));
+  check_atomic_access(mutex, mutex_bytes, code);
+  return done;
+}
+
+void session::unlock(void* mutex, const void* code) {
+  location at = variable_at(mutex, mutex_bytes, code);
+  search_->mutex_unlock(at, here(code));
+  check_atomic_access(mutex, mutex_bytes, code);
+}
+
+unsigned session::choose(unsigned alternatives, const void* code) { return search_->choose(alternatives, here(code)); }
+
+void session::wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
+                         const void* code) {
+  search_->await_begin();
+  if (load(at, size, order, code) != value) return;
+  if (for_ever) search_->await_failed(here(code));
+  search_->wait_unjudged(here(code));
+}
+
+session::waiting_place& session::place_of(const void* at) { return waiting_places_[at]; }
+
+unsigned session::begin_waiting(const void* at, const void* code) {
+  const auto number =
+      static_cast<unsigned>(rmw(&place_of(at).begun, 4, rmw_op::add, 1, std::memory_order::relaxed, code));
+  if (number >= waiting_place::most) {
+    search_->give_up(fmt::format("limit reached: {} waits for one condition variable or atomic", waiting_place::most));
+  }
+  return number;
+}
+
+void session::wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code) {
+  wait_while(&place_of(at).woken[number], 1, 0, std::memory_order::relaxed, for_ever, code);
+}
+
+bool session::stop_waiting(const void* at, unsigned number, const void* code) {
+  std::uint64_t expected = 0;
+  return compare_exchange(&place_of(at).woken[number], 1, expected, 2, false, std::memory_order::relaxed,
+                          std::memory_order::relaxed, code);
+}
+
+unsigned session::wake(const void* at, bool all, const void* code) {
+  waiting_place& place = place_of(at);
+  // Reads the newest: who waits has begun to before this, or sees what was done before this.
+  const std::uint64_t begun = rmw(&place.begun, 4, rmw_op::add, 0, std::memory_order::relaxed, code);
+  std::vector<unsigned> asleep;
+  for (unsigned i = 0; i != begun && i != waiting_place::most; ++i) {
+    if (load(&place.woken[i], 1, std::memory_order::relaxed, code) == 0) asleep.push_back(i);
+  }
+  unsigned woken = 0;
+  while (!asleep.empty() && (all || woken == 0)) {
+    const auto chosen = asleep.size() == 1 || all ? 0 : choose(static_cast<unsigned>(asleep.size()), code);
+    const auto who = asleep.begin() + chosen;
+    std::uint64_t expected = 0;
+    if (compare_exchange(&place.woken[*who], 1, expected, 1, false, std::memory_order::relaxed,
+                         std::memory_order::relaxed, code)) {
+      ++woken;
+    }
+    asleep.erase(who);
+  }
+  return woken;
+}
+
+// --- verdicts
+// --------------------------------------------------------------------------------------------------------------
+
+void session::fail(failure what, const std::string& message, const void* code) {
+  search_->report_here(what, message, here(code));
+}
+
+void session::refuse(const std::string& what, const void* code) {
+  search_->give_up(fmt::format("not modelled: {}, at {}", what, to_text(frame_of(code))));
+}
+
+}  // namespace runq::model::compiled

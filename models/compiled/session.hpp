@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// One check of a compiled program: what the instrumented code asks for, translated for the exact engine.
+//
+// Atomic operations, locks, and the start and end of threads are events of the engine's graph. Plain accesses are none:
+// the program's memory holds the values, because a thread is executed in an order that respects what it has read, and
+// the shadow memory compares each access with the clocks of the graph. Memory is only wrong where there is a race,
+// which ends the check.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exact_search.hpp"
+#include "frames.hpp"
+#include "memory.hpp"
+#include "shadow.hpp"
+#include "symbols.hpp"
+#include "user_heap.hpp"
+
+namespace runq::model::compiled {
+
+/// The program's own code is running: what it calls is modelled. The checker itself calls the same functions, and then
+/// they do what they always do.
+extern bool in_program;
+
+/// While the checker works on behalf of the program.
+class checker_scope {
+ public:
+  checker_scope() noexcept { in_program = false; }
+  checker_scope(const checker_scope&) = delete;
+  checker_scope& operator=(const checker_scope&) = delete;
+  ~checker_scope() { in_program = true; }
+};
+
+using main_function = int (*)(int, char**, char**);
+using exit_handler = void (*)(void*);
+
+/// What C++20 allows in a program and the search did not explore.
+struct left_out {
+  bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed
+  bool unknown_weakness = false;   ///< so did one of which the compiler does not tell whether it is weak
+  bool spurious_wakeups = false;   ///< somebody waited for a condition variable
+};
+
+class session final : public exact::program {
+ public:
+  /// Before main() begins, and before global variables are initialised: the heap works from now on.
+  session();
+
+  // --- the run -------------------------------------------------------------------------------------------------------
+  [[nodiscard]] search_result check(main_function main, int argc, char** argv, char** environment,
+                                    const exact_options& options);
+  [[nodiscard]] bool handle_fault(void* address) noexcept { return memory_.handle_fault(address); }
+  void count_leaks(bool on) noexcept { leaks_count_ = on; }
+  /// Whether the address is where a thread has no more stack.
+  [[nodiscard]] bool is_end_of_stack(const void* address) const noexcept;
+  /// Whether a check is under way.
+  [[nodiscard]] bool checking() const noexcept { return search_ != nullptr; }
+  [[nodiscard]] left_out& omitted() noexcept { return omitted_; }
+  /// What the program has written to its output in the last execution.
+  [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
+
+  // --- calls
+  // -----------------------------------------------------------------------------------------------------------
+  void enter_function(const void* code);
+  void leave_function() noexcept;
+
+  // --- memory
+  // ----------------------------------------------------------------------------------------------------------
+  void access(const void* at, std::size_t size, bool is_write, const void* code);
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const void* code);
+  void release(void* p, const void* code);
+  [[nodiscard]] bool owns(const void* p) const noexcept { return heap_.owns(p); }
+  /// How much was allocated at `p`.
+  [[nodiscard]] std::size_t size_of(void* p) noexcept;
+
+  // --- atomic operations: values of up to 64 bits
+  // -----------------------------------------------------------------------
+  std::uint64_t load(const void* at, unsigned size, std::memory_order order, const void* code);
+  void store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code);
+  std::uint64_t rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
+                    const void* code);
+  bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                        std::memory_order success, std::memory_order failure, const void* code);
+  void fence(std::memory_order order, const void* code);
+  /// Values of 128 bits, as numbers that stand for them.
+  [[nodiscard]] std::uint64_t number_of(unsigned __int128 value);
+  [[nodiscard]] unsigned __int128 wide_value(std::uint64_t number) const { return wide_values_[number]; }
+
+  // --- threads
+  // -----------------------------------------------------------------------------------------------------------
+  [[nodiscard]] pthread_t spawn(void* (*function)(void*), void* argument, const void* code);
+  /// What the thread has returned.
+  void* join(pthread_t thread, const void* code);
+  void detach(pthread_t thread, const void* code);
+  void at_thread_exit(exit_handler function, void* argument);
+  void at_exit(exit_handler function, void* argument);
+  /// exit(status), or the end of main().
+  [[noreturn]] void exit_program(int status, const void* code);
+
+  // --- locks and waiting
+  // ---------------------------------------------------------------------------------------------------
+  void lock(void* mutex, const void* code);
+  [[nodiscard]] bool try_lock(void* mutex, const void* code);
+  void unlock(void* mutex, const void* code);
+  [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
+  // Threads that wait at an address until somebody wakes them: condition variables, futexes.
+  /// The running thread is waiting from now on, as number …
+  [[nodiscard]] unsigned begin_waiting(const void* at, const void* code);
+  /// Waits until it is woken. `for_ever`: see wait_while().
+  void wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code);
+  /// The thread waits no longer. False: somebody has woken it already.
+  [[nodiscard]] bool stop_waiting(const void* at, unsigned number, const void* code);
+  /// Wakes one of those that wait, any of them, or all. Returns how many.
+  unsigned wake(const void* at, bool all, const void* code);
+
+  /// Waits until the variable of `size` bytes holds another value than `value`. `for_ever`: if nobody ever changes it,
+  /// that is a deadlock; otherwise such executions do not count, because another one shows what happens then.
+  void wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
+                  const void* code);
+
+  // --- verdicts
+  // --------------------------------------------------------------------------------------------------------------
+  [[noreturn]] void fail(failure what, const std::string& message, const void* code);
+  /// Something that the checker does not model, which `what` names.
+  [[noreturn]] void refuse(const std::string& what, const void* code);
+  [[nodiscard]] unsigned running_thread() const noexcept { return search_->running(); }
+
+  // exact::program
+  void begin_execution() override;
+  void run(unsigned thread) override;
+  void enter(unsigned thread) noexcept override;
+  void leave() noexcept override;
+  void end_execution() override;
+
+ private:
+  struct handler {
+    exit_handler function;
+    void* argument;
+  };
+  struct thread_info {
+    frame* at = nullptr;
+    void* (*function)(void*) = nullptr;
+    void* argument = nullptr;
+    void* result = nullptr;
+    unsigned spawned = 0;  ///< threads that it has started
+    bool joined = false;   ///< or detached
+    std::vector<handler> exit_handlers;
+  };
+
+  [[nodiscard]] thread_info& running() noexcept { return threads_[search_->running()]; }
+  [[nodiscard]] frame* frame_of(const void* code) noexcept;
+  [[nodiscard]] const void* code_of_caller() const noexcept;
+  [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
+  [[nodiscard]] step step_here(const void* code) noexcept;
+  [[nodiscard]] std::string to_text(const frame* at);
+  [[nodiscard]] std::string to_text(exact::event_id e);
+
+  // session_memory.cpp
+  location variable_at(const void* at, unsigned size, const void* code);
+  [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
+  [[nodiscard]] std::uint64_t memory_value(const void* at, unsigned size);
+  void write_memory(void* at, unsigned size, std::uint64_t value);
+  [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
+  void leave_in_memory(void* at, unsigned size, std::uint64_t value);
+  void check_atomic_access(const void* at, unsigned size, const void* code);
+  void check_heap(const void* at, std::size_t size, bool is_write, const void* code);
+  void access_granule(const void* at, const plain_access& a);
+  void check_against(const plain_access& old, const plain_access& a);
+  void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
+  [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;
+  void run_exit_handlers(std::vector<handler>& handlers);
+  struct waiting_place {
+    static constexpr unsigned most = 56;
+    std::uint32_t begun = 0;                 ///< how many threads have begun to wait, one after the other
+    std::array<std::uint8_t, most> woken{};  ///< of each: 1: yes; 2: it waits no longer
+  };
+  [[nodiscard]] waiting_place& place_of(const void* at);
+  [[nodiscard]] unsigned slot_of(pthread_t thread, const void* code);
+  void look_for_leaks();
+  void mark_reachable(const std::byte* begin, const std::byte* end, std::vector<const user_heap::block*>& found);
+
+  exact::search* search_ = nullptr;
+  exact_statistics statistics_;
+  frame_tree frames_;
+  symbols symbols_;
+  shadow shadow_;
+  user_heap heap_;
+  restored_memory memory_;
+  thread_storage storage_;
+  parked_threads parked_;
+  std::byte* main_pointer_ = nullptr;
+  code_ranges program_code_;
+
+  main_function main_ = nullptr;
+  int argc_ = 0;
+  char** argv_ = nullptr;
+  char** environment_ = nullptr;
+
+  std::array<thread_info, exact::thread_slots> threads_;
+  /// Which number the n-th thread that a thread starts has: the same in all executions.
+  std::map<std::pair<unsigned, unsigned>, unsigned> thread_numbers_;
+  unsigned next_variable_ = 0;
+  std::map<unsigned __int128, std::uint64_t> wide_numbers_;
+  std::vector<unsigned __int128> wide_values_;
+  std::vector<handler> exit_handlers_;         ///< of this execution
+  std::vector<handler> handlers_before_main_;  ///< with those of global variables only
+  /// Not in the program's memory, but accessed like it.
+  std::map<const void*, waiting_place> waiting_places_;
+  std::string output_;
+  bool leaks_count_ = true;
+  left_out omitted_;
+};
+
+/// The only one.
+[[nodiscard]] session& current_session() noexcept;
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// Accesses to the program's memory: what is asked of the engine, and what must hold of the rest.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "session.hpp"
+
+namespace runq::model::compiled {
+
+using exact::event_id;
+using exact::node;
+
+namespace {
+
+constexpr std::uintptr_t granule_bytes = 8;
+
+[[nodiscard]] unsigned offset_in_granule(const void* p) {
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p) % granule_bytes);
+}
+[[nodiscard]] std::uint64_t mask_of(unsigned size) {
+  return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
+}
+[[nodiscard]] const char* name_of(bool is_write) { return is_write ? "write" : "read"; }
+
+}  // namespace
+
+// --- atomic variables are found when they are first used
+// -----------------------------------------------------------------
+
+std::uint64_t session::number_of(unsigned __int128 value) {
+  const auto [at, added] = wide_numbers_.try_emplace(value, wide_values_.size());
+  if (added) wide_values_.push_back(value);
+  return at->second;
+}
+
+std::uint64_t session::memory_value(const void* at, unsigned size) {
+  if (size == 16) {
+    unsigned __int128 value = 0;
+    std::memcpy(&value, at, sizeof value);
+    return number_of(value);
+  }
+  std::uint64_t value = 0;
+  std::memcpy(&value, at, size);
+  return value;
+}
+
+void session::write_memory(void* at, unsigned size, std::uint64_t value) {
+  if (size == 16) {
+    const unsigned __int128 wide = wide_value(value);
+    std::memcpy(at, &wide, sizeof wide);
+  } else {
+    std::memcpy(at, &value, size);
+  }
+}
+
+std::uint16_t session::variable_number(granule& g, const void* at, unsigned size, const void* code) {
+  const auto first = static_cast<std::uint8_t>(offset_in_granule(at));
+  const std::uint8_t generation = g.generations[first];
+  for (const granule::numbered& k : g.known) {
+    if (k.generation == generation && k.place.first == first && k.place.size == size) return k.place.variable;
+  }
+  if (next_variable_ == exact::max_thread_events) {
+    search_->give_up(fmt::format("limit reached: {} atomic variables", exact::max_thread_events));
+  }
+  if (generation == 0xff) refuse("an atomic variable that is constructed 255 times in the same place", code);
+  const auto variable = static_cast<std::uint16_t>(next_variable_++);
+  g.known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
+  return variable;
+}
+
+/// Whether the variable lies on the running thread's stack, and no other thread has used it. Compilers do not show
+/// plain accesses to such variables: it may have gone, and something else may have come in its place.
+bool session::is_private(const atomic_place& place, const void* at) const {
+  const std::byte* const stack = search_->stack_of(search_->running()).lowest();
+  if (at < stack || at >= stack + exact::fiber_stack_bytes) return false;
+  const exact::graph& graph = search_->current_graph();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (t == search_->running()) continue;
+    for (unsigned i = 0; i != graph.size(t); ++i) {
+      if (graph.at(t, i).accesses(init)) return false;
+    }
+  }
+  return true;
+}
+
+location session::variable_at(const void* at, unsigned size, const void* code) {
+  if (reinterpret_cast<std::uintptr_t>(at) % size != 0) refuse("an atomic operation on a misaligned address", code);
+  granule& g = shadow_.of(at);
+  const unsigned first = offset_in_granule(at);
+  const auto* const granule_begin = static_cast<const std::byte*>(at) - first;
+  for (std::size_t i = g.atomics.size(); i-- != 0;) {
+    const atomic_place p = g.atomics[i];
+    if ((p.bytes() & bytes_from(first, size)) == 0) continue;
+    const bool same = p.first == first && p.size == size;
+    if (same && memory_value(at, size) == p.in_memory) {
+      const event_id init{static_cast<std::uint16_t>(exact::constructing), p.variable};
+      return search_->find_variable(p.variable, mask_of(size), search_->current_graph().at(init).value, here(code));
+    }
+    if (!is_private(p, granule_begin + p.first)) {
+      refuse(same ? "an atomic variable that code without instrumentation has written"
+                  : "atomic operations of different sizes on the same memory",
+             code);
+    }
+    ++g.generations[p.first];
+    g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  const std::uint16_t variable = variable_number(g, at, size, code);
+  const std::uint64_t value = memory_value(at, size);
+  const location found = search_->find_variable(variable, mask_of(size), value, here(code));
+  g.atomics.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
+  return found;
+}
+
+/// After a write: so that somebody else's shows.
+void session::leave_in_memory(void* at, unsigned size, std::uint64_t value) {
+  write_memory(at, size, value);
+  const unsigned first = offset_in_granule(at);
+  for (atomic_place& p : shadow_.of(at).atomics) {
+    if (p.first == first && p.size == size) p.in_memory = value;
+  }
+}
+
+std::uint64_t session::load(const void* at, unsigned size, std::memory_order order, const void* code) {
+  location variable = variable_at(at, size, code);
+  const std::uint64_t value = search_->load(variable, order, here(code));
+  check_atomic_access(at, size, code);
+  return value;
+}
+
+void session::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
+  location variable = variable_at(at, size, code);
+  search_->store(variable, value, order, here(code));
+  check_atomic_access(at, size, code);
+  leave_in_memory(at, size, value);
+}
+
+std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
+                           const void* code) {
+  location variable = variable_at(at, size, code);
+  const std::uint64_t value = search_->rmw(variable, op, operand, order, here(code));
+  check_atomic_access(at, size, code);
+  leave_in_memory(at, size, apply(op, value, operand) & mask_of(size));
+  return value;
+}
+
+bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                               std::memory_order success, std::memory_order failure, const void* code) {
+  location variable = variable_at(at, size, code);
+  const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, here(code));
+  check_atomic_access(at, size, code);
+  if (done) leave_in_memory(at, size, desired);
+  return done;
+}
+
+void session::fence(std::memory_order order, const void* code) { search_->fence(order, here(code)); }
+
+// --- what must hold
+// ------------------------------------------------------------------------------------------------------
+
+/// After the operation, because others may have run within it.
+void session::check_atomic_access(const void* at, unsigned size, const void* code) {
+  check_heap(at, size, true, code);
+  const exact::graph& graph = search_->current_graph();
+  const node& n = graph.at(search_->running(), search_->position() - 1);
+  const bool writes = n.kind == exact::node_kind::write;
+  plain_access a;
+  a.by = step_here(code);
+  --a.by.position;
+  a.is_write = writes;
+  for (unsigned done = 0; done < size; done += granule_bytes) {
+    const std::byte* const part = static_cast<const std::byte*>(at) + done;
+    a.bytes = bytes_from(offset_in_granule(part), size - done);
+    for (const plain_access& old : shadow_.of(part).accesses) check_against(old, a);
+  }
+}
+
+void session::check_heap(const void* at, std::size_t size, bool is_write, const void* code) {
+  if (!heap_.owns(at)) return;
+  const user_heap::block* const b = heap_.find(at);
+  if (b == nullptr || !b->contains(static_cast<const std::byte*>(at) + size - 1)) {
+    fail(failure::misuse, fmt::format("{} of {} bytes outside of what was allocated", name_of(is_write), size), code);
+  }
+  if (b->is_released) {
+    fail(failure::use_after_free,
+         fmt::format("memory is used after or while it is freed by T{} at {}; it was allocated at {}",
+                     b->released.thread - 1, to_text(b->released.at), to_text(b->allocated.at)),
+         code);
+  }
+  if (b->allocated.thread != search_->running() && !b->allocated.before(search_->knows())) {
+    fail(failure::unpublished_allocation,
+         fmt::format("memory is used by a thread that cannot know that it was allocated at {}",
+                     to_text(b->allocated.at)),
+         code);
+  }
+}
+
+void session::access(const void* at, std::size_t size, bool is_write, const void* code) {
+  if (size == 0) return;
+  check_heap(at, size, is_write, code);
+  plain_access a;
+  a.by = step_here(code);
+  a.is_write = is_write;
+  const auto* part = static_cast<const std::byte*>(at);
+  const std::byte* const end = part + size;
+  while (part < end) {
+    const unsigned first = offset_in_granule(part);
+    a.bytes = bytes_from(first, static_cast<std::size_t>(end - part));
+    access_granule(part, a);
+    part += granule_bytes - first;
+  }
+}
+
+void session::access_granule(const void* at, const plain_access& a) {
+  granule& g = shadow_.of(at);
+  for (const plain_access& old : g.accesses) check_against(old, a);
+  if (!g.atomics.empty()) {
+    const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
+    for (std::size_t i = g.atomics.size(); i-- != 0;) {
+      atomic_place& place = g.atomics[i];
+      if ((place.bytes() & a.bytes) == 0) continue;
+      check_against_atomic(place, begin, a);
+      if (!a.is_write) continue;
+      // Something else lives there from now on.
+      ++g.generations[place.first];
+      g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+  g.notes(a);
+}
+
+void session::check_against(const plain_access& old, const plain_access& a) {
+  if ((old.bytes & a.bytes) == 0 || !(old.is_write || a.is_write) || old.by.thread == a.by.thread) return;
+  if (old.by.before(search_->knows())) return;
+  fail(failure::data_race,
+       fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.by.thread - 1,
+                   name_of(old.is_write), old.by.thread - 1, to_text(old.by.at)),
+       a.by.at->code);
+}
+
+/// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th.
+event_id session::concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const {
+  const exact::graph& graph = search_->current_graph();
+  const exact::clock known = search_->knows();
+  const unsigned self = search_->running();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), variable};
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (t == self) continue;
+    for (unsigned i = known[t]; i < graph.size(t); ++i) {
+      const node& n = graph.at(t, i);
+      if (!n.accesses(init) || (writes_only && n.kind != exact::node_kind::write)) continue;
+      if (n.hb[self] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+    }
+  }
+  return exact::nobody;
+}
+
+/// A plain access to memory in which an atomic variable lives. A read finds its newest value there.
+void session::check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a) {
+  const event_id other = concurrent_event(place.variable, !a.is_write, a.by.position);
+  if (other != exact::nobody) {
+    fail(failure::data_race,
+         fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.by.thread - 1,
+                     other.thread - 1, to_text(other)),
+         a.by.at->code);
+  }
+  if (a.is_write) return;
+  const exact::graph& graph = search_->current_graph();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
+  // Of the writes, all of which happen-before this, or after it in executions that are replayed.
+  event_id newest = graph.at(init).newest;
+  const exact::clock known = search_->knows();
+  while (newest != init && !known.covers(newest)) newest = graph.at(newest).older;
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(granule_begin)) + place.first;
+  place.in_memory = graph.at(newest).value;
+  write_memory(begin, place.size, place.in_memory);
+}
+
+// --- heap
+// --------------------------------------------------------------------------------------------------------------------
+
+void* session::allocate(std::size_t size, std::size_t alignment, const void* code) {
+  step by;
+  if (search_ != nullptr) {
+    by = step_here(code);
+  } else {
+    by.thread = user_heap::before_main;
+  }
+  void* const p = heap_.allocate(size, alignment, by);
+  constexpr int pattern = 0xbe;  // so that nobody finds zeros, or what an earlier execution left
+  if (p != nullptr) {
+    std::memset(p, pattern, size);
+  } else if (search_ != nullptr) {
+    search_->give_up(fmt::format("limit reached: {} bytes of heap memory per thread", user_arena_bytes));
+  }
+  return p;
+}
+
+std::size_t session::size_of(void* p) noexcept {
+  const user_heap::block* const b = heap_.find(p);
+  return b == nullptr ? 0 : b->size - static_cast<std::size_t>(static_cast<std::byte*>(p) - b->begin);
+}
+
+void session::release(void* p, const void* code) {
+  user_heap::block* const b = heap_.find(p);
+  if (search_ == nullptr) {
+    if (b != nullptr) b->is_released = true;
+    return;
+  }
+  if (b == nullptr || b->begin != p) fail(failure::misuse, "what is freed was not allocated", code);
+  const step by = step_here(code);
+  if (b->is_released) {
+    fail(failure::double_free,
+         fmt::format("memory is freed twice: before by T{} at {}", b->released.thread - 1, to_text(b->released.at)),
+         code);
+  }
+  if (b->allocated.thread != by.thread && !b->allocated.before(search_->knows())) {
+    fail(failure::unpublished_allocation,
+         fmt::format("memory is freed by a thread that cannot know that it was allocated at {}",
+                     to_text(b->allocated.at)),
+         code);
+  }
+  plain_access a;
+  a.by = by;
+  a.is_write = true;
+  for (std::byte* part = b->begin; part < b->begin + b->size; part += granule_bytes - offset_in_granule(part)) {
+    granule& g = shadow_.of(part);
+    a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
+    for (const plain_access& old : g.accesses) {
+      if (old.by.thread == by.thread || (old.bytes & a.bytes) == 0 || old.by.before(search_->knows())) continue;
+      fail(failure::use_after_free,
+           fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.by.thread - 1,
+                       to_text(old.by.at)),
+           code);
+    }
+    for (const atomic_place& place : g.atomics) {
+      const event_id other = concurrent_event(place.variable, false, by.position);
+      if (other == exact::nobody) continue;
+      fail(failure::use_after_free,
+           fmt::format("memory is freed while in use: atomically by T{} at {}", other.thread - 1, to_text(other)),
+           code);
+    }
+  }
+  b->is_released = true;
+  b->released = by;
+}
+
+}  // namespace runq::model::compiled

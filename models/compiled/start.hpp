@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The beginning of an instrumented program: what happens between the loader and main().
+#pragma once
+
+#include "session.hpp"
+
+namespace runq::model::compiled {
+
+/// The initialisers of the program's global variables are running.
+extern bool initialising;
+
+/// While the checker works on behalf of the program, before main() or in a check.
+class either_scope {
+ public:
+  either_scope() noexcept : program_(in_program), initialising_(initialising) { in_program = initialising = false; }
+  either_scope(const either_scope&) = delete;
+  either_scope& operator=(const either_scope&) = delete;
+  ~either_scope() {
+    in_program = program_;
+    initialising = initialising_;
+  }
+
+ private:
+  bool program_;
+  bool initialising_;
+};
+
+/// Whether the code belongs to the C library or the loader.
+[[nodiscard]] bool is_system_code(const void* code) noexcept;
+/// Whether the memory comes from the program's own heap.
+[[nodiscard]] bool owned_by_program(const void* p) noexcept;
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "symbols.hpp"
+
+#include <filesystem>
+#include <string_view>
+
+#include <backtrace.h>
+#include <cxxabi.h>
+
+namespace runq::model::compiled {
+
+namespace {
+
+void ignore_error(void*, const char*, int) {}
+
+[[nodiscard]] bool is_library(const source_line& at) {
+  const std::string_view file = at.file;
+  for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/"}) {
+    if (file.starts_with(folder)) return true;
+  }
+  return file.empty() || file.find("/include/c++/") != std::string_view::npos;
+}
+
+[[nodiscard]] std::string demangled(const char* name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string result = status == 0 ? text : name;
+  std::free(text);
+  return result;
+}
+
+}  // namespace
+
+backtrace_state* symbols::state() {
+  if (state_ == nullptr) state_ = backtrace_create_state(nullptr, 0, &ignore_error, nullptr);
+  return state_;
+}
+
+const std::vector<source_line>& symbols::lines_of(const void* code) {
+  const auto [at, added] = known_.try_emplace(code);
+  if (!added) return at->second;
+  const auto add = [](void* to, std::uintptr_t, const char* file, int line, const char* function) {
+    if (file == nullptr) return 0;
+    source_line found{std::filesystem::path(file).lexically_normal().string(), line, {}};
+    if (function != nullptr) found.function = demangled(function);
+    static_cast<std::vector<source_line>*>(to)->push_back(std::move(found));
+    return 0;
+  };
+  // A return address may belong to the next line already.
+  backtrace_pcinfo(state(), reinterpret_cast<std::uintptr_t>(code) - 1, +add, &ignore_error, &at->second);
+  return at->second;
+}
+
+std::vector<source_line> symbols::own_lines(const frame* at) {
+  std::vector<source_line> own;
+  for (; at != nullptr && at->code != nullptr; at = at->caller) {
+    for (const source_line& l : lines_of(at->code)) {
+      if (!is_library(l)) own.push_back(l);
+    }
+  }
+  return own;
+}
+
+site symbols::own_line(const frame* at) {
+  const std::vector<source_line> own = own_lines(at);
+  if (own.empty()) return {};
+  return {files_.insert(own.front().file).first->c_str(), own.front().line};
+}
+
+std::string symbols::variable_at(const void* address) {
+  struct answer {
+    std::string name;
+    std::uintptr_t begin = 0;
+    std::uintptr_t size = 0;
+  } found;
+  const auto note = [](void* to, std::uintptr_t, const char* name, std::uintptr_t begin, std::uintptr_t size) {
+    if (name != nullptr) *static_cast<answer*>(to) = {demangled(name), begin, size};
+  };
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  backtrace_syminfo(state(), number, +note, &ignore_error, &found);
+  if (found.name.empty() || number - found.begin >= found.size) return {};
+  if (number == found.begin) return found.name;
+  return found.name + "+" + std::to_string(number - found.begin);
+}
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// From code addresses to lines of source, by the debug information of the program (libbacktrace).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine.hpp"
+#include "frames.hpp"
+
+struct backtrace_state;
+
+namespace runq::model::compiled {
+
+struct source_line {
+  std::string file;  ///< empty: unknown
+  int line = 0;
+  std::string function;
+};
+
+class symbols {
+ public:
+  /// The innermost line of the program's own source: not in the compiler's library or the system's headers.
+  [[nodiscard]] site own_line(const frame* at);
+  /// All lines of its own source, innermost first.
+  [[nodiscard]] std::vector<source_line> own_lines(const frame* at);
+  /// The name of the variable that lies at `address`, with an offset; empty if there is none.
+  [[nodiscard]] std::string variable_at(const void* address);
+
+ private:
+  /// Of one code address: more than one where calls were compiled inline, innermost first.
+  const std::vector<source_line>& lines_of(const void* code);
+  [[nodiscard]] backtrace_state* state();
+
+  backtrace_state* state_ = nullptr;
+  std::map<const void*, std::vector<source_line>> known_;
+  std::set<std::string> files_;  ///< keeps the names that sites point to
+};
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// check: exhaustive, 1 execution
+// check -DABORT: FAIL abort()
+// check -DTHROW: FAIL std::runtime_error: oh
+// check -DTHROW_IN_THREAD: FAIL std::runtime_error: oh
+// check -DNULL_POINTER: FAIL SEGV
+// check -DSTATUS: FAIL status 3
+// check -DEXIT: exhaustive, 1 execution
+// check -DDEEP: FAIL used up its stack
+// check -DDIVIDE: FAIL FPE
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+int* volatile nowhere = nullptr;
+int volatile zero = 0;
+
+int deep(int n) {
+  volatile char room[1024];
+  room[0] = static_cast<char>(n);
+  return n == 0 ? 0 : deep(n - 1) + room[0];
+}
+
+int main() {
+  std::thread t([] {
+#ifdef THROW_IN_THREAD
+    throw std::runtime_error("oh");
+#endif
+  });
+  t.join();
+#if defined(ABORT)
+  std::abort();
+#elif defined(THROW)
+  throw std::runtime_error("oh");
+#elif defined(NULL_POINTER)
+  *nowhere = 1;
+#elif defined(STATUS)
+  return 3;
+#elif defined(EXIT)
+  std::exit(0);
+#elif defined(DEEP)
+  return deep(1'000'000);
+#elif defined(DIVIDE)
+  return 100 / zero;
+#endif
+}

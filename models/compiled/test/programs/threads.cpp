@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Threads that start threads; main() goes on beside them; nine at once.
+// check: exhaustive
+// check -DRACE: FAIL data race
+// check -DNINE: exhaustive, 1 execution
+// check -DNOT_JOINED: FAIL crash
+// check -DSELF: FAIL
+#include <atomic>
+#include <cassert>
+#include <thread>
+
+int data[16];
+std::atomic<int> done{0};
+
+int main() {
+#if defined(NINE)
+  std::thread all[9];
+  for (int i = 0; i != 9; ++i) all[i] = std::thread([i] { data[i] = i; });
+  for (std::thread& t : all) t.join();
+  for (int i = 0; i != 9; ++i) assert(data[i] == i);
+#elif defined(NOT_JOINED)
+  const std::thread forgotten([] { data[0] = 1; });
+#elif defined(SELF)
+  std::thread t;
+  t = std::thread([&t] { t.join(); });
+  t.join();
+#else
+  std::thread parent([] {
+    data[0] = 1;
+    std::thread child([] {
+      assert(data[0] == 1);
+      data[1] = 2;
+      done.fetch_add(1);
+    });
+    done.fetch_add(1);
+    child.join();
+    assert(data[1] == 2);
+  });
+  done.fetch_add(1);
+#ifdef RACE
+  data[1] = 3;
+#endif
+  parent.join();
+  assert(done.load() == 3);
+#endif
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The heap of a compiled program. Each thread allocates from an arena of its own, from the beginning in every
+// execution, so that re-executing a thread gives the same addresses whatever the others do; no address is used twice in
+// one execution, so that a dangling pointer never points at something new.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <sys/mman.h>
+
+#include "exact_graph.hpp"
+#include "frames.hpp"
+
+namespace runq::model::compiled {
+
+/// What one thread may allocate in one execution.
+inline constexpr std::size_t user_arena_bytes = std::size_t{64} * 1024 * 1024;
+
+/// A step of a thread that is no event of the graph: it comes after the thread's first `position` events.
+struct step {
+  std::uint32_t position = 0;
+  std::uint8_t thread = 0;
+  const frame* at = nullptr;
+
+  /// Whether it happens-before what knows `known`.
+  [[nodiscard]] bool before(const exact::clock& known) const noexcept { return known[thread] > position; }
+};
+
+class user_heap {
+ public:
+  struct block {
+    std::byte* begin = nullptr;
+    std::size_t size = 0;
+    step allocated;
+    step released;
+    bool is_released = false;
+
+    [[nodiscard]] bool contains(const void* p) const noexcept {
+      return p >= begin && p < begin + (size == 0 ? 1 : size);
+    }
+  };
+  /// What was allocated before main(), by initialisers of global variables.
+  static constexpr unsigned before_main = exact::constructing;
+
+  /// False when there is not enough address space.
+  [[nodiscard]] bool reserve() {
+    void* const memory = mmap(nullptr, user_arena_bytes * exact::thread_slots, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    memory_ = static_cast<std::byte*>(memory);
+    return true;
+  }
+
+  /// What is allocated now is what every execution finds.
+  void remember() { remembered_ = blocks_[before_main]; }
+  void begin_execution() {
+    for (unsigned t = before_main + 1; t != exact::thread_slots; ++t) {
+      blocks_[t].clear();
+      used_[t] = 0;
+    }
+    blocks_[before_main] = remembered_;
+  }
+
+  /// nullptr when the thread's arena is exhausted.
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const step& by) {
+    std::byte* const arena = memory_ + by.thread * user_arena_bytes;
+    std::size_t& used = used_[by.thread];
+    const std::size_t begin = (used + red_zone + alignment - 1) / alignment * alignment;
+    if (size > user_arena_bytes || begin > user_arena_bytes - size) return nullptr;
+    used = begin + size;
+    blocks_[by.thread].push_back({arena + begin, size, by, {}, false});
+    return arena + begin;
+  }
+
+  [[nodiscard]] bool owns(const void* p) const noexcept {
+    return p >= memory_ && p < memory_ + user_arena_bytes * exact::thread_slots;
+  }
+  /// The block that contains `p`, which the heap owns; nullptr: none does, it lies between two.
+  [[nodiscard]] block* find(const void* p) noexcept {
+    const auto* const byte = static_cast<const std::byte*>(p);
+    std::vector<block>& blocks = blocks_[static_cast<std::size_t>(byte - memory_) / user_arena_bytes];
+    const auto after = std::upper_bound(blocks.begin(), blocks.end(), byte,
+                                        [](const std::byte* at, const block& b) { return at < b.begin; });
+    if (after == blocks.begin()) return nullptr;
+    block& b = *std::prev(after);
+    return b.contains(p) ? &b : nullptr;
+  }
+  [[nodiscard]] const std::vector<block>& blocks_of(unsigned thread) const noexcept { return blocks_[thread]; }
+  [[nodiscard]] std::byte* memory_before_main() const noexcept { return memory_; }
+  [[nodiscard]] std::size_t used_before_main() const noexcept { return used_[before_main]; }
+
+ private:
+  /// Between blocks there is memory that belongs to none.
+  static constexpr std::size_t red_zone = 16;
+
+  std::byte* memory_ = nullptr;
+  std::array<std::vector<block>, exact::thread_slots> blocks_;
+  std::array<std::size_t, exact::thread_slots> used_{};
+  std::vector<block> remembered_;
+};
+
+}  // namespace runq::model::compiled
