@@ -319,13 +319,7 @@ void core::start_machine(processor& p) {
   try {
     if (!monitor_.joinable()) {
       monitor_stops_.store(false, std::memory_order::relaxed);
-      monitor_ = std::thread([this] {
-        try {
-          monitor();
-        } catch (const std::bad_alloc&) {
-          fatal_no_memory();  // for what it has seen
-        }
-      });
+      monitor_ = std::thread([this] { monitor(); });
     }
     machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
     m.number = static_cast<std::uint32_t>(machines_.size() - 1);

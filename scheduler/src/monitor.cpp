@@ -2,6 +2,7 @@
 // The monitor (Go's sysmon): a thread without a processor that looks after what nobody else may have time for:
 // processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all machines
 // are busy.
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -18,15 +19,10 @@ constexpr instant poll_period = 10 * millisecond;
 
 }  // namespace
 
-// What the monitor saw of a processor, and since when.
-struct core::watched {
-  call_watch call;
-  slice_watch slice;
-};
-
 void core::monitor() {
   sleep_precisely();
-  std::vector<watched> seen(max_processors);
+  std::vector<watched>& seen = seen_by_monitor_;
+  std::fill(seen.begin(), seen.end(), watched{});
   monitor_rhythm rhythm;
   bool slow = false;
   instant next_trace = now() + (trace_period_ == never ? 0 : trace_period_);

@@ -46,7 +46,7 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
 
 }  // namespace detail
 
-timer::timer() noexcept {
+timer::timer() {
   node_.owner = this;
   node_.fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
     auto& self = static_cast<node&>(n);

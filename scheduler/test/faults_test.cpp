@@ -10,8 +10,10 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -23,6 +25,8 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <runq/detail/container.hpp>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -43,6 +47,10 @@ std::atomic<int> endless_waits{0};
 /// Timeouts of futex(2) in ns.
 std::mutex timeouts_mutex;
 std::vector<std::int64_t>* timeouts = nullptr;
+
+/// The CPUs of a kernel that has more than these, which only sets of so many bits are told. Empty: the real ones.
+std::atomic<std::size_t> bits_of_kernel{0};
+std::atomic<std::size_t> cpus_of_kernel{0};
 
 // A sanitizer has these functions for itself.
 constexpr bool interposed = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0;
@@ -78,6 +86,21 @@ int clock_gettime(clockid_t clock, timespec* t) noexcept {
     t->tv_sec += wall_clock_readings.fetch_add(1, std::memory_order::relaxed) % 2 == 0 ? year : -year;
   }
   return result;
+}
+
+int sched_getaffinity(pid_t thread, std::size_t bytes, cpu_set_t* cpus) noexcept {
+  static auto* const real = next_one<int(pid_t, std::size_t, cpu_set_t*)>("sched_getaffinity");
+  if (bits_of_kernel == 0) return real(thread, bytes, cpus);
+  if (bytes * 8 < bits_of_kernel) {
+    errno = EINVAL;
+    return -1;
+  }
+  std::memset(cpus, 0, bytes);
+  // The last ones.
+  auto* const words = reinterpret_cast<unsigned long*>(cpus);
+  constexpr std::size_t bits = 8 * sizeof words[0];
+  for (std::size_t i = bits_of_kernel - cpus_of_kernel; i != bits_of_kernel; ++i) words[i / bits] |= 1UL << (i % bits);
+  return 0;
 }
 
 long syscall(long number, ...) noexcept {
@@ -116,6 +139,54 @@ class faults : public sched_test::alarmed {
 
 #define RUNQ_NEEDS_INTERPOSITION() \
   if (!interposed) GTEST_SKIP() << "the sanitizer has these functions for itself"
+
+// ---- many CPUs ------------------------------------------------------------------------------------------------------
+
+TEST_F(faults, L9_cpus_beyond_the_first_1024_count_by_default) {
+  RUNQ_NEEDS_INTERPOSITION();
+  const unsigned quota = runq::detail::cpus_of_quota();
+  for (const std::size_t kernel : {64U, 1024U, 2048U, 8192U, 65'536U}) {
+    bits_of_kernel = kernel;
+    for (const std::size_t cpus : {1U, 2U, 64U, 1024U, 1500U, 8192U}) {
+      if (cpus > kernel) continue;
+      cpus_of_kernel = cpus;
+      const auto counted = static_cast<unsigned>(std::min<std::size_t>(cpus, runq::options::max_procs));
+      EXPECT_EQ(runq::default_procs(), quota == 0 ? counted : std::min(counted, std::max(quota, 2U)));
+    }
+  }
+  // More than anybody has built.
+  bits_of_kernel = 1'000'000;
+  EXPECT_EQ(runq::default_procs(), 1U);
+  bits_of_kernel = 0;
+}
+
+// ---- a lock whose thread does not get a CPU -------------------------------------------------------------------------
+
+char state_of_thread(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end = text.rfind(')');  // of the name
+  return end + 2 < text.size() ? text[end + 2] : '?';
+}
+
+// It sleeps in the end: the thread that has the lock may need the CPU of this one, and have a lower priority.
+TEST_F(faults, a_thread_that_waits_for_a_short_lock_sleeps_in_the_end) {
+  runq::detail::short_lock lock;
+  lock.lock();
+  std::atomic<pid_t> waits{0};
+  std::atomic<bool> has_it{false};
+  std::thread other([&] {
+    waits = gettid();
+    const std::lock_guard guard(lock);
+    has_it = true;
+  });
+  EXPECT_TRUE(wait_until([&] { return waits != 0 && state_of_thread(waits) == 'S'; }));
+  EXPECT_FALSE(has_it);
+  lock.unlock();
+  other.join();
+  EXPECT_TRUE(has_it);
+}
 
 // ---- threads that cannot be started ---------------------------------------------------------------------------------
 

@@ -61,9 +61,9 @@ class [[nodiscard]] sleep_awaiter {
 ///     const auto when = co_await timeout.channel().receive();
 class timer {
  public:
-  /// One that is stopped.
-  timer() noexcept;
-  /// As start(). Throws runq::misuse outside a task.
+  /// One that is stopped. Throws std::bad_alloc.
+  timer();
+  /// As start(). Throws std::bad_alloc; runq::misuse outside a task.
   explicit timer(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {}) : timer() { start(d, period); }
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;

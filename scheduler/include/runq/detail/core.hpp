@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runq/deadlock.hpp"
+#include "runq/detail/fair_time.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
 #include "runq/detail/tracer.hpp"
@@ -222,7 +223,11 @@ class core {
   void loop(machine& m);
   [[nodiscard]] bool poll_now(processor& p);
   void monitor();
-  struct watched;
+  /// What the monitor saw of a processor, and since when.
+  struct watched {
+    call_watch call;
+    slice_watch slice;
+  };
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   static void watch_slice(watched& seen, processor& p, instant now);
   void print_trace(instant& next) const;
@@ -302,6 +307,7 @@ class core {
   bool trace_in_detail_ = false;    // RUNQ_SCHEDDETAIL
 
   std::thread monitor_;  // started with the first machine; under machines_mutex_
+  std::vector<watched> seen_by_monitor_ = std::vector<watched>(max_processors);  // the monitor's
   parker monitor_parker_;
   std::atomic<bool> monitor_is_slow_{false};  // naps as long as it ever does
   std::atomic<bool> monitor_sleeps_{false};   // deeply, because all processors are idle
