@@ -13,6 +13,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+# Every header refuses an older standard in one sentence; so does an edition, once.
+NEEDS_CXX20 = re.compile(r"^#if __cplusplus <= .*\n#error .*\n#else\n", re.M)
+END_CXX20 = "#endif  // C++20\n"
 LOCAL_INCLUDE = re.compile(r'^#include "runq/(\w+)\.hpp"\n', re.M)
 
 
@@ -30,7 +33,9 @@ def piece(headers, name):
         if text.count(once) != 1:
             sys.exit(f"{name}.hpp: expected one line {once!r}")
         text = text.replace(once, "")
-    text = LOCAL_INCLUDE.sub("", text)
+    if len(NEEDS_CXX20.findall(text)) != 1 or not text.endswith(END_CXX20):
+        sys.exit(f"{name}.hpp: expected the lines that refuse a standard before C++20 around all of it")
+    text = LOCAL_INCLUDE.sub("", NEEDS_CXX20.sub("", text).removesuffix(END_CXX20))
     if '#include "' in text:
         sys.exit(f"{name}.hpp includes something that is not runq/…")
     text = re.sub(r"\n{3,}", "\n\n", text).strip("\n")
@@ -73,8 +78,9 @@ def edition(root, version, title, stems, roots):
     guard = (f"#if defined(RUNQ_SINGLE_VERSION) && RUNQ_SINGLE_VERSION != {number}\n"
              f'#error "runqkit: single headers of different versions in one program"\n#endif\n'
              f"#ifndef RUNQ_SINGLE_VERSION\n#define RUNQ_SINGLE_VERSION {number}\n#endif\n")
+    needs = NEEDS_CXX20.search((headers / f"{order[0]}.hpp").read_text())[0]
     body = "\n".join(piece(headers, name) for name in order)
-    return f"// SPDX-License-Identifier: MIT\n{banner}#pragma once\n\n{guard}\n{body}"
+    return f"// SPDX-License-Identifier: MIT\n{banner}#pragma once\n\n{needs}\n{guard}\n{body}\n{END_CXX20}"
 
 
 def main():

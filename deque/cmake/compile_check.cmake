@@ -2,6 +2,7 @@
 # Compiles one file, for its syntax only. INCLUDE is one folder, or several.
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
+#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DBEFORE_CXX20=ON -P compile_check.cmake older standards: refused in one error
 # A file that must not compile says in its first line what the compiler has to say: `// expect: TEXT`. With RUNQ_CONTROL
 # defined the same file must compile, which shows that the mistake under test is the only one in it.
 
@@ -18,6 +19,18 @@ function(compile extra_flags)
   set(result "${result}" PARENT_SCOPE)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
+
+if(BEFORE_CXX20)
+  foreach(standard IN ITEMS 14 17)
+    compile("-std=c++${standard}")
+    string(REGEX MATCHALL "error: " errors "${output}")
+    list(LENGTH errors count)
+    if(NOT count EQUAL 1 OR NOT output MATCHES "runqkit needs C\\+\\+20")
+      message(FATAL_ERROR "${SOURCE}: ${count} errors as C++${standard}; expected the one that asks for C++20\n${output}")
+    endif()
+  endforeach()
+  return()
+endif()
 
 if(NOT MUST_FAIL)
   foreach(mode IN ITEMS "" "-fno-exceptions;-fno-rtti")

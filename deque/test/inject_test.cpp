@@ -340,6 +340,45 @@ TEST(inject_contract, a_queue_that_is_destroyed_with_elements_stops_the_program)
       "destroyed with elements in it");
 }
 
+TEST(inject_contract, an_element_that_is_put_twice_stops_the_program) {
+  constexpr const char* says = "runq: inject: an element was put that is in a queue or chain already";
+  tasks t(3);
+  for (const int twice : {1, 2, 3}) {
+    RUNQ_EXPECT_CONTRACT_VIOLATION(
+        {
+          queue q;
+          q.splice(t.chained(1, 3));
+          q.put(t[twice]);
+        },
+        says);
+  }
+  RUNQ_EXPECT_CONTRACT_VIOLATION(
+      {
+        chain c;
+        c.push_back(t[1]);
+        c.push_back(t[1]);
+      },
+      says);
+}
+
+TEST(inject, an_element_may_be_put_again_once_it_was_taken) {
+  tasks t(4);
+  queue q;
+  for (int round = 0; round != 3; ++round) {
+    q.splice(t.chained(1, 4));
+    // Each of these leaves the list in another way.
+    chain share = q.take_batch(4, 1);
+    ASSERT_EQ(share.pop_front(), t[1]);
+    ASSERT_EQ(q.take(), t[2]);
+    chain rest = q.take_batch(1);
+    ASSERT_EQ(rest.size(), 2U);
+    chain front = rest.cut_front(1);
+    ASSERT_EQ(front.pop_front(), t[3]);
+    chain last = rest.cut_front(9);
+    ASSERT_EQ(last.pop_front(), t[4]);
+  }
+}
+
 TEST(inject_contract, a_share_among_no_processors_stops_the_program) {
   queue q;
   RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(q.take_batch(0)), "needs at least one processor");

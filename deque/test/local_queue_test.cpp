@@ -48,8 +48,17 @@ struct basic_machine {
   }
   basic_machine(const basic_machine&) = delete;
   basic_machine& operator=(const basic_machine&) = delete;
+  // What a test leaves behind would stop the program.
   ~basic_machine() {
+    empty(p, p_seen);
+    empty(q, q_seen);
     while (global.take() != nullptr) {
+    }
+  }
+  static void empty(typename local::owner& owner, const typename local::thief& seen) {
+    if (!seen.has_work()) return;
+    owner.rebind();
+    for (chain all = owner.drain(); all.pop_front() != nullptr;) {
     }
   }
 
@@ -626,6 +635,23 @@ TEST(local_queue_contract, a_push_next_from_a_second_thread_stops_the_program) {
                                  "an owner operation was called from a second thread");
 }
 
+TEST(local_queue_contract, a_queue_that_is_destroyed_with_tasks_stops_the_program) {
+  constexpr const char* says = "runq: local_queue: destroyed with tasks in it; they are lost";
+  machine m(1);
+  RUNQ_EXPECT_CONTRACT_VIOLATION(
+      {
+        machine::local dies(m.global);
+        dies.make_owner().push(m[1]);
+      },
+      says);
+  RUNQ_EXPECT_CONTRACT_VIOLATION(
+      {
+        machine::local dies(m.global);
+        dies.make_owner().push_next(m[1]);
+      },
+      says);
+}
+
 TEST(local_queue_contract, a_second_owner_stops_the_program) {
   machine m(1);
   RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(m.p_queue.make_owner()), "make_owner\\(\\) was called twice");
@@ -645,6 +671,7 @@ TEST(local_queue_contract, the_use_of_a_moved_from_owner_stops_the_program) {
   machine m(1);
   const auto now = std::move(m.p);
   RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(m.p.pop()), "this owner handle has been moved from");
+  RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(m.p.size_approx()), "this owner handle has been moved from");
 }
 
 }  // namespace

@@ -534,6 +534,30 @@ TEST(ring, a_shed_that_loses_the_race_sheds_nothing) {
   EXPECT_EQ(pop_all(owner), from_to(2, 9));
 }
 
+#if defined(__cpp_exceptions)
+TEST(ring, a_drain_whose_sink_throws_keeps_what_it_did_not_hand_out) {
+  for (int given = 0; given != 8; ++given) {
+    for (std::uint64_t first = 0; first != 8; ++first) {
+      runq::basic_ring<int, 8> r(first);
+      auto owner = r.make_owner();
+      push_all(owner, from_to(1, 8));
+      numbers out;
+      const auto sink = [&out, given](int value) {
+        if (static_cast<int>(out.size()) == given) throw value;
+        out.push_back(value);
+      };
+      EXPECT_THROW(owner.drain(sink), int);
+      // The one that the sink was given when it threw is the sink's.
+      ASSERT_EQ(out, from_to(1, given));
+      ASSERT_EQ(owner.size_approx(), static_cast<std::size_t>(7 - given));
+      ASSERT_EQ(pop_all(owner), from_to(given + 2, 8));
+      push_all(owner, from_to(1, 8));
+      ASSERT_EQ(pop_all(owner), from_to(1, 8));
+    }
+  }
+}
+#endif
+
 TEST(ring, a_drain_that_loses_the_race_hands_out_what_is_left) {
   probed_ring r;
   auto owner = r.make_owner();
@@ -683,6 +707,11 @@ static_assert(std::is_nothrow_move_constructible_v<owner_handle> && std::is_noth
 static_assert(!std::is_copy_constructible_v<owner_handle> && !std::is_copy_assignable_v<owner_handle>);
 static_assert(!std::is_default_constructible_v<owner_handle>);
 static_assert(std::is_nothrow_copy_constructible_v<thief_handle> && std::is_nothrow_copy_assignable_v<thief_handle>);
+// Where a counter is wider than std::size_t, a distance of 2^32 must not look like none.
+static_assert(runq::detail::saturated<std::uint32_t>(std::uint64_t{1} << 32U) == 0xffffffffU);
+static_assert(runq::detail::saturated<std::uint32_t>(std::uint64_t{7}) == 7U);
+static_assert(runq::detail::saturated<std::size_t>(std::uint8_t{255}) == 255U);
+
 static_assert(!std::is_copy_constructible_v<runq::ring<int*>> && !std::is_move_constructible_v<runq::ring<int*>>);
 template <class Handle>
 concept can_push = requires(Handle& handle) {
@@ -798,8 +827,43 @@ TEST(ring_contract, the_use_of_a_moved_from_owner_stops_the_program) {
   runq::ring<int> r;
   auto owner = r.make_owner();
   const auto now = std::move(owner);
-  // NOLINTNEXTLINE(bugprone-use-after-move): the mistake is what is tested
+  // NOLINTBEGIN(bugprone-use-after-move): the mistake is what is tested
   RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(owner.pop()), "this owner handle has been moved from");
+  RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(owner.size_approx()), "this owner handle has been moved from");
+  RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(owner.make_thief()), "this owner handle has been moved from");
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+// ---- what breaking them does in other builds ------------------------------------------------------------------------
+
+/// Contracts as with NDEBUG.
+struct unchecked_atomics : runq::std_atomics {
+  static void check(bool, const char*) noexcept {}
+};
+using unchecked_ring = runq::basic_ring<int, 8, std::uint64_t, unchecked_atomics>;
+
+TEST(ring_without_checks, a_steal_of_at_most_nothing_takes_one) {
+  unchecked_ring r;
+  unchecked_ring idle;
+  auto owner = r.make_owner();
+  auto mine = idle.make_owner();
+  push_all(owner, from_to(1, 8));
+  const auto loot = owner.make_thief().steal_half_into(mine, 0);
+  EXPECT_EQ(loot.status, steal_status::taken);
+  EXPECT_EQ(loot.count, 1U);
+  EXPECT_EQ(loot.value, 1);
+  EXPECT_EQ(pop_all(mine), numbers{});
+  EXPECT_EQ(pop_all(owner), from_to(2, 8));
+}
+
+TEST(ring_without_checks, a_steal_into_no_memory_takes_nothing) {
+  unchecked_ring r;
+  auto owner = r.make_owner();
+  push_all(owner, from_to(1, 8));
+  const auto loot = owner.make_thief().steal_half({});
+  EXPECT_EQ(loot.status, steal_status::lost);
+  EXPECT_EQ(loot.count, 0U);
+  EXPECT_EQ(pop_all(owner), from_to(1, 8));
 }
 
 }  // namespace

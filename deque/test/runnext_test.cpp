@@ -241,6 +241,27 @@ TEST(runnext_contract, a_put_from_a_second_thread_stops_the_program) {
                                  "runnext: an owner operation was called from a second thread");
 }
 
+TEST(runnext_contract, a_second_owner_stops_the_program) {
+  slot s;
+  const auto owner = s.make_owner();
+  RUNQ_EXPECT_CONTRACT_VIOLATION(static_cast<void>(s.make_owner()), "runnext: make_owner\\(\\) was called twice");
+}
+
+TEST(runnext, an_owner_may_follow_one_that_is_gone) {
+  slot s;
+  for (int i = 1; i <= 3; ++i) {
+    auto owner = s.make_owner();
+    EXPECT_EQ(owner.put(i), std::nullopt);
+    EXPECT_EQ(owner.take(), i);
+  }
+  auto first = s.make_owner();
+  slot other;
+  first = other.make_owner();
+  auto second = s.make_owner();
+  EXPECT_EQ(second.put(4), std::nullopt);
+  EXPECT_EQ(first.take(), std::nullopt);
+}
+
 TEST(runnext_contract, the_use_of_a_moved_from_owner_stops_the_program) {
   slot s;
   auto owner = s.make_owner();

@@ -32,6 +32,8 @@ class narrow {
 template <unsigned Bits>
 struct std::numeric_limits<runq::model::narrow<Bits>> {
   static constexpr bool is_specialized = true;
+  static constexpr bool is_signed = false;
+  static constexpr int digits = Bits;
   static constexpr runq::model::narrow<Bits> max() noexcept {
     return runq::model::narrow<Bits>(runq::model::narrow<Bits>::max);
   }

@@ -69,8 +69,7 @@ MUTANTS = [
      "const std::size_t n = distance(h, t) / 2;", "const std::size_t n = (distance(h, t) + 1) / 2;",
      ["shed_half_takes_floor_of_half_of_the_oldest"]),
     ("drain_forgets_the_last", "ring", "ring.hpp",
-     "for (std::size_t i = 0; i != n; ++i) {\n        // [ring.drain.slot]",
-     "for (std::size_t i = 0; i + 1 < n; ++i) {\n        // [ring.drain.slot]",
+     "drained rest{*this, h, n};", "drained rest{*this, h, n - 1};",
      ["drain_takes_all_in_order", ONCE]),
     ("room_trusts_an_old_head", "ring", "ring.hpp",
      "return room(ring_->tail_.load(std::memory_order::relaxed), Capacity);",
@@ -81,7 +80,7 @@ MUTANTS = [
     ("size_of_a_full_ring_is_0", "ring", "ring.hpp",
      "return n <= Capacity ? n : 0;", "return n < Capacity ? n : 0;", [SIZE]),
     ("distance_is_promoted", "ring", "ring.hpp",
-     "static_cast<std::size_t>(static_cast<Index>(to - from))", "static_cast<std::size_t>(to - from)", [START]),
+     "saturated<std::size_t>(static_cast<Index>(to - from))", "saturated<std::size_t>(to - from)", [START]),
     # ring: these need a second thread
     ("push_publishes_before_the_slot", "ring", "ring.hpp",
      """r.slot(t).store(value, std::memory_order::relaxed);
@@ -145,8 +144,8 @@ MUTANTS = [
     ("put_drops_the_displaced", "runnext", "runnext.hpp", "return displaced;", "return std::nullopt;",
      ["put_returns_what_it_displaces", ONCE, "agrees_with_one_slot"]),
     ("take_leaves_it_there", "runnext", "runnext.hpp",
-     "const T value = slot_->exchange(T{}, std::memory_order::release);",
-     "const T value = slot_->load(std::memory_order::relaxed);",
+     "const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);",
+     "const T value = runnext_->slot_.load(std::memory_order::relaxed);",
      ["take_empties_the_slot", ONCE]),
     ("steal_gives_up_at_the_second_pause", "runnext", "runnext.hpp",
      "if (slot_->load(std::memory_order::relaxed) != seen)",
@@ -161,8 +160,9 @@ MUTANTS = [
      "if (!slot_->compare_exchange_strong(seen, T{}, std::memory_order::acquire, std::memory_order::relaxed)) {",
      "if (slot_->store(T{}, std::memory_order::release); false) {", [ROAM, PINNED]),
     ("take_is_a_load_and_a_store", "runnext", "runnext.hpp",
-     "const T value = slot_->exchange(T{}, std::memory_order::release);",
-     "const T value = slot_->load(std::memory_order::relaxed);\n    slot_->store(T{}, std::memory_order::release);",
+     "const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);",
+     "const T value = runnext_->slot_.load(std::memory_order::relaxed);\n"
+     "    runnext_->slot_.store(T{}, std::memory_order::release);",
      [ROAM, PINNED]),
     # inject
     ("take_batch_ignores_max", "inject", "inject.hpp",
@@ -232,8 +232,8 @@ MUTANTS = [
     ("drain_takes_runnext_last", "local_queue", "local_queue.hpp",
      """if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);
     // The ring claims all before it hands out the first, so linking is safe: nobody else holds these tasks.
-    ring_.drain([&all](element* task) { all.push_back(task); });""",
-     """ring_.drain([&all](element* task) { all.push_back(task); });
+    ring_.drain([&all](element* task) noexcept { all.push_back(task); });""",
+     """ring_.drain([&all](element* task) noexcept { all.push_back(task); });
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);""",
      ["drain_takes_runnext_first_then_the_ring_in_order"]),
     ("has_work_forgets_runnext", "local_queue", "local_queue.hpp",

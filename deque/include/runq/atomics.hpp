@@ -17,6 +17,10 @@
 //   P::thread_token()       a value that differs between threads and is never 0; 0 means "do not check"
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -101,3 +105,5 @@ struct std_atomics {
 };
 
 }  // namespace runq
+
+#endif  // C++20

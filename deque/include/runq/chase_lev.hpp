@@ -10,6 +10,10 @@
 // models/cases/queues/chase_lev/.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -197,7 +201,7 @@ class basic_chase_lev<T, Atomics>::owner {
   }
 
   /// Elements in the deque; thieves may have taken some by the time it returns. Owner only. Wait-free.
-  [[nodiscard]] std::size_t size_approx() const noexcept { return deque_->make_thief().size_approx(); }
+  [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// Elements that fit before the next growth would allocate; 0 before the first push. Owner only. Wait-free.
   [[nodiscard]] std::size_t capacity() const noexcept {
@@ -207,7 +211,10 @@ class basic_chase_lev<T, Atomics>::owner {
   }
 
   /// A thief handle on this deque.
-  [[nodiscard]] thief make_thief() const noexcept { return deque_->make_thief(); }
+  [[nodiscard]] thief make_thief() const noexcept {
+    require_deque();
+    return deque_->make_thief();
+  }
 
   /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
   void rebind() noexcept { guard_.rebind(); }
@@ -224,8 +231,12 @@ class basic_chase_lev<T, Atomics>::owner {
     if (deque_ != nullptr) deque_->owned_.set(false);
   }
 
-  void enter() noexcept {
+  void require_deque() const noexcept {
     Atomics::check(deque_ != nullptr, "chase_lev: this owner handle has been moved from");
+  }
+
+  void enter() noexcept {
+    require_deque();
     guard_.check(
         "chase_lev: an owner operation was called from a second thread; only one thread may push and pop. "
         "Move the owner handle, or call rebind(), to hand the deque over");
@@ -333,3 +344,5 @@ template <class T>
 using chase_lev = basic_chase_lev<T>;
 
 }  // namespace runq
+
+#endif  // C++20

@@ -2,6 +2,10 @@
 // The vocabulary that all queues share: what a slot may hold, what a steal returns, who the owner is.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -54,16 +58,30 @@ namespace detail {
 // would make the queue wrong or slow: hence trivially copyable, and lock-free.
 template <class T>
 inline constexpr bool is_slot_value = [] {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "runq: a queue element must be trivially copyable (a pointer or a small integer); "
-                "to queue something larger, queue a pointer to it");
-  if constexpr (std::is_trivially_copyable_v<T>) {
-    static_assert(std::atomic<T>::is_always_lock_free,
-                  "runq: a queue element must fit a lock-free std::atomic (at most the size of a pointer)");
-    static_assert(std::is_default_constructible_v<T>, "runq: a queue element must be default constructible");
+  constexpr bool complete = requires { sizeof(T); };
+  static_assert(complete, "runq: a queue element must be of a complete type; a pointer to an incomplete type is one");
+  if constexpr (complete) {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "runq: a queue element must be trivially copyable (a pointer or a small integer); "
+                  "to queue something larger, queue a pointer to it");
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      static_assert(std::atomic<T>::is_always_lock_free,
+                    "runq: a queue element must fit a lock-free std::atomic (at most the size of a pointer)");
+      static_assert(std::is_default_constructible_v<T>, "runq: a queue element must be default constructible");
+    }
   }
   return true;
 }();
+
+// `value` as a To, or the largest To where it does not fit. Both unsigned.
+template <class To, class From>
+[[nodiscard]] constexpr To saturated(From value) noexcept {
+  if constexpr (std::numeric_limits<From>::digits > std::numeric_limits<To>::digits) {
+    return static_cast<To>(value < std::numeric_limits<To>::max() ? value : std::numeric_limits<To>::max());
+  } else {
+    return static_cast<To>(value);
+  }
+}
 
 // Binds an owner handle to the first thread that uses it and stops a debug build when a second one does.
 // Every move of the handle is a hand-over: the next thread to use it becomes the owner.
@@ -98,3 +116,5 @@ class owner_guard {
 }  // namespace detail
 
 }  // namespace runq
+
+#endif  // C++20

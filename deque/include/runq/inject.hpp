@@ -5,6 +5,10 @@
 // globrunqget). Contract, protocol and rejected designs: docs/queues/inject.md. Models: models/cases/queues/inject/.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
@@ -15,7 +19,8 @@
 
 namespace runq {
 
-/// The link that an element carries to be queued: one pointer. Belongs to whoever holds the element.
+/// The link that an element carries to be queued: one pointer, null while the element is in no list. Belongs to whoever
+/// holds the element.
 template <class T, class Atomics = std_atomics>
 struct inject_link {
   typename Atomics::template cell<T*> next{nullptr};
@@ -23,8 +28,14 @@ struct inject_link {
 
 namespace detail {
 
-template <class>
-struct link_traits;
+template <class Link>
+struct link_traits {
+  static_assert(!sizeof(Link*),
+                "runq: a link must be a pointer to a member of type runq::inject_link<element>, where `element` is the "
+                "class that declares the member, as in runq::inject<&task::link>");
+  using element = void;
+  using atomics = std_atomics;
+};
 template <class T, class Atomics>
 struct link_traits<inject_link<T, Atomics> T::*> {
   using element = T;
@@ -58,9 +69,12 @@ class inject_chain {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Appends one element, which must be in no list. O(1).
+  /// Appends one element, which must be in no list; debug builds stop when it is in one. O(1).
   void push_back(element* e) noexcept {
-    next(e).set(nullptr);
+    traits::atomics::check(
+        next(e).get() == nullptr,
+        "inject: an element was put that is in a queue or chain already; it can be in one at a time");
+    next(e).set(e);
     append(e, e, 1);
   }
 
@@ -69,7 +83,8 @@ class inject_chain {
     if (empty()) return nullptr;
     element* const e = first_;
     first_ = next(e).get();
-    if (--size_ == 0) last_ = nullptr;
+    next(e).set(nullptr);
+    if (--size_ == 0) forget();
     return e;
   }
 
@@ -83,16 +98,18 @@ class inject_chain {
   /// Removes the first `n` elements, at most size(), as a chain of their own. O(n).
   [[nodiscard]] inject_chain cut_front(std::size_t n) noexcept {
     inject_chain front;
-    if (n == 0 || empty()) return front;
-    n = std::min(n, size_);
+    if (n >= size_) {
+      front.swap(*this);
+      return front;
+    }
+    if (n == 0) return front;
     element* last = first_;
     for (std::size_t i = 1; i != n; ++i) last = next(last).get();
     element* const rest = next(last).get();
-    next(last).set(nullptr);
+    next(last).set(last);
     front.append(first_, last, n);
     first_ = rest;
     size_ -= n;
-    if (size_ == 0) last_ = nullptr;
     return front;
   }
 
@@ -103,6 +120,7 @@ class inject_chain {
   }
 
  private:
+  // The last element of a list links to itself, so that whatever is in a list has a link that is not null.
   [[nodiscard]] static auto& next(element* e) noexcept { return (e->*Link).next; }
 
   void append(element* first, element* last, std::size_t n) noexcept {
@@ -226,3 +244,5 @@ class inject {
 };
 
 }  // namespace runq
+
+#endif  // C++20

@@ -7,6 +7,10 @@
 // Models: models/cases/queues/local_queue/.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +49,7 @@ struct stolen : steal_result<T*> {
 
 /// A processor's queue of `T*`. One thread at a time holds the `owner`; any thread may hold a `thief`. Only an overflow
 /// and `take_from` lock (the global queue's lock); nothing allocates. The queue must outlive its handles, and the
-/// global queue the local ones.
+/// global queue the local ones. Tasks still inside when the queue is destroyed are not touched; debug builds stop.
 ///
 /// Link      pointer to the member of type inject_link, as in `local_queue<&task::link>`; the policy is the link's
 /// Capacity  slots of the ring, a power of two, at least 2
@@ -66,6 +70,9 @@ class basic_local_queue {
   explicit basic_local_queue(global_queue& global) noexcept : global_(&global) {}
   basic_local_queue(const basic_local_queue&) = delete;
   basic_local_queue& operator=(const basic_local_queue&) = delete;
+  ~basic_local_queue() {
+    atomics::check(!make_thief().has_work(), "local_queue: destroyed with tasks in it; they are lost");
+  }
 
   /// The one owner handle. Debug builds stop when a second one is made while the first exists.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
@@ -157,7 +164,7 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     chain all;
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);
     // The ring claims all before it hands out the first, so linking is safe: nobody else holds these tasks.
-    ring_.drain([&all](element* task) { all.push_back(task); });
+    ring_.drain([&all](element* task) noexcept { all.push_back(task); });
     return all;
   }
 
@@ -242,3 +249,5 @@ template <auto Link>
 using local_queue = basic_local_queue<Link>;
 
 }  // namespace runq
+
+#endif  // C++20

@@ -6,8 +6,13 @@
 // docs/queues/ring.md. What every order below is for was checked by the models in models/cases/queues/ring/.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +43,11 @@ class basic_ring {
   static_assert(detail::is_slot_value<T>);
   static_assert(std::has_single_bit(Capacity) && Capacity >= 2,
                 "runq: the capacity of a ring must be a power of two, and at least 2");
-  static_assert(static_cast<std::size_t>(std::numeric_limits<Index>::max()) / 2 >= Capacity - 1,
+  static_assert(!std::numeric_limits<Index>::is_signed,
+                "runq: the index type of a ring must be an unsigned integer, because it counts round and round");
+  static_assert(std::atomic<Index>::is_always_lock_free,
+                "runq: the index type of a ring must fit a lock-free std::atomic (at most the size of a pointer)");
+  static_assert(static_cast<std::uintmax_t>(std::numeric_limits<Index>::max()) / 2 >= Capacity - 1,
                 "runq: the index type of a ring must count to at least twice its capacity");
 
   template <class U>
@@ -67,8 +76,9 @@ class basic_ring {
 
  private:
   [[nodiscard]] static std::size_t distance(Index from, Index to) noexcept {
-    // The cast back to Index undoes integral promotion: with an 8-bit index, 0 - 255 must be 1, not -255.
-    return static_cast<std::size_t>(static_cast<Index>(to - from));
+    // The cast back to Index undoes integral promotion: with an 8-bit index, 0 - 255 must be 1, not -255. Where Index
+    // is wider than std::size_t, what does not fit is more than any capacity, and must not look like nothing.
+    return detail::saturated<std::size_t>(static_cast<Index>(to - from));
   }
   [[nodiscard]] static Index advance(Index from, std::size_t by) noexcept {
     return static_cast<Index>(from + static_cast<Index>(by));
@@ -165,16 +175,16 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     }
   }
 
-  /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`. Makes one attempt: returns how many were taken,
-  /// or 0 when a thief moved first or there was not even one to shed. Owner only. Wait-free.
+  /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`. Makes one attempt: returns how many were
+  /// taken, or 0 when a thief moved first or there was not even one to shed. Owner only. Wait-free.
   [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept { return shed(out, 2); }
 
   /// The same of a full ring only: what an owner whose push() failed gives to a shared queue. Returns Capacity/2, or 0
   /// when a thief has taken something since, so that there is room again. Owner only. Wait-free.
   [[nodiscard]] std::size_t shed_half_of_full(std::span<T, Capacity / 2> out) noexcept { return shed(out, Capacity); }
 
-  /// Takes everything, oldest first, handing each element to `sink(T)`, which must not push here. Returns how many.
-  /// Owner only. Lock-free.
+  /// Takes everything, oldest first, handing each element to `sink(T)`, which must not push here. Returns how many. If
+  /// `sink` throws, the elements that it was not given are in the ring again, in order. Owner only. Lock-free.
   template <class Sink>
   std::size_t drain(Sink&& sink) {
     enter();
@@ -190,10 +200,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       // relaxed, since a drained ring is empty in any case; it spares every observer a head that is ahead of its tail.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
       const std::size_t n = distance(h, t);
-      for (std::size_t i = 0; i != n; ++i) {
-        // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and it is busy here.
-        sink(r.slot(advance(h, i)).load(std::memory_order::relaxed));
-      }
+      drained rest{*this, h, n};
+      while (!rest.empty()) sink(rest.take());
       return n;
     }
   }
@@ -206,10 +214,13 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   }
 
   /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
-  [[nodiscard]] std::size_t size_approx() const noexcept { return ring_->make_thief().size_approx(); }
+  [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// A thief handle on this ring.
-  [[nodiscard]] thief make_thief() const noexcept { return ring_->make_thief(); }
+  [[nodiscard]] thief make_thief() const noexcept {
+    require_ring();
+    return ring_->make_thief();
+  }
 
   /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
   void rebind() noexcept { guard_.rebind(); }
@@ -223,12 +234,39 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     ring.owned_.set(true);
   }
 
+  // Claimed by drain() and not yet handed out: `left` elements from count `next` on. What is left when this ends,
+  // because the sink has thrown, is pushed again: the slots behind the claimed ones are free, or those just read.
+  struct drained {
+    owner& of;
+    Index next;
+    std::size_t left;
+
+    drained(owner& o, Index from, std::size_t n) noexcept : of(o), next(from), left(n) {}
+    drained(const drained&) = delete;
+    drained& operator=(const drained&) = delete;
+    ~drained() {
+      while (!empty()) static_cast<void>(of.push(take()));
+    }
+    [[nodiscard]] bool empty() const noexcept { return left == 0; }
+    [[nodiscard]] T take() noexcept {
+      // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and it is busy here.
+      const T value = of.ring_->slot(next).load(std::memory_order::relaxed);
+      next = advance(next, 1);
+      --left;
+      return value;
+    }
+  };
+
   void release() noexcept {
     if (ring_ != nullptr) ring_->owned_.set(false);
   }
 
-  void enter() noexcept {
+  void require_ring() const noexcept {
     Atomics::check(ring_ != nullptr, "ring: this owner handle has been moved from");
+  }
+
+  void enter() noexcept {
+    require_ring();
     guard_.check(
         "ring: an owner operation was called from a second thread; only one thread may push and pop. "
         "Move the owner handle, or call rebind(), to hand the ring over");
@@ -281,13 +319,14 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// Takes n = min(⌈k/2⌉, limit, room in `into` + 1) of the k elements, oldest first, by one claim. The newest of them
   /// is returned to be run at once; the other n-1 are now in `into`, in order.
   ///
-  /// `into` is a ring that the calling thread owns, another one than this; `limit` is at least 1.
-  /// One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost` means that another thread took
-  /// something meanwhile; `empty`, that at some moment of the call nothing was there.
+  /// `into` is a ring that the calling thread owns, another one than this. `limit` is at least 1; a 0 stops debug
+  /// builds and counts as 1 in others. One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost`
+  /// means that another thread took something meanwhile; `empty`, that at some moment of the call nothing was there.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
     into.enter();
     Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
     Atomics::check(limit >= 1, "ring: the limit of a steal is at least 1");
+    limit = std::max<std::size_t>(limit, 1);
     // [ring.steal.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head; weaker: a
     // ring that never was empty looks empty.
     Index h = ring_->head_.load(std::memory_order::acquire);
@@ -327,10 +366,12 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
   /// that has no ring, or runs its loot at once: `out` is the caller's alone, so nothing need be published again.
   ///
-  /// `out` has room for at least one. One attempt, wait-free: at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and
-  /// `empty` as with steal_half_into(); `lost` may leave garbage in any part of `out`.
+  /// `out` has room for at least one; an empty one stops debug builds, and is *lost* in others. One attempt, wait-free:
+  /// at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` as with steal_half_into(); `lost` may leave garbage
+  /// in any part of `out`.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
+    if (out.empty()) return {steal_status::lost, 0};
     // [ring.steal_out.head] acquire: as [ring.steal.head].
     Index h = ring_->head_.load(std::memory_order::acquire);
     // [ring.steal_out.tail] acquire: as [ring.steal.tail].
@@ -413,3 +454,5 @@ template <class T>
 using ring = basic_ring<T>;
 
 }  // namespace runq
+
+#endif  // C++20

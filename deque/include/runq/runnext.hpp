@@ -6,6 +6,10 @@
 // Contract, protocol and rejected designs: docs/queues/runnext.md. Models: models/cases/queues/runnext/.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -28,6 +32,8 @@ class basic_runnext {
 
   template <class U>
   using atomic = typename Atomics::template atomic<U>;
+  template <class U>
+  using cell = typename Atomics::template cell<U>;
 
  public:
   using value_type = T;
@@ -42,7 +48,7 @@ class basic_runnext {
   basic_runnext(const basic_runnext&) = delete;
   basic_runnext& operator=(const basic_runnext&) = delete;
 
-  /// The owner handle. Make one only; unlike the ring, the slot does not count them.
+  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
 
   /// A thief handle. Any thread, any number of them.
@@ -51,21 +57,26 @@ class basic_runnext {
  private:
   // Non-empty values are written by the owner only; anybody may empty it by a read-modify-write.
   alignas(cache_line) mutable atomic<T> slot_;
+  // Owner only: whether an owner handle exists.
+  cell<bool> owned_{false};
 };
 
 /// The owner's side. Move-only, used by one thread at a time; moving it hands the slot over.
 template <class T, class Atomics>
 class basic_runnext<T, Atomics>::owner {
  public:
-  owner(owner&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)), guard_(std::move(other.guard_)) {}
+  owner(owner&& other) noexcept : runnext_(std::exchange(other.runnext_, nullptr)), guard_(std::move(other.guard_)) {}
   owner& operator=(owner&& other) noexcept {
-    slot_ = std::exchange(other.slot_, nullptr);
-    guard_ = std::move(other.guard_);
+    if (this != &other) {
+      release();
+      runnext_ = std::exchange(other.runnext_, nullptr);
+      guard_ = std::move(other.guard_);
+    }
     return *this;
   }
   owner(const owner&) = delete;
   owner& operator=(const owner&) = delete;
-  ~owner() = default;
+  ~owner() { release(); }
 
   /// Puts `value`, which is not `T{}`, in the slot and returns what it displaced, if anything: the caller queues that
   /// elsewhere. Owner only. Wait-free.
@@ -75,7 +86,7 @@ class basic_runnext<T, Atomics>::owner {
     // [runnext.put] acq_rel: pairs with [runnext.steal.claim]; without release a thief runs a task whose contents it
     // cannot see. Pairs with [runnext.look]; without acquire a scheduler that relies on it leaves a task beside one who
     // sleeps.
-    const T displaced = slot_->exchange(value, std::memory_order::acq_rel);
+    const T displaced = runnext_->slot_.exchange(value, std::memory_order::acq_rel);
     if (displaced == T{}) return std::nullopt;
     return displaced;
   }
@@ -84,11 +95,11 @@ class basic_runnext<T, Atomics>::owner {
   [[nodiscard]] std::optional<T> take() noexcept {
     enter();
     // [runnext.take.peek] relaxed: only the owner fills the slot; seen empty, it is empty.
-    if (slot_->load(std::memory_order::relaxed) == T{}) return std::nullopt;
+    if (runnext_->slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
     // [runnext.take] release: pairs with [runnext.has_work]: an observer that finds the slot emptied sees everything
     // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
     // An exchange, not a compare-exchange: whatever is there now, the owner wants it.
-    const T value = slot_->exchange(T{}, std::memory_order::release);
+    const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);
     if (value == T{}) return std::nullopt;
     return value;
   }
@@ -98,7 +109,7 @@ class basic_runnext<T, Atomics>::owner {
   [[nodiscard]] bool occupied() noexcept {
     enter();
     // [runnext.occupied] relaxed: only the owner fills the slot; seen empty, it is empty.
-    return slot_->load(std::memory_order::relaxed) != T{};
+    return runnext_->slot_.load(std::memory_order::relaxed) != T{};
   }
 
   /// Makes the next thread that uses this handle its owner, as a move would.
@@ -106,16 +117,23 @@ class basic_runnext<T, Atomics>::owner {
 
  private:
   friend class basic_runnext;
-  explicit owner(basic_runnext& slot) noexcept : slot_(&slot.slot_) {}
+  explicit owner(basic_runnext& slot) noexcept : runnext_(&slot) {
+    Atomics::check(!slot.owned_.get(), "runnext: make_owner() was called twice; a slot has one owner");
+    slot.owned_.set(true);
+  }
+
+  void release() noexcept {
+    if (runnext_ != nullptr) runnext_->owned_.set(false);
+  }
 
   void enter() noexcept {
-    Atomics::check(slot_ != nullptr, "runnext: this owner handle has been moved from");
+    Atomics::check(runnext_ != nullptr, "runnext: this owner handle has been moved from");
     guard_.check(
         "runnext: an owner operation was called from a second thread; "
         "move the owner handle, or call rebind(), to hand the slot over");
   }
 
-  atomic<T>* slot_;
+  basic_runnext* runnext_;
   detail::owner_guard<Atomics> guard_;
 };
 
@@ -171,3 +189,5 @@ template <class T>
 using runnext = basic_runnext<T>;
 
 }  // namespace runq
+
+#endif  // C++20

@@ -45,6 +45,11 @@ foreach(name IN ITEMS subdirectory fetch_content)
                                                                     runq_built_${name})
 endforeach()
 
+# Nothing is built for this one, and so nothing may be missing.
+add_test(NAME consumer_headers_only COMMAND sh "${source}/headers_only.sh" "${CMAKE_COMMAND}" "${sources_here}"
+                                            "${work}/headers only" "${CMAKE_CXX_COMPILER}")
+set_tests_properties(consumer_headers_only PROPERTIES LABELS consumer)
+
 set(strictly "-pthread -fno-exceptions -fno-rtti")
 runq_add_plain_consumer(copied_headers main.cpp "${CMAKE_CXX_COMPILER}" "'-I${stage}/include' ${strictly}")
 if(TARGET runq_single_headers)

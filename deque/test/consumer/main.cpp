@@ -20,7 +20,7 @@ int main() {
   task b{.id = 2};
   owner.push(&a);
   owner.push_next(&b);
-  const bool newest_first = owner.pop().task == &b;
+  const bool newest_first = owner.pop().task == &b && owner.pop().task == &a;
 
   runq::ring<task*> mine;
   runq::ring<task*> theirs;

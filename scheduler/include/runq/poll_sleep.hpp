@@ -41,14 +41,14 @@ class poll_sleep {
   /// whose token it is.
   void park(Token& token) {
     while (!token.take()) {
-      // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]. kept: no model objects to relaxed; what a host keeps
-      // for the one machine in the poller is handed on by it.
+      // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: what the last machine in the poller did there, and
+      // what its host keeps for the one that polls; weaker: a sleeper overlooks its own token (two_sleepers).
       if (!host_.something_to_poll() || busy_.exchange(true, std::memory_order::acquire)) {
         token.park();
         return;
       }
       poll_until_woken(token);
-      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]. kept: as there.
+      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]; weaker: as there.
       busy_.store(false, std::memory_order::release);
     }
   }
