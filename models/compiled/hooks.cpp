@@ -16,6 +16,11 @@ using runq::model::compiled::session;
 #define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
 #define RUNQ_CALLER __builtin_return_address(0)
 
+// An atomic operation that may be the one a loop waits with begins here: what a thread is about to do follows from the
+// registers that its function has to find again, and from its stack.
+extern "C" __attribute__((visibility("hidden"))) runq::model::compiled::caller_state runq_caller;
+runq::model::compiled::caller_state runq_caller;
+
 namespace {
 
 /// Compilers put hints into the upper bits.
@@ -46,6 +51,7 @@ T load(const volatile T* at, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
   if (!in_program) return *p;  // there is one thread then
   const checker_scope scope;
+  current_session().look_for_waiting(runq_caller, code);
   return from_value<T>(current_session().load(p, sizeof(T), order_of(order), code));
 }
 
@@ -93,6 +99,7 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   }
   const checker_scope scope;
   session& s = current_session();
+  s.look_for_waiting(runq_caller, code);
   std::uint64_t value = to_value(expected);
   const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes, order_of(success),
                                        order_of(failure), code);
@@ -117,7 +124,7 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
 // --- atomic operations -----------------------------------------------------------------------------------------------
 
 #define RUNQ_ATOMIC(bits, type)                                                                                  \
-  RUNQ_HOOK type __tsan_atomic##bits##_load(const volatile type* at, int order) {                                \
+  extern "C" type runq_atomic##bits##_load(const volatile type* at, int order) {                                 \
     return load<type>(at, order, RUNQ_CALLER);                                                                   \
   }                                                                                                              \
   RUNQ_HOOK void __tsan_atomic##bits##_store(volatile type* at, type value, int order) {                         \
@@ -144,19 +151,46 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
   RUNQ_HOOK type __tsan_atomic##bits##_fetch_nand(volatile type* at, type value, int order) {                    \
     return rmw<type>(at, rmw_op::bit_nand, value, order, RUNQ_CALLER);                                           \
   }                                                                                                              \
-  RUNQ_HOOK int __tsan_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected, type desired,   \
-                                                              int success, int failure) {                        \
+  extern "C" int runq_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected, type desired,    \
+                                                             int success, int failure) {                         \
     return compare_exchange<type>(at, *expected, desired, weakness::no, success, failure, RUNQ_CALLER) ? 1 : 0;  \
   }                                                                                                              \
-  RUNQ_HOOK int __tsan_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired,     \
-                                                            int success, int failure) {                          \
+  extern "C" int runq_atomic##bits##_compare_exchange_weak(volatile type* at, type* expected, type desired,      \
+                                                           int success, int failure) {                           \
     return compare_exchange<type>(at, *expected, desired, weakness::yes, success, failure, RUNQ_CALLER) ? 1 : 0; \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,      \
-                                                            int success, int failure) {                          \
+  extern "C" type runq_atomic##bits##_compare_exchange_val(volatile type* at, type expected, type desired,       \
+                                                           int success, int failure) {                           \
     compare_exchange<type>(at, expected, desired, weakness::unknown, success, failure, RUNQ_CALLER);             \
     return expected;                                                                                             \
   }
+
+#define RUNQ_ENTRY(name)                           \
+  asm(".globl __tsan_" name "\n.type __tsan_" name \
+      ", @function\n"                              \
+      "__tsan_" name                               \
+      ":\n"                                        \
+      "movq %rbx, runq_caller(%rip)\n"             \
+      "movq %rbp, runq_caller+8(%rip)\n"           \
+      "movq %r12, runq_caller+16(%rip)\n"          \
+      "movq %r13, runq_caller+24(%rip)\n"          \
+      "movq %r14, runq_caller+32(%rip)\n"          \
+      "movq %r15, runq_caller+40(%rip)\n"          \
+      "movq %rsp, runq_caller+48(%rip)\n"          \
+      "jmp runq_" name                             \
+      "\n"                                         \
+      ".size __tsan_" name ", . - __tsan_" name "\n");
+#define RUNQ_ENTRIES(bits)                              \
+  RUNQ_ENTRY("atomic" #bits "_load")                    \
+  RUNQ_ENTRY("atomic" #bits "_compare_exchange_strong") \
+  RUNQ_ENTRY("atomic" #bits "_compare_exchange_weak")   \
+  RUNQ_ENTRY("atomic" #bits "_compare_exchange_val")
+
+RUNQ_ENTRIES(8)
+RUNQ_ENTRIES(16)
+RUNQ_ENTRIES(32)
+RUNQ_ENTRIES(64)
+RUNQ_ENTRIES(128)
 
 RUNQ_ATOMIC(8, std::uint8_t)
 RUNQ_ATOMIC(16, std::uint16_t)

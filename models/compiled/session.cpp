@@ -148,6 +148,7 @@ void session::begin_execution() {
   threads_[1].at = frames_.root();
   threads_[1].spawned = 0;
   threads_[1].exit_handlers.clear();
+  threads_[1].visits.clear();
   std::set_terminate(&terminated);
 }
 
@@ -288,6 +289,7 @@ std::string session::to_text(exact::event_id e) { return to_text(static_cast<con
 pthread_t session::spawn(void* (*function)(void*), void* argument, const void* code) {
   const unsigned parent = search_->running();
   thread_info& self = running();
+  note_effect();
   const auto [at, added] = thread_numbers_.try_emplace({parent, self.spawned}, 0);
   if (added) {
     const auto next = static_cast<unsigned>(thread_numbers_.size()) + 1;
@@ -308,6 +310,7 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
   t.spawned = 0;
   t.joined = false;
   t.exit_handlers.clear();
+  t.visits.clear();
   storage_.reset(parked_.pointer(child - 2));
   return parked_.handle(child - 2);
 }
@@ -322,6 +325,7 @@ unsigned session::slot_of(pthread_t thread, const void* code) {
 void* session::join(pthread_t thread, const void* code) {
   const unsigned t = slot_of(thread, code);
   if (threads_[t].joined) fail(failure::misuse, "a thread is joined twice, or after it was detached", code);
+  note_effect();
   search_->join(t, here(code));
   threads_[t].joined = true;
   return threads_[t].result;
@@ -339,12 +343,14 @@ constexpr unsigned mutex_bytes = 4;
 }  // namespace
 
 void session::lock(void* mutex, const void* code) {
+  note_effect();
   location at = variable_at(mutex, mutex_bytes, code);
   search_->mutex_lock(at, here(code));
   check_atomic_access(mutex, mutex_bytes, code);
 }
 
 bool session::try_lock(void* mutex, const void* code) {
+  note_effect();
   location at = variable_at(mutex, mutex_bytes, code);
   const bool done = search_->mutex_try_lock(at, here(code));
   check_atomic_access(mutex, mutex_bytes, code);
@@ -352,15 +358,20 @@ bool session::try_lock(void* mutex, const void* code) {
 }
 
 void session::unlock(void* mutex, const void* code) {
+  note_effect();
   location at = variable_at(mutex, mutex_bytes, code);
   search_->mutex_unlock(at, here(code));
   check_atomic_access(mutex, mutex_bytes, code);
 }
 
-unsigned session::choose(unsigned alternatives, const void* code) { return search_->choose(alternatives, here(code)); }
+unsigned session::choose(unsigned alternatives, const void* code) {
+  note_effect();
+  return search_->choose(alternatives, here(code));
+}
 
 void session::wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                          const void* code) {
+  note_effect();
   search_->await_begin();
   if (load(at, size, order, code) != value) return;
   if (for_ever) search_->await_failed(here(code));

@@ -46,6 +46,12 @@ struct left_out {
   bool spurious_wakeups = false;   ///< somebody waited for a condition variable
 };
 
+/// What a function has to leave as it was, at the moment of a call; stack points to where the call returns to.
+struct caller_state {
+  std::array<std::uint64_t, 6> registers{};
+  const std::byte* stack = nullptr;
+};
+
 class session final : public exact::program {
  public:
   /// Before main() begins, and before global variables are initialised: the heap works from now on.
@@ -55,6 +61,8 @@ class session final : public exact::program {
   [[nodiscard]] search_result check(main_function main, int argc, char** argv, char** environment,
                                     const exact_options& options);
   [[nodiscard]] bool handle_fault(void* address) noexcept { return memory_.handle_fault(address); }
+  /// Whether a thread that comes by in the same state again, having done nothing but read, waits for another value.
+  void recognise_waiting(bool on) noexcept { recognises_waiting_ = on; }
   void count_leaks(bool on) noexcept { leaks_count_ = on; }
   /// Whether the address is where a thread has no more stack.
   [[nodiscard]] bool is_end_of_stack(const void* address) const noexcept;
@@ -88,6 +96,8 @@ class session final : public exact::program {
   bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
                         std::memory_order success, std::memory_order failure, const void* code);
   void fence(std::memory_order order, const void* code);
+  /// Before an operation that may only read: whether the thread has been here before, and so waits.
+  void look_for_waiting(const caller_state& caller, const void* code);
   /// Values of 128 bits, as numbers that stand for them.
   [[nodiscard]] std::uint64_t number_of(unsigned __int128 value);
   [[nodiscard]] unsigned __int128 wide_value(std::uint64_t number) const { return wide_values_[number]; }
@@ -143,6 +153,10 @@ class session final : public exact::program {
     exit_handler function;
     void* argument;
   };
+  struct visit {
+    std::uint64_t state;
+    unsigned position;  ///< events before it
+  };
   struct thread_info {
     frame* at = nullptr;
     void* (*function)(void*) = nullptr;
@@ -151,9 +165,13 @@ class session final : public exact::program {
     unsigned spawned = 0;  ///< threads that it has started
     bool joined = false;   ///< or detached
     std::vector<handler> exit_handlers;
+    std::vector<visit> visits;  ///< since it has last done anything but read
   };
 
   [[nodiscard]] thread_info& running() noexcept { return threads_[search_->running()]; }
+  /// The running thread does something that others can notice, or that it can find again.
+  void note_effect() noexcept { running().visits.clear(); }
+  [[nodiscard]] bool on_own_stack(const void* at) const noexcept;
   [[nodiscard]] frame* frame_of(const void* code) noexcept;
   [[nodiscard]] const void* code_of_caller() const noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
@@ -214,6 +232,7 @@ class session final : public exact::program {
   std::map<const void*, waiting_place> waiting_places_;
   std::string output_;
   bool leaks_count_ = true;
+  bool recognises_waiting_ = true;
   left_out omitted_;
 };
 

@@ -69,11 +69,47 @@ std::uint16_t session::variable_number(granule& g, const void* at, unsigned size
   return variable;
 }
 
+bool session::on_own_stack(const void* at) const noexcept {
+  const std::byte* const stack = search_->stack_of(search_->running()).lowest();
+  return at >= stack && at < stack + exact::fiber_stack_bytes;
+}
+
+/// A loop that only reads does the same over and over until it reads something else. Its state is all that decides what
+/// it does next: registers, and its own stack; other memory is as it was, because the thread has written none, and
+/// because what others write there it can only see after it has read another value.
+void session::look_for_waiting(const caller_state& caller, const void* code) {
+  if (!recognises_waiting_) return;
+  constexpr std::size_t most_visits = 64;            // a loop with more operations is not recognised
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  std::uint64_t state = 0;
+  const auto mix = [&state](std::uint64_t word) {
+    state = (state ^ word) * odd;
+    state ^= state >> 32;
+  };
+  for (const std::uint64_t r : caller.registers) mix(r);
+  const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
+  for (const std::byte* at = caller.stack; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    mix(word);
+  }
+  std::vector<visit>& visits = running().visits;
+  // While it is replayed the graph says what it does.
+  if (search_->at_frontier()) {
+    for (const visit& v : visits) {
+      if (v.state != state) continue;
+      search_->await_since(v.position);
+      search_->await_failed(here(code));
+    }
+  }
+  if (visits.size() == most_visits) visits.erase(visits.begin());
+  visits.push_back({state, search_->position()});
+}
+
 /// Whether the variable lies on the running thread's stack, and no other thread has used it. Compilers do not show
 /// plain accesses to such variables: it may have gone, and something else may have come in its place.
 bool session::is_private(const atomic_place& place, const void* at) const {
-  const std::byte* const stack = search_->stack_of(search_->running()).lowest();
-  if (at < stack || at >= stack + exact::fiber_stack_bytes) return false;
+  if (!on_own_stack(at)) return false;
   const exact::graph& graph = search_->current_graph();
   const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
   for (unsigned t = 1; t <= max_threads; ++t) {
@@ -130,6 +166,7 @@ std::uint64_t session::load(const void* at, unsigned size, std::memory_order ord
 }
 
 void session::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
+  note_effect();
   location variable = variable_at(at, size, code);
   search_->store(variable, value, order, here(code));
   check_atomic_access(at, size, code);
@@ -138,6 +175,7 @@ void session::store(void* at, unsigned size, std::uint64_t value, std::memory_or
 
 std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
                            const void* code) {
+  note_effect();
   location variable = variable_at(at, size, code);
   const std::uint64_t value = search_->rmw(variable, op, operand, order, here(code));
   check_atomic_access(at, size, code);
@@ -150,11 +188,17 @@ bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected,
   location variable = variable_at(at, size, code);
   const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, here(code));
   check_atomic_access(at, size, code);
-  if (done) leave_in_memory(at, size, desired);
+  if (done) {
+    note_effect();
+    leave_in_memory(at, size, desired);
+  }
   return done;
 }
 
-void session::fence(std::memory_order order, const void* code) { search_->fence(order, here(code)); }
+void session::fence(std::memory_order order, const void* code) {
+  note_effect();
+  search_->fence(order, here(code));
+}
 
 // --- what must hold
 // ------------------------------------------------------------------------------------------------------
@@ -198,6 +242,7 @@ void session::check_heap(const void* at, std::size_t size, bool is_write, const 
 
 void session::access(const void* at, std::size_t size, bool is_write, const void* code) {
   if (size == 0) return;
+  if (is_write && !on_own_stack(at)) note_effect();
   check_heap(at, size, is_write, code);
   plain_access a;
   a.by = step_here(code);
@@ -283,6 +328,7 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
 void* session::allocate(std::size_t size, std::size_t alignment, const void* code) {
   step by;
   if (search_ != nullptr) {
+    note_effect();
     by = step_here(code);
   } else {
     by.thread = user_heap::before_main;
@@ -309,6 +355,7 @@ void session::release(void* p, const void* code) {
     return;
   }
   if (b == nullptr || b->begin != p) fail(failure::misuse, "what is freed was not allocated", code);
+  note_effect();
   const step by = step_here(code);
   if (b->is_released) {
     fail(failure::double_free,

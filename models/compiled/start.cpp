@@ -48,6 +48,7 @@ code_ranges system_code;
 struct run_options {
   exact_options search;
   bool leaks = true;
+  bool every_iteration = false;
 };
 
 [[nodiscard]] std::uint64_t number(std::string_view option, std::string_view text) {
@@ -82,6 +83,8 @@ struct run_options {
       o.search.time_limit_seconds = static_cast<double>(number(option, next()));
     } else if (option == "--check-duplicates") {
       o.search.check_duplicates = true;
+    } else if (option == "--every-iteration") {
+      o.every_iteration = true;
     } else if (option == "--no-leaks") {
       o.leaks = false;
     } else if (!option.empty()) {
@@ -211,6 +214,7 @@ int checked_main(int argc, char** argv, char** environment) {
   take_signals();
   session& s = current_session();
   s.count_leaks(options.leaks);
+  s.recognise_waiting(!options.every_iteration);
   const search_result result = s.check(program_main, argc, argv, environment, options.search);
   print_verdict(result, s, options.search.show_execution);
 }

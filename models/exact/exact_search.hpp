@@ -103,6 +103,8 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] unsigned running() const noexcept { return current_; }
   /// Events of the running thread so far.
   [[nodiscard]] unsigned position() const noexcept { return threads_[current_].position; }
+  /// Whether the graph does not say what it does next.
+  [[nodiscard]] bool at_frontier() const noexcept { return position() == g_->size(current_); }
   void await_since(unsigned position) noexcept { threads_[current_].await_begin = position; }
   /// What happens-before the next event of the running thread.
   [[nodiscard]] clock knows() const noexcept;
