@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+// Small programs with every kind of await, each in a process of its own: a run ends at every await that waits, a
+// scheduler is destroyed there, an exception is thrown at every await, every allocation fails once. Every time all ends
+// cleanly: what was made is destroyed once, nothing hangs, nothing crashes. This program has its own operator new.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+std::atomic<long> until_failure{-1};  // allocations; negative: none fails
+std::atomic<bool> has_failed{false};
+
+void* allocate_or_fail(std::size_t bytes, std::size_t alignment) noexcept {
+  if (until_failure.load(std::memory_order::relaxed) >= 0 && until_failure.fetch_sub(1) == 0) {
+    has_failed = true;
+    return nullptr;
+  }
+  if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+void* or_throw(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t n) { return or_throw(allocate_or_fail(n, 1)); }
+void* operator new(std::size_t n, std::align_val_t a) {
+  return or_throw(allocate_or_fail(n, static_cast<std::size_t>(a)));
+}
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocate_or_fail(n, 1); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate_or_fail(n, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t n) { return or_throw(allocate_or_fail(n, 1)); }
+void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocate_or_fail(n, 1); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+using runq::channel;
+using runq::task;
+using namespace std::chrono_literals;
+
+struct injected {};
+
+/// What one program has to do with: how many awaits it has come to, what is alive, and how it has ended.
+struct world {
+  std::atomic<int> awaits{0};
+  int throws_at = -1;
+  int ends_at = -1;
+  std::atomic<bool> end_now{false};  // main, or the test, is to end the run
+  std::atomic<bool> broken{false};   // a task was left by an exception that was injected
+  std::atomic<bool> done{false};
+  std::atomic<int> alive{0};
+
+  /// Before every await.
+  void comes_to_await() {
+    const int n = awaits++;
+    if (n == ends_at) end_now = true;
+    if (n == throws_at) throw injected();
+  }
+};
+
+struct local {
+  explicit local(world& in) : w(in) { ++w.alive; }
+  local(const local&) = delete;
+  local& operator=(const local&) = delete;
+  ~local() { --w.alive; }
+  world& w;
+};
+
+// The comma inside, because g++ 12 evaluates `(f(), co_await g())` in the wrong order.
+#define AWAIT(...) co_await (w.comes_to_await(), __VA_ARGS__)
+
+/// Starts a task that says when an injected fault ends it.
+template <class Body>
+void start(world& w, Body body) {
+  runq::go([&w, body]() -> task<> {
+    try {
+      co_await body();
+    } catch (const injected&) {
+      w.broken = true;
+    } catch (const std::bad_alloc&) {
+      w.broken = true;
+    } catch (const std::system_error&) {
+      w.broken = true;  // the peer has ended
+    } catch (const runq::misuse&) {
+      w.broken = true;  // the peer has closed the channel
+    }
+  });
+}
+
+task<> sends_and_receives(world& w) {
+  const local here(w);
+  struct parts {
+    channel<std::string> there;
+    channel<std::string> back{1};
+  };
+  const auto shared = std::make_shared<parts>();
+  start(w, [&w, shared]() -> task<> {
+    const local inner(w);
+    for (int i = 0; i != 3; ++i) {
+      const auto got = AWAIT(shared->there.receive());
+      if (!got) co_return;
+      AWAIT(shared->back.send(*got));
+    }
+    shared->back.close();
+  });
+  const std::string text(100, 'x');
+  for (int i = 0; i != 3; ++i) {
+    AWAIT(shared->there.send(text));
+    (void)AWAIT(shared->back.receive());
+  }
+  while (const auto rest = AWAIT(shared->back.receive())) (void)rest;
+}
+
+task<> selects(world& w) {
+  const local here(w);
+  struct parts {
+    channel<std::string> a;
+    channel<std::string> b;
+    std::stop_source stop;
+  };
+  const auto shared = std::make_shared<parts>();
+  start(w, [&w, shared]() -> task<> {
+    const local inner(w);
+    AWAIT(shared->a.send(std::string(100, 'a')));
+    (void)AWAIT(shared->b.receive());
+  });
+  std::optional<std::string> got;
+  std::optional<runq::clock::time_point> late;
+  const std::string text(100, 'b');
+  for (int i = 0; i != 2; ++i)
+    (void)AWAIT(runq::select(runq::on_receive(shared->a, got), runq::on_send(shared->b, text)));
+  runq::timer soon(1ms);
+  (void)AWAIT(runq::select(runq::on_receive(shared->a, got), runq::on_receive(soon.channel(), late)));
+  (void)AWAIT(runq::select(runq::on_receive(shared->a, got), runq::otherwise()));
+  start(w, [&w, shared]() -> task<> {
+    AWAIT(runq::yield());
+    shared->stop.request_stop();
+  });
+  (void)AWAIT(runq::select(shared->stop.get_token(), runq::on_receive(shared->a, got)));
+}
+
+task<> locks(world& w) {
+  const local here(w);
+  struct parts {
+    runq::mutex m;
+    runq::wait_group done;
+  };
+  const auto shared = std::make_shared<parts>();
+  shared->done.add(2);
+  for (int i = 0; i != 2; ++i) {
+    start(w, [&w, shared]() -> task<> {
+      auto& [m, done] = *shared;
+      const local inner(w);
+      {
+        const auto guard = AWAIT(m.scoped_lock());
+        AWAIT(runq::yield());
+        AWAIT(runq::yield());
+      }
+      AWAIT(m.lock());
+      m.unlock();
+      done.done();
+    });
+  }
+  AWAIT(shared->done.wait());
+}
+
+task<std::string> child_with_result(world& w, channel<int>& gate) {
+  const local here(w);
+  (void)AWAIT(gate.receive());
+  co_return std::string(100, 'r');
+}
+task<> child(world& w, channel<int>& gate) {
+  const local here(w);
+  AWAIT(runq::yield());
+  (void)AWAIT(gate.receive());
+}
+
+// What was forked must be joined, whatever happens.
+task<> forks(world& w) {
+  const local here(w);
+  channel<int> gate(8);
+  std::exception_ptr error;
+  std::optional<runq::forked<std::string>> first;
+  try {
+    first = AWAIT(runq::fork(child_with_result(w, gate)));
+    AWAIT(runq::fork(child(w, gate)));
+    AWAIT(runq::yield());
+    AWAIT(runq::fork(child(w, gate)));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  for (int i = 0; i != 8; ++i) (void)gate.try_send(i);
+  try {
+    co_await runq::join();
+  } catch (...) {
+    if (!error) error = std::current_exception();
+  }
+  if (error) std::rethrow_exception(error);
+  (void)first->get();
+}
+
+task<> sleeps(world& w) {
+  const local here(w);
+  AWAIT(runq::sleep_for(1ms));
+  runq::ticker tick(1ms);
+  (void)AWAIT(tick.channel().receive());
+  runq::timer t(1ms);
+  (void)AWAIT(t.channel().receive());
+  AWAIT(runq::sleep_for(0ms));
+}
+
+task<> blocks(world& w) {
+  const local here(w);
+  const std::string text(100, 'x');
+  const auto size = AWAIT(runq::blocking([&] {
+    ::usleep(1000);
+    return std::string(text).size();
+  }));
+  AWAIT(runq::yield());
+  {
+    const runq::blocking_section section;
+    ::usleep(1000);
+  }
+  AWAIT(runq::yield());
+  if (size != 100) std::abort();
+}
+
+task<> echoes(world& w, runq::net::stream& s) {
+  const local here(w);
+  std::array<std::byte, 16> bytes{};
+  const std::size_t n = AWAIT(s.read(bytes));
+  AWAIT(s.write(std::span(bytes).first(n)));
+}
+
+task<> talks(world& w) {
+  const local here(w);
+  const auto l = std::make_shared<runq::net::listener>(runq::net::listen_tcp("127.0.0.1", 0));
+  start(w, [&w, l]() -> task<> {
+    auto s = AWAIT(l->accept());
+    AWAIT(echoes(w, s));
+  });
+  auto s = AWAIT(runq::net::connect_tcp("127.0.0.1", l->port()));
+  const std::array<std::byte, 4> hello{};
+  AWAIT(s.write(hello));
+  std::array<std::byte, 4> answer{};
+  (void)AWAIT(s.read(answer));
+  const auto ends = std::make_shared<std::pair<runq::net::stream, runq::net::stream>>(runq::net::pipe());
+  start(w, [&w, ends]() -> task<> {
+    std::array<std::byte, 4> bytes{};
+    (void)AWAIT(ends->first.read(bytes));
+  });
+  AWAIT(runq::yield());
+  AWAIT(ends->second.write(hello));
+  AWAIT(runq::yield());
+}
+
+task<int> calls_deeper(world& w, int depth) {
+  const local here(w);
+  if (depth == 0) {
+    AWAIT(runq::yield());
+    co_return 0;
+  }
+  auto named = calls_deeper(w, depth - 1);
+  const int n = AWAIT(named);
+  AWAIT(runq::yield());
+  co_return n + 1;
+}
+task<> calls(world& w) {
+  const local here(w);
+  if (AWAIT(calls_deeper(w, 5)) != 5) std::abort();
+}
+
+struct program {
+  const char* name;
+  task<> (*body)(world&);
+};
+constexpr program programs[] = {{"sends_and_receives", sends_and_receives},
+                                {"selects", selects},
+                                {"locks", locks},
+                                {"forks", forks},
+                                {"sleeps", sleeps},
+                                {"blocks", blocks},
+                                {"talks", talks},
+                                {"calls", calls}};
+
+/// One program with what it waits with, which tasks that are left by main's end may still refer to.
+task<> runs(world& w, task<> (*body)(world&)) {
+  try {
+    co_await body(w);
+  } catch (const injected&) {
+    w.broken = true;
+  } catch (const std::bad_alloc&) {
+    w.broken = true;
+  } catch (const std::system_error&) {
+    w.broken = true;
+  } catch (const runq::misuse&) {
+    w.broken = true;
+  }
+  w.done = true;
+}
+
+/// Starts the program as a task of its own, and ends the run as soon as the program says so, or is at its end.
+void run_beside(world& w, const program& p, runq::scheduler& s) {
+  s.run([&]() -> task<> {
+    try {
+      runq::go(runs(w, p.body));
+    } catch (const std::bad_alloc&) {
+      co_return;
+    }
+    while (!w.end_now && !w.broken && !w.done) co_await runq::yield();
+  });
+}
+
+constexpr int wrong = 3;
+constexpr int was_last = 4;   // the program has fewer awaits, or allocations, than that
+constexpr int no_memory = 5;  // the process has ended for the one reason that it may have: no memory for a thread
+
+/// What a process of its own makes of `f`: its status, and what it has written on stderr.
+template <class F>
+[[nodiscard]] int status_of(F f, std::string& said) {
+  std::FILE* const errors = std::tmpfile();
+  if (errors == nullptr) return -1;
+  std::fflush(nullptr);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::alarm(60);
+    ::dup2(::fileno(errors), STDERR_FILENO);
+    std::exit(f());
+  }
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) status = -1;
+  std::array<char, 4096> text{};
+  std::rewind(errors);
+  said.assign(text.data(), std::fread(text.data(), 1, text.size(), errors));
+  (void)std::fclose(errors);
+  if (!WIFEXITED(status)) return status;
+  if (WEXITSTATUS(status) == 2 && said == "fatal error: runq: out of memory for a thread or a task's record\n") {
+    return no_memory;
+  }
+  return WEXITSTATUS(status);
+}
+
+class fault_injection : public testing::TestWithParam<program> {};
+INSTANTIATE_TEST_SUITE_P(programs, fault_injection, testing::ValuesIn(programs),
+                         [](const auto& p) -> std::string { return p.param.name; });
+
+/// Counts 0, 1, 2, … until `once` says that it was the last. How often it has ended as it should.
+template <class Once>
+[[nodiscard]] int each(Once once, int also_right = 0) {
+  int ended = 0;
+  for (int k = 0; k != 2000; ++k) {
+    std::string said;
+    const int status = status_of([&] { return once(k); }, said);
+    if (status == was_last) return ended;
+    if (status == 0) ++ended;
+    if (status != 0 && status != also_right) {
+      ADD_FAILURE() << "at number " << k << ": status " << status << "\n" << said;
+      return ended;
+    }
+  }
+  ADD_FAILURE() << "no end";
+  return ended;
+}
+
+TEST_P(fault_injection, a_run_ends_at_every_await) {
+  for (const unsigned procs : {1U, 2U}) {
+    const int ended = each([&](int k) {
+      world w;
+      w.ends_at = k;
+      runq::scheduler s({.procs = procs});
+      run_beside(w, GetParam(), s);
+      if (w.alive != 0) return wrong;
+      // The scheduler is as good as new.
+      if (s.run([]() -> task<int> { co_return 7; }) != 7) return wrong;
+      return w.awaits <= k ? was_last : 0;
+    });
+    EXPECT_GT(ended, 2);
+  }
+}
+
+TEST_P(fault_injection, a_scheduler_is_destroyed_at_every_await) {
+  const int ended = each([&](int k) {
+    world w;
+    w.ends_at = k;
+    {
+      runq::scheduler s({.procs = 1});
+      const auto outside = s.attach();
+      outside.go(runs(w, GetParam().body));
+      if (!sched_test::wait_until([&] { return w.end_now || w.done; })) return wrong;
+    }
+    if (w.alive != 0) return wrong;
+    return w.awaits <= k ? was_last : 0;
+  });
+  EXPECT_GT(ended, 2);
+}
+
+TEST_P(fault_injection, an_exception_is_thrown_at_every_await) {
+  const int ended = each([&](int k) {
+    world w;
+    w.throws_at = k;
+    runq::scheduler s({.procs = 1});
+    run_beside(w, GetParam(), s);
+    if (w.alive != 0) return wrong;
+    if (w.awaits <= k) return was_last;
+    return w.broken ? 0 : wrong;
+  });
+  EXPECT_GT(ended, 2);
+}
+
+TEST_P(fault_injection, every_allocation_fails_once) {
+  const int ended = each(
+      [&](int k) {
+        world w;
+        runq::scheduler s({.procs = 1});
+        until_failure = k;
+        try {
+          run_beside(w, GetParam(), s);
+        } catch (const std::bad_alloc&) {
+          w.broken = true;
+        }
+        until_failure = -1;
+        if (w.alive != 0) return wrong;
+        if (s.run([]() -> task<int> { co_return 7; }) != 7) return wrong;
+        return has_failed ? 0 : was_last;
+      },
+      no_memory);
+  EXPECT_GT(ended, 1);
+}
+
+}  // namespace
