@@ -214,6 +214,8 @@ void core::main_has_ended() noexcept {
   // [core.ending] relaxed: a task that somebody makes runnable after this is found in a queue, whose order shows it to
   // who takes the task.
   ending_.store(true, std::memory_order::relaxed);
+  // Before main's variables are gone: who sees that they are goes on no further than to its next co_await.
+  end_slices();
   arrived(awaited::main);
 }
 
@@ -424,7 +426,6 @@ void core::stop() {
     may_start_ = false;
     leaving.swap(machines_);
   }
-  // In this order: nobody but this thread ends slices any more.
   stop_monitor();
   end_slices();
   for (const auto& m : leaving) {
@@ -437,9 +438,8 @@ void core::stop() {
   destroy_tasks();
 }
 
-// With the monitor gone every slice can be ended for good: tasks that never have to wait leave their machines at their
-// next co_await.
-void core::end_slices() {
+// Every slice is over, for good: tasks that never have to wait leave their machines at their next co_await.
+void core::end_slices() noexcept {
   for_each_processor([](processor& p) { p.slice.end_all(); });
 }
 

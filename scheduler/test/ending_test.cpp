@@ -559,6 +559,40 @@ TEST_F(ending, L2_main_has_ended_when_it_returns_before_its_variables_go) {
   }
 }
 
+// It runs on another processor meanwhile, and what it awaits then is ready.
+TEST_F(ending, L2_a_task_that_runs_when_main_returns_stops_at_its_next_await) {
+  runq::channel<int> has_room(1000);
+  runq::mutex free;
+  const std::function<task<>()> awaits[] = {
+      nothing,
+      [&]() -> task<> { co_await has_room.send(1); },
+      [&]() -> task<> { const auto locked = co_await free.scoped_lock(); },
+      []() -> task<> { co_await runq::blocking([] {}); },
+      []() -> task<> { co_await runq::join(); },
+  };
+  for (const auto& await : awaits) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 10); ++i) {
+      std::atomic<bool> begun{false};
+      std::atomic<bool> returned{false};
+      std::atomic<bool> went_on{false};
+      runq::run(
+          [&]() -> task<> {
+            const at_end ends([&] { returned = true; });
+            runq::go([&]() -> task<> {
+              begun = true;
+              EXPECT_TRUE(sched_test::comes_true([&] { return returned.load(); }));
+              co_await await();
+              went_on = true;
+            });
+            co_await yield_until([&] { return begun.load(); });
+            co_return;
+          },
+          {.procs = 2});
+      ASSERT_FALSE(went_on);
+    }
+  }
+}
+
 TEST_F(ending, L2_a_plain_main_has_ended_when_its_variables_are_gone) {
   std::atomic<bool> ran{false};
   runq::run(

@@ -16,9 +16,8 @@
 
 namespace runq {
 
-/// The time slices of one processor, numbered from 1. One thread at a time holds the processor and begins them; one
-/// thread at a time ends them: the monitor, and the one that ends the run when the monitor has gone. All operations are
-/// wait-free.
+/// The time slices of one processor, numbered from 1. One thread at a time holds the processor and begins them, the
+/// monitor ends one of them, and whoever ends the run ends all. All operations are wait-free.
 template <class Atomics = std_atomics>
 class time_slice {
  public:
@@ -50,17 +49,21 @@ class time_slice {
 
   /// Slice `seen` is over; if another one has begun since, nothing happens to that. The monitor.
   void end(number seen) noexcept {
-    // [slice.end] relaxed: as [slice.over].
-    over_.store(seen, std::memory_order::relaxed);
+    // [slice.end.read] relaxed: as [slice.over].
+    number before = over_.load(std::memory_order::relaxed);
+    // [slice.end] relaxed: likewise. A claim, because end_all() may have come in between, and stays; it fails only
+    // then.
+    if (before < seen)
+      over_.compare_exchange_strong(before, seen, std::memory_order::relaxed, std::memory_order::relaxed);
   }
 
-  /// All slices are over, those that begin later as well. Who ends the run, after the monitor's last end().
+  /// All slices are over, those that begin later as well. Any thread.
   void end_all() noexcept {
     // [slice.end_all] relaxed: as [slice.over].
     over_.store(std::numeric_limits<number>::max(), std::memory_order::relaxed);
   }
 
-  /// Slices that begin from now on are not over. With nobody who holds the processor.
+  /// Slices that begin from now on are not over. With nobody who holds the processor, and no monitor.
   void restart() noexcept {
     // [slice.restart] relaxed: whoever gets the processor next gets it under a lock.
     over_.store(number{0}, std::memory_order::relaxed);

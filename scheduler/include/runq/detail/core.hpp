@@ -257,7 +257,7 @@ class core {
   void spawn_outside(std::uint64_t id, new_task made, const char* name);
   void stop();
   void stop_monitor();
-  void end_slices();
+  void end_slices() noexcept;
   void await_visitors();
   void destroy_tasks();
   class stand_in;
