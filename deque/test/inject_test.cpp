@@ -341,9 +341,9 @@ TEST(inject_contract, a_queue_that_is_destroyed_with_elements_stops_the_program)
 }
 
 TEST(inject_contract, an_element_that_is_put_twice_stops_the_program) {
-  constexpr const char* says = "runq: inject: an element was put that is in a queue or chain already";
+  [[maybe_unused]] constexpr const char* says = "runq: inject: an element was put that is in a queue or chain already";
   tasks t(3);
-  for (const int twice : {1, 2, 3}) {
+  for ([[maybe_unused]] const int twice : {1, 2, 3}) {
     RUNQ_EXPECT_CONTRACT_VIOLATION(
         {
           queue q;
