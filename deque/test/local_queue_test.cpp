@@ -636,7 +636,7 @@ TEST(local_queue_contract, a_push_next_from_a_second_thread_stops_the_program) {
 }
 
 TEST(local_queue_contract, a_queue_that_is_destroyed_with_tasks_stops_the_program) {
-  constexpr const char* says = "runq: local_queue: destroyed with tasks in it; they are lost";
+  [[maybe_unused]] constexpr const char* says = "runq: local_queue: destroyed with tasks in it; they are lost";
   machine m(1);
   RUNQ_EXPECT_CONTRACT_VIOLATION(
       {
