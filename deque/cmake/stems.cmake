@@ -3,9 +3,12 @@
 
 # A new queue starts here: add its stem, and configuring says what is left to write.
 set(runq_stems ring runnext inject local_queue chase_lev)
-# What of the scheduler has models: a header, and a folder of cases.
-set(runq_scheduler_stems park suspension join_counter wait_group channel select mutex handoff readiness poll_sleep
-                            time_slice deadlock timer_heap)
+# What of the scheduler has models: a header, and a folder of cases. Protocols are what the scheduler is made of; users
+# include the others.
+set(runq_protocol_stems park suspension join_counter handoff readiness poll_sleep time_slice deadlock timer_heap)
+set(runq_scheduler_stems wait_group channel select mutex)
+# Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex and wait_group.
+set(runq_shared_protocols waiting)
 # Headers that are no queue of their own.
 set(runq_support_headers atomics common)
 
@@ -20,20 +23,31 @@ foreach(stem IN LISTS runq_stems)
     endif()
   endforeach()
 endforeach()
-foreach(stem IN LISTS runq_scheduler_stems)
-  foreach(part IN ITEMS "scheduler/include/runq/${stem}.hpp" "models/cases/scheduler/${stem}/*.cpp")
+foreach(stem IN LISTS runq_protocol_stems runq_scheduler_stems)
+  set(header "scheduler/include/runq/${stem}.hpp")
+  if(stem IN_LIST runq_protocol_stems)
+    set(header "scheduler/include/runq/protocol/${stem}.hpp")
+  endif()
+  foreach(part IN ITEMS "${header}" "models/cases/scheduler/${stem}/*.cpp")
     file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
     if(NOT found)
       list(APPEND holes "stem '${stem}' has no ${part}")
     endif()
   endforeach()
 endforeach()
+file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scheduler/include/runq/protocol/*.hpp")
+foreach(header IN LISTS headers)
+  cmake_path(GET header STEM stem)
+  if(NOT stem IN_LIST runq_protocol_stems AND NOT stem IN_LIST runq_shared_protocols)
+    list(APPEND holes "${header} belongs to no stem: add it to deque/cmake/stems.cmake")
+  endif()
+endforeach()
 
 file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/models/cases/queues/*"
      "${PROJECT_SOURCE_DIR}/models/cases/scheduler/*")
 foreach(folder IN LISTS folders)
   cmake_path(GET folder FILENAME stem)
-  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_scheduler_stems)
+  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_protocol_stems AND NOT stem IN_LIST runq_scheduler_stems)
     list(APPEND holes "${folder} belongs to no stem: add it to deque/cmake/stems.cmake")
   endif()
 endforeach()

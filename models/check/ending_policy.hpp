@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tasks that are destroyed where they wait, because their run has ended: who wakes one makes it runnable, and that is
-// all that happens to it. What task_waiting (runq/detail/waiting.hpp) is for the end of a run.
+// all that happens to it. What task_waiting (runq/protocol/waiting.hpp) is for the end of a run.
 #pragma once
 
 #include "atomics.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tasks that wait, for the models of channels, mutexes and the like: what task_waiting (runq/detail/waiting.hpp) is in
-// production. Who wakes a task runs it on the spot: so it runs on another thread than the one on which it fell asleep,
-// possibly while that one still is on its way out of the call that put it to sleep.
+// Tasks that wait, for the models of channels, mutexes and the like: what task_waiting (runq/protocol/waiting.hpp) is
+// in production. Who wakes a task runs it on the spot: so it runs on another thread than the one on which it fell
+// asleep, possibly while that one still is on its way out of the call that put it to sleep.
 #pragma once
 
 #include <new>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <runq/park.hpp>
+#include <runq/protocol/park.hpp>
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <gtest/gtest.h>
-#include <runq/poll_sleep.hpp>
+#include <runq/protocol/poll_sleep.hpp>
 #include <runq/runq.hpp>
 #include <unistd.h>
 

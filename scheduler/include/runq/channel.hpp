@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "runq/detail/temporaries.hpp"
-#include "runq/detail/waiting.hpp"
+#include "runq/protocol/waiting.hpp"
 #include "runq/task.hpp"
 
 namespace runq {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "runq/detail/waiting.hpp"
+#include "runq/protocol/waiting.hpp"
 #include "runq/task.hpp"
 
 namespace runq {

@@ -22,7 +22,7 @@
 
 #include "runq/channel.hpp"
 #include "runq/detail/temporaries.hpp"
-#include "runq/suspension.hpp"
+#include "runq/protocol/suspension.hpp"
 
 namespace runq {
 

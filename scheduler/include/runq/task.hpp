@@ -14,7 +14,7 @@
 #include <variant>
 
 #include "runq/detail/core.hpp"
-#include "runq/join_counter.hpp"
+#include "runq/protocol/join_counter.hpp"
 
 namespace runq {
 

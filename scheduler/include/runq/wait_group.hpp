@@ -9,7 +9,7 @@
 #include <coroutine>
 #include <cstdint>
 
-#include "runq/detail/waiting.hpp"
+#include "runq/protocol/waiting.hpp"
 
 namespace runq {
 

@@ -3,7 +3,7 @@
 // machine, which holds the last processor. What the machine does with the lock is in models/cases/scheduler/park/.
 #pragma once
 
-#include "runq/deadlock.hpp"
+#include "runq/protocol/deadlock.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine returns from a blocking call while the monitor takes its processor: exactly one of them has it.
 #include "oracle.hpp"
-#include "runq/handoff.hpp"
+#include "runq/protocol/handoff.hpp"
 #include "runq/ring.hpp"
 #include "scenario.hpp"
 

@@ -2,7 +2,7 @@
 // A parent joins children that run elsewhere: whoever comes last goes on with it.
 #include <array>
 
-#include "runq/join_counter.hpp"
+#include "runq/protocol/join_counter.hpp"
 #include "scenario.hpp"
 #include "waking_policy.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine comes back from a blocking call and has lost its processor: it gets one, whoever has it or gives it up.
 #include "park_model.hpp"
-#include "runq/handoff.hpp"
+#include "runq/protocol/handoff.hpp"
 
 namespace runq::model {
 namespace {
@@ -66,7 +66,8 @@ struct given_back final : park_model<2, 1, 1> {
       leave(machines[1]);
     }
   }
-  // As find_work() in scheduler/src/machine.cpp; a machine that does not ask gives the processor up all the same.
+  // As find_work() in scheduler/src/machine/machine.cpp; a machine that does not ask gives the processor up all the
+  // same.
   void leave(machine& m) {
     while (m.held != nullptr) {
       if (surplus(*m.held)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the models of park_protocol share: a scheduler in small around it. A queue holds one task or two; a machine's
-// loop is that of scheduler/src/machine.cpp with nothing in it but what the protocol has to do with.
+// loop is that of scheduler/src/machine/machine.cpp with nothing in it but what the protocol has to do with.
 #pragma once
 
 #include <array>
 
 #include "oracle.hpp"
-#include "runq/park.hpp"
+#include "runq/protocol/park.hpp"
 #include "waiting.hpp"
 
 namespace runq::model {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine goes to sleep in the poller while others wake it, or add a timer that is due before it means to look again.
 // Nothing but a ring ends a sleep here that is too long: so sleeping past a timer, or beside a token, is a deadlock.
-#include "runq/poll_sleep.hpp"
+#include "runq/protocol/poll_sleep.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 

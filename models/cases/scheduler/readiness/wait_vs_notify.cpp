@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A task waits for a descriptor while the poller, or somebody who closes it, says that it is ready.
-#include "runq/readiness.hpp"
+#include "runq/protocol/readiness.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A task is destroyed where it waits for a descriptor, because its run has ended, while others say that it is ready.
-#include "runq/readiness.hpp"
+#include "runq/protocol/readiness.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 
@@ -13,7 +13,7 @@ struct record {
   cell<int> task{1};
 };
 
-/// What task_waiting (runq/detail/waiting.hpp) is in production. Who wakes a task makes it runnable, and that is all
+/// What task_waiting (runq/protocol/waiting.hpp) is in production. Who wakes a task makes it runnable, and that is all
 /// that happens to it.
 struct ending_policy {
   static void wake(record& r) {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "runq/suspension.hpp"
+#include "runq/protocol/suspension.hpp"
 #include "scenario.hpp"
 
 namespace runq::model {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine begins time slices while others end them: the monitor one that it saw, the end of a run all of them.
 #include "oracle.hpp"
-#include "runq/time_slice.hpp"
+#include "runq/protocol/time_slice.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-#include "runq/timer_heap.hpp"
+#include "runq/protocol/timer_heap.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
 #include "waking_policy.hpp"

@@ -14,14 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "runq/deadlock.hpp"
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
-#include "runq/park.hpp"
-#include "runq/poll_sleep.hpp"
+#include "runq/protocol/deadlock.hpp"
+#include "runq/protocol/park.hpp"
+#include "runq/protocol/poll_sleep.hpp"
 
 namespace runq::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // poller: learns from the kernel which descriptors are ready, and is where one idle machine sleeps until then
-// (runq/poll_sleep.hpp).
+// (runq/protocol/poll_sleep.hpp).
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include "runq/detail/goroutine.hpp"
 #include "runq/detail/timers.hpp"
-#include "runq/readiness.hpp"
+#include "runq/protocol/readiness.hpp"
 
 namespace runq::detail {
 

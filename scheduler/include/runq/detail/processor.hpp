@@ -17,11 +17,11 @@
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/detail/tracer.hpp"
-#include "runq/handoff.hpp"
 #include "runq/options.hpp"
-#include "runq/park.hpp"
 #include "runq/parker.hpp"
-#include "runq/time_slice.hpp"
+#include "runq/protocol/handoff.hpp"
+#include "runq/protocol/park.hpp"
+#include "runq/protocol/time_slice.hpp"
 
 namespace runq::detail {
 
@@ -94,7 +94,8 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   std::atomic<std::size_t> free_records{0};  // in `goroutines`, not long ago
 };
 
-/// Where a machine sleeps: one of the idle ones in the poller, the others on their futexes. See runq/poll_sleep.hpp.
+/// Where a machine sleeps: one of the idle ones in the poller, the others on their futexes. See
+/// runq/protocol/poll_sleep.hpp.
 class machine_parker {
  public:
   explicit machine_parker(core& scheduler) noexcept : home_(scheduler) {}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// timers: what is to happen at a certain time, per processor (runq/timer_heap.hpp), by the monotonic clock.
+// timers: what is to happen at a certain time, per processor (runq/protocol/timer_heap.hpp), by the monotonic clock.
 #pragma once
 
 #include <chrono>
 #include <vector>
 
 #include "runq/detail/policy.hpp"
-#include "runq/timer_heap.hpp"
+#include "runq/protocol/timer_heap.hpp"
 
 namespace runq::detail {
 

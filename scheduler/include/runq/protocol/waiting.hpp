@@ -9,7 +9,7 @@
 
 #include "runq/atomics.hpp"
 #include "runq/detail/core.hpp"
-#include "runq/suspension.hpp"
+#include "runq/protocol/suspension.hpp"
 
 namespace runq::detail {
 
