@@ -40,7 +40,8 @@ class Soak:
     def interrupted(self, *_):
         self.interrupts += 1
         if self.interrupts == 1:
-            print("soak: stops after the law under way; Ctrl-C again to stop at once", flush=True)
+            # Not print(): a signal may come in the middle of one, and Python refuses a second.
+            os.write(1, b"soak: stops after the law under way; Ctrl-C again to stop at once\n")
 
     def over(self):
         return self.interrupts > 0 or time.monotonic() >= self.ends

@@ -21,8 +21,18 @@ def start(*words):
                             stderr=subprocess.STDOUT, text=True)
 
 
-def expect(process, status, *texts):
-    output = process.communicate(timeout=240)[0]
+def line_like(process, text):
+    """Reads what the process prints, as far as a line with this text; returns what was read."""
+    output = ""
+    for line in process.stdout:
+        output += line
+        if re.search(text, line):
+            return output
+    sys.exit(f"it does not say: {text}\n{output}")
+
+
+def expect(process, status, *texts, said=""):
+    output = said + process.communicate(timeout=240)[0]
     print(output)
     if process.returncode != status:
         sys.exit(f"exit status {process.returncode}, not {status}")
@@ -32,14 +42,35 @@ def expect(process, status, *texts):
     return output
 
 
+STOPS = r"^soak: stops after"
+
+
 def stops(program):
     expect(start("--minutes", "0.02", program), 0, r"^soak: nothing failed  0:00:\d\d  \d+ rounds  [1-9]\d* laws run")
-    for interrupts, text in (1, r"^0:00:\d\d  .*seed \d+$"), (2, r"^soak: stops after"):
-        process = start("--cases", "20", program)
-        for _ in range(interrupts):
-            time.sleep(1)
-            process.send_signal(signal.SIGINT)
-        expect(process, 0, text, r"^soak: nothing failed")
+    process = start("--cases", "20", program)
+    said = line_like(process, r"^0:00:\d\d  .*seed \d+$")
+    process.send_signal(signal.SIGINT)
+    expect(process, 0, STOPS, r"^soak: nothing failed", said=said)
+
+
+def stops_in_the_middle_of_a_law(folder):
+    program = fake(folder, "endless", "exec sleep 600")
+    process = start(program)
+    said = ""
+    for before in r"seed \d+$", STOPS:
+        said += line_like(process, before)
+        process.send_signal(signal.SIGINT)
+    expect(process, 0, r"^soak: nothing failed  .*  1 laws run", said=said)
+
+
+def fake(folder, name, ending):
+    """A program of two laws: the first one passes, and then comes the ending."""
+    program = folder / name
+    program.write_text("#!/bin/sh\n[ \"$1\" = --list ] && { echo first; echo second; exit; }\n"
+                       "echo \"fake: seed 1, up to 20 cases per law\"\n"
+                       f"echo 'PASS  fake/first  20 cases  99 calls  seed 1  0.01 s'\n{ending}\n")
+    program.chmod(0o755)
+    return program
 
 
 def says(folder):
@@ -47,12 +78,7 @@ def says(folder):
             ("dies", "echo 'runq: ring: a contract'; kill -ABRT $$", [r"^runq: ring: a contract$", "signal 6"]),
             ("exits", "exit 3", []),
             ("hangs", "exec sleep 60", ["said nothing for 1 s"])):
-        program = folder / name
-        program.write_text("#!/bin/sh\n[ \"$1\" = --list ] && { echo first; echo second; exit; }\n"
-                           "echo \"fake: seed 1, up to 20 cases per law\"\n"
-                           f"echo 'PASS  fake/first  20 cases  99 calls  seed 1  0.01 s'\n{ending}\n")
-        program.chmod(0o755)
-        expect(start("--stuck", "1", program), 1, *texts,
+        expect(start("--stuck", "1", fake(folder, name, ending)), 1, *texts,
                r"^soak: to run it again: RC_PARAMS=seed=\d+ .* --only second$",
                r"^soak: failed after .*  1 laws run  20 cases  99 calls$")
 
@@ -74,4 +100,5 @@ if sys.argv[1] == "--mutant":
 else:
     stops(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
+        stops_in_the_middle_of_a_law(pathlib.Path(temporary))
         says(pathlib.Path(temporary))
