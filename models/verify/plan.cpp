@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -172,10 +173,12 @@ void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
 }
 
 void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
+  std::set<std::string> found;
   for (const std::string& dir : m.headers_dirs) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
       const fs::path& header = entry.path();
       if (!entry.is_regular_file() || !m.cases.contains(header.stem())) continue;  // no models
+      found.insert(header.stem());
       job j;
       j.case_name = header.stem();
       j.label = "ledger";
@@ -184,6 +187,11 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
       j.worker = m.worker;
       j.arguments = with_modules(o, m, {"ledger", "--header", header.string()});
       jobs.push_back(std::move(j));
+    }
+  }
+  for (const auto& [stem, of_stem] : m.cases) {
+    if (!found.contains(stem) && fs::exists(fs::path(of_stem.dir) / "ledger.json")) {
+      usage_error("there is a ledger of " + stem + ", but no header " + stem + ".hpp");
     }
   }
 }

@@ -153,15 +153,18 @@ void print_progress(std::uint64_t executions) {
   stop("'" + name + "' is no memory order; they are relaxed, consume, acquire, release, acq_rel and seq_cst");
 }
 
+// As files of it end wherever the header lies: "runq/protocol/park.hpp".
+[[nodiscard]] std::string as_included(const std::string& header) { return header.substr(header.rfind("/runq/") + 1); }
+
 // The headers whose operations have names: the shipped ones, in the folders RUNQ_HEADERS (set by the build).
 [[nodiscard]] weakening find_weakening(source_index& sources, const std::string& name, const std::string& order,
                                        int arg) {
   const std::memory_order to = order_called(order);
   std::istringstream dirs(RUNQ_HEADERS);
   for (std::string dir; std::getline(dirs, dir, ':');) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(dir)) {
-      const std::string ending = "runq/" + entry.path().filename().string();
-      if (auto found = sources.find(entry.path().string(), ending, name, arg, to)) return *found;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
+      const std::string header = entry.path().string();
+      if (auto found = sources.find(header, as_included(header), name, arg, to)) return *found;
     }
   }
   stop("no operation is called [" + name + "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
@@ -272,8 +275,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (app.got_subcommand("ledger")) {
-    const std::string ending = "runq/" + fs::path(header).filename().string();
-    print_result(to_json(make_ledger(header, ending, sources, print_progress)));
+    print_result(to_json(make_ledger(header, as_included(header), sources, print_progress)));
     return 0;
   }
   if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));
