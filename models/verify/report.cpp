@@ -253,17 +253,16 @@ void report::judge_ledger(job& j) {
   orders_redundant_ += redundant;
   for (const json& hole : j.result["holes"]) {
     ++holes_;
-    problem("runq/" + j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
+    problem(j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
   }
   if (options_.update_ledger) {
     ledger_.set(j.case_name, rows);
   } else {
     for (const std::string& difference : ledger_.differences(j.case_name, rows)) {
-      problem("runq/" + j.case_name + ".hpp",
-              "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
+      problem(j.case_name + ".hpp", "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
     }
   }
-  line("runq/" + j.case_name + ".hpp", fmt::format("{:>2} weakenings", rows.size()),
+  line(j.case_name + ".hpp", fmt::format("{:>2} weakenings", rows.size()),
        fmt::format("{:>2} killed, {} killed under load buffering, {} redundant and kept for a reason", killed,
                    buffering, redundant));
 }
@@ -376,7 +375,7 @@ json report::to_json(const std::vector<job>& jobs) const {
   json rows = json::array();
   for (const auto& [stem, of_stem] : ledger_.by_stem()) {
     for (json row : of_stem) {
-      row["header"] = "runq/" + stem + ".hpp";
+      row["header"] = stem + ".hpp";
       rows.push_back(std::move(row));
     }
   }
