@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -173,25 +172,29 @@ void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
 }
 
 void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
-  std::set<std::string> found;
+  for (const auto& [stem, of_stem] : m.cases) {
+    if (of_stem.header.empty()) {
+      if (!fs::exists(fs::path(of_stem.dir) / "ledger.json")) continue;
+      usage_error("there is a ledger of " + stem + ", but no header " + stem + ".hpp");
+    }
+    job j;
+    j.case_name = stem;
+    j.label = "ledger";
+    j.engine = "exact";
+    j.expect = job::expectation::ledger;
+    j.worker = m.worker;
+    j.arguments = with_modules(o, m, {"ledger", "--header", of_stem.header});
+    jobs.push_back(std::move(j));
+  }
+}
+
+// Which header a stem's cases are about: the one of that name.
+void find_headers(manifest& m) {
   for (const std::string& dir : m.headers_dirs) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
-      const fs::path& header = entry.path();
-      if (!entry.is_regular_file() || !m.cases.contains(header.stem())) continue;  // no models
-      found.insert(header.stem());
-      job j;
-      j.case_name = header.stem();
-      j.label = "ledger";
-      j.engine = "exact";
-      j.expect = job::expectation::ledger;
-      j.worker = m.worker;
-      j.arguments = with_modules(o, m, {"ledger", "--header", header.string()});
-      jobs.push_back(std::move(j));
-    }
-  }
-  for (const auto& [stem, of_stem] : m.cases) {
-    if (!found.contains(stem) && fs::exists(fs::path(of_stem.dir) / "ledger.json")) {
-      usage_error("there is a ledger of " + stem + ", but no header " + stem + ".hpp");
+      const auto found = m.cases.find(entry.path().stem());
+      if (!entry.is_regular_file() || found == m.cases.end()) continue;  // no models
+      found->second.header = entry.path();
     }
   }
 }
@@ -223,12 +226,13 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
     if (fields[0] == "headers") m.headers_dirs = parts_of(fields[1], ':');
-    if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3]};
+    if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3], {}};
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 6) {
       m.mutants.push_back({fields[1], fields[2], fields[3], fields[4], parts_of(fields[5], ' ')});
     }
   }
+  find_headers(m);
   m.genmc = find_on_path("genmc");
   return m;
 }

@@ -48,6 +48,7 @@ struct options {
 struct stem_cases {
   std::string dir;     ///< their sources, and what is pinned of them
   std::string module;  ///< shared object, over the shipped headers
+  std::string header;  ///< that they are about; empty: none
 };
 
 struct source_mutant {

@@ -3,30 +3,25 @@
 // instructions.
 #pragma once
 
-#include <atomic>
-
 #include "runq/atomics.hpp"
+#include "runq/protocol/short_lock.hpp"
 
 namespace runq::detail {
 
-/// A lock whose free path is one read-modify-write and one store, half the cost of a std::mutex. A thread that finds it
-/// taken waits for a moment and then gives its CPU to others, so it is only for sections in which nobody sleeps.
-class short_lock {
+/// How a thread waits for something that is to come within a few dozen instructions of another one.
+class short_wait {
  public:
-  void lock() noexcept {
-    // acquire: pairs with unlock().
-    if (taken_.exchange(true, std::memory_order::acquire)) lock_taken();
-  }
-  [[nodiscard]] bool try_lock() noexcept { return !taken_.exchange(true, std::memory_order::acquire); }
-  void unlock() noexcept {
-    // release: pairs with lock().
-    taken_.store(false, std::memory_order::release);
+  template <class Condition>
+  static void until(Condition&& condition) noexcept {
+    for (short_wait wait; !condition();) wait.once();
   }
 
  private:
-  void lock_taken() noexcept;
-  std::atomic<bool> taken_{false};
+  void once() noexcept;
+  int times_ = 0;
 };
+
+using short_lock = basic_short_lock<short_wait>;
 
 struct policy : std_atomics {
   using mutex = short_lock;

@@ -12,13 +12,13 @@
 #include "runq/chase_lev.hpp"
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/frames.hpp"
+#include "runq/detail/futex.hpp"
 #include "runq/detail/goroutine.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
-#include "runq/parker.hpp"
 #include "runq/protocol/handoff.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/time_slice.hpp"
@@ -105,7 +105,7 @@ class machine_parker {
 
  private:
   core& home_;
-  runq::parker token_;
+  detail::parker token_;
 };
 
 /// For traces.

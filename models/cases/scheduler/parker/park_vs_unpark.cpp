@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// One thread sleeps, others wake it: every token is taken, and who takes it sees what its waker did before. Nothing but
+// a token ends a sleep here, or the clock where there is one: so a lost wake-up is a deadlock.
+#include "futex.hpp"
+#include "runq/protocol/parker.hpp"
+#include "scenario.hpp"
+
+namespace runq::model {
+namespace {
+
+using parker_type = basic_parker<futex, atomics>;
+
+// Thread 0: parks ‖ waker: writes, unparks.
+struct park_vs_unpark final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      sleeper.park();
+      require(news.get() == 1, "the woken thread does not see what it was woken for");
+    } else {
+      news.set(1);
+      sleeper.unpark();
+    }
+  }
+  void finish() override { require(!sleeper.has_token(), "a token was taken and is still there"); }
+
+  parker_type sleeper;
+  cell<int> news{0};
+};
+
+// Thread 0: parks twice ‖ waker: unparks, and again when the first token has been taken.
+struct park_again final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      sleeper.park();
+      taken.store(1, std::memory_order::release);
+      sleeper.park();
+    } else {
+      sleeper.unpark();
+      await([this] { return taken.load(std::memory_order::acquire) != 0; });
+      sleeper.unpark();
+    }
+  }
+
+  parker_type sleeper;
+  atomic<int> taken{0};
+};
+
+// Wakers have something to say each; the thread sleeps until it has heard all of it.
+template <unsigned Wakers>
+struct wakers : scenario {
+  wakers() {
+    for (auto& s : said) s.store(0, std::memory_order::relaxed);
+  }
+  void say(unsigned waker) {
+    said[waker].store(1, std::memory_order::relaxed);
+    sleeper.unpark();
+  }
+  [[nodiscard]] bool heard_all() const {
+    for (const auto& s : said) {
+      if (s.load(std::memory_order::relaxed) == 0) return false;
+    }
+    return true;
+  }
+
+  parker_type sleeper;
+  atomic<int> said[Wakers];
+};
+
+// Thread 0: parks until it has heard both ‖ two wakers: unpark. One token may stand for both.
+struct two_wakers final : wakers<2> {
+  void thread(unsigned index) override {
+    if (index != 0) return say(index - 1);
+    while (!heard_all()) sleeper.park();
+  }
+};
+
+// Thread 0: leaves itself a token, then parks until it has heard the waker ‖ waker: unparks.
+struct put_vs_unpark final : wakers<1> {
+  void thread(unsigned index) override {
+    if (index != 0) return say(0);
+    sleeper.put();
+    while (!heard_all()) sleeper.park();
+  }
+};
+
+// Thread 0: looks, takes the token if it is there, else parks ‖ waker: writes, unparks.
+struct take_vs_unpark final : scenario {
+  void thread(unsigned index) override {
+    if (index != 0) {
+      news.set(1);
+      sleeper.unpark();
+      return;
+    }
+    const bool there = sleeper.has_token();
+    const bool taken = sleeper.take();
+    require(taken || !there, "a token was seen and then not there");
+    if (!taken) sleeper.park();
+    require(news.get() == 1, "the thread that took the token does not see what it was left for");
+  }
+
+  parker_type sleeper;
+  cell<int> news{0};
+};
+
+// Thread 0: parks for a time; when that is over, parks without end ‖ waker: writes, unparks ‖ the time passes.
+struct park_for_vs_unpark final : scenario {
+  void thread(unsigned index) override {
+    if (index == 1) {
+      news.set(1);
+      sleeper.unpark();
+    } else if (index == 2) {
+      clock.pass();
+    } else {
+      if (!sleeper.park_for(1)) sleeper.park();
+      require(news.get() == 1, "the woken thread does not see what it was woken for");
+    }
+  }
+  void finish() override { require(!sleeper.has_token(), "a token was taken and is still there"); }
+
+  deadline_clock clock;
+  parker_type sleeper{&clock};
+  cell<int> news{0};
+};
+
+const bool added[] = {
+    add_case<park_vs_unpark>({
+        .name = "parker/park_vs_unpark",
+        .property = "a thread that sleeps, or is about to, wakes when it is woken, and sees what for",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+        .mutants = {{"park_relaxed", "parker.park", std::memory_order::relaxed},
+                    {"unpark_relaxed", "parker.unpark", std::memory_order::relaxed}},
+    }),
+    add_case<park_again>({
+        .name = "parker/park_again",
+        .property = "every token is taken once, and the next one is another",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<two_wakers>({
+        .name = "parker/two_wakers",
+        .property = "who takes one token for two unpark() has seen what came before both",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<put_vs_unpark>({
+        .name = "parker/put_vs_unpark",
+        .property = "a token that a thread leaves itself does not hide what came before the one of another thread",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<take_vs_unpark>({
+        .name = "parker/take_vs_unpark",
+        .property = "a token that is seen can be taken, and who takes it sees what it was left for",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"take_relaxed", "parker.take", std::memory_order::relaxed}},
+    }),
+    add_case<park_for_vs_unpark>({
+        .name = "parker/park_for_vs_unpark",
+        .property = "a token that comes when the time is over is there for the next park()",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// short_lock: a lock for sections of a few dozen instructions in which nobody sleeps.
+//
+// Models: models/cases/scheduler/short_lock/.
+#pragma once
+
+#include <atomic>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// A lock whose free path is one read-modify-write and one store, half the cost of a std::mutex. Not fair. `Waiting` is
+/// how a thread waits for it: `Waiting::until(condition)` returns once condition() is true, which is to be asked again
+/// and again.
+template <class Waiting, class Atomics = std_atomics>
+class basic_short_lock {
+ public:
+  basic_short_lock() noexcept : taken_(false) {}
+  basic_short_lock(const basic_short_lock&) = delete;
+  basic_short_lock& operator=(const basic_short_lock&) = delete;
+
+  void lock() noexcept {
+    // [short_lock.lock] acquire: pairs with [short_lock.unlock]; weaker: what the last section wrote is not seen.
+    if (taken_.exchange(true, std::memory_order::acquire)) lock_taken();
+  }
+
+  /// Takes the lock if it is free, and returns whether. Wait-free.
+  [[nodiscard]] bool try_lock() noexcept {
+    // [short_lock.try] acquire: as [short_lock.lock].
+    return !taken_.exchange(true, std::memory_order::acquire);
+  }
+
+  /// Who holds the lock. Wait-free.
+  void unlock() noexcept {
+    // [short_lock.unlock] release: pairs with [short_lock.lock], [short_lock.try] and [short_lock.again]; weaker: the
+    // next section does not see what this one wrote.
+    taken_.store(false, std::memory_order::release);
+  }
+
+ private:
+  // It is only read until it looks free: each attempt to take it would take its cache line from who holds it.
+  [[gnu::noinline]] void lock_taken() noexcept {
+    do {
+      // [short_lock.look] relaxed: a guess; [short_lock.again] decides.
+      Waiting::until([this] { return !taken_.load(std::memory_order::relaxed); });
+      // [short_lock.again] acquire: as [short_lock.lock].
+    } while (taken_.exchange(true, std::memory_order::acquire));
+  }
+
+  typename Atomics::template atomic<bool> taken_;
+};
+
+}  // namespace runq
