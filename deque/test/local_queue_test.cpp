@@ -440,6 +440,19 @@ TEST(local_queue, Q15_a_steal_says_whether_the_task_came_from_runnext) {
   EXPECT_TRUE(from_ring());
 }
 
+TEST(local_queue, Q15_a_steal_that_took_nothing_came_from_nowhere) {
+  machine m(1);
+  const auto of_nothing = m.q.steal_from(m.p_seen, steal_runnext::yes);
+  EXPECT_EQ(of_nothing.status, steal_status::empty);
+  EXPECT_FALSE(of_nothing.from_runnext);
+  probed_machine late(1);
+  late.p.push_next(late[1]);
+  probe::before(op::pause, 1, [&late] { EXPECT_EQ(late.p.pop().task, late[1]); });
+  const auto of_a_lost_race = late.q.steal_from(late.p_seen, steal_runnext::yes);
+  EXPECT_EQ(of_a_lost_race.status, steal_status::lost);
+  EXPECT_FALSE(of_a_lost_race.from_runnext);
+}
+
 TEST(local_queue, Q15_runnext_is_stolen_only_after_the_back_off) {
   probed_machine m(1);
   m.p.push_next(m[1]);

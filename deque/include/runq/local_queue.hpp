@@ -41,7 +41,7 @@ struct popped {
   [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr; }
 };
 
-/// What a steal returns: see steal_result; and whether the task came from the victim's runnext slot.
+/// What a steal returns: see steal_result; and whether it took a task from the victim's runnext slot.
 template <class T>
 struct stolen : steal_result<T*> {
   bool from_runnext = false;
@@ -155,7 +155,8 @@ class basic_local_queue<Link, Capacity, Index>::owner {
                                            std::size_t backoff = runnext_type::default_backoff) noexcept {
     const steal_result<element*> from_ring = victim.ring_.steal_half_into(ring_, limit);
     if (from_ring.status != steal_status::empty || next == steal_runnext::no) return {from_ring, false};
-    return {victim.runnext_.steal(backoff), true};
+    const steal_result<element*> from_slot = victim.runnext_.steal(backoff);
+    return {from_slot, static_cast<bool>(from_slot)};
   }
 
   /// Takes everything, the runnext task first and then the ring's, oldest first: for a processor that goes away.
