@@ -78,6 +78,7 @@ struct search_result {
   site where{};                  ///< of the failing operation
   std::uint64_t executions = 0;  ///< complete executions explored; on failure, the number of the failing one
   std::uint64_t blocked = 0;     ///< executions abandoned as blocked (exact engine: not counted in `executions`)
+  std::uint64_t spurious = 0;    ///< of `executions`, those in which a weak compare-exchange failed spuriously
   double seconds = 0;
   std::vector<event> trace;           ///< of the failing execution, or of the one that was asked for
   std::vector<std::string> outcomes;  ///< distinct texts passed to record_outcome(), sorted

@@ -13,8 +13,9 @@ struct exact_options {
   /// Also executions in which one relaxed read takes its value from a write that comes later in its own program order:
   /// C++20 and hardware allow them, RC11 does not.
   bool load_buffering = false;
-  /// Weak compare-exchanges may also fail although the value was the expected one.
-  bool spurious_failures = false;
+  /// At most so many weak compare-exchanges of an execution's threads (not of the construction, nor of finish()) fail
+  /// although the value was the expected one. Complete up to this number: no graph is reached through one with more.
+  unsigned spurious_failures = 0;
   /// A self-test of the engine: counts graphs that were visited before. Costs 8 bytes and more per graph.
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.

@@ -86,12 +86,21 @@ void search::try_source(event_id read, event_id source, site where) {
     const bool futile = r.blocking && !r.exclusive;
     if (!futile) push_with_source(read);
   }
-  if (!options_.spurious_failures || !r.weak || !r.exclusive) return;
+  if (!may_fail_spuriously(g, read)) return;
   r.spurious = true;
   g.set_source(read, source);
   push_with_source(read);
   r.spurious = false;
   g.set_source(read, source);
+}
+
+/// Whether one more failure keeps to the limit. What a revisit deletes has no spurious failure in it (maximally_added),
+/// so the graphs on the way to one have no more of them than itself: the limit hides no graph that keeps to it.
+bool search::may_fail_spuriously(const graph& g, event_id read) const noexcept {
+  const node& r = g.at(read);
+  const bool of_a_thread = read.thread != constructing && read.thread != finishing;
+  return r.weak && r.exclusive && of_a_thread && options_.spurious_failures != 0 &&
+         g.spurious_failures() < options_.spurious_failures;
 }
 
 void search::push_with_source(event_id read) {
@@ -238,7 +247,7 @@ void search::try_revisit_at(graph& g, event_id read, event_id write, event_id ol
   const node& r = g.at(read);
   if (r.blocking && !r.exclusive && !newest) consistent = false;  // futile, as in try_source
   if (consistent) push(copy(g));
-  if (consistent && options_.spurious_failures && r.weak && r.exclusive) {
+  if (consistent && may_fail_spuriously(g, read)) {
     std::unique_ptr<graph> failed = copy(g);
     failed->at(read).spurious = true;
     failed->set_source(read, write);

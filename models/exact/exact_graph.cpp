@@ -108,6 +108,14 @@ void graph::set_source(event_id read, event_id source) {
   r.porf.join(w.porf);
 }
 
+unsigned graph::spurious_failures() const noexcept {
+  unsigned n = 0;
+  for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned i = 0; i != size(t); ++i) n += at(t, i).spurious ? 1U : 0U;
+  }
+  return n;
+}
+
 void graph::set_released(event_id write) {
   node& w = at(write);
   w.released = releases(w.order) ? w.hb : w.release_fence;

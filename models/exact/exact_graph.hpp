@@ -149,6 +149,8 @@ class graph {
     return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size(thread))};
   }
   [[nodiscard]] bool contains(event_id e) const noexcept { return e.thread < thread_slots && e.index < size(e.thread); }
+  /// Weak compare-exchanges that failed although they could have succeeded.
+  [[nodiscard]] unsigned spurious_failures() const noexcept;
   /// Fences and accesses of the threads proper that are seq_cst, or would be if their compare-exchange failed.
   [[nodiscard]] const std::vector<event_id>& sequential() const noexcept { return sequential_; }
 

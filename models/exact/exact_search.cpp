@@ -227,6 +227,7 @@ void search::complete_execution() {
     }
   }
   ++result_.executions;
+  if (options_.spurious_failures != 0 && g_->spurious_failures() != 0) ++result_.spurious;
   if (result_.executions == options_.show_execution) {
     result_.trace = trace();
     cut_short("stopped at execution " + std::to_string(result_.executions) + ", as asked");

@@ -202,6 +202,7 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool finish_rmw(unsigned thread);
   void try_source(event_id read, event_id source, site where);
   void push_with_source(event_id read);
+  [[nodiscard]] bool may_fail_spuriously(const graph& g, event_id read) const noexcept;
   void revisit_reads(event_id write);
   [[nodiscard]] bool may_revisit(event_id read, event_id write) const;
   [[nodiscard]] bool maximally_added(event_id e, const clock& prefix) const;

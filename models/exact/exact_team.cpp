@@ -194,6 +194,7 @@ void search::work_as_other() {
   s.failed = result_.what != failure::none;
   s.executions = result_.executions;
   s.blocked = result_.blocked;
+  s.spurious = result_.spurious;
   s.statistics = statistics_;
   std::strncpy(s.message.data(), result_.message.c_str(), s.message.size() - 1);
   s.notes = notes();
@@ -254,6 +255,7 @@ void search::add_up(team& t) {
     if (s->how == team::ending::out_of_budget) budget = s->message.data();
     result_.executions += s->executions;
     result_.blocked += s->blocked;
+    result_.spurious += s->spurious;
     statistics_.duplicates += s->statistics.duplicates;
     statistics_.froze = statistics_.froze || s->statistics.froze;
     if (!add_notes(s->notes)) decided = true;

@@ -62,6 +62,7 @@ class team {
     bool failed = false;
     std::uint64_t executions = 0;
     std::uint64_t blocked = 0;
+    std::uint64_t spurious = 0;
     exact_statistics statistics;
     std::array<char, 256> message{};
     runtime_notes notes;

@@ -474,7 +474,10 @@ TEST(options, spurious_failures_are_one_more_choice) {
   EXPECT_EQ(search<weak_exchange>(2).executions, 2U);
   // Both succeed in turn is impossible (1 is not expected): the first, the second or none succeeds; who fails has read
   // 0 spuriously, or 1.
-  EXPECT_EQ(search<weak_exchange>(2, {.spurious_failures = true}).executions, 5U);
+  EXPECT_EQ(search<weak_exchange>(2, {.spurious_failures = 2}).executions, 5U);
+  const search_result one = search<weak_exchange>(2, {.spurious_failures = 1});
+  EXPECT_EQ(one.executions, 4U);
+  EXPECT_EQ(one.spurious, 2U);
 }
 
 struct endless final : scenario {

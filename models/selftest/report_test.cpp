@@ -162,6 +162,31 @@ TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
                  0);
 }
 
+TEST_F(judgements, blocked_executions_are_pinned_too) {
+  json result = found("none", "exhaustive");
+  result["blocked"] = 3;
+  const said s = judge({search("ring/pinned", "exact", "exhaustive", result)});
+  expect_all_say(s, 0, 1, 1);
+  EXPECT_NE(s.text.find("explored 7 +3 graphs, pinned are 7"), std::string::npos) << s.text;
+  std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned exhaustive 7 +3\n";
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", result)}), 1, 1, 0);
+  expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}), 0, 1, 1);
+}
+
+TEST_F(judgements, a_passed_search_says_how_often_weak_exchanges_failed_spuriously) {
+  json result = found("none", "exhaustive");
+  result["spurious"] = 5;
+  result["spurious_limit"] = 1;
+  const said s = judge({search("ring/pinned", "exact", "exhaustive", result)});
+  EXPECT_NE(s.text.find("5 with a spurious failure (at most 1 each)"), std::string::npos) << s.text;
+}
+
+TEST_F(judgements, only_a_deadlock_shows_that_an_operation_blocks) {
+  job j = progress("ring/lock", "blocking", false);
+  j.result["what"] = "check failed";
+  expect_all_say(judge({j}), 0, 1, 1);
+}
+
 TEST_F(judgements, what_fails_fails_on_the_page) {
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("data race", "exhaustive")),
                         search("ring/pinned", "relacy", "bounded 2", found("none", "cut_short")),

@@ -9,6 +9,7 @@
 
 #include "exact.hpp"
 #include "scenario.hpp"
+#include "searches.hpp"
 
 namespace runq::model {
 
@@ -62,8 +63,10 @@ class maker {
   void find_entries() {
     constexpr std::uint64_t first = 1000;
     for (const case_spec& c : cases()) {
-      if (!counts(c) || orders_used(c, {.max_executions = first}).empty()) continue;
-      for (const used_order& used : orders_used(c, {})) add_use(used, c);
+      exact_options few = complete_search;
+      few.max_executions = first;
+      if (!counts(c) || orders_used(c, few).empty()) continue;
+      for (const used_order& used : orders_used(c, complete_search)) add_use(used, c);
     }
   }
 
@@ -121,7 +124,7 @@ class maker {
     row.from = from;
     row.to = to;
     set_weakening({ending_, e.first_line, e.last_line, e.arg, to});
-    exact_options options;
+    exact_options options = complete_search;
     if (!killed(e, options, row, ledger_verdict::killed)) {
       options.load_buffering = true;
       if (!killed(e, options, row, ledger_verdict::killed_load_buffering)) keep(row);

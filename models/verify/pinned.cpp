@@ -53,18 +53,28 @@ no row. A row says nothing about programs larger than the models: see [limits](l
 
 }  // namespace
 
+std::string to_text(const explored& e) {
+  return e.blocked == 0 ? std::to_string(e.executions) : fmt::format("{} +{}", e.executions, e.blocked);
+}
+
 pinned_counts::pinned_counts(std::map<std::string, stem_cases> stems) : stems_(std::move(stems)) {
   for (const auto& [stem, of_stem] : stems_) {
     std::ifstream in(fs::path(of_stem.dir) / "counts.txt");
     for (std::string line; std::getline(in, line);) {
       if (line.empty() || line[0] == '#') continue;
+      explored count;
+      if (const std::size_t plus = line.rfind(" +"); plus != std::string::npos) {
+        count.blocked = std::strtoull(line.c_str() + plus + 2, nullptr, 10);
+        line.resize(plus);
+      }
       const std::size_t last = line.rfind(' ');
-      counts_[line.substr(0, last)] = std::strtoull(line.c_str() + last, nullptr, 10);
+      count.executions = std::strtoull(line.c_str() + last, nullptr, 10);
+      counts_[line.substr(0, last)] = count;
     }
   }
 }
 
-std::optional<std::uint64_t> pinned_counts::find(const std::string& key) const {
+std::optional<explored> pinned_counts::find(const std::string& key) const {
   const auto it = counts_.find(key);
   return it == counts_.end() ? std::nullopt : std::optional(it->second);
 }
@@ -77,10 +87,11 @@ std::vector<std::string> pinned_counts::keys() const {
 
 void pinned_counts::write() const {
   std::map<std::string, std::string> files;
-  for (const auto& [key, count] : counts_) files[key.substr(0, key.find('/'))] += fmt::format("{} {}\n", key, count);
+  for (const auto& [key, count] : counts_)
+    files[key.substr(0, key.find('/'))] += fmt::format("{} {}\n", key, to_text(count));
   for (const auto& [stem, lines] : files) {
     std::ofstream(fs::path(stems_.at(stem).dir) / "counts.txt")
-        << "# Executions of each search that ran to completion. A "
+        << "# Executions of each search that ran to completion, and +blocked ones. A "
            "change is a failure until somebody has explained it;\n"
            "# then: ./kit verify --update-counts\n"
         << lines;

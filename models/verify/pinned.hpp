@@ -15,12 +15,21 @@
 
 namespace runq::model {
 
-/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>".
+/// What a search explored.
+struct explored {
+  std::uint64_t executions = 0;  ///< complete ones
+  std::uint64_t blocked = 0;     ///< abandoned, because a thread waits for good there
+  friend bool operator==(const explored&, const explored&) = default;
+};
+/// "12", or "12 +3" with three blocked ones.
+[[nodiscard]] std::string to_text(const explored& e);
+
+/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>[ +<blocked>]".
 class pinned_counts {
  public:
   explicit pinned_counts(std::map<std::string, stem_cases> stems);
-  [[nodiscard]] std::optional<std::uint64_t> find(const std::string& key) const;
-  void set(const std::string& key, std::uint64_t count) { counts_[key] = count; }
+  [[nodiscard]] std::optional<explored> find(const std::string& key) const;
+  void set(const std::string& key, explored count) { counts_[key] = count; }
   void forget(const std::string& key) { counts_.erase(key); }
   /// "<case> <search>" of all that is pinned.
   [[nodiscard]] std::vector<std::string> keys() const;
@@ -28,7 +37,7 @@ class pinned_counts {
 
  private:
   std::map<std::string, stem_cases> stems_;
-  std::map<std::string, std::uint64_t> counts_;
+  std::map<std::string, explored> counts_;
 };
 
 /// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.

@@ -23,6 +23,23 @@ using json = nlohmann::json;
   return how;
 }
 
+[[nodiscard]] explored explored_by(const json& result) {
+  return {result["executions"].get<std::uint64_t>(), result.value("blocked", std::uint64_t{0})};
+}
+
+// Blocked executions, and how many of the complete ones have a weak compare-exchange fail spuriously.
+[[nodiscard]] std::string besides(const json& r) {
+  std::string text;
+  if (const auto blocked = r.value("blocked", std::uint64_t{0}); blocked != 0) {
+    text += fmt::format(", +{} blocked", blocked);
+  }
+  if (const auto spurious = r.value("spurious", std::uint64_t{0}); spurious != 0) {
+    text +=
+        fmt::format(", {} with a spurious failure (at most {} each)", spurious, r["spurious_limit"].get<unsigned>());
+  }
+  return text;
+}
+
 [[nodiscard]] const char* unit(const job& j) { return j.engine == "exact" ? "graphs" : "executions"; }
 
 [[nodiscard]] std::string failure_words(const json& r, const char* where_found) {
@@ -97,7 +114,8 @@ void report::judge_search(job& j) {
   if (!count_is_pinned(j)) return;
   passed(j, "PASS " + coverage_words(j));
   line(j.case_name, fmt::format("{:<17}", j.verdict),
-       fmt::format("{:>9} {:<10} {:>6.2f} s  {}", executions, unit(j), r["seconds"].get<double>(), j.engine));
+       fmt::format("{:>9} {:<10} {:>6.2f} s  {}{}", executions, unit(j), r["seconds"].get<double>(), j.engine,
+                   besides(r)));
 }
 
 // GenMC is asked for its verdict. Its counts are a comment on ours: where they differ, both are said, and it is no
@@ -121,7 +139,9 @@ void report::judge_genmc(job& j) {
     return;
   }
   const auto exact = counts_.find(j.case_name + " exhaustive");
-  std::string note = exact == executions ? "agrees" : exact ? fmt::format("exact: {} graphs", *exact) : "";
+  std::string note = !exact                            ? ""
+                     : exact->executions == executions ? "agrees"
+                                                       : fmt::format("exact: {} graphs", exact->executions);
   if (fails || cut_short) note = r["message"];
   if (r["blocked"] != 0) note += fmt::format(" (+{} blocked)", r["blocked"].get<std::uint64_t>());
   if (fails || cut_short) {
@@ -136,18 +156,18 @@ void report::judge_genmc(job& j) {
 
 bool report::count_is_pinned(job& j) {
   if (j.counts_key.empty()) return true;
-  const auto executions = j.result["executions"].get<std::uint64_t>();
+  const explored now = explored_by(j.result);
   if (options_.update_counts) {
-    counts_.set(j.counts_key, executions);
+    counts_.set(j.counts_key, now);
     return true;
   }
   const auto pinned = counts_.find(j.counts_key);
-  if (pinned == executions) return true;
+  if (pinned == now) return true;
   failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
                                  "./kit verify --update-counts",
-                                 j.label, executions, unit(j), *pinned)
+                                 j.label, to_text(now), unit(j), to_text(*pinned))
                    : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts", j.label,
-                                 executions, unit(j)));
+                                 to_text(now), unit(j)));
   return false;
 }
 
@@ -229,6 +249,11 @@ void report::judge_progress(job& j) {
   const std::string stuck = finish ? ""
                                    : fmt::format("T{} frozen after {} steps: {}", r["thread"].get<int>(),
                                                  r["step"].get<unsigned>(), failure_words(r, "graph"));
+  if (claim == "blocking" && !finish && r["what"] != "deadlock") {
+    failed(j, "FAIL claimed to block, which shows as a deadlock, but with " + stuck);
+    print_counterexample(r);
+    return;
+  }
   if (finish != (claim == "lock-free")) {
     failed(j, finish ? "FAIL claimed to block, but the others always finish; " + effort
                      : "FAIL claimed to be lock-free, but with " + stuck);

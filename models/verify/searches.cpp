@@ -27,7 +27,7 @@ namespace {
 }  // namespace
 
 both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions) {
-  return {run_exact(spec, {}), relacy_until_failure(spec, executions), &spec};
+  return {run_exact(spec, complete_search), relacy_until_failure(spec, executions), &spec};
 }
 
 progress_verdict check_progress(const case_spec& spec) {
@@ -35,7 +35,7 @@ progress_verdict check_progress(const case_spec& spec) {
   for (unsigned thread = 0; thread != spec.threads; ++thread) {
     bool froze = true;
     for (unsigned step = 0; froze; ++step) {
-      exact_options options;
+      exact_options options = complete_search;
       options.freeze_thread = static_cast<int>(thread);
       options.freeze_after = step;
       exact_statistics statistics;
@@ -58,7 +58,7 @@ both_verdicts search_all_for_failure(std::uint64_t executions) {
   both_verdicts last;
   for (const case_spec& c : cases()) {
     if (c.seeded_bug || c.litmus.outcome != nullptr) continue;
-    last.exact = run_exact(c, {});
+    last.exact = run_exact(c, complete_search);
     last.by = &c;
     if (last.exact.what != failure::none) break;
   }

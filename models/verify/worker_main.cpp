@@ -78,10 +78,16 @@ using json = nlohmann::json;
 }
 
 [[nodiscard]] json to_json(const search_result& r, source_index& sources) {
-  json j = {{"how", r.how},           {"what", r.what},
-            {"message", r.message},   {"executions", r.executions},
-            {"blocked", r.blocked},   {"seconds", r.seconds},
-            {"outcomes", r.outcomes}, {"where", render_site(r.where, sources)}};
+  json j = {{"how", r.how},
+            {"what", r.what},
+            {"message", r.message},
+            {"executions", r.executions},
+            {"blocked", r.blocked},
+            {"spurious", r.spurious},
+            {"seconds", r.seconds},
+            {"outcomes", r.outcomes},
+            {"where", render_site(r.where, sources)}};
+  if (r.spurious != 0) j["spurious_limit"] = complete_search.spurious_failures;
   if (!r.trace.empty()) {
     j["counterexample"] = render_counterexample(r, sources);
     json trace = json::array();
@@ -181,7 +187,7 @@ struct request {
   std::uint64_t executions = 0;  // 0: the search's own default
   double seconds = 0;
   relacy_options relacy{.progress = print_progress};
-  exact_options exact;
+  exact_options exact = complete_search;
   std::string weaken_site;
   std::string weaken_order = "relaxed";
   int weaken_arg = 0;
