@@ -73,7 +73,7 @@ class [[nodiscard]] fork_awaiter {
   }
 
   template <std::derived_from<promise_base> Promise>
-  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     const auto child = access::handle(child_);
@@ -115,7 +115,7 @@ class [[nodiscard]] join_awaiter {
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;

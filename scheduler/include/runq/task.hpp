@@ -88,8 +88,10 @@ struct frame {
   void leave_joined() noexcept;
 
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
-  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
+  RUNQ_ON_EVERY_CALL static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  RUNQ_ON_EVERY_CALL static void operator delete(void* memory, std::size_t bytes) noexcept {
+    deallocate_frame(memory, bytes);
+  }
 };
 
 /// Destroys a coroutine that has ended, has not begun or waits, and all that are below it, the innermost first, so that
@@ -150,7 +152,8 @@ void fork_not_joined() noexcept;
 struct final_awaiter {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <class Promise>
-  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] std::coroutine_handle<> await_suspend(
+      std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
     processor& p = *this_processor();
     if (f.children.any()) fork_not_joined();

@@ -153,6 +153,16 @@ std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
   return std::chrono::nanoseconds((std::int64_t{passed} + 1) * 64);
 }
 
+void preempt(processor& p, std::coroutine_handle<> self) {
+  p.slice.begin();
+  ++p.preempted;
+  goroutine& g = *p.current;
+  g.resume = self;
+  g.set_status(task_status::runnable);
+  p.home.global.put(&g);
+  p.home.parking.submitted_in_order();
+}
+
 std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
   if (!give_way(p, h)) p.next = h;
   return std::noop_coroutine();

@@ -369,17 +369,14 @@ inline void ready(goroutine& g) {
   return p != nullptr && p->slice.over();
 }
 
-/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue if it has run for too
-/// long: then it may run at any moment, elsewhere.
+/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue: it may run at any moment
+/// then, elsewhere.
+void preempt(processor& p, std::coroutine_handle<> self);
+
+/// The same if the task has run for too long.
 [[nodiscard]] inline bool give_way(processor& p, std::coroutine_handle<> self) {
   if (!p.slice.over()) return false;
-  p.slice.begin();
-  ++p.preempted;
-  goroutine& g = *p.current;
-  g.resume = self;
-  g.set_status(task_status::runnable);
-  p.home.global.put(&g);
-  p.home.parking.submitted_in_order();
+  preempt(p, self);
   return true;
 }
 
@@ -397,7 +394,7 @@ inline void ready(goroutine& g) {
 /// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
 /// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
 /// others.
-[[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
+RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
   constexpr std::uint32_t most = 64;
   if (!p.slice.over() && ++p.transfers < most) return h;
   return transfer_by_loop(p, h);

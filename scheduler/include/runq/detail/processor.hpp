@@ -143,7 +143,7 @@ extern constinit thread_local processor* held_here;
   processor* const p = this_processor();
   return p != nullptr ? p->frames.allocate(bytes) : allocate_frame_outside(bytes);
 }
-inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
+RUNQ_ON_EVERY_CALL inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
   if (somebody_leaves_remains() && leave_remains(memory, bytes)) return;
   if (processor* const p = this_processor()) {
     p->frames.deallocate(memory, bytes);
