@@ -2,6 +2,9 @@
 // futex(2), as parker (runq/protocol/parker.hpp) asks for it: one word, on which at most one thread sleeps.
 #pragma once
 
+#include <cstdint>
+#include <mutex>
+
 #include "atomics.hpp"
 #include "waiting.hpp"
 
@@ -18,7 +21,8 @@ class deadline_clock {
 };
 
 /// As in the kernel, who goes to sleep looks at the word, and who wakes looks for a sleeper, under one lock. A woken
-/// thread learns nothing by that: what its waker has done it must see by the word.
+/// thread learns nothing by that: what its waker has done it must see by the word. A sleep for 0 ns is over at once,
+/// any other one when `clock` says so, or never without one.
 class futex {
  public:
   explicit futex(const deadline_clock* clock = nullptr) : clock_(clock) {}
@@ -30,13 +34,13 @@ class futex {
     woken_.store(0, std::memory_order::relaxed);
   }
 
-  [[nodiscard]] static int deadline(std::int64_t) { return 0; }  // there is one only
+  [[nodiscard]] static bool deadline(std::int64_t ns) { return ns != 0; }  // whether it is to come
 
   template <class T>
-  [[nodiscard]] bool wait_until(atomic<T>& word, T value, int) {
-    if (clock_->passed()) return false;
+  [[nodiscard]] bool wait_until(atomic<T>& word, T value, bool to_come) {
+    if (!to_come || passed()) return false;
     if (!enqueue(word, value)) return true;
-    await([this] { return woken_.load(std::memory_order::relaxed) != 0 || clock_->passed(); });
+    await([this] { return woken_.load(std::memory_order::relaxed) != 0 || passed(); });
     const std::lock_guard lock(bucket_);
     asleep_.set(false);
     woken_.store(0, std::memory_order::relaxed);
@@ -59,6 +63,8 @@ class futex {
     asleep_.set(true);
     return true;
   }
+
+  [[nodiscard]] bool passed() const { return clock_ != nullptr && clock_->passed(); }
 
   const deadline_clock* clock_;
   mutex bucket_;

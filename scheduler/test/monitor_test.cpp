@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <runq/detail/monitor_rhythm.hpp>
+#include <runq/protocol/monitor.hpp>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -104,6 +105,71 @@ TEST_F(monitor, S4_sleeps_deeply_when_all_is_idle) {
   // A monitor that wakes up every 10 ms would do so 30 times, each time. One that has not had enough CPU yet to come to
   // rest may do so once.
   EXPECT_TRUE(sched_test::comes_true([] { return while_idle().switches < 15; }));
+}
+
+// ---- what it does in the machines' place, by its clock --------------------------------------------------------------
+
+struct no_parker {
+  static bool park_for(std::int64_t) { return false; }
+  static void park() { ADD_FAILURE() << "a deep sleep"; }
+  static void unpark() {}
+};
+
+// One round of the monitor, at `t`.
+struct one_round {
+  using instant = std::int64_t;
+  static void begins_round() {}
+  static bool all_processors_idle() { return false; }
+  static bool worth_a_deep_sleep() { return true; }
+  [[nodiscard]] instant clock() const { return t; }
+  [[nodiscard]] bool nobody_polls() const { return unwatched; }
+  [[nodiscard]] instant last_poll() const { return polled_at; }
+  void poll() { ++polls; }
+  [[nodiscard]] instant earliest_timer() const { return timer; }
+  void fire_late_timers(instant now) {
+    EXPECT_EQ(now, t);
+    ++fires;
+  }
+  bool look_at_processors(instant now) {
+    EXPECT_EQ(now, t);
+    loop.stop();
+    return false;
+  }
+
+  const instant t = 1'000'000'000;
+  bool unwatched = false;
+  instant polled_at = 0;
+  instant timer = runq::detail::never;
+  int polls = 0;
+  int fires = 0;
+  runq::monitor_loop<one_round, no_parker, runq::detail::monitor_rhythm> loop{*this};
+};
+
+TEST_F(monitor, S10_it_polls_only_when_no_machine_does_and_nobody_has_for_10_ms) {
+  const auto polls = [](bool unwatched, std::int64_t ago) {
+    one_round round;
+    round.unwatched = unwatched;
+    round.polled_at = round.t - ago;
+    round.loop.run();
+    return round.polls;
+  };
+  EXPECT_EQ(polls(true, 10'000'001), 1);
+  EXPECT_EQ(polls(true, 10'000'000), 0);
+  EXPECT_EQ(polls(true, -1), 0);
+  EXPECT_EQ(polls(false, 1'000'000'000), 0);
+}
+
+TEST_F(monitor, X5_it_fires_timers_that_are_late_by_more_than_1_ms) {
+  const auto fires = [](std::int64_t late) {
+    one_round round;
+    round.timer = round.t - late;
+    round.loop.run();
+    return round.fires;
+  };
+  EXPECT_EQ(fires(1'000'001), 1);
+  EXPECT_EQ(fires(1'000'000), 0);
+  EXPECT_EQ(fires(0), 0);
+  EXPECT_EQ(fires(-1), 0);
 }
 
 // ---- S5: processors of machines in blocking calls -------------------------------------------------------------------

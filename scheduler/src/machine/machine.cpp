@@ -318,7 +318,7 @@ void core::start_machine(processor& p) {
   if (machines_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
   try {
     if (!monitor_.joinable()) {
-      monitor_stops_.store(false, std::memory_order::relaxed);
+      monitoring.restart();
       monitor_ = std::thread([this] { monitor(); });
     }
     machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));

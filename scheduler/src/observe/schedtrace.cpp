@@ -41,7 +41,7 @@ std::string core::trace_line(instant at, bool detail) const {
                      field("idlethreads", idle_machines) + field("runqueue", s.global_queue);
   if (detail)
     return line + field("gcwaiting", 0) + field("nmidlelocked", 0) + field("stopwait", 0) +
-           field("sysmonwait", monitor_sleeps_.load(std::memory_order::relaxed) ? 1 : 0) + "\n" + trace_detail(s);
+           field("sysmonwait", monitoring.sleeps() ? 1 : 0) + "\n" + trace_detail(s);
   line += " [";
   for (std::size_t i = 0; i != s.local_queues.size(); ++i)
     line += (i == 0 ? "" : " ") + std::to_string(s.local_queues[i]);

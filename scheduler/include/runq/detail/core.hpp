@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "runq/detail/fair_time.hpp"
+#include "runq/detail/monitor_rhythm.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/protocol/deadlock.hpp"
+#include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/poll_sleep.hpp"
 
@@ -208,6 +210,18 @@ class core {
   void ring() noexcept { events.ring(); }
   void fire_timers();
 
+  // -- what monitor_loop asks of its host (monitor.cpp) --
+
+  void begins_round() { print_trace(); }
+  [[nodiscard]] static instant clock() noexcept { return now(); }
+  [[nodiscard]] bool all_processors_idle() const noexcept { return parking.idle_processors() >= parking.limit(); }
+  [[nodiscard]] bool worth_a_deep_sleep() const noexcept;
+  [[nodiscard]] bool nobody_polls() const noexcept { return events.in_use() && !sleeping.watched(); }
+  [[nodiscard]] instant last_poll() const noexcept { return events.last_poll.load(std::memory_order::relaxed); }
+  void poll() { (void)events.poll(0); }
+  void fire_late_timers(instant now);
+  [[nodiscard]] bool look_at_processors(instant now);
+
   instant slept_until_ = never;  // in the poller; of the one machine that is there
   poller events;
   poll_sleep<parker, core, policy> sleeping{*this};
@@ -216,6 +230,7 @@ class core {
   alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
   deadlock_question<core, policy> deadlocks{*this};
+  monitor_loop<core, parker, monitor_rhythm, policy> monitoring{*this};
 
  private:
   // -- the machines' loop (machine.cpp) --
@@ -230,13 +245,11 @@ class core {
   };
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   static void watch_slice(watched& seen, processor& p, instant now);
-  void print_trace(instant& next) const;
-  [[nodiscard]] bool nothing_ran(const std::vector<watched>& seen) const noexcept;
-  void sleep_deeply();
+  void print_trace();
   /// A machine has taken a processor: the monitor may not sleep deeply.
-  void wake_monitor() noexcept;
+  void wake_monitor() noexcept { monitoring.wake(); }
   /// A machine has entered a blocking call: the monitor may not be slow.
-  void hurry_monitor() noexcept;
+  void hurry_monitor() noexcept { monitoring.hurry(); }
   [[nodiscard]] work find_work(machine& m);
   [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] bool chain_is_full(processor& p, bool slice_is_over) noexcept;
@@ -308,10 +321,7 @@ class core {
 
   std::thread monitor_;  // started with the first machine; under machines_mutex_
   std::vector<watched> seen_by_monitor_ = std::vector<watched>(max_processors);  // the monitor's
-  parker monitor_parker_;
-  std::atomic<bool> monitor_is_slow_{false};  // naps as long as it ever does
-  std::atomic<bool> monitor_sleeps_{false};   // deeply, because all processors are idle
-  std::atomic<bool> monitor_stops_{false};
+  instant next_trace_ = 0;                                                       // likewise
 
   mutable short_lock stop_waits_mutex_;
   stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_

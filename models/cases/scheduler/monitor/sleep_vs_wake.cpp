@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// The monitor sleeps while machines take processors, enter blocking calls, or stop it. Its naps are over at once, or
+// only by a token: so a wake-up that is lost is a deadlock.
+#include <cstdint>
+
+#include "futex.hpp"
+#include "runq/protocol/handoff.hpp"
+#include "runq/protocol/monitor.hpp"
+#include "runq/protocol/parker.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+namespace {
+
+// The shipped parker, which says when it goes to sleep for longer than no time at all.
+class noted_parker : public basic_parker<futex, atomics> {
+ public:
+  explicit noted_parker(atomic<int>& naps) : naps_(naps) {}
+  [[nodiscard]] bool park_for(std::int64_t ns) {
+    if (ns != 0) naps_.store(1, std::memory_order::release);
+    return basic_parker::park_for(ns);
+  }
+
+ private:
+  atomic<int>& naps_;
+};
+
+constexpr std::int64_t endless = 1;
+
+// The slowest from the beginning, with naps of no time until a round comes to something; then with one that only a
+// token ends.
+class idle_rhythm {
+ public:
+  [[nodiscard]] std::int64_t next() const { return acted_ ? endless : 0; }
+  void looked(bool did_something) { acted_ |= did_something; }
+  [[nodiscard]] static bool slowest() { return true; }
+
+ private:
+  bool acted_ = false;
+};
+
+// The slowest from the beginning, with endless naps, until a round comes to something; then no longer.
+class slow_rhythm {
+ public:
+  [[nodiscard]] std::int64_t next() const { return acted_ ? 0 : endless; }
+  void looked(bool did_something) { acted_ |= did_something; }
+  [[nodiscard]] bool slowest() const { return !acted_; }
+
+ private:
+  bool acted_ = false;
+};
+
+// One processor, which is idle at first.
+template <class Rhythm>
+struct monitored : scenario {
+  using monitor_type = monitor_loop<monitored, noted_parker, Rhythm, atomics>;
+
+  // -- what monitor_loop asks of its host --
+
+  static void begins_round() {}
+  [[nodiscard]] bool all_processors_idle() const { return in_use.load(std::memory_order::relaxed) == 0; }
+  [[nodiscard]] static bool worth_a_deep_sleep() { return true; }
+  [[nodiscard]] static std::int64_t clock() { return 0; }
+  [[nodiscard]] static bool nobody_polls() { return false; }
+  [[nodiscard]] static std::int64_t last_poll() { return 0; }
+  static void poll() {}
+  [[nodiscard]] static std::int64_t earliest_timer() { return 0; }
+  static void fire_late_timers(std::int64_t) {}
+  [[nodiscard]] bool look_at_processors(std::int64_t) { return look(); }
+
+  virtual bool look() {
+    if (in_use.load(std::memory_order::relaxed) == 0) return false;
+    seen.store(1, std::memory_order::release);
+    return true;
+  }
+  /// As a machine does: the processor is its own under a lock, whose order the monitor does not see.
+  void take_processor() {
+    in_use.store(1, std::memory_order::relaxed);
+    monitor.wake();
+  }
+  void give_up_processor() { in_use.store(0, std::memory_order::relaxed); }
+
+  atomic<int> in_use{0};
+  atomic<int> seen{0};  // by the monitor
+  atomic<int> naps{0};
+  monitor_type monitor{*this, naps};
+};
+
+// Machine: takes the processor, and keeps it until the monitor has seen that; then stops it ‖ monitor.
+struct deep_sleep_vs_wake final : monitored<idle_rhythm> {
+  void thread(unsigned index) override {
+    if (index != 0) return monitor.run();
+    take_processor();
+    await([this] { return seen.load(std::memory_order::acquire) != 0; });
+    monitor.stop();
+  }
+};
+
+// Machine: takes the processor, gives it up, takes it again, and keeps it until the monitor has seen that ‖ monitor.
+struct wake_again final : monitored<idle_rhythm> {
+  void thread(unsigned index) override {
+    if (index != 0) return monitor.run();
+    take_processor();
+    give_up_processor();
+    take_processor();
+    await([this] { return seen.load(std::memory_order::acquire) != 0; });
+    monitor.stop();
+  }
+};
+
+// A thread: stops the monitor ‖ monitor: sleeps deeply, or is about to.
+struct deep_sleep_vs_stop final : monitored<idle_rhythm> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      monitor.stop();
+    } else {
+      monitor.run();
+    }
+  }
+};
+
+// Machine: takes the processor ‖ another thread: stops the monitor ‖ monitor.
+struct wake_vs_stop final : monitored<idle_rhythm> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      take_processor();
+    } else if (index == 1) {
+      monitor.stop();
+    } else {
+      monitor.run();
+    }
+  }
+};
+
+// Machines: enter a blocking call each while the monitor is in its longest nap ‖ monitor: looks at them, and once more
+// after a nap that is short.
+template <unsigned Calls>
+struct hurry final : monitored<slow_rhythm> {
+  hurry() { in_use.store(1, std::memory_order::relaxed); }
+  void thread(unsigned index) override {
+    if (index == Calls) return monitor.run();
+    await([this] { return naps.load(std::memory_order::acquire) != 0; });
+    (void)calls[index].enter();
+    monitor.hurry();
+  }
+  bool look() override {
+    bool some = false;
+    for (const auto& call : calls) some |= handoff<atomics>::blocked(call.peek());
+    require(some, "the monitor was woken and sees no call");
+    if (++looks == 2) monitor.stop();
+    return false;
+  }
+  handoff<atomics> calls[Calls];
+  int looks = 0;  // the monitor's
+};
+
+const bool added[] = {
+    add_case<deep_sleep_vs_wake>({
+        .name = "monitor/deep_sleep_vs_wake",
+        .property = "the monitor does not sleep beside a processor that is in use, and wakes when it is stopped",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"wake_fence_acq_rel", "monitor.wake.fence", std::memory_order::acq_rel},
+                    {"deep_fence_acq_rel", "monitor.deep.fence", std::memory_order::acq_rel}},
+    }),
+    add_case<wake_again>({
+        .name = "monitor/wake_again",
+        .property = "the same for a processor that was given up in between",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<deep_sleep_vs_stop>({
+        .name = "monitor/deep_sleep_vs_stop",
+        .property = "the monitor leaves when it is stopped, also while it is about to sleep deeply",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<wake_vs_stop>({
+        .name = "monitor/wake_vs_stop",
+        .property = "it is woken and stopped at once, and leaves",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<hurry<1>>({
+        .name = "monitor/hurry",
+        .property = "a blocking call ends the longest nap of the monitor, which then takes short ones",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<hurry<2>>({
+        .name = "monitor/hurry_by_two",
+        .property = "two blocking calls at once: one of them ends the longest nap",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

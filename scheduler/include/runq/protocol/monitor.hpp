@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// monitor: the rounds of a thread without a processor, which looks after what nobody else may have time for: how long
+// it sleeps between them, who wakes it, and when it polls and fires timers in the machines' place.
+//
+// Source: sysmon of Go's scheduler (runtime/proc.go). Models: models/cases/scheduler/monitor/.
+//
+// It naps. Once its naps are as long as they get, a blocking call hurries it; and while all processors are idle it
+// sleeps deeply, without end. Whoever takes a processor then wakes it: both sides of a Dekker handshake, as in
+// park.hpp: take the processor, fence, read `sleeps_` ‖ raise `sleeps_`, fence, look at the processors.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// `Parker` is a basic_parker. `Rhythm` says how long to nap: next() in ns, looked(did_something) after a round, and
+/// whether naps are as long as they get: slowest(). `Host` is the scheduler around it; the monitor's thread calls
+///   void begins_round()             after a nap
+///   bool all_processors_idle()      no machine holds a processor; a relaxed look is enough
+///   bool worth_a_deep_sleep()       as far as else is known
+///   instant clock()                 ns of a clock that does not jump
+///   bool nobody_polls()             there are descriptors, and no machine waits for them
+///   instant last_poll()             when somebody last looked for events
+///   void poll()                     looks for events, without waiting
+///   instant earliest_timer()        when the first timer of all is due, or later than any now()
+///   void fire_late_timers(instant)  fires what is due then
+///   bool look_at_processors(instant)   what runs too long, and who is in a blocking call; whether there was one to act
+///   on
+template <class Host, class Parker, class Rhythm, class Atomics = std_atomics>
+class monitor_loop {
+ public:
+  using instant = std::int64_t;
+
+  /// The monitor polls when nobody has for so long: 10 ms, as in Go.
+  static constexpr instant poll_period = 10'000'000;
+  /// It fires timers that are late by so much: 1 ms. Machines are more prompt, unless all of them are busy.
+  static constexpr instant lateness = 1'000'000;
+
+  template <class... Arguments>
+  explicit monitor_loop(Host& host, Arguments&&... for_parker) noexcept
+      : host_(host), parker_(std::forward<Arguments>(for_parker)...), slow_(false), sleeps_(false), stops_(false) {}
+  monitor_loop(const monitor_loop&) = delete;
+  monitor_loop& operator=(const monitor_loop&) = delete;
+
+  /// Rounds until stop(). The monitor's thread.
+  void run() {
+    Rhythm rhythm;
+    bool slow = false;
+    while (!stops()) {
+      const instant nap = rhythm.next();
+      if (rhythm.slowest() != slow) {
+        slow = rhythm.slowest();
+        // [monitor.slow.set] relaxed: see hurry().
+        slow_.store(slow, std::memory_order::relaxed);
+      }
+      (void)parker_.park_for(nap);
+      host_.begins_round();
+      if (slow && host_.all_processors_idle() && host_.worth_a_deep_sleep()) sleep_deeply();
+      const instant t = host_.clock();
+      poll(t);
+      fire_timers(t);
+      const bool hurried = slow && !is_slow();
+      const bool acted = host_.look_at_processors(t);
+      rhythm.looked(hurried || acted);
+    }
+  }
+
+  /// A machine has entered a blocking call: the monitor naps no longer than it does at first. That machine.
+  void hurry() noexcept {
+    // One machine is enough to wake it. Not ordered with [monitor.slow.set]: at worst the monitor sees this call a nap
+    // later.
+    if (!is_slow()) return;
+    // [monitor.hurry] relaxed: as above.
+    if (slow_.exchange(false, std::memory_order::relaxed)) parker_.unpark();
+  }
+
+  /// A machine has taken a processor: the monitor does not sleep deeply. That machine.
+  void wake() noexcept {
+    // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps beside a processor that
+    // is in use. And with [park.rest.fence], for the machine that has just got this processor: weaker: a machine that
+    // goes to sleep may not know of a new processor, does not look() there, and a task that is made next on it without
+    // a fence is left beside the sleeper (park/next_on_a_new_processor).
+    Atomics::fence(std::memory_order::seq_cst);
+    // [monitor.wake.sleeps] relaxed: ordered by the fence.
+    if (sleeps_.load(std::memory_order::relaxed)) parker_.unpark();
+  }
+
+  /// run() returns. Any thread; not twice for one run().
+  void stop() noexcept {
+    // [monitor.stop] relaxed: ordered by the token, which the monitor takes after it.
+    stops_.store(true, std::memory_order::relaxed);
+    parker_.unpark();
+  }
+  /// Before run() is called again: stop() no longer holds. With no monitor.
+  void restart() noexcept {
+    // [monitor.restart] relaxed: the thread that calls run() is started after it.
+    stops_.store(false, std::memory_order::relaxed);
+  }
+
+  /// Whether it sleeps deeply, for statistics. Any thread.
+  [[nodiscard]] bool sleeps() const noexcept {
+    // [monitor.sleeps.read] relaxed: a guess.
+    return sleeps_.load(std::memory_order::relaxed);
+  }
+
+ private:
+  [[nodiscard]] bool stops() const noexcept {
+    // [monitor.stops] relaxed: [monitor.stop].
+    return stops_.load(std::memory_order::relaxed);
+  }
+  [[nodiscard]] bool is_slow() const noexcept {
+    // [monitor.slow] relaxed: see hurry().
+    return slow_.load(std::memory_order::relaxed);
+  }
+
+  void sleep_deeply() {
+    // [monitor.deep.set] relaxed: ordered by the fence.
+    sleeps_.store(true, std::memory_order::relaxed);
+    // [monitor.deep.fence] seq_cst: pairs with [monitor.wake.fence]: either this sees a processor in use, or its
+    // machine sees that the monitor sleeps; weaker: neither does.
+    Atomics::fence(std::memory_order::seq_cst);
+    // The token of stop() may have ended the nap before.
+    if (host_.all_processors_idle() && !stops()) parker_.park();
+    // [monitor.deep.clear] relaxed: who still sees it leaves a token too many, which ends a nap.
+    sleeps_.store(false, std::memory_order::relaxed);
+  }
+
+  void poll(instant t) {
+    if (host_.nobody_polls() && t - host_.last_poll() > poll_period) host_.poll();
+  }
+  void fire_timers(instant t) {
+    if (host_.earliest_timer() < t - lateness) host_.fire_late_timers(t);
+  }
+
+  Host& host_;
+  Parker parker_;
+  typename Atomics::template atomic<bool> slow_;    // naps as long as it ever does
+  typename Atomics::template atomic<bool> sleeps_;  // deeply, because all processors are idle
+  typename Atomics::template atomic<bool> stops_;
+};
+
+}  // namespace runq
