@@ -60,11 +60,14 @@ template <std::size_t Initial, class Atomics = std_atomics>
   return c;
 }
 
-inline std::vector<candidate> chase_lev_candidates() {
+/// What the suites run on. Templates, so that who does not call them does not compile them either.
+template <class = void>
+std::vector<candidate> chase_lev_candidates() {
   return {chase_lev_candidate<2>(), chase_lev_candidate<8>(), chase_lev_candidate<256>()};
 }
 /// The same header with forced delays, for real threads.
-inline std::vector<candidate> chase_lev_candidates_on_threads() {
+template <class = void>
+std::vector<candidate> chase_lev_candidates_on_threads() {
   return {chase_lev_candidate<2, chaos_atomics>(), chase_lev_candidate<64, chaos_atomics>()};
 }
 

@@ -126,8 +126,13 @@ template <class Atomics>
   return c;
 }
 
-inline std::vector<candidate> inject_candidates() { return {inject_candidate<std_atomics>("runq::std_atomics")}; }
-inline std::vector<candidate> inject_candidates_on_threads() {
+/// What the suites run on. Templates, so that who does not call them does not compile them either.
+template <class = void>
+std::vector<candidate> inject_candidates() {
+  return {inject_candidate<std_atomics>("runq::std_atomics")};
+}
+template <class = void>
+std::vector<candidate> inject_candidates_on_threads() {
   return {inject_candidate<chaos_atomics>("runq::props::chaos_atomics")};
 }
 

@@ -158,12 +158,15 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics>
   return c;
 }
 
-inline std::vector<candidate> local_queue_candidates() {
+/// What the suites run on. Templates, so that who does not call them does not compile them either.
+template <class = void>
+std::vector<candidate> local_queue_candidates() {
   return {local_queue_candidate<2, std::uint8_t>(),    local_queue_candidate<4, std::uint8_t>(),
           local_queue_candidate<128, std::uint8_t>(),  local_queue_candidate<2, std::uint32_t>(),
           local_queue_candidate<256, std::uint16_t>(), local_queue_candidate<256, std::uint64_t>()};
 }
-inline std::vector<candidate> local_queue_candidates_on_threads() {
+template <class = void>
+std::vector<candidate> local_queue_candidates_on_threads() {
   return {local_queue_candidate<2, std::uint8_t, chaos_atomics>(),
           local_queue_candidate<4, std::uint8_t, chaos_atomics>(),
           local_queue_candidate<4, std::uint64_t, chaos_atomics>()};

@@ -86,14 +86,17 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics>
   return c;
 }
 
-inline std::vector<candidate> ring_candidates() {
+/// What the suites run on. Templates, so that who does not call them does not compile them either.
+template <class = void>
+std::vector<candidate> ring_candidates() {
   return {ring_candidate<2, std::uint8_t>(),    ring_candidate<4, std::uint8_t>(),
           ring_candidate<128, std::uint8_t>(),  ring_candidate<4, std::uint16_t>(),
           ring_candidate<256, std::uint16_t>(), ring_candidate<2, std::uint32_t>(),
           ring_candidate<256, std::uint64_t>()};
 }
 /// The same header with forced delays, for real threads.
-inline std::vector<candidate> ring_candidates_on_threads() {
+template <class = void>
+std::vector<candidate> ring_candidates_on_threads() {
   return {ring_candidate<2, std::uint8_t, chaos_atomics>(), ring_candidate<4, std::uint8_t, chaos_atomics>(),
           ring_candidate<4, std::uint64_t, chaos_atomics>()};
 }

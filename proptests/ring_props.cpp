@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The laws of runq::ring.
-#include "fifo_laws.hpp"
 #include "ring_candidate.hpp"
+#include "suites.hpp"
 
 int main(int argc, char** argv) {
-  runq::props::suite s("ring");
-  s.add(runq::props::fifo_laws(runq::props::ring_candidates()));
-  s.add(runq::props::fifo_thread_laws(runq::props::ring_candidates_on_threads()));
-  return s.run(argc, argv);
+  using namespace runq::props;
+  return run_ring_laws(argc, argv, ring_candidates(), ring_candidates_on_threads());
 }

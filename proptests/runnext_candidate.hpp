@@ -80,10 +80,13 @@ template <class Slot>
   return c;
 }
 
-inline std::vector<candidate> runnext_candidates() {
+/// What the suites run on. Templates, so that who does not call them does not compile them either.
+template <class = void>
+std::vector<candidate> runnext_candidates() {
   return {slot_candidate<basic_runnext<value>>("runq::basic_runnext<std::uint32_t>")};
 }
-inline std::vector<candidate> runnext_candidates_on_threads() {
+template <class = void>
+std::vector<candidate> runnext_candidates_on_threads() {
   return {slot_candidate<basic_runnext<value, chaos_atomics>>(
       "runq::basic_runnext<std::uint32_t, runq::props::chaos_atomics>")};
 }

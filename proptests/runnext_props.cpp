@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The laws of runq::runnext.
 #include "runnext_candidate.hpp"
-#include "runnext_laws.hpp"
+#include "suites.hpp"
 
 int main(int argc, char** argv) {
-  runq::props::suite s("runnext");
-  s.add(runq::props::slot_laws(runq::props::runnext_candidates()));
-  s.add(runq::props::slot_thread_laws(runq::props::runnext_candidates_on_threads()));
-  return s.run(argc, argv);
+  using namespace runq::props;
+  return run_runnext_laws(argc, argv, runnext_candidates(), runnext_candidates_on_threads());
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Applies one source mutant to a copy of a header.
 
-usage: apply_mutant.py MUTANT_FILE HEADERS_DIR OUTPUT_DIR
+usage: apply_mutant.py [--must-apply] MUTANT_FILE HEADERS_DIR OUTPUT_DIR
 
-A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`) and which
-cases must notice (`killed by: ring/reuse`), then gives one or more changes:
+A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`) and who
+must notice: cases of the models (`killed by: ring/wrap_around`), laws of the property suites
+(`breaks: ring/pop_takes_the_oldest`), or both. Then it gives one or more changes:
 
     --- old
     text that stands exactly once in the header
@@ -13,7 +14,7 @@ cases must notice (`killed by: ring/reuse`), then gives one or more changes:
     what replaces it
 
 Writes OUTPUT_DIR/<header> and OUTPUT_DIR/status: "applied", or why not. A mutant that does not apply leaves the header
-unchanged, so that the rest of the build goes on; the runner reports it.
+unchanged, so that the rest of the build goes on and the runner reports it; with --must-apply the command fails.
 """
 import pathlib
 import sys
@@ -45,7 +46,9 @@ def mutate(source, changes):
 
 
 def main():
-    mutant, headers, output = (pathlib.Path(a) for a in sys.argv[1:])
+    words = sys.argv[1:]
+    must_apply = words[:1] == ["--must-apply"]
+    mutant, headers, output = (pathlib.Path(a) for a in words[must_apply:])
     fields, changes = parse(mutant.read_text())
     source = (headers / fields["file"]).read_text()
     mutated, status = mutate(source, changes)
@@ -53,6 +56,9 @@ def main():
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(source if mutated is None else mutated)
     (output / "status").write_text(status)
+    if must_apply and mutated is None:
+        sys.exit(f"{mutant} does not apply to {fields['file']}: {status}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -42,22 +42,25 @@ if(NOT Python3_Interpreter_FOUND)
   message(WARNING "runqkit: Python 3 was not found; the seeded bugs of the fuzz targets are left out")
   return()
 endif()
-set(script "${here}/../mutants/mutants.py")
+set(cases "${PROJECT_SOURCE_DIR}/models/cases/queues")
+set(script "${PROJECT_SOURCE_DIR}/models/verify/apply_mutant.py")
 set(headers "${PROJECT_SOURCE_DIR}/deque/include")
 foreach(
   id
   ring.room_trusts_an_old_head
   runnext.steal_gives_up_at_the_second_pause
   inject.take_batch_ignores_max
-  local_queue.overflow_puts_the_new_one_first
+  local_queue.new_task_first
   chase_lev.growth_forgets_the_oldest)
+  string(REPLACE "." "/mutants/" file ${id})
+  set(file "${cases}/${file}.mutant")
   string(REGEX REPLACE "[.].*" "" stem ${id})
   set(out "${CMAKE_CURRENT_BINARY_DIR}/mutants/${id}")
   set(header "${out}/runq/${stem}.hpp")
   add_custom_command(
     OUTPUT "${header}"
-    COMMAND "${Python3_EXECUTABLE}" "${script}" patch ${id} "${headers}" "${out}"
-    DEPENDS "${script}" "${headers}/runq/${stem}.hpp"
+    COMMAND "${Python3_EXECUTABLE}" "${script}" --must-apply "${file}" "${headers}" "${out}"
+    DEPENDS "${file}" "${script}" "${headers}/runq/${stem}.hpp"
     VERBATIM)
   set(name fuzz_mutant_${id})
   runq_fuzz_program(${name} "${here}/${stem}_fuzz.cpp" "${header}")

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The laws of runq::inject on whatever header the include path finds first.
+// The laws of runq::inject on whatever header the include path finds first. This is compiled once for
+// each bug, so there is one instantiation only.
 #include "inject_candidate.hpp"
 #include "suites.hpp"
 
 int main(int argc, char** argv) {
   using namespace runq::props;
-  return run_inject_laws(argc, argv, inject_candidates(), inject_candidates_on_threads(), chain_disagrees);
+#if RUNQ_MUTANT_ON_THREADS
+  return run_inject_laws(argc, argv, {}, inject_candidates_on_threads(), {});
+#else
+  return run_inject_laws(argc, argv, inject_candidates(), {}, chain_disagrees);
+#endif
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The laws, compiled once: a mutant's program contains nothing but the changed queue.
+// The programs of the suites without their queues: the laws are compiled once, for the queues that ship and for all
+// mutants of them. The laws about one thread run on `alone`, those about real threads on `threads`. Either may be
+// empty.
 #pragma once
 
 #include <cstdint>

@@ -10,41 +10,41 @@ namespace runq::props {
 
 int run_ring_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads) {
   suite s("ring");
-  s.add(fifo_laws(alone));
-  s.add(fifo_thread_laws(threads));
+  if (!alone.empty()) s.add(fifo_laws(alone));
+  if (!threads.empty()) s.add(fifo_thread_laws(threads));
   return s.run(argc, argv);
 }
 
 int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alone,
                        const std::vector<candidate>& threads) {
   suite s("chase_lev");
-  s.add(fifo_laws(alone));
-  s.add(fifo_thread_laws(threads));
+  if (!alone.empty()) s.add(fifo_laws(alone));
+  if (!threads.empty()) s.add(fifo_thread_laws(threads));
   return s.run(argc, argv);
 }
 
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone,
                      const std::vector<candidate>& threads) {
   suite s("runnext");
-  s.add(slot_laws(alone));
-  s.add(slot_thread_laws(threads));
+  if (!alone.empty()) s.add(slot_laws(alone));
+  if (!threads.empty()) s.add(slot_thread_laws(threads));
   return s.run(argc, argv);
 }
 
 int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads,
                     const std::function<std::string(const std::vector<std::uint8_t>&)>& chain_disagrees) {
   suite s("inject");
-  s.add(shared_laws(alone));
-  s.add(chain_law(chain_disagrees));
-  s.add(shared_thread_laws(threads));
+  if (!alone.empty()) s.add(shared_laws(alone));
+  if (chain_disagrees) s.add(chain_law(chain_disagrees));
+  if (!threads.empty()) s.add(shared_thread_laws(threads));
   return s.run(argc, argv);
 }
 
 int run_local_queue_laws(int argc, char** argv, const std::vector<candidate>& alone,
                          const std::vector<candidate>& threads) {
   suite s("local_queue");
-  s.add(processor_laws(alone));
-  s.add(processor_thread_laws(threads));
+  if (!alone.empty()) s.add(processor_laws(alone));
+  if (!threads.empty()) s.add(processor_thread_laws(threads));
   return s.run(argc, argv);
 }
 
