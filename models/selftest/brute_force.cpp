@@ -65,7 +65,7 @@ relation pairs(unsigned n, Predicate&& holds) {
   return r;
 }
 
-enum class type : unsigned char { initial, read, write, fence };
+enum class type : unsigned char { initial, read, write, fence, plain };
 
 struct event {
   type is{};
@@ -77,7 +77,9 @@ struct event {
   bool second = false;       ///< write: is such a write part
 };
 
-constexpr unsigned no_variable = max_variables;
+constexpr unsigned lock_variable = max_variables;  // the mutex: an atomic, 1 while it is held
+constexpr unsigned locations = max_variables + 1;
+constexpr unsigned no_variable = locations;
 
 /// What the program's branches are assumed to do: whether each guarded instruction runs and each compare-exchange
 /// succeeds, in program order. Checked against the values afterwards.
@@ -85,13 +87,13 @@ using branches = std::uint32_t;
 
 class enumerator {
  public:
-  enumerator(const program& p, std::uint64_t budget, bool cycles) : program_(p), budget_(budget), cycles_(cycles) {}
+  enumerator(const program& p, std::uint64_t budget, bool cycles, unsigned spurious)
+      : program_(p), budget_(budget), cycles_(cycles), spurious_(spurious) {}
 
   std::optional<enumeration> run() {
     unsigned decisions = 0;
     for (const thread_code& code : program_) {
-      for (const instruction& i : code)
-        decisions += (i.guarded ? 1U : 0U) + (i.what == action::compare_exchange ? 1U : 0U);
+      for (const instruction& i : code) decisions += (i.guarded ? 1U : 0U) + (compares(i.what) ? 1U : 0U);
     }
     for (branches b = 0; b != 1U << decisions; ++b) {
       if (!build(b)) continue;
@@ -109,14 +111,14 @@ class enumerator {
     events_.clear();
     reads_.clear();
     assumed_ = b;
-    for (unsigned v = 0; v != max_variables; ++v) events_.push_back({.is = type::initial, .variable = v});
+    for (unsigned v = 0; v != locations; ++v) events_.push_back({.is = type::initial, .variable = v});
     for (unsigned t = 0; t != program_.size(); ++t) {
       for (const instruction& i : program_[t]) {
         const bool runs = !i.guarded || take(b);
-        const bool succeeds = i.what != action::compare_exchange || take(b);
+        const bool succeeds = !compares(i.what) || take(b);
         if (runs) {
           add_events(static_cast<int>(t), i, succeeds);
-        } else if (i.what == action::compare_exchange && succeeds) {
+        } else if (compares(i.what) && succeeds) {
           return false;
         }
       }
@@ -133,14 +135,25 @@ class enumerator {
   }
 
   void add_events(int t, const instruction& i, bool succeeds) {
-    const event e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
+    event e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
+    if (is_plain(i.what)) {
+      e.is = type::plain;
+      e.variable = no_variable;
+      events_.push_back(e);
+      return;
+    }
+    if (i.what == action::lock || i.what == action::unlock) {
+      e.variable = lock_variable;
+      e.order = i.what == action::lock ? std::memory_order::acquire : std::memory_order::release;
+    }
+    const bool only_writes = i.what == action::store || i.what == action::unlock;
     if (i.what == action::fence) {
       events_.push_back(e);
       events_.back().is = type::fence;
       events_.back().variable = no_variable;
       return;
     }
-    if (i.what != action::store) {
+    if (!only_writes) {
       reads_.push_back(static_cast<unsigned>(events_.size()));
       events_.push_back(e);
       events_.back().is = type::read;
@@ -150,7 +163,7 @@ class enumerator {
     if (i.what == action::load || !succeeds) return;
     events_.push_back(e);
     events_.back().is = type::write;
-    events_.back().second = i.what != action::store;
+    events_.back().second = !only_writes;
   }
 
   void choose_source(unsigned nth_read) {
@@ -176,7 +189,7 @@ class enumerator {
     derive_hb();
     if (!irreflexive(hb_)) return;
     mo_ = relation{};
-    for (unsigned v = 0; v != max_variables; ++v) mo_of_[v] = writes_to(v);
+    for (unsigned v = 0; v != locations; ++v) mo_of_[v] = writes_to(v);
     permute(0);
   }
 
@@ -190,7 +203,7 @@ class enumerator {
 
   void permute(unsigned v) {
     if (budget_ == 0) return;
-    if (v == max_variables) {
+    if (v == locations) {
       judge_graph();
       return;
     }
@@ -225,6 +238,10 @@ class enumerator {
     }
     known[e] = true;
     if (x.is != type::write) return;
+    if (x.variable == lock_variable) {
+      value_[e] = x.second ? 1 : 0;
+      return;
+    }
     // The operand's last-read value is that before the instruction; an addition also needs its own read.
     const unsigned own_read = e - 1;
     const int last = last_read(x.second ? own_read : e);
@@ -243,24 +260,28 @@ class enumerator {
   [[nodiscard]] int last_read(unsigned e) const {
     for (unsigned b = e; b-- != 0;) {
       if (events_[b].thread != events_[e].thread) return -1;
-      if (events_[b].is == type::read) return static_cast<int>(b);
+      if (events_[b].is == type::read && events_[b].variable != lock_variable) return static_cast<int>(b);
     }
     return -1;
   }
 
   [[nodiscard]] bool branches_agree() const {
     branches b = assumed_;
-    unsigned e = max_variables;
+    unsigned e = locations;
+    unsigned spurious = 0;
     for (const thread_code& code : program_) {
       unsigned last = 0;
       for (const instruction& i : code) {
         const bool runs = !i.guarded || take(b);
-        const bool succeeds = i.what != action::compare_exchange || take(b);
+        const bool succeeds = !compares(i.what) || take(b);
         if (i.guarded && runs != (last % 2 == 1)) return false;
         if (!runs) continue;
-        if (events_[e].is == type::read) last = value_[e];
-        if (i.what == action::compare_exchange && succeeds != (last == i.expected)) return false;
-        e += i.what == action::load || i.what == action::store || i.what == action::fence || !succeeds ? 1 : 2;
+        if (i.what == action::lock && value_[e] != 0) return false;  // who waits does so in another graph
+        if (events_[e].is == type::read && i.what != action::lock) last = value_[e];
+        if (compares(i.what) && succeeds != (last == i.expected)) {
+          if (i.what != action::weak_exchange || succeeds || ++spurious > spurious_) return false;
+        }
+        e += events_[e].writes_next ? 2 : 1;
       }
     }
     return true;
@@ -295,8 +316,10 @@ class enumerator {
     const relation write = identity([&](unsigned e) { return events_[e].is == type::write; });
     const relation read = identity([&](unsigned e) { return events_[e].is == type::read; });
     const relation fence = identity([&](unsigned e) { return is_fence(e); });
-    const relation release = identity([&](unsigned e) { return is_release(e) && events_[e].is != type::read; });
-    const relation acquire = identity([&](unsigned e) { return is_acquire(e) && events_[e].is != type::write; });
+    const relation release = identity(
+        [&](unsigned e) { return is_release(e) && events_[e].is != type::read && events_[e].is != type::plain; });
+    const relation acquire = identity(
+        [&](unsigned e) { return is_acquire(e) && events_[e].is != type::write && events_[e].is != type::plain; });
     const relation sequence = write * optional(transitive(rf_ * rmw_));
     const relation sw = release * optional(fence * po_) * sequence * rf_ * read * optional(po_ * fence) * acquire;
     const relation first = pairs(count_, [&](unsigned a, unsigned b) {
@@ -323,11 +346,30 @@ class enumerator {
     if (!acyclic(psc(fr, eco))) return;
     ++result_.graphs;
     result_.outcomes.insert(outcome());
+    judge_memory();
+  }
+
+  /// Every pair of accesses to the same plain variable, one of which writes or frees it.
+  void judge_memory() {
+    const auto frees = [&](unsigned e) { return events_[e].code->what == action::release; };
+    for (unsigned a = 0; a != count_; ++a) {
+      if (events_[a].is != type::plain || events_[a].code->what == action::plain_read) continue;
+      for (unsigned b = 0; b != count_; ++b) {
+        if (b == a || events_[b].is != type::plain || events_[b].code->variable != events_[a].code->variable) continue;
+        if (frees(a) && frees(b)) {
+          result_.failures.insert(failure::double_free);
+        } else if (frees(a)) {
+          if (!hb_.has(b, a)) result_.failures.insert(failure::use_after_free);
+        } else if (!frees(b) && !hb_.has(a, b) && !hb_.has(b, a)) {
+          result_.failures.insert(failure::data_race);
+        }
+      }
+    }
   }
 
   void derive_mo() {
     mo_ = relation{};
-    for (unsigned v = 0; v != max_variables; ++v) {
+    for (unsigned v = 0; v != locations; ++v) {
       for (unsigned i = 0; i != mo_of_[v].size(); ++i) {
         mo_.add(v, mo_of_[v][i]);  // event v is the initial write of variable v
         for (unsigned j = i + 1; j != mo_of_[v].size(); ++j) mo_.add(mo_of_[v][i], mo_of_[v][j]);
@@ -352,7 +394,10 @@ class enumerator {
 
   [[nodiscard]] std::string outcome() const {
     std::string text;
-    for (const unsigned r : reads_) text += std::to_string(events_[r].thread) + ":" + std::to_string(value_[r]) + " ";
+    for (const unsigned r : reads_) {
+      if (events_[r].variable == lock_variable) continue;
+      text += std::to_string(events_[r].thread) + ":" + std::to_string(value_[r]) + " ";
+    }
     for (unsigned v = 0; v != max_variables; ++v) {
       text += std::to_string(value_[mo_of_[v].empty() ? v : mo_of_[v].back()]) + ";";
     }
@@ -362,6 +407,7 @@ class enumerator {
   const program& program_;
   std::uint64_t budget_;
   bool cycles_;
+  unsigned spurious_;
   enumeration result_;
 
   branches assumed_ = 0;
@@ -370,14 +416,14 @@ class enumerator {
   unsigned count_ = 0;
   std::vector<unsigned> source_;
   std::vector<unsigned> value_;
-  std::array<std::vector<unsigned>, max_variables> mo_of_;
+  std::array<std::vector<unsigned>, locations> mo_of_;
   relation po_, rf_, rmw_, hb_, mo_;
 };
 
 }  // namespace
 
-std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles) {
-  return enumerator(p, budget, cycles).run();
+std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles, unsigned spurious) {
+  return enumerator(p, budget, cycles, spurious).run();
 }
 
 }  // namespace runq::model::selftest

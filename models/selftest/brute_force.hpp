@@ -9,6 +9,7 @@
 #include <string>
 
 #include "program.hpp"
+#include "verdict.hpp"
 
 namespace runq::model::selftest {
 
@@ -16,10 +17,14 @@ struct enumeration {
   std::uint64_t graphs = 0;
   /// Per thread the values read, in order, then the last value of each variable.
   std::set<std::string> outcomes;
+  /// What is wrong in some graph: data race, use after free, double free.
+  std::set<failure> failures;
 };
 
 /// With `cycles`, po ∪ rf may have cycles, as C++20 has it, except that a value must come from somewhere.
+/// At most `spurious` weak compare-exchanges of a graph fail although they could succeed.
 /// nothing: the program has more than `budget` candidates.
-[[nodiscard]] std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles = false);
+[[nodiscard]] std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles = false,
+                                                   unsigned spurious = 0);
 
 }  // namespace runq::model::selftest

@@ -4,6 +4,7 @@
 #include "exact.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -386,6 +387,49 @@ TEST(waiting, is_judged_by_what_the_waiting_thread_has_seen) {
   expect_pass(search<parker_pair>(2));
 }
 
+// Who waits for two variables reads both again when either changes.
+template <bool BothAreSet>
+struct await_two final : scenario {
+  atomic<int> x{0};
+  atomic<int> y{0};
+  cell<int> d{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      d.set(1);
+      x.store(1, rel);
+    } else if (index == 1) {
+      y.store(BothAreSet ? 1 : 2, rlx);
+    } else {
+      await([this] { return x.load(acq) + y.load(rlx) == 2; });
+      require(d.get() == 1, "the sum came before the data");
+    }
+  }
+};
+// One that may be changed by the waiting thread's own partner after the other was seen.
+struct await_either final : scenario {
+  atomic<int> x{0};
+  atomic<int> y{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      y.store(1, rlx);
+    } else {
+      await([this] { return x.load(rlx) == 1 || y.load(rlx) == 1; });
+    }
+  }
+};
+
+TEST(waiting, for_several_variables_is_woken_by_each_and_judged_by_all) {
+  const search_result both = search<await_two<true>>(3);
+  expect_pass(both);
+  EXPECT_EQ(both.executions, 1U);
+  EXPECT_NE(both.blocked, 0U);
+  EXPECT_EQ(search<await_two<false>>(3).what, failure::deadlock);
+  const search_result either = search<await_either>(2);
+  expect_pass(either);
+  EXPECT_EQ(either.executions, 1U);
+  EXPECT_EQ(either.blocked, 1U);
+}
+
 TEST(mutexes, exclude_and_deadlock) {
   EXPECT_EQ(search<crossed_locks>(2).what, failure::deadlock);
   EXPECT_EQ(search<foreign_unlock>(2).what, failure::misuse);
@@ -437,6 +481,18 @@ struct plain_race final : scenario {
   cell<int> d{0};
   void thread(unsigned) override { d.set(d.get() + 1); }
 };
+// The reader comes first in program order of the threads, or the writer.
+template <unsigned Reader>
+struct read_write_race final : scenario {
+  cell<int> d{0};
+  void thread(unsigned index) override {
+    if (index == Reader) {
+      static_cast<void>(d.get());
+    } else {
+      d.set(1);
+    }
+  }
+};
 struct unwritten_atomic final : scenario {
   atomic<int> x;
   void thread(unsigned index) override {
@@ -456,6 +512,8 @@ TEST(plain_memory, is_checked) {
   const search_result race = search<plain_race>(2);
   EXPECT_EQ(race.what, failure::data_race);
   EXPECT_EQ(race.trace.back().kind, event_kind::failure);
+  EXPECT_EQ(search<read_write_race<0>>(2).what, failure::data_race);
+  EXPECT_EQ(search<read_write_race<1>>(2).what, failure::data_race);
   EXPECT_EQ(search<unwritten_atomic>(2).what, failure::uninitialised_read);
   EXPECT_EQ(search<unwritten_cell>(1).what, failure::uninitialised_read);
 }
@@ -547,6 +605,80 @@ TEST(brute_force, agrees_on_random_programs) {
   }
 }
 
+void expect_agreement(const selftest::program& p, const selftest::enumeration& expected, exact_options options = {}) {
+  selftest::current_program = &p;
+  selftest::program_outcomes.clear();
+  const search_result r = search<selftest::program_scenario>(static_cast<unsigned>(p.size()), options);
+  expect_pass(r);
+  ASSERT_EQ(r.executions, expected.graphs) << selftest::to_text(p);
+  ASSERT_EQ(selftest::program_outcomes, expected.outcomes) << selftest::to_text(p);
+}
+
+TEST(brute_force, agrees_on_fences_around_relaxed_accesses_of_four_threads) {
+  constexpr std::uint64_t budget = 1'500;
+  std::mt19937 random(4);
+  unsigned ordered = 0;  // programs in which the fences forbid something
+  for (unsigned compared = 0; compared != 500;) {
+    selftest::program p = selftest::random_fenced_program(random);
+    const auto expected = selftest::enumerate(p, budget);
+    if (!expected) continue;
+    ++compared;
+    ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *expected));
+    for (auto& code : p) std::erase_if(code, [](const auto& i) { return i.what == selftest::action::fence; });
+    if (const auto without = selftest::enumerate(p, budget); without && without->graphs != expected->graphs) ++ordered;
+  }
+  EXPECT_GE(ordered, 25U);
+}
+
+TEST(brute_force, agrees_on_spurious_failures_of_weak_exchanges) {
+  constexpr std::uint64_t budget = 1'000;
+  std::mt19937 random(5);
+  unsigned more_with_two = 0;
+  for (unsigned compared = 0; compared != 400;) {
+    const selftest::program p = selftest::random_program(random, 7, selftest::flavour::weak_exchanges);
+    const auto none = selftest::enumerate(p, budget);
+    const auto one = selftest::enumerate(p, budget, false, 1);
+    const auto two = selftest::enumerate(p, budget, false, 2);
+    if (!none || !one || !two) continue;
+    ++compared;
+    ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *none));
+    ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *one, {.spurious_failures = 1}));
+    ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *two, {.spurious_failures = 2}));
+    if (two->graphs > one->graphs && one->graphs > none->graphs) ++more_with_two;
+  }
+  EXPECT_GE(more_with_two, 20U);
+}
+
+// A mutex, plain memory and its release: as many graphs as there are, or one of the failures that there are.
+TEST(brute_force, agrees_on_mutexes_plain_memory_and_its_release) {
+  constexpr std::uint64_t budget = 2'000;
+  std::mt19937 random(6);
+  std::map<failure, unsigned> failed;
+  unsigned locked = 0;
+  for (unsigned compared = 0; compared != 2'000;) {
+    const selftest::program p = selftest::random_program(random, 5, selftest::flavour::memory);
+    const auto expected = selftest::enumerate(p, budget);
+    if (!expected) continue;
+    ++compared;
+    if (expected->failures.empty()) {
+      ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *expected));
+      const auto locks = [](const auto& code) {
+        return std::any_of(code.begin(), code.end(), [](const auto& i) { return i.what == selftest::action::lock; });
+      };
+      locked += std::count_if(p.begin(), p.end(), locks) > 1 ? 1U : 0U;
+      continue;
+    }
+    selftest::current_program = &p;
+    const search_result r = search<selftest::program_scenario>(static_cast<unsigned>(p.size()));
+    ASSERT_TRUE(expected->failures.contains(r.what)) << static_cast<int>(r.what) << "\n" << selftest::to_text(p);
+    ++failed[r.what];
+  }
+  EXPECT_GE(locked, 30U);
+  EXPECT_GE(failed[failure::data_race], 30U);
+  EXPECT_GE(failed[failure::use_after_free], 30U);
+  EXPECT_GE(failed[failure::double_free], 10U);
+}
+
 // Load buffering: every graph of RC11 is still there, and what is new is allowed by C++20's axioms with po ∪ rf cycles.
 TEST(brute_force, contains_every_outcome_with_a_delayed_read) {
   constexpr unsigned programs = 3'000;
@@ -598,6 +730,51 @@ TEST(load_buffering, shows_the_outcome_that_rc11_hides) {
       EXPECT_EQ(std::count(seen.begin(), seen.end(), shape.absent), 0) << shape.name;
     }
   }
+}
+
+// Load buffering, with something between a thread's read and its write that keeps them in order.
+enum class kept_by : unsigned char { nothing, fence, release_store, acquire_load };
+struct keeping {
+  kept_by first = kept_by::nothing;
+  kept_by second = kept_by::nothing;
+  std::memory_order fence = acq;
+} keeps;
+
+struct kept_load_buffering final : scenario {
+  atomic<int> x{0};
+  atomic<int> y{0};
+  int seen[2]{};
+  void thread(unsigned index) override {
+    const kept_by k = index == 0 ? keeps.first : keeps.second;
+    atomic<int>& from = index == 0 ? x : y;
+    atomic<int>& to = index == 0 ? y : x;
+    seen[index] = from.load(k == kept_by::acquire_load ? acq : rlx);
+    if (k == kept_by::fence) atomics::fence(keeps.fence);
+    to.store(1, k == kept_by::release_store ? rel : rlx);
+  }
+  void finish() override { record_outcome(seen[0] == 1 && seen[1] == 1 ? "both" : "not both"); }
+};
+
+[[nodiscard]] bool shows_both(keeping k) {
+  keeps = k;
+  clear_outcomes();
+  expect_pass(search<kept_load_buffering>(2, {.load_buffering = true}));
+  return outcomes().front() == "both";
+}
+
+TEST(load_buffering, does_not_delay_a_read_across_a_fence_or_a_release_nor_an_acquire) {
+  EXPECT_TRUE(shows_both({}));
+  for (const auto order : {acq, rel, acq_rel, std::memory_order::seq_cst}) {
+    SCOPED_TRACE(to_string(order));
+    EXPECT_FALSE(shows_both({kept_by::fence, kept_by::fence, order}));
+    EXPECT_FALSE(shows_both({kept_by::fence, kept_by::release_store, order}));
+    // The other thread's read may be delayed all the same.
+    EXPECT_TRUE(shows_both({kept_by::fence, kept_by::nothing, order}));
+    EXPECT_TRUE(shows_both({kept_by::nothing, kept_by::fence, order}));
+  }
+  EXPECT_FALSE(shows_both({kept_by::release_store, kept_by::release_store}));
+  EXPECT_FALSE(shows_both({kept_by::acquire_load, kept_by::acquire_load}));
+  EXPECT_FALSE(shows_both({kept_by::acquire_load, kept_by::release_store}));
 }
 
 constexpr exact_options imm{.load_buffering = true, .retries_block = true};

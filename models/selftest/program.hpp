@@ -12,27 +12,55 @@
 namespace runq::model::selftest {
 
 inline constexpr unsigned max_variables = 3;
+/// Plain variables, each in heap memory of its own.
+inline constexpr unsigned max_plain = 2;
 
-enum class action : unsigned char { load, store, add, exchange, compare_exchange, fence };
+enum class action : unsigned char {
+  load,
+  store,
+  add,
+  exchange,
+  compare_exchange,
+  weak_exchange,  ///< a weak compare-exchange
+  fence,
+  lock,  ///< of the one mutex; `unlock` follows in the same thread
+  unlock,
+  plain_read,  ///< of plain variable `variable`
+  plain_write,
+  release  ///< frees the memory of plain variable `variable`
+};
 
 struct instruction {
   action what{};
   unsigned variable = 0;
   std::memory_order order = std::memory_order::relaxed;
-  std::memory_order failure_order = std::memory_order::relaxed;  ///< compare_exchange
+  std::memory_order failure_order = std::memory_order::relaxed;  ///< compare_exchange, weak_exchange
   unsigned operand = 0;                                          ///< what is stored, added or swapped in
-  unsigned expected = 0;                                         ///< compare_exchange
+  unsigned expected = 0;                                         ///< compare_exchange, weak_exchange
   bool adds_last_read = false;  ///< the operand is increased by the value that the thread has read last
   bool guarded = false;         ///< runs only if the value that the thread has read last is odd
 };
+
+[[nodiscard]] constexpr bool compares(action a) noexcept {
+  return a == action::compare_exchange || a == action::weak_exchange;
+}
+[[nodiscard]] constexpr bool is_plain(action a) noexcept {
+  return a == action::plain_read || a == action::plain_write || a == action::release;
+}
 
 using thread_code = std::vector<instruction>;
 using program = std::vector<thread_code>;
 
 enum class flavour : unsigned char {
-  any,              ///< all instructions and orders; often seq_cst, which has the most cases
-  loads_and_stores  ///< mostly relaxed: load buffering shapes are rare among the others
+  any,               ///< all instructions and orders; often seq_cst, which has the most cases
+  loads_and_stores,  ///< mostly relaxed: load buffering shapes are rare among the others
+  weak_exchanges,    ///< every other instruction is a weak compare-exchange
+  memory             ///< few atomic operations; a mutex, plain variables, and their memory
 };
+
+/// Four threads with one to three relaxed accesses each, a seq_cst fence between any two: what only the fences on both
+/// sides of a relaxed access order.
+[[nodiscard]] program random_fenced_program(std::mt19937& random);
 
 /// 2 or 3 threads with 3 to `max_instructions` instructions in all.
 [[nodiscard]] program random_program(std::mt19937& random, unsigned max_instructions, flavour f = flavour::any);

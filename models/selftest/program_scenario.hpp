@@ -18,6 +18,16 @@ inline std::set<std::string> program_outcomes;
 
 class program_scenario final : public scenario {
  public:
+  program_scenario() {
+    // Not where there is none: memory would be an event more in every other program.
+    for (const thread_code& code : *current_program) {
+      for (const instruction& i : code) has_plain_ = has_plain_ || is_plain(i.what);
+    }
+    for (unsigned v = 0; v != max_plain; ++v) {
+      freed_[v] = !has_plain_;
+      if (has_plain_) plain_[v] = ::new (current_engine().allocate(sizeof(cell<unsigned>), {})) cell<unsigned>(0);
+    }
+  }
   void thread(unsigned index) override {
     unsigned last = 0;
     for (const instruction& i : (*current_program)[index]) {
@@ -33,6 +43,9 @@ class program_scenario final : public scenario {
         text += std::to_string(t) + ":" + std::to_string(read_[t][i]) + " ";
       }
     }
+    for (unsigned v = 0; v != max_plain; ++v) {
+      if (!freed_[v]) release(v);
+    }
     for (auto& v : variables_) text += std::to_string(v.value.load(std::memory_order::relaxed)) + ";";
     program_outcomes.insert(text);
   }
@@ -45,19 +58,38 @@ class program_scenario final : public scenario {
       case action::fence: return atomics::fence(i.order);
       case action::store: return v.store(operand, i.order);
       case action::load: last = v.load(i.order); break;
+      case action::lock: return mutex_.lock();
+      case action::unlock: return mutex_.unlock();
+      case action::plain_read: return static_cast<void>(plain_[i.variable]->get());
+      case action::plain_write: return plain_[i.variable]->set(operand);
+      case action::release: return release(i.variable);
       case action::add: last = v.fetch_add(operand, i.order); break;
       case action::exchange: last = v.exchange(operand, i.order); break;
       case action::compare_exchange:
         last = i.expected;
         v.compare_exchange_strong(last, operand, i.order, i.failure_order);
         break;
+      case action::weak_exchange:
+        last = i.expected;
+        v.compare_exchange_weak(last, operand, i.order, i.failure_order);
+        break;
     }
     read_[thread][read_count_[thread]++] = last;
+  }
+
+  void release(unsigned v) {
+    freed_[v] = true;
+    plain_[v]->~cell();
+    current_engine().deallocate(plain_[v], {});
   }
 
   struct variable {
     atomic<unsigned> value{0};
   };
+  mutex mutex_;
+  std::array<cell<unsigned>*, max_plain> plain_{};
+  std::array<bool, max_plain> freed_{};
+  bool has_plain_ = false;
   std::array<variable, max_variables> variables_;
   std::array<std::array<unsigned, 16>, max_threads> read_{};
   std::array<unsigned, max_threads> read_count_{};

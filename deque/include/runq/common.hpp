@@ -98,16 +98,21 @@ class owner_guard {
   void check(const char* what) noexcept {
     const std::uintptr_t me = Atomics::thread_token();
     if (me == 0) return;
-    // relaxed: only the equality of a value with itself is asked; the guard orders nothing.
+    // [owner_guard.bound] relaxed, unmodelled: only equality is asked, and the guard orders nothing; two threads that
+    // are at it together may both pass.
     const std::uintptr_t bound = thread_.load(std::memory_order::relaxed);
     if (bound == 0) {
+      // [owner_guard.bind] relaxed, unmodelled: as [owner_guard.bound].
       thread_.store(me, std::memory_order::relaxed);
     } else {
       Atomics::check(bound == me, what);
     }
   }
 
-  void rebind() noexcept { thread_.store(0, std::memory_order::relaxed); }
+  void rebind() noexcept {
+    // [owner_guard.rebind] relaxed, unmodelled: the hand-over itself orders the two owners.
+    thread_.store(0, std::memory_order::relaxed);
+  }
 
  private:
   std::atomic<std::uintptr_t> thread_{0};

@@ -39,6 +39,8 @@ class [[nodiscard]] forked {
 
   /// The child's result, or its exception. After `co_await join()`; at most once.
   T get() {
+    // [forked.get.finished] relaxed, unmodelled: only the parent asks, and co_await join() has ordered the child's end
+    // before this ([join.last]); without a join it is misuse, and the answer may come late.
     if (!child_ || !child_.promise().finished.load(std::memory_order::relaxed)) {
       detail::throw_misuse("runq: the result of a forked task was asked for before co_await runq::join()");
     }
@@ -98,6 +100,8 @@ class [[nodiscard]] fork_awaiter {
   auto await_resume() noexcept {
     if constexpr (!std::is_void_v<T>) {
       frame& child = access::handle(child_).promise();
+      // [fork.finished] relaxed, unmodelled: seen true, the child ran on this very machine, or its parent was taken
+      // from the deque after its end; seen false too long, join() waits for it as for any other.
       if (!child.finished.load(std::memory_order::relaxed)) child.enlist();
       return forked<T>(access::release(child_));
     }

@@ -126,6 +126,7 @@ void fork_not_joined() noexcept;
 [[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
+  // [fork.end] relaxed, unmodelled: the deque, or the counter of join(), hands the child's results to the parent.
   child.finished.store(true, std::memory_order::relaxed);
   // Most often the parent is the newest there, as this child left it. If it is, then whatever child it was put there
   // for, one child that had been detached is done, and one that was not detached now is: the count stays the same.

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Calls that block their thread: the processor stays with the machine for a moment, and may be taken by the monitor.
+#include "runq/blocking.hpp"
+
 #include <new>
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
 
-namespace runq::detail {
+namespace runq {
+
+blocking_section::blocking_section()
+    : home_([]() -> detail::core& {
+        detail::processor* const p = detail::this_processor();
+        if (p == nullptr) detail::throw_no_task();
+        return p->home;
+      }()),
+      call_(home_.enter_call()) {}
+
+namespace detail {
 
 core::blocked_call core::enter_call() noexcept {
   machine& m = *this_machine();
@@ -13,6 +25,7 @@ core::blocked_call core::enter_call() noexcept {
   goroutine& g = *p.current;
   g.set_status(task_status::syscall);
   ++p.calls;
+  // [blocking.enter.state] relaxed, unmodelled: for traces.
   m.state.store(machine_state::in_call, std::memory_order::relaxed);
   const instant begun = tracer_ != nullptr ? now() : 0;
   leave_processor();
@@ -69,8 +82,10 @@ processor& core::spare_processor() {
     unused_spares_ = p->next_spare;
   } else {
     p = new processor(*this, max_processors);
+    // [spares.top] relaxed, unmodelled: the mutex orders those who write it.
     p->next_spare = spares_.load(std::memory_order::relaxed);
-    // release: pairs with for_each_processor().
+    // [spares.publish] release, unmodelled: pairs with [spares.all]; weaker: who counts reads a processor that is not
+    // constructed.
     spares_.store(p, std::memory_order::release);
   }
   // Its task gives way at its next co_await.
@@ -80,6 +95,7 @@ processor& core::spare_processor() {
 
 void core::back_from_call(const blocked_call& call, bool kept) {
   call.g->set_status(task_status::running);
+  // [blocking.leave.state] relaxed, unmodelled: for traces.
   call.m->state.store(machine_state::running, std::memory_order::relaxed);
   if (tracer_ == nullptr) return;
   // Not: is it the same processor. Another machine may have run tasks on it meanwhile, and given it up.
@@ -100,9 +116,11 @@ void core::trace_lost(const blocked_call& call) {
 void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> self) {
   call.g->resume = self;
   call.g->set_status(task_status::runnable);
+  // [blocking.queued] relaxed, unmodelled: a statistic.
   calls_queued_.fetch_add(1, std::memory_order::relaxed);
   global.put(call.g);
   parking.submitted_in_order();
 }
 
-}  // namespace runq::detail
+}  // namespace detail
+}  // namespace runq

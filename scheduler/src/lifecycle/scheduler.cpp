@@ -124,8 +124,12 @@ void throw_wait_group_misuse(counting what) {
 namespace this_task {
 
 bool running() noexcept { return detail::this_processor() != nullptr; }
-std::uint64_t id() { return own_processor().current->id.load(std::memory_order::relaxed); }
+std::uint64_t id() {
+  // [this_task.id] relaxed, unmodelled: written before the task began.
+  return own_processor().current->id.load(std::memory_order::relaxed);
+}
 const char* name() {
+  // [this_task.name] relaxed, unmodelled: written before the task began.
   const char* const name = own_processor().current->name.load(std::memory_order::relaxed);
   return name == nullptr ? "" : name;
 }

@@ -126,7 +126,11 @@ class connection {
   [[nodiscard]] int fd() const noexcept { return closed() ? -1 : fd_; }
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
-  [[nodiscard]] bool closed() const noexcept { return (users_.load(std::memory_order::acquire) & closing) != 0; }
+  [[nodiscard]] bool closed() const noexcept {
+    // [net.closed] acquire, unmodelled: pairs with [net.close]; weaker: who learns of the close does not see what its
+    // closer did before.
+    return (users_.load(std::memory_order::acquire) & closing) != 0;
+  }
 
   /// By who owns the connection: a task that is woken may give up the stream.
   void set_deadline(std::initializer_list<direction*> of, clock::time_point when) {
@@ -139,6 +143,8 @@ class connection {
   /// The caller owns the connection: who is woken may give up the stream.
   void close() noexcept {
     enter_unchecked();
+    // [net.close] acq_rel, unmodelled: pairs with [net.closed] and with [net.leave] of operations that have ended;
+    // weaker: the number is given up while one of them still uses it.
     if ((users_.fetch_or(closing, std::memory_order::acq_rel) & closing) == 0) end();
     leave();
   }
@@ -295,6 +301,8 @@ class connection {
     };
     [[nodiscard]] int given_up() const noexcept {
       if (c_.closed() || stop_.stop_requested()) return ECANCELED;
+      // [net.given_up.expired] relaxed, unmodelled: pairs with the notice that follows [net.expire]; one seen late
+      // fails the operation at its next look.
       return d_.expired.load(std::memory_order::relaxed) ? ETIMEDOUT : 0;
     }
 
@@ -311,6 +319,7 @@ class connection {
   /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out.
   void check(const direction& d, const char* what) const {
     if (closed()) fail(ECANCELED, what);
+    // [net.check.expired] relaxed, unmodelled: a deadline that passes at this moment may count as not passed.
     if (d.expired.load(std::memory_order::relaxed)) fail(ETIMEDOUT, what);
   }
 
@@ -323,6 +332,8 @@ class connection {
   // need not, and then the next read finds out by itself. Nor is a Unix socket empty where a read stops at passed
   // descriptors.
   [[nodiscard]] bool less_means_drained() const noexcept {
+    // [net.unusual] relaxed, unmodelled: the notice that woke the task came after [poller.unusual], and made it
+    // visible.
     return (what_ == kind::tcp || what_ == kind::pipe) && read_.was_woken &&
            !polled_.unusual.load(std::memory_order::relaxed);
   }
@@ -337,6 +348,8 @@ class connection {
       file_.reset();
       home_.events.mute(polled_);
       // Operations in progress keep the number for a while, but not the port or the peer.
+      // [net.end.users] acquire, unmodelled: pairs with [net.leave]: nobody else uses the number; weaker: the last
+      // operation's use of it may come after.
       if (users_.load(std::memory_order::acquire) != (closing | 1)) home_.events.hollow_out(polled_);
     }
     home_.events.wake(polled_);
@@ -345,6 +358,7 @@ class connection {
   // With mutex_ held.
   void set_deadline(direction& d, clock::time_point when) {
     if (d.heap != nullptr) (void)d.heap->remove(d);
+    // [net.unexpire] relaxed, unmodelled: under the mutex; an operation that runs meanwhile may still fail.
     d.expired.store(false, std::memory_order::relaxed);
     if (when == clock::time_point::max()) return;
     d.when = rt::instant_of(when);
@@ -364,12 +378,20 @@ class connection {
   }
 
   static void expire(direction& d) {
+    // [net.expire] relaxed, unmodelled: the notice that follows publishes it ([readiness.notify]).
     d.expired.store(true, std::memory_order::relaxed);
     if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
   }
-  void enter_unchecked() noexcept { users_.fetch_add(1, std::memory_order::acq_rel); }
+  void enter_unchecked() noexcept {
+    // [net.enter] acq_rel, unmodelled: pairs with [net.close]; weaker: an operation uses a number that has been given
+    // up.
+    users_.fetch_add(1, std::memory_order::acq_rel);
+  }
   void leave() noexcept {
+    // [net.leave] acq_rel, unmodelled: pairs with itself: the last one sees the end of all other operations; weaker:
+    // the number is closed while one of them still uses it.
     if (users_.fetch_sub(1, std::memory_order::acq_rel) != (closing | 1)) return;
+    // [net.release] acq_rel, unmodelled: of two that see nobody left, an attempt and the closer, one closes the number.
     if (released_.exchange(true, std::memory_order::acq_rel)) return;
     home_.events.close(polled_);
     ::close(fd_);

@@ -26,6 +26,7 @@ const char* flag(bool b) { return b ? "true" : "false"; }
 std::uint64_t status_of(const processor& p, bool exists) {
   if (!exists) return 4;
   if (handoff<policy>::blocked(p.in_call.peek())) return 2;
+  // [trace.status.held_by] relaxed, unmodelled: a trace may be a moment old.
   return p.held_by.load(std::memory_order::relaxed) >= 0 ? 1 : 0;
 }
 
@@ -39,9 +40,10 @@ std::string core::trace_line(instant at, bool detail) const {
                      field("idleprocs", s.idle_procs) + field("threads", s.machines + 1) +
                      field("spinningthreads", s.spinning) + field("needspinning", parking.need_spinning() ? 1 : 0) +
                      field("idlethreads", idle_machines) + field("runqueue", s.global_queue);
-  if (detail)
+  if (detail) {
     return line + field("gcwaiting", 0) + field("nmidlelocked", 0) + field("stopwait", 0) +
            field("sysmonwait", monitoring.sleeps() ? 1 : 0) + "\n" + trace_detail(s);
+  }
   line += " [";
   for (std::size_t i = 0; i != s.local_queues.size(); ++i)
     line += (i == 0 ? "" : " ") + std::to_string(s.local_queues[i]);
@@ -50,7 +52,9 @@ std::string core::trace_line(instant at, bool detail) const {
 
 // What a machine runs, or has taken into a blocking call; null: nothing.
 const goroutine* core::task_of(const machine& m) {
+  // [trace.task_of.state] relaxed, unmodelled: a trace may be a moment old.
   const machine_state state = m.state.load(std::memory_order::relaxed);
+  // [trace.task_of] relaxed, unmodelled: records of tasks stay; whether it is this task's still is asked next.
   const goroutine* const g = m.task.load(std::memory_order::relaxed);
   if (g == nullptr) return nullptr;
   if (state == machine_state::running && g->is(task_status::running)) return g;
@@ -63,15 +67,18 @@ const goroutine* core::task_of(const machine& m) {
 std::string core::trace_detail(const statistics& s) const {
   std::string text;
   std::map<std::int32_t, std::int64_t> processor_of;
+  // [trace.made] acquire, unmodelled: pairs with [core.made]; weaker: reads a processor that is not constructed.
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
     const processor& p = *processors_[i];
+    // [trace.held_by] relaxed, unmodelled: a trace may be a moment old.
     const std::int32_t held_by = p.held_by.load(std::memory_order::relaxed);
     if (held_by >= 0) processor_of[held_by] = i;
+    // [trace.free_records] relaxed, unmodelled: a trace may be a moment old.
+    const std::size_t free_records = p.free_records.load(std::memory_order::relaxed);
     text += "  P" + std::to_string(i) + ":" + field("status", status_of(p, i < s.procs)) +
             field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) + number("m", held_by) +
-            field("runqsize", p.queue_thief.size_approx()) +
-            field("gfreecnt", p.free_records.load(std::memory_order::relaxed)) + field("timerslen", p.timers.size()) +
-            "\n";
+            field("runqsize", p.queue_thief.size_approx()) + field("gfreecnt", free_records) +
+            field("timerslen", p.timers.size()) + "\n";
   }
   std::map<const goroutine*, std::int64_t> machine_of;
   {
@@ -81,18 +88,26 @@ std::string core::trace_detail(const statistics& s) const {
       const auto n = static_cast<std::int32_t>((*m)->number);
       const goroutine* const g = task_of(**m);
       if (g != nullptr) machine_of[g] = n;
+      // [trace.id] relaxed, unmodelled: a trace may be a moment old.
+      const std::int64_t id = g == nullptr ? -1 : static_cast<std::int64_t>(g->id.load(std::memory_order::relaxed));
+      // [trace.state] relaxed, unmodelled: a trace may be a moment old.
       const machine_state state = (*m)->state.load(std::memory_order::relaxed);
       text += "  M" + std::to_string(n) + ":" + number("p", processor_of.contains(n) ? processor_of[n] : -1) +
-              number("curg", g == nullptr ? -1 : static_cast<std::int64_t>(g->id.load(std::memory_order::relaxed))) +
+              number("curg", id) +
               " mallocing=0 throwing=0 preemptoff= locks=0 dying=0 spinning=" + flag(state == machine_state::spinning) +
               " blocked=" + flag(state == machine_state::idle) + " lockedg=-1\n";
     }
   }
   for_each_goroutine([&](const goroutine& g) {
     if (g.is(task_status::dead)) return;
-    text += "  G" + std::to_string(g.id) +
-            ": status=" + std::to_string(static_cast<int>(g.status.load(std::memory_order::relaxed))) + "(" +
-            (g.is(task_status::waiting) ? to_string(g.reason.load(std::memory_order::relaxed)) : "") + ")" +
+    // [trace.goroutine.id] relaxed, unmodelled: a trace may be a moment old.
+    const std::uint64_t id = g.id.load(std::memory_order::relaxed);
+    // [trace.goroutine.status] relaxed, unmodelled: a trace may be a moment old.
+    const task_status status = g.status.load(std::memory_order::relaxed);
+    // [trace.goroutine.reason] relaxed, unmodelled: a trace may be a moment old.
+    const wait_reason reason = g.reason.load(std::memory_order::relaxed);
+    text += "  G" + std::to_string(id) + ": status=" + std::to_string(static_cast<int>(status)) + "(" +
+            (status == task_status::waiting ? to_string(reason) : "") + ")" +
             number("m", machine_of.contains(&g) ? machine_of[&g] : -1) + " lockedm=-1\n";
   });
   return text;
@@ -118,7 +133,11 @@ void core::read_environment() {
 void core::begin_slice(machine& m, const goroutine& g) {
   // Without a task of its own: what a thief took from a fork deque.
   const char* const forked = chosen.forks == fork_policy::continuation ? "continuation" : "forked";
-  m.slice_of = {g.id, g.root != nullptr ? g.name.load(std::memory_order::relaxed) : forked};
+  // [trace.slice.id] relaxed, unmodelled: the task is this machine's.
+  const std::uint64_t id = g.id.load(std::memory_order::relaxed);
+  // [trace.slice.name] relaxed, unmodelled: the task is this machine's.
+  const char* const name = g.name.load(std::memory_order::relaxed);
+  m.slice_of = {id, g.root != nullptr ? name : forked};
   m.slice_begin = now();
 }
 

@@ -3,17 +3,9 @@
 
 #include <atomic>
 
-#include "runq/blocking.hpp"
+#include "runq/detail/core.hpp"
 
 namespace runq {
-
-blocking_section::blocking_section()
-    : home_([]() -> detail::core& {
-        detail::processor* const p = detail::this_processor();
-        if (p == nullptr) detail::throw_no_task();
-        return p->home;
-      }()),
-      call_(home_.enter_call()) {}
 
 namespace detail {
 
@@ -53,8 +45,9 @@ timer::timer() {
     // A full channel has the time of a tick that nobody has received yet.
     (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
     if (self.period <= 0) {
-      // The heap may be gone before the timer is, which has no more business there. release: pairs with stop(), after
-      // which it is the other way round.
+      // The heap may be gone before the timer is, which has no more business there.
+      // [timer.fired] release, unmodelled: pairs with [timer.stop]; weaker: reset() writes what this firing still
+      // reads.
       std::atomic_ref(self.heap).store(nullptr, std::memory_order::release);
       return detail::never;
     }
@@ -67,7 +60,7 @@ timer::timer() {
 void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) { (void)reset(d, period); }
 
 bool timer::stop() {
-  // acquire: pairs with the end of its firing.
+  // [timer.stop] acquire, unmodelled: pairs with [timer.fired]; weaker: as there.
   detail::timer_heap* const heap = std::atomic_ref(node_.heap).load(std::memory_order::acquire);
   const bool pending = heap != nullptr && heap->remove(node_);
   // What was sent before is stale now.

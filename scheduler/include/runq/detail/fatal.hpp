@@ -7,6 +7,8 @@
 
 namespace runq::detail {
 
+struct goroutine;
+
 inline constexpr int fatal_status = 2;
 
 /// Writes what is buffered on stdout, then `text` on stderr, and ends the process without running destructors.
@@ -16,5 +18,8 @@ inline constexpr int fatal_status = 2;
 [[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
 [[noreturn]] void fatal_no_memory() noexcept;
 [[noreturn]] void fatal_destroyed_by_task() noexcept;
+
+/// The first lines of what a list of tasks, or a panic, says of one.
+[[nodiscard]] std::string heading_of(const goroutine& g, const std::string& state);
 
 }  // namespace runq::detail

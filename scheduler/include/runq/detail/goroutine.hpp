@@ -62,10 +62,14 @@ struct alignas(cache_line) goroutine {
   std::uint8_t until_measured = 0;   // how often it becomes runnable before that
   std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured
 
-  [[nodiscard]] bool is(task_status s) const noexcept { return status.load(std::memory_order::relaxed) == s; }
+  [[nodiscard]] bool is(task_status s) const noexcept {
+    // [goroutine.is] relaxed, unmodelled: for dumps, which may see an old status.
+    return status.load(std::memory_order::relaxed) == s;
+  }
   /// `runnable`: by who is about to queue it.
   void set_status(task_status s) noexcept {
     if (s == task_status::runnable) perhaps_measure();
+    // [goroutine.set_status] relaxed, unmodelled: for dumps; tasks are handed on by queues, never by their status.
     status.store(s, std::memory_order::relaxed);
   }
   void perhaps_measure() noexcept {
@@ -75,19 +79,20 @@ struct alignas(cache_line) goroutine {
   /// How long it has been runnable, rounded up, if that is measured; and ends it.
   [[nodiscard]] std::chrono::nanoseconds end_of_measurement() noexcept;
   void waits(wait_reason r) noexcept {
+    // [goroutine.waits] relaxed, unmodelled: for dumps, which may see an old reason.
     reason.store(r, std::memory_order::relaxed);
     set_status(task_status::waiting);
   }
   /// By who wakes it and is about to queue it.
   void wakes() noexcept {
     perhaps_measure();
-    // [goroutine.wake] release: pairs with [goroutine.asleep]; weaker: a frame is destroyed while its waker looks at
-    // it.
+    // [goroutine.wake] release, unmodelled: pairs with [goroutine.asleep]; weaker: a frame is destroyed while its waker
+    // looks at it.
     status.store(task_status::runnable, std::memory_order::release);
   }
   /// Of a task that has fallen asleep, by who destroys it: false after wakes().
   [[nodiscard]] bool asleep() const noexcept {
-    // [goroutine.asleep] acquire: pairs with [goroutine.wake].
+    // [goroutine.asleep] acquire, unmodelled: pairs with [goroutine.wake].
     return status.load(std::memory_order::acquire) == task_status::waiting;
   }
 };

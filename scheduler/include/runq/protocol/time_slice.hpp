@@ -30,15 +30,17 @@ class time_slice {
   /// The next slice begins, which is not over unless end_all() was called. Who holds the processor.
   void begin() noexcept {
     // [slice.begin.read] relaxed: only this thread writes it.
+    const number before = now_.load(std::memory_order::relaxed);
     // [slice.begin] relaxed: a number to be compared, nothing is published by it.
-    now_.store(now_.load(std::memory_order::relaxed) + 1, std::memory_order::relaxed);
+    now_.store(before + 1, std::memory_order::relaxed);
   }
 
   /// Whether the present slice is over: to be asked at every co_await. Who holds the processor.
   [[nodiscard]] bool over() const noexcept {
-    // [slice.over] relaxed: at worst the task learns of it at a later co_await. [slice.over.now] relaxed: as
-    // [slice.begin.read].
-    return over_.load(std::memory_order::relaxed) >= now_.load(std::memory_order::relaxed);
+    // [slice.over] relaxed: at worst the task learns of it at a later co_await.
+    const number ended = over_.load(std::memory_order::relaxed);
+    // [slice.over.now] relaxed: as [slice.begin.read].
+    return ended >= now_.load(std::memory_order::relaxed);
   }
 
   /// The number of the present slice, for end(). Any thread.

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What all tasks do: the list that a deadlock, a panic and scheduler::dump() print, in the format of Go's.
+#include <string>
+
+#include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
+
+namespace runq {
+
+const char* to_string(wait_reason reason) noexcept {
+  switch (reason) {
+    case wait_reason::none: return "";
+    case wait_reason::chan_receive: return "chan receive";
+    case wait_reason::chan_send: return "chan send";
+    case wait_reason::chan_receive_nil: return "chan receive (nil chan)";
+    case wait_reason::chan_send_nil: return "chan send (nil chan)";
+    case wait_reason::select: return "select";
+    case wait_reason::select_no_cases: return "select (no cases)";
+    case wait_reason::semacquire: return "semacquire";
+    case wait_reason::mutex_lock: return "sync.Mutex.Lock";
+    case wait_reason::join: return "join";
+    case wait_reason::sleep: return "sleep";
+    case wait_reason::io_wait: return "IO wait";
+  }
+  return "?";
+}
+
+namespace detail {
+namespace {
+
+std::string state_of(const goroutine& g) {
+  // [dump.status] relaxed, unmodelled: a dump may be a moment old, but where all tasks wait.
+  switch (g.status.load(std::memory_order::relaxed)) {
+    case task_status::runnable: return "runnable";
+    case task_status::running: return "running";
+    case task_status::syscall: return "syscall";
+    case task_status::waiting: {
+      // [dump.reason] relaxed, unmodelled: as [dump.status].
+      return to_string(g.reason.load(std::memory_order::relaxed));
+    }
+    default: return "dead";
+  }
+}
+
+}  // namespace
+
+std::string heading_of(const goroutine& g, const std::string& state) {
+  // [dump.id] relaxed, unmodelled: as [dump.status].
+  std::string text = "goroutine " + std::to_string(g.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
+  // [dump.name] relaxed, unmodelled: as [dump.status]; a name is a literal.
+  if (const char* const name = g.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
+  return text;
+}
+
+std::string core::dump() const {
+  std::string text;
+  for_each_goroutine([&text](const goroutine& g) {
+    if (g.is(task_status::dead)) return;
+    if (!text.empty()) text += "\n";
+    text += heading_of(g, state_of(g));
+  });
+  return text;
+}
+
+}  // namespace detail
+}  // namespace runq
