@@ -630,6 +630,31 @@ TEST(brute_force, agrees_on_fences_around_relaxed_accesses_of_four_threads) {
   EXPECT_GE(ordered, 25U);
 }
 
+// A relaxed read whose write comes after one fence and which comes before another, both by way of a thread in between:
+// the fences are ordered by it although neither happens-before the other.
+TEST(brute_force, agrees_that_a_relaxed_read_orders_the_fences_on_both_sides_of_it) {
+  using selftest::action;
+  const auto access = [](action what, unsigned variable, std::memory_order order) {
+    selftest::instruction i;
+    i.what = what;
+    i.variable = variable;
+    i.order = order;
+    i.operand = 1;
+    return i;
+  };
+  constexpr auto sc = std::memory_order::seq_cst;
+  constexpr unsigned x = 0, y = 1, first = 2, second = 3;
+  const selftest::program p{
+      {access(action::store, y, rlx), access(action::fence, 0, sc), access(action::store, first, rel)},
+      {access(action::load, first, acq), access(action::store, x, rlx)},
+      {access(action::load, x, rlx), access(action::store, second, rel)},
+      {access(action::load, second, acq), access(action::fence, 0, sc), access(action::load, y, rlx)}};
+  const auto expected = selftest::enumerate(p, 2'000);
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(expected->graphs, 15U);
+  expect_agreement(p, *expected);
+}
+
 TEST(brute_force, agrees_on_spurious_failures_of_weak_exchanges) {
   constexpr std::uint64_t budget = 1'000;
   std::mt19937 random(5);

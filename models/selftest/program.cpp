@@ -106,7 +106,7 @@ const char* name(order o) {
 
 program random_program(std::mt19937& random, unsigned max_instructions, flavour f) {
   program p(2 + below(random, 2));
-  const unsigned variables = f == flavour::any || f == flavour::weak_exchanges ? 1 + below(random, max_variables) : 2;
+  const unsigned variables = f == flavour::any || f == flavour::weak_exchanges ? 1 + below(random, 3) : 2;
   const unsigned instructions = 3 + below(random, max_instructions - 2);
   const bool mostly_sc = (f == flavour::any || f == flavour::weak_exchanges) && below(random, 3) == 0;
   for (unsigned i = 0; i != instructions; ++i) {
@@ -152,7 +152,7 @@ std::string to_text(const program& p) {
     text += "thread:";
     for (const instruction& i : code) {
       text += i.guarded ? " if(odd) " : " ";
-      text += std::string(names[static_cast<unsigned>(i.what)]) + "(" + "xyz"[i.variable] + "," + name(i.order);
+      text += std::string(names[static_cast<unsigned>(i.what)]) + "(" + "xyzw"[i.variable] + "," + name(i.order);
       if (compares(i.what)) text += std::string(",") + name(i.failure_order);
       if (compares(i.what)) text += "," + std::to_string(i.expected);
       text += "," + std::to_string(i.operand) + (i.adds_last_read ? "+last" : "") + ");";

@@ -11,7 +11,7 @@
 
 namespace runq::model::selftest {
 
-inline constexpr unsigned max_variables = 3;
+inline constexpr unsigned max_variables = 4;
 /// Plain variables, each in heap memory of its own.
 inline constexpr unsigned max_plain = 2;
 
