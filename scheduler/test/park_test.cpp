@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,19 +12,31 @@
 
 namespace {
 
+/// std_atomics with a lock that knows whether it is held.
+struct watched_atomics : runq::std_atomics {
+  static inline bool locked = false;
+  struct mutex {
+    void lock() { EXPECT_FALSE(std::exchange(locked, true)); }
+    void unlock() { EXPECT_TRUE(std::exchange(locked, false)); }
+  };
+};
+
 struct parker {
   void park() {
     ++parked;
     EXPECT_GT(unparked, 0) << "a machine would sleep for ever in this test";
   }
-  void unpark() { ++unparked; }
+  void unpark() {
+    EXPECT_FALSE(watched_atomics::locked) << "a system call while others wait for the lock";
+    ++unparked;
+  }
   int parked = 0;
   int unparked = 0;
 };
-struct processor : runq::park_processor<processor, runq::std_atomics> {
+struct processor : runq::park_processor<processor, watched_atomics> {
   unsigned index = 0;
 };
-struct machine : runq::park_machine<machine, processor, parker, runq::std_atomics> {
+struct machine : runq::park_machine<machine, processor, parker, watched_atomics> {
   processor* held = nullptr;
 };
 
@@ -42,6 +55,7 @@ struct host {
   bool surplus(const processor& p) { return p.index >= parking.limit(); }
   processor& processor_at(unsigned i) { return processors[i]; }
   void start_machine(processor& p) {
+    EXPECT_FALSE(watched_atomics::locked) << "a thread is started while others wait for the lock";
     machine& m = *started.emplace_back(std::make_unique<machine>());
     m.spinning.set(true);
     m.held = &p;
@@ -67,7 +81,7 @@ struct host {
   std::function<void()> while_looking;
   int idle_calls = 0;
   machine* here = nullptr;
-  runq::park_protocol<machine, processor, host> parking;
+  runq::park_protocol<machine, processor, host, watched_atomics> parking;
 };
 
 TEST(park, L17_a_submitter_wakes_one_machine_when_none_is_spinning) {
@@ -259,6 +273,37 @@ TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_k
   machine& second = *h.started[h.started[0]->held->index == 1 ? 0 : 1];
   h.parking.resize(2);
   EXPECT_EQ(h.parking.retire(second, *second.held), second.held);
+}
+
+// Machine 0 comes back from a blocking_section; a third one has its processor.
+void let_one_wait_for_a_processor(host& h) {
+  h.all_busy();
+  ASSERT_TRUE(h.parking.hand_off(*h.started[0]->held, [] { return true; }, true));
+  ASSERT_EQ(h.started.size(), 3U);
+  machine& back = *h.started[0];
+  back.parker.unparked = 1;  // it would sleep; here it only notes that
+  EXPECT_EQ(h.parking.come_back_waiting(back), nullptr);
+  back.parker = {};
+}
+
+TEST(park, S2_a_processor_that_is_given_up_goes_to_the_machine_that_waits_for_one) {
+  host h(2);
+  let_one_wait_for_a_processor(h);
+  processor* const given_up = h.started[1]->held;
+  EXPECT_EQ(h.rest(1), nullptr);
+  EXPECT_EQ(h.started[0]->parker.unparked, 1);
+  EXPECT_EQ(h.started[0]->handed.get(), given_up);
+  EXPECT_EQ(h.parking.held(), 2U);
+}
+
+TEST(park, S2_a_new_processor_goes_to_the_machine_that_waits_for_one) {
+  host h(2);
+  let_one_wait_for_a_processor(h);
+  EXPECT_EQ(h.parking.resize(4), 2U);
+  EXPECT_EQ(h.started[0]->parker.unparked, 1);
+  EXPECT_NE(h.started[0]->handed.get(), nullptr);
+  EXPECT_EQ(h.parking.held(), 3U);
+  EXPECT_EQ(h.parking.idle_processors(), 1U);
 }
 
 }  // namespace

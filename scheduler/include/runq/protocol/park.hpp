@@ -155,11 +155,13 @@ class park_protocol {
   /// after all (rule 3). Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
   [[nodiscard]] Processor* rest(Machine& m, Processor& p) {
     const bool was_spinning = m.spinning.get();
-    switch (give_up(m, p)) {
+    Machine* returning = nullptr;
+    switch (give_up(m, p, returning)) {
       case given::not_now: return &p;
       case given::stopping: found(m); return nullptr;
       case given::up: break;
     }
+    if (returning != nullptr) returning->parker.unpark();
     if (was_spinning) {
       // [park.rest.spinning] relaxed: ordered by the fence.
       spinning_.fetch_sub(1U, std::memory_order::relaxed);
@@ -297,15 +299,16 @@ class park_protocol {
   /// retire()). After stop() this takes effect at restart(). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
-    bool asked = false;
+    to_wake who;
     {
       const std::lock_guard lock(mutex_);
       before = wanted_.get();
       wanted_.set(n);
       // A processor that became idle now would be so again at restart(), and two machines would come to hold it.
-      if (!stopping_.get()) asked = set_limit(n);
+      if (!stopping_.get()) who = set_limit(n);
     }
-    if (asked) submitted();
+    wake_all(who.returning);
+    if (who.spinner) submitted();
     return before;
   }
 
@@ -335,15 +338,16 @@ class park_protocol {
   /// Makes the protocol as new, after stop() and after all machines have left, with as many processors as the last
   /// resize() said, which are among the first `processors_made`.
   void restart(unsigned processors_made) {
-    bool asked = false;
+    to_wake who;
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(false);
       held_.set(0);
       for (unsigned i = 0; i != processors_made; ++i) host_.processor_at(i).retired.set(true);
-      asked = set_limit(wanted_.get());
+      who = set_limit(wanted_.get());
     }
-    if (asked) submitted();
+    wake_all(who.returning);
+    if (who.spinner) submitted();
   }
 
   /// The machine that start_machine() was to start was not started, because the scheduler stops. The caller of that.
@@ -389,9 +393,15 @@ class park_protocol {
   }
 
  private:
-  // With the lock held. Whether the caller is to call submitted(), once it has released the lock.
-  [[nodiscard]] bool set_limit(unsigned n) {
-    bool asked = false;
+  // Whom the caller is to wake once it has released the lock: a system call under it would let everybody wait.
+  struct to_wake {
+    Machine* returning = nullptr;  // each with its processor; linked by `next_idle`
+    bool spinner = false;          // by submitted()
+  };
+
+  // With the lock held.
+  [[nodiscard]] to_wake set_limit(unsigned n) {
+    to_wake who;
     // [park.resize.limit] release: pairs with [park.limit]: who sees the number also sees the processors, which may
     // have been made just before. Who sees it late retires late.
     limit_.store(n, std::memory_order::release);
@@ -402,16 +412,16 @@ class park_protocol {
       if (Machine* const returning = pop_returning(p)) {
         p.retired.set(false);
         held_.set(held_.get() + 1);
-        returning->parker.unpark();
+        returning->next_idle.set(std::exchange(who.returning, returning));
         continue;
       }
       push_idle(p);
       // [park.resize.need] relaxed: set under the lock. Tasks that no spinner is about to find have left a request.
-      asked = need_spinning_.load(std::memory_order::relaxed) != 0;
+      who.spinner = need_spinning_.load(std::memory_order::relaxed) != 0;
     }
     // The machine that submitted() wakes then answers it.
-    if (asked) withdraw_request();
-    return asked;
+    if (who.spinner) withdraw_request();
+    return who;
   }
 
   // A woken machine may be gone at once.
@@ -479,7 +489,8 @@ class park_protocol {
   enum class given : unsigned char { up, not_now, stopping };
 
   // Gives `p` up and puts `m` among the idle machines; not if a submitter asked for a spinner, which `m` then becomes.
-  [[nodiscard]] given give_up(Machine& m, Processor& p) {
+  // `returning` is to be woken by the caller, who has released the lock: it has `p` now.
+  [[nodiscard]] given give_up(Machine& m, Processor& p, Machine*& returning) {
     const std::lock_guard lock(mutex_);
     // A stopping scheduler's processors and counts do not matter any more.
     if (stopping_.get()) return given::stopping;
@@ -493,10 +504,8 @@ class park_protocol {
     // Cleared here rather than with the count, because from now on the flag may be a waker's.
     m.spinning.set(false);
     add_idle(m);
-    if (Machine* const returning = pop_returning(p)) {
-      returning->parker.unpark();
-      return given::up;
-    }
+    returning = pop_returning(p);
+    if (returning != nullptr) return given::up;
     held_.set(held_.get() - 1);
     push_idle(p);
     if (held_.get() == 0) host_.all_idle();
