@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <runq/net.hpp>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,8 +99,9 @@ class at_end {
 /// Reads from `s` what never comes.
 task<> read_for_ever(runq::net::stream& s, std::atomic<bool>& begun) {
   std::array<std::byte, 1> room{};
-  begun = true;
-  (void)co_await s.read(room);
+  auto reading = s.read(room);
+  begun = true;  // from here on the stream may be destroyed
+  (void)co_await reading;
 }
 
 // ---- a run ends although its tasks never wait -----------------------------------------------------------------------
@@ -213,6 +215,119 @@ TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_returns) {
           {.procs = procs});
       ASSERT_EQ(result, 7);
     }
+  }
+}
+
+// Its variables go before it has ended: nothing can be seen of its end until then.
+TEST_F(ending, L2_nor_is_it_when_main_flows_off_its_end) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+      runq::run(
+          []() -> task<> {
+            std::atomic<bool> begun{false};
+            const at_end takes_long([] { std::this_thread::sleep_for(100us); });
+            auto [ours, theirs] = runq::net::pipe();
+            runq::go([&ours = ours, &begun]() -> task<> { co_await read_for_ever(ours, begun); });
+            co_await yield_until([&] { return begun.load(); });
+          },
+          {.procs = procs});
+    }
+  }
+}
+
+TEST_F(ending, L2_nor_when_main_throws) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+      EXPECT_THROW(runq::run(
+                       []() -> task<int> {
+                         std::atomic<bool> begun{false};
+                         const at_end takes_long([] { std::this_thread::sleep_for(100us); });
+                         auto [ours, theirs] = runq::net::pipe();
+                         runq::go([&ours = ours, &begun]() -> task<> { co_await read_for_ever(ours, begun); });
+                         co_await yield_until([&] { return begun.load(); });
+                         throw std::runtime_error("main");
+                       },
+                       {.procs = procs}),
+                   std::runtime_error);
+    }
+  }
+}
+
+TEST_F(ending, L2_nor_when_main_is_a_plain_function) {
+  for (const unsigned procs : {2U, 4U}) {
+    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+      runq::run(
+          [] {
+            std::atomic<bool> begun{false};
+            const at_end takes_long([] { std::this_thread::sleep_for(100us); });
+            auto [ours, theirs] = runq::net::pipe();
+            runq::go([&ours = ours, &begun]() -> task<> { co_await read_for_ever(ours, begun); });
+            EXPECT_TRUE(sched_test::wait_for(begun));
+          },
+          {.procs = procs});
+    }
+  }
+}
+
+// A listener is no different, nor are tasks that wait for their turn, or that write.
+TEST_F(ending, L2_nor_do_others_learn_that_mains_variables_are_closed) {
+  for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(100), 10); ++i) {
+    scheduler s({.procs = 2});
+    const auto all_wait = [&s] {
+      const std::string dump = s.dump();
+      int waiting = 0;
+      for (std::size_t at = 0; (at = dump.find("[IO wait]", at)) != std::string::npos; ++at) ++waiting;
+      return waiting == 6;
+    };
+    s.run([&]() -> task<> {
+      const at_end takes_long([] { std::this_thread::sleep_for(100us); });
+      auto from = runq::net::listen_tcp("127.0.0.1", 0);
+      auto [ours, theirs] = runq::net::pipe();
+      for (int twice = 0; twice != 2; ++twice) {
+        runq::go([&from]() -> task<> { (void)co_await from.accept(); });
+        runq::go([&ours = ours]() -> task<> {
+          std::array<std::byte, 1> room{};
+          (void)co_await ours.read(room);
+        });
+        runq::go([&theirs = theirs]() -> task<> {
+          const std::vector<std::byte> zeros(1 << 20);
+          auto [full, unread] = runq::net::pipe();
+          co_await unread.write(zeros);  // more than fits
+        });
+      }
+      co_await yield_until(all_wait);
+    });
+  }
+}
+
+// A task that goes on after it has destroyed a stream lets the others know as soon as it waits, or blocks.
+TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its_owner_waits) {
+  for (const bool blocks : {false, true}) {
+    runq::run(
+        [blocks]() -> task<> {
+          std::atomic<bool> begun{false};
+          std::atomic<bool> told{false};
+          std::array<std::byte, 1> end{};
+          auto [ours, theirs] = runq::net::socket_pair();
+          auto given_up = std::make_unique<runq::net::stream>(std::move(ours));
+          runq::go([&]() -> task<> {
+            try {
+              co_await read_for_ever(*given_up, begun);
+            } catch (const std::system_error& e) {
+              told = e.code() == std::errc::operation_canceled;
+            }
+          });
+          co_await yield_until([&] { return begun.load(); });
+          given_up.reset();
+          EXPECT_EQ(::recv(theirs.fd(), end.data(), end.size(), 0), 0) << "the other side sees the end at once";
+          if (blocks) {
+            const runq::blocking_section here;
+            EXPECT_TRUE(sched_test::wait_for(told));
+          } else {
+            co_await yield_until([&] { return told.load(); });
+          }
+        },
+        {.procs = 2});
   }
 }
 

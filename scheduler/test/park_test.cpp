@@ -278,7 +278,8 @@ TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_k
 // Machine 0 comes back from a blocking_section; a third one has its processor.
 void let_one_wait_for_a_processor(host& h) {
   h.all_busy();
-  ASSERT_TRUE(h.parking.hand_off(*h.started[0]->held, [] { return true; }, true));
+  ASSERT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, true));
   ASSERT_EQ(h.started.size(), 3U);
   machine& back = *h.started[0];
   back.parker.unparked = 1;  // it would sleep; here it only notes that

@@ -79,7 +79,9 @@ extern template class operation<writing>;
 using read_operation = detail::operation<detail::reading>;
 using write_operation = detail::operation<detail::writing>;
 
-/// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it.
+/// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it. Operations of
+/// other tasks in progress fail then as after close(), but only when the task that destroys it next waits or blocks, or
+/// has ended: so not if that is the main task.
 ///
 /// Any number of tasks may read, write and close it. One reads at a time, and one writes; the others wait for their
 /// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the

@@ -247,7 +247,15 @@ void core::run(machine& m, work w) {
     held->transfers = 0;
     next = std::exchange(held->next, nullptr);
   }
+  m.end_stretch();
   if (tracer_ != nullptr) end_slice(m, *m.held, now());
+}
+
+bool core::do_after_stretch(after_stretch& what) noexcept {
+  if (this_processor() == nullptr || &this_processor()->home != this || ends()) return false;
+  machine& m = *this_machine();
+  what.next = std::exchange(m.put_off, &what);
+  return true;
 }
 
 // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the

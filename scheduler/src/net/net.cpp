@@ -100,7 +100,7 @@ class socket_file {
 
 /// An open descriptor with its operations in progress: the last of them frees its number, so that nobody uses that of a
 /// descriptor that is somebody else's by then.
-class connection {
+class connection : rt::after_stretch {
  public:
   /// `fd` is non-blocking, and stays the caller's if this throws.
   connection(int fd, kind what) : home_(own_scheduler()), what_(what), fd_(fd), polled_(home_.events.open(fd)) {
@@ -127,9 +127,14 @@ class connection {
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
   [[nodiscard]] bool closed() const noexcept {
-    // [net.closed] acquire, unmodelled: pairs with [net.close]; weaker: who learns of the close does not see what its
-    // closer did before.
+    // [net.closed] acquire, unmodelled: pairs with [net.enter] of close(); weaker: who learns of the close does not see
+    // what its closer did before.
     return (users_.load(std::memory_order::acquire) & closing) != 0;
+  }
+  /// Whether operations are told so: at once, or by give_up() a little later.
+  [[nodiscard]] bool canceled() const noexcept {
+    // [net.canceled] acquire, unmodelled: as [net.closed].
+    return (users_.load(std::memory_order::acquire) & canceling) != 0;
   }
 
   /// By who owns the connection: a task that is woken may give up the stream.
@@ -142,11 +147,27 @@ class connection {
 
   /// The caller owns the connection: who is woken may give up the stream.
   void close() noexcept {
-    enter_unchecked();
-    // [net.close] acq_rel, unmodelled: pairs with [net.closed] and with [net.leave] of operations that have ended;
-    // weaker: the number is given up while one of them still uses it.
-    if ((users_.fetch_or(closing, std::memory_order::acq_rel) & closing) == 0) end();
+    if (!enter_unless(closing, closing | canceling)) return;
+    // Operations in progress keep the number for a while, but not the port or the peer. No other one begins any more.
+    // [net.close.users] acquire, unmodelled: pairs with [net.leave]: nobody else uses the number; weaker: the last
+    // operation's use of it may come after.
+    take_away(users_.load(std::memory_order::acquire) != (closing | canceling | 1));
+    home_.events.wake(polled_);
     leave();
+  }
+  /// What the destructor of a stream does: close(); but operations of others in progress are told when the calling task
+  /// next waits or blocks, or has ended. So a main task's variables may go before it has ended, and no other task fails
+  /// by that.
+  static void give_up(std::shared_ptr<connection> c) noexcept {
+    if (!c || c->closed()) return;
+    // Each operation owns the connection, too.
+    if (c.use_count() == 1 || c->home_.ends()) return c->close();
+    connection& here = *c;
+    if (!here.enter_unless(closing, closing)) return;
+    here.take_away(true);
+    here.run = [](after_stretch& put_off) noexcept { static_cast<connection&>(put_off).be_given_up(); };
+    here.given_up_ = std::move(c);
+    if (!here.home_.do_after_stretch(here)) here.be_given_up();
   }
 
   /// The file goes with the listener.
@@ -157,10 +178,7 @@ class connection {
    public:
     attempt(connection* c, const char* what) : c_(c) {
       if (c_ == nullptr) fail(ECANCELED, what);
-      c_->enter_unchecked();
-      if (!c_->closed()) return;
-      c_->leave();
-      fail(ECANCELED, what);
+      if (!c_->enter_unless(canceling)) fail(ECANCELED, what);
     }
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;
@@ -227,7 +245,7 @@ class connection {
         read_.drained = got != 0 && got < into.size() && less_means_drained();
         return got;
       }
-      if (would_block(errno)) return std::nullopt;
+      if (!fails(errno)) return std::nullopt;
       if (errno != EINTR) fail_with(errno, "read");
     }
   }
@@ -239,7 +257,7 @@ class connection {
                             ? ::send(fd_, from.data(), from.size(), MSG_NOSIGNAL)
                             : ::write(fd_, from.data(), from.size());
       if (n >= 0) return static_cast<std::size_t>(n);
-      if (would_block(errno)) return std::nullopt;
+      if (!fails(errno)) return std::nullopt;
       if (errno != EINTR) fail_with(errno, "write");
     }
   }
@@ -252,7 +270,7 @@ class connection {
       const int error = errno;
       lock.unlock();
       if (fd >= 0) return fd;
-      if (would_block(error)) return std::nullopt;
+      if (!fails(error)) return std::nullopt;
       // A connection that was gone before it was accepted is nobody's error.
       if (error != EINTR && error != ECONNABORTED) fail_with(error, "accept");
     }
@@ -300,7 +318,7 @@ class connection {
       }
     };
     [[nodiscard]] int given_up() const noexcept {
-      if (c_.closed() || stop_.stop_requested()) return ECANCELED;
+      if (c_.canceled() || stop_.stop_requested()) return ECANCELED;
       // [net.given_up.expired] relaxed, unmodelled: pairs with the notice that follows [net.expire]; one seen late
       // fails the operation at its next look.
       return d_.expired.load(std::memory_order::relaxed) ? ETIMEDOUT : 0;
@@ -318,13 +336,14 @@ class connection {
   }
   /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out.
   void check(const direction& d, const char* what) const {
-    if (closed()) fail(ECANCELED, what);
+    if (canceled()) fail(ECANCELED, what);
     // [net.check.expired] relaxed, unmodelled: a deadline that passes at this moment may count as not passed.
     if (d.expired.load(std::memory_order::relaxed)) fail(ETIMEDOUT, what);
   }
 
  private:
-  static constexpr std::uint32_t closing = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t closing = std::uint32_t{1} << 31;    // the descriptor is being closed, or is closed
+  static constexpr std::uint32_t canceling = std::uint32_t{1} << 30;  // no operation begins any more
 
   // A stream whose buffer held less than was asked for is empty, and the next edge tells when it is not: epoll(7).
   // Unless there is no next edge, because the end, an error or urgent data, where a read stops short, has been
@@ -338,21 +357,29 @@ class connection {
            !polled_.unusual.load(std::memory_order::relaxed);
   }
 
-  // The first thing that close() does, by one thread.
-  void end() noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      for (direction* const d : {&read_, &write_}) {
-        if (d->heap != nullptr) (void)d->heap->remove(*d);
-      }
-      file_.reset();
-      home_.events.mute(polled_);
-      // Operations in progress keep the number for a while, but not the port or the peer.
-      // [net.end.users] acquire, unmodelled: pairs with [net.leave]: nobody else uses the number; weaker: the last
-      // operation's use of it may come after.
-      if (users_.load(std::memory_order::acquire) != (closing | 1)) home_.events.hollow_out(polled_);
+  // Whether an attempt has failed, rather than has to wait: for a notice, which comes with cancel() as well.
+  [[nodiscard]] bool fails(int error) const noexcept {
+    return !would_block(error) && (error == EINTR || !closed() || canceled());
+  }
+
+  // Takes the descriptor from the port, the peer and the clock; `in_use`: operations in progress keep the number.
+  void take_away(bool in_use) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (direction* const d : {&read_, &write_}) {
+      if (d->heap != nullptr) (void)d->heap->remove(*d);
     }
+    file_.reset();
+    home_.events.mute(polled_);
+    if (in_use) home_.events.hollow_out(polled_);
+  }
+  // The end of give_up().
+  void be_given_up() noexcept {
+    const std::shared_ptr<connection> here = std::move(given_up_);
+    // [net.cancel] acq_rel, unmodelled: pairs with [net.canceled]; weaker: who learns of the close does not see what
+    // its closer did before.
+    users_.fetch_or(canceling, std::memory_order::acq_rel);
     home_.events.wake(polled_);
+    leave();
   }
 
   // With mutex_ held.
@@ -382,17 +409,24 @@ class connection {
     d.expired.store(true, std::memory_order::relaxed);
     if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
   }
-  void enter_unchecked() noexcept {
-    // [net.enter] acq_rel, unmodelled: pairs with [net.close]; weaker: an operation uses a number that has been given
-    // up.
-    users_.fetch_add(1, std::memory_order::acq_rel);
+  // One user more, and `too`; unless one of `these` is said of it. Not: one more, a look, and one less: close() would
+  // return while the last user is one that only looks, and the port would be free when that goes.
+  [[nodiscard]] bool enter_unless(std::uint32_t these, std::uint32_t too = 0) noexcept {
+    // [net.enter.look] relaxed, unmodelled: a guess, which the exchange checks.
+    std::uint32_t now = users_.load(std::memory_order::relaxed);
+    while ((now & these) == 0) {
+      // [net.enter] acq_rel, unmodelled: pairs with itself in close(), with [net.closed] and [net.canceled]; weaker: an
+      // operation uses a number that has been given up. On failure relaxed: as [net.enter.look].
+      if (users_.compare_exchange_weak(now, (now + 1) | too, std::memory_order::acq_rel, std::memory_order::relaxed)) {
+        return true;
+      }
+    }
+    return false;
   }
   void leave() noexcept {
     // [net.leave] acq_rel, unmodelled: pairs with itself: the last one sees the end of all other operations; weaker:
     // the number is closed while one of them still uses it.
-    if (users_.fetch_sub(1, std::memory_order::acq_rel) != (closing | 1)) return;
-    // [net.release] acq_rel, unmodelled: of two that see nobody left, an attempt and the closer, one closes the number.
-    if (released_.exchange(true, std::memory_order::acq_rel)) return;
+    if (users_.fetch_sub(1, std::memory_order::acq_rel) != (closing | canceling | 1)) return;
     home_.events.close(polled_);
     ::close(fd_);
   }
@@ -406,7 +440,7 @@ class connection {
   std::mutex mutex_;  // any task may close while another sets a deadline or accepts
   std::unique_ptr<const socket_file> file_;
   std::atomic<std::uint32_t> users_{0};
-  std::atomic<bool> released_{false};
+  std::shared_ptr<connection> given_up_;  // itself, until give_up() is over
 };
 
 /// Awaits the turn of one task.
@@ -599,7 +633,7 @@ stream& stream::operator=(stream&& other) noexcept {
   connection_ = std::move(other.connection_);
   return *this;
 }
-stream::~stream() { close(); }
+stream::~stream() { connection::give_up(std::move(connection_)); }
 
 // The following own the connection while they use it: a task that they wake may destroy the stream.
 
@@ -635,7 +669,7 @@ listener& listener::operator=(listener&& other) noexcept {
   connection_ = std::move(other.connection_);
   return *this;
 }
-listener::~listener() { close(); }
+listener::~listener() { connection::give_up(std::move(connection_)); }
 
 task<stream> listener::accept(std::stop_token stop) {
   connection::turn mine = connection::reading_turn(connection_);

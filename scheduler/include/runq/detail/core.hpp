@@ -162,6 +162,9 @@ class core {
   void go_on_at(const blocked_call& call, processor& other);
   void back_from_call(const blocked_call& call, bool kept);
   void trace_lost(const blocked_call& call);
+  /// Does `what` when the calling task next waits or blocks, or has ended. False: the caller is none of this
+  /// scheduler's tasks, is in a blocking call, or the run ends, so that nobody goes on in any case.
+  [[nodiscard]] bool do_after_stretch(after_stretch& what) noexcept;
   /// For a machine that comes back when its scheduler stops, and must go on until its task's next co_await.
   [[nodiscard]] processor& spare_processor();
   /// The task of `call` goes on at `self` when a processor takes it from the global queue.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <utility>
 
 #include "runq/chase_lev.hpp"
 #include "runq/detail/fair_time.hpp"
@@ -108,6 +109,12 @@ class machine_parker {
   detail::parker token_;
 };
 
+/// What a task leaves to be done when it next waits or blocks, or has ended; see do_after_stretch(). In a list.
+struct after_stretch {
+  void (*run)(after_stretch&) noexcept = nullptr;  // may end its life
+  after_stretch* next = nullptr;
+};
+
 /// For traces.
 enum class machine_state : std::uint8_t { running, spinning, idle, in_call };
 
@@ -123,6 +130,15 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   instant slice_begin = 0;                      // … and since when
   std::thread thread;
   counter useless_wakes;
+  after_stretch* put_off = nullptr;  // what its task leaves, the newest first; this thread's
+
+  /// Its task waits, is about to block, or has ended.
+  void end_stretch() noexcept {
+    while (put_off != nullptr) {
+      after_stretch& first = *std::exchange(put_off, put_off->next);
+      first.run(first);
+    }
+  }
 };
 
 /// The processor that the calling thread holds, or nullptr outside a scheduler.
