@@ -51,8 +51,11 @@ T load(const volatile T* at, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
   if (!in_program) return *p;  // there is one thread then
   const checker_scope scope;
-  current_session().look_for_waiting(runq_caller, code);
-  return from_value<T>(current_session().load(p, sizeof(T), order_of(order), code));
+  session& s = current_session();
+  const runq::model::compiled::caller_state caller = runq_caller;
+  s.look_for_waiting(caller, code);
+  const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
+  return from_value<T>(s.load(p, sizeof(T), order_of(order), code, like));
 }
 
 template <class T>
@@ -79,8 +82,12 @@ T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
     return old;
   }
   const checker_scope scope;
-  if (is_wide<T> && op != rmw_op::exchange) current_session().refuse("arithmetic on an atomic of 128 bits", code);
-  return from_value<T>(current_session().rmw(p, sizeof(T), op, to_value(operand), order_of(order), code));
+  session& s = current_session();
+  if (is_wide<T> && op != rmw_op::exchange) s.refuse("arithmetic on an atomic of 128 bits", code);
+  const runq::model::compiled::caller_state caller = runq_caller;
+  s.look_for_waiting(caller, code);
+  static_cast<void>(s.read_in_earlier_round(caller, p, true, code));
+  return from_value<T>(s.rmw(p, sizeof(T), op, to_value(operand), order_of(order), code));
 }
 
 enum class weakness : std::uint8_t { no, yes, unknown };
@@ -99,10 +106,12 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   }
   const checker_scope scope;
   session& s = current_session();
-  s.look_for_waiting(runq_caller, code);
+  const runq::model::compiled::caller_state caller = runq_caller;
+  s.look_for_waiting(caller, code);
   std::uint64_t value = to_value(expected);
+  const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
   const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes, order_of(success),
-                                       order_of(failure), code);
+                                       order_of(failure), code, like);
   if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
   if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
   expected = from_value<T>(value);
@@ -130,25 +139,25 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
   RUNQ_HOOK void __tsan_atomic##bits##_store(volatile type* at, type value, int order) {                         \
     store<type>(at, value, order, RUNQ_CALLER);                                                                  \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_exchange(volatile type* at, type value, int order) {                      \
+  extern "C" type runq_atomic##bits##_exchange(volatile type* at, type value, int order) {                       \
     return rmw<type>(at, rmw_op::exchange, value, order, RUNQ_CALLER);                                           \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_add(volatile type* at, type value, int order) {                     \
+  extern "C" type runq_atomic##bits##_fetch_add(volatile type* at, type value, int order) {                      \
     return rmw<type>(at, rmw_op::add, value, order, RUNQ_CALLER);                                                \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_sub(volatile type* at, type value, int order) {                     \
+  extern "C" type runq_atomic##bits##_fetch_sub(volatile type* at, type value, int order) {                      \
     return rmw<type>(at, rmw_op::sub, value, order, RUNQ_CALLER);                                                \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_and(volatile type* at, type value, int order) {                     \
+  extern "C" type runq_atomic##bits##_fetch_and(volatile type* at, type value, int order) {                      \
     return rmw<type>(at, rmw_op::bit_and, value, order, RUNQ_CALLER);                                            \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_or(volatile type* at, type value, int order) {                      \
+  extern "C" type runq_atomic##bits##_fetch_or(volatile type* at, type value, int order) {                       \
     return rmw<type>(at, rmw_op::bit_or, value, order, RUNQ_CALLER);                                             \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_xor(volatile type* at, type value, int order) {                     \
+  extern "C" type runq_atomic##bits##_fetch_xor(volatile type* at, type value, int order) {                      \
     return rmw<type>(at, rmw_op::bit_xor, value, order, RUNQ_CALLER);                                            \
   }                                                                                                              \
-  RUNQ_HOOK type __tsan_atomic##bits##_fetch_nand(volatile type* at, type value, int order) {                    \
+  extern "C" type runq_atomic##bits##_fetch_nand(volatile type* at, type value, int order) {                     \
     return rmw<type>(at, rmw_op::bit_nand, value, order, RUNQ_CALLER);                                           \
   }                                                                                                              \
   extern "C" int runq_atomic##bits##_compare_exchange_strong(volatile type* at, type* expected, type desired,    \
@@ -182,6 +191,13 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
       ".size __tsan_" name ", . - __tsan_" name "\n");
 #define RUNQ_ENTRIES(bits)                              \
   RUNQ_ENTRY("atomic" #bits "_load")                    \
+  RUNQ_ENTRY("atomic" #bits "_exchange")                \
+  RUNQ_ENTRY("atomic" #bits "_fetch_add")               \
+  RUNQ_ENTRY("atomic" #bits "_fetch_sub")               \
+  RUNQ_ENTRY("atomic" #bits "_fetch_and")               \
+  RUNQ_ENTRY("atomic" #bits "_fetch_or")                \
+  RUNQ_ENTRY("atomic" #bits "_fetch_xor")               \
+  RUNQ_ENTRY("atomic" #bits "_fetch_nand")              \
   RUNQ_ENTRY("atomic" #bits "_compare_exchange_strong") \
   RUNQ_ENTRY("atomic" #bits "_compare_exchange_weak")   \
   RUNQ_ENTRY("atomic" #bits "_compare_exchange_val")

@@ -9,7 +9,6 @@
 #include <ctime>
 #include <string_view>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -17,36 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "start.hpp"
-
-#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
-#define RUNQ_CALLER __builtin_return_address(0)
-
-namespace runq::model::compiled {
-
-namespace {
-
-/// The function of that name that would have been called without the checker.
-template <class Function>
-[[nodiscard]] Function* real(const char* name) {
-  void* const found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) std::abort();
-  return reinterpret_cast<Function*>(found);
-}
-
-}  // namespace
-
-}  // namespace runq::model::compiled
-
-// Outside of a check: return what the real function returns.
-#define RUNQ_PASS_ON(name, ...)                                \
-  if (!in_program) {                                           \
-    static auto* const original = real<decltype(name)>(#name); \
-    return original(__VA_ARGS__);                              \
-  }                                                            \
-  const checker_scope scope;                                   \
-  session& s = current_session();                              \
-  const void* const code = RUNQ_CALLER;
+#include "interpose.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::failure;
@@ -83,10 +53,59 @@ RUNQ_HOOK int pthread_detach(pthread_t thread) {
 
 // What the others do meanwhile is explored anyway.
 RUNQ_HOOK int sched_yield() { return 0; }
-RUNQ_HOOK int nanosleep(const timespec*, timespec*) { return 0; }
-RUNQ_HOOK int clock_nanosleep(clockid_t, int, const timespec*, timespec*) { return 0; }
-RUNQ_HOOK int usleep(useconds_t) { return 0; }
-RUNQ_HOOK unsigned sleep(unsigned) { return 0; }
+
+RUNQ_HOOK [[noreturn]] void pthread_exit(void* result) {
+  if (!in_program) {
+    static auto* const original = real<void(void*)>("pthread_exit");
+    original(result);
+    _exit(2);
+  }
+  in_program = false;
+  current_session().exit_thread(result, RUNQ_CALLER);
+}
+
+namespace {
+
+/// Keys that were created for the program, rather than for a library behind its back.
+constexpr pthread_key_t own_key = 0x4000'0000;
+
+}  // namespace
+
+RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
+  if (!in_program && !initialising) {
+    static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
+    return original(key, at_exit);
+  }
+  const either_scope scope;
+  *key = current_session().create_key(at_exit) | own_key;
+  return 0;
+}
+RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
+  if ((key & own_key) == 0) {
+    static auto* const original = real<decltype(pthread_key_delete)>("pthread_key_delete");
+    return original(key);
+  }
+  const either_scope scope;
+  current_session().delete_key(key & ~own_key, RUNQ_CALLER);
+  return 0;
+}
+RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
+  if ((key & own_key) == 0) {
+    static auto* const original = real<decltype(pthread_getspecific)>("pthread_getspecific");
+    return original(key);
+  }
+  const either_scope scope;
+  return current_session().value_of_key(key & ~own_key, RUNQ_CALLER);
+}
+RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
+  if ((key & own_key) == 0) {
+    static auto* const original = real<decltype(pthread_setspecific)>("pthread_setspecific");
+    return original(key, value);
+  }
+  const either_scope scope;
+  current_session().value_of_key(key & ~own_key, RUNQ_CALLER) = const_cast<void*>(value);
+  return 0;
+}
 
 RUNQ_HOOK int __cxa_thread_atexit(exit_handler function, void* argument, void* module) {
   if (!in_program && !initialising) {
@@ -114,9 +133,25 @@ namespace {
 
 [[nodiscard]] int kind_of(const pthread_mutex_t* m) { return m->__data.__kind & 3; }
 
-void refuse_unusual(session& s, const pthread_mutex_t* m, const void* code) {
-  if (kind_of(m) == PTHREAD_MUTEX_RECURSIVE) s.refuse("recursive mutexes", code);
+/// Before a thread takes a mutex: whether it has it already, and then what the call returns.
+[[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result) {
+  const int kind = kind_of(m);
+  if (kind == PTHREAD_MUTEX_NORMAL || s.held(m) == 0) return false;
+  if (kind == PTHREAD_MUTEX_RECURSIVE) ++s.held(m);
+  result = kind == PTHREAD_MUTEX_RECURSIVE ? 0 : EDEADLK;
+  return true;
 }
+
+[[nodiscard]] int try_lock(session& s, pthread_mutex_t* m, const void* code) {
+  int result = 0;
+  if (held_already(s, m, result)) return result == EDEADLK ? EBUSY : 0;
+  if (!s.try_lock(m, code)) return EBUSY;
+  ++s.held(m);
+  return 0;
+}
+
+/// A timeout may always happen.
+[[nodiscard]] int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code);
 
 }  // namespace
 
@@ -136,18 +171,33 @@ RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
 }
 RUNQ_HOOK int pthread_mutex_lock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_lock, m)
-  refuse_unusual(s, m, code);
+  int result = 0;
+  if (held_already(s, m, result)) return result;
   s.lock(m, code);
+  ++s.held(m);
   return 0;
 }
 RUNQ_HOOK int pthread_mutex_trylock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_trylock, m)
-  refuse_unusual(s, m, code);
-  return s.try_lock(m, code) ? 0 : EBUSY;
+  return try_lock(s, m, code);
+}
+RUNQ_HOOK int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) {
+  RUNQ_PASS_ON(pthread_mutex_timedlock, m, until)
+  return lock_with_timeout(s, m, until, code);
+}
+RUNQ_HOOK int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_mutex_clocklock, m, clock, until)
+  return lock_with_timeout(s, m, until, code);
 }
 RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_unlock, m)
-  refuse_unusual(s, m, code);
+  unsigned& held = s.held(m);
+  if (held > 1) {
+    --held;
+    return 0;
+  }
+  if (held == 0 && kind_of(m) != PTHREAD_MUTEX_NORMAL) return EPERM;
+  held = 0;
   s.unlock(m, code);
   return 0;
 }
@@ -157,6 +207,18 @@ RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
 
 namespace {
 
+int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code) {
+  int result = 0;
+  if (held_already(s, m, result)) return result;
+  if (s.times_out(code)) {
+    s.let_time_pass_until(to_nanoseconds(*until));
+    return ETIMEDOUT;
+  }
+  if (!s.try_lock(m, code)) s.wait_for_others(code);
+  ++s.held(m);
+  return 0;
+}
+
 void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
   s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting(c, code);
@@ -165,14 +227,15 @@ void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
   s.lock(m, code);
 }
 
-/// A timeout may always happen.
-[[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+[[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const timespec* until,
+                                    const void* code) {
   s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting(c, code);
   s.unlock(m, code);
-  bool timed_out = s.choose(2, code) == 1;
+  bool timed_out = s.times_out(code);
   if (timed_out) {
     timed_out = s.stop_waiting(c, number, code);
+    s.let_time_pass_until(to_nanoseconds(*until));
   } else {
     s.wait_until_woken(c, number, false, code);
   }
@@ -200,11 +263,11 @@ RUNQ_HOOK int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
 }
 RUNQ_HOOK int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
   RUNQ_PASS_ON(pthread_cond_timedwait, c, m, until)
-  return wait_with_timeout(s, c, m, code);
+  return wait_with_timeout(s, c, m, until, code);
 }
 RUNQ_HOOK int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(pthread_cond_clockwait, c, m, clock, until)
-  return wait_with_timeout(s, c, m, code);
+  return wait_with_timeout(s, c, m, until, code);
 }
 RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_signal, c)
@@ -317,16 +380,48 @@ RUNQ_HOOK int sem_post(sem_t* semaphore) {
   s.rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
   return 0;
 }
+
+namespace {
+
+[[nodiscard]] bool take_one(session& s, sem_t* semaphore, bool blocking, const void* code) {
+  return s.take(semaphore, 4, 1, 0xffff'fffe, ~std::uint64_t{0}, blocking, code);
+}
+[[nodiscard]] int failed_with(int error) {
+  errno = error;
+  return -1;
+}
+[[nodiscard]] int take_one_in_time(session& s, sem_t* semaphore, const timespec* until, const void* code) {
+  if (s.times_out(code)) {
+    s.let_time_pass_until(to_nanoseconds(*until));
+    return failed_with(ETIMEDOUT);
+  }
+  if (!take_one(s, semaphore, false, code)) s.wait_for_others(code);
+  return 0;
+}
+
+}  // namespace
+
 RUNQ_HOOK int sem_wait(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_wait, semaphore)
-  for (;;) {
-    s.wait_while(semaphore, 4, 0, std::memory_order::relaxed, true, code);
-    std::uint64_t value = s.load(semaphore, 4, std::memory_order::relaxed, code);
-    if (value != 0 && s.compare_exchange(semaphore, 4, value, value - 1, false, std::memory_order::acquire,
-                                         std::memory_order::relaxed, code)) {
-      return 0;
-    }
-  }
+  static_cast<void>(take_one(s, semaphore, true, code));
+  return 0;
+}
+RUNQ_HOOK int sem_trywait(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_trywait, semaphore)
+  return take_one(s, semaphore, false, code) ? 0 : failed_with(EAGAIN);
+}
+RUNQ_HOOK int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  RUNQ_PASS_ON(sem_timedwait, semaphore, until)
+  return take_one_in_time(s, semaphore, until, code);
+}
+RUNQ_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  RUNQ_PASS_ON(sem_clockwait, semaphore, clock, until)
+  return take_one_in_time(s, semaphore, until, code);
+}
+RUNQ_HOOK int sem_getvalue(sem_t* semaphore, int* value) {
+  RUNQ_PASS_ON(sem_getvalue, semaphore, value)
+  *value = static_cast<int>(s.load(semaphore, 4, std::memory_order::relaxed, code));
+  return 0;
 }
 RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
   RUNQ_PASS_ON(pthread_spin_init, lock, shared)
@@ -354,11 +449,10 @@ RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
 
 namespace {
 
-long futex(session& s, int* at, int operation, unsigned value, bool timeout, const void* code) {
+long futex(session& s, int* at, int operation, unsigned value, const timespec* timeout, const void* code) {
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
-      if (timeout) s.refuse("a futex with a timeout", code);
       const unsigned number = s.begin_waiting(at, code);
       // The kernel orders what a thread did before it waits or wakes.
       s.fence(std::memory_order::seq_cst, code);
@@ -367,7 +461,14 @@ long futex(session& s, int* at, int operation, unsigned value, bool timeout, con
         errno = EAGAIN;
         return -1;
       }
-      s.wait_until_woken(at, number, true, code);
+      if (timeout != nullptr && s.times_out(code)) {
+        if (!s.stop_waiting(at, number, code)) return 0;
+        // FUTEX_WAIT takes a duration, FUTEX_WAIT_BITSET a time.
+        const std::uint64_t begun = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT ? s.known_time() : 0;
+        s.let_time_pass_until(begun + to_nanoseconds(*timeout));
+        return failed_with(ETIMEDOUT);
+      }
+      s.wait_until_woken(at, number, timeout == nullptr, code);
       return 0;
     }
     case FUTEX_WAKE:
@@ -392,7 +493,7 @@ RUNQ_HOOK long syscall(long number, ...) {
   const void* const code = RUNQ_CALLER;
   if (number != SYS_futex) current_session().refuse(fmt::format("system call {}", number), code);
   return futex(current_session(), reinterpret_cast<int*>(a[0]), static_cast<int>(a[1]), static_cast<unsigned>(a[2]),
-               a[3] != 0, code);
+               reinterpret_cast<const timespec*>(a[3]), code);
 }
 
 // --- output: kept back, see session.cpp

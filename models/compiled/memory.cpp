@@ -7,11 +7,13 @@
 
 #include <asm/prctl.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <immintrin.h>
 #include <link.h>
 #include <semaphore.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -128,6 +130,49 @@ void code_ranges::add_module(std::string_view name_begin) {
     return 0;
   };
   dl_iterate_phdr(+add, &wanted);
+}
+
+// --- symbols
+// -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// What has to be added to addresses in the program's file.
+[[nodiscard]] std::uintptr_t base_of_program() {
+  std::uintptr_t base = 0;
+  const auto first = [](dl_phdr_info* module, std::size_t, void* to) {
+    *static_cast<std::uintptr_t*>(to) = module->dlpi_addr;
+    return 1;  // the program comes first
+  };
+  dl_iterate_phdr(+first, &base);
+  return base;
+}
+
+}  // namespace
+
+address_range find_symbol(std::string_view name) {
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  struct stat status {};
+  if (file < 0 || fstat(file, &status) != 0) return {};
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (mapped == MAP_FAILED) return {};
+  const auto* const image = static_cast<const std::byte*>(mapped);
+  const auto* const head = reinterpret_cast<const ElfW(Ehdr)*>(image);
+  const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(image + head->e_shoff);
+  address_range found;
+  for (unsigned i = 0; i != head->e_shnum; ++i) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(image + sections[i].sh_offset);
+    const auto* const names = reinterpret_cast<const char*>(image + sections[sections[i].sh_link].sh_offset);
+    for (std::size_t k = 0; k != sections[i].sh_size / sizeof *symbols; ++k) {
+      if (name != names + symbols[k].st_name) continue;
+      found = {reinterpret_cast<const std::byte*>(base_of_program() + symbols[k].st_value), symbols[k].st_size};
+    }
+  }
+  munmap(mapped, size);
+  return found;
 }
 
 // --- thread_storage ------------------------------------------------------------------------------------------------

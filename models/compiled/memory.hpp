@@ -89,6 +89,15 @@ class code_ranges {
   unsigned count_ = 0;
 };
 
+struct address_range {
+  const std::byte* begin = nullptr;
+  std::size_t size = 0;
+  [[nodiscard]] bool contains(const void* address) const noexcept { return address >= begin && address < begin + size; }
+};
+
+/// Where the program's variable with that name, as the linker knows it, lies; empty when there is none.
+[[nodiscard]] address_range find_symbol(std::string_view name);
+
 [[nodiscard]] std::byte* thread_pointer() noexcept;
 /// Makes the running operating-system thread take thread-local variables, and its identity, from there.
 void set_thread_pointer(std::byte* to) noexcept;

@@ -9,8 +9,10 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <limits.h>
 #include <stdio_ext.h>
 #include <sys/mman.h>
+#include <unwind.h>
 
 namespace runq::model::compiled {
 
@@ -86,10 +88,11 @@ class kept_output {
   s.fail(failure::crash, message, __builtin_return_address(0));
 }
 
-int call_main(main_function main, int argc, char** argv, char** environment) noexcept {
+// Not inline: where exit_thread() stops to unwind.
+[[gnu::noinline]] int call_main(main_function main, int argc, char** argv, char** environment) noexcept {
   return main(argc, argv, environment);
 }
-void* call_thread(void* (*function)(void*), void* argument) noexcept { return function(argument); }
+[[gnu::noinline]] void* call_thread(void* (*function)(void*), void* argument) noexcept { return function(argument); }
 
 }  // namespace
 
@@ -106,10 +109,13 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   }
   main_pointer_ = thread_pointer();
   program_code_.add_module("");
+  waiters_ = find_symbol("_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w");
   storage_.find();
   storage_.remember_main();
   heap_.remember();
   handlers_before_main_ = exit_handlers_;
+  keys_before_main_ = keys_;
+  values_before_main_ = threads_[1].values;
   exact::search search(*this, options);
   search_ = &search;
   for (unsigned t = 1; t <= max_threads; ++t) mprotect(search.stack_of(t).lowest(), guard_bytes, PROT_NONE);
@@ -145,11 +151,26 @@ void session::begin_execution() {
   kept_output::forget();
   exit_handlers_ = handlers_before_main_;
   for (auto& [at, place] : waiting_places_) place = {};
-  threads_[1].at = frames_.root();
-  threads_[1].spawned = 0;
-  threads_[1].exit_handlers.clear();
-  threads_[1].visits.clear();
+  keys_ = keys_before_main_;
+  begin_thread(1);
+  threads_[1].values = values_before_main_;
   std::set_terminate(&terminated);
+}
+
+void session::begin_thread(unsigned thread) {
+  thread_info& t = threads_[thread];
+  t.at = frames_.root();
+  t.result = nullptr;
+  t.spawned = 0;
+  t.joined = false;
+  t.exit_handlers.clear();
+  t.visits.clear();
+  t.rounds.clear();
+  t.timed = 0;
+  t.timeouts = 0;
+  t.passed.clear();
+  t.held.clear();
+  t.values.clear();
 }
 
 void session::run(unsigned thread) {
@@ -160,9 +181,48 @@ void session::run(unsigned thread) {
     exit_program(status, nullptr);
   }
   in_program = true;
-  t.result = call_thread(t.function, t.argument);
+  end_thread(call_thread(t.function, t.argument));
+}
+
+void session::end_thread(void* result) {
+  thread_info& t = running();
+  t.result = result;
+  in_program = true;
   run_exit_handlers(t.exit_handlers);
+  run_key_handlers(t.values);
   in_program = false;
+  search_->finish_thread();
+}
+
+/// As often as the C library does, for a handler may set values anew.
+void session::run_key_handlers(std::vector<void*>& values) {
+  for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
+    for (unsigned key = 0; key != values.size(); ++key) {
+      void* const value = std::exchange(values[key], nullptr);
+      if (value != nullptr && keys_[key] != nullptr) keys_[key](value);
+    }
+  }
+}
+
+void session::exit_thread(void* result, const void* code) {
+  running().result = result;
+  // Until the thread's own function has been left; what is below belongs to the checker.
+  const auto stop = [](int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception*, _Unwind_Context* context,
+                       void* self) {
+    auto& s = *static_cast<session*>(self);
+    const auto function = static_cast<std::uintptr_t>(_Unwind_GetRegionStart(context));
+    const bool is_last = function == reinterpret_cast<std::uintptr_t>(&call_thread) ||
+                         function == reinterpret_cast<std::uintptr_t>(&call_main);
+    if (is_last) s.end_thread(s.running().result);
+    return _URC_NO_REASON;
+  };
+  static std::array<_Unwind_Exception, exact::thread_slots> exceptions;
+  _Unwind_Exception& exception = exceptions[search_->running()];
+  exception = {};
+  in_program = true;
+  _Unwind_ForcedUnwind(&exception, +stop, this);
+  in_program = false;
+  refuse("pthread_exit() through a function that cannot be unwound", code);
 }
 
 void session::enter(unsigned thread) noexcept {
@@ -303,14 +363,9 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
   const unsigned child = at->second;
   search_->spawn(child, here(code));
   thread_info& t = threads_[child];
-  t.at = frames_.root();
+  begin_thread(child);
   t.function = function;
   t.argument = argument;
-  t.result = nullptr;
-  t.spawned = 0;
-  t.joined = false;
-  t.exit_handlers.clear();
-  t.visits.clear();
   storage_.reset(parked_.pointer(child - 2));
   return parked_.handle(child - 2);
 }
@@ -341,6 +396,76 @@ namespace {
 constexpr unsigned mutex_bytes = 4;
 
 }  // namespace
+
+unsigned session::create_key(exit_handler destroy) {
+  keys_.push_back(destroy);
+  return static_cast<unsigned>(keys_.size() - 1);
+}
+
+void session::delete_key(unsigned key, const void* code) {
+  if (key >= keys_.size()) fail(failure::misuse, "a key is deleted that was not created", code);
+  keys_[key] = nullptr;
+}
+
+void*& session::value_of_key(unsigned key, const void* code) {
+  if (search_ != nullptr && key >= keys_.size()) fail(failure::misuse, "a key is used that was not created", code);
+  std::vector<void*>& values = search_ == nullptr ? threads_[1].values : running().values;
+  if (values.size() <= key) values.resize(key + 1);
+  return values[key];
+}
+
+unsigned& session::held(const void* lock) {
+  std::vector<held_lock>& all = running().held;
+  for (held_lock& h : all) {
+    if (h.lock == lock) return h.times;
+  }
+  return all.emplace_back(held_lock{lock, 0}).times;
+}
+
+// --- time ----------------------------------------------------------------------------------------------------------
+
+bool session::times_out(const void* code) {
+  thread_info& t = running();
+  ++t.timed;
+  if (t.timeouts == bounds_.timeouts) {
+    omitted_.timeouts = true;
+    return false;
+  }
+  if (search_->choose(2, here(code)) == 0) return false;
+  ++t.timeouts;
+  note_effect();
+  return true;
+}
+
+void session::wait_for_others(const void* code) { search_->wait_unjudged(here(code)); }
+
+/// What the running thread knows of: clocks never go back along happens-before.
+std::uint64_t session::known_time() const {
+  constexpr std::uint64_t at_start = 1'000'000'000'000;  // any time but 0
+  const exact::clock known = search_->knows();
+  const unsigned self = search_->running();
+  std::uint64_t time = at_start;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    for (const passed_time& p : threads_[t].passed) {
+      if (p.until > time && (t == self || p.at.before(known))) time = p.until;
+    }
+  }
+  return time;
+}
+
+std::uint64_t session::time(const void* code) {
+  omitted_.clocks = true;
+  constexpr std::uint64_t long_enough = 1'000'000'000ULL * 3600 * 24;
+  if (times_out(code)) let_time_pass_until(known_time() + long_enough);
+  return known_time();
+}
+
+void session::let_time_pass_until(std::uint64_t nanoseconds) {
+  running().passed.push_back(
+      {{search_->position(), static_cast<std::uint8_t>(search_->running()), nullptr}, nanoseconds});
+}
+
+// --- locks -----------------------------------------------------------------------------------------------------------
 
 void session::lock(void* mutex, const void* code) {
   note_effect();

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,9 +42,19 @@ using exit_handler = void (*)(void*);
 
 /// What C++20 allows in a program and the search did not explore.
 struct left_out {
-  bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed
+  bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed (once more)
   bool unknown_weakness = false;   ///< so did one of which the compiler does not tell whether it is weak
   bool spurious_wakeups = false;   ///< somebody waited for a condition variable
+  bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
+  bool clocks = false;             ///< a clock was read: time stands still, or goes on by a day
+  bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
+};
+
+/// How far the search goes where C++20 sets no limit.
+struct bounds {
+  unsigned spurious_failures = 0;  ///< in an execution
+  unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
+  unsigned rounds = 4;             ///< of a loop that waits: in later ones it reads what it has read before
 };
 
 /// What a function has to leave as it was, at the moment of a call; stack points to where the call returns to.
@@ -64,6 +75,8 @@ class session final : public exact::program {
   /// Whether a thread that comes by in the same state again, having done nothing but read, waits for another value.
   void recognise_waiting(bool on) noexcept { recognises_waiting_ = on; }
   void count_leaks(bool on) noexcept { leaks_count_ = on; }
+  void set_bounds(const bounds& b) noexcept { bounds_ = b; }
+  [[nodiscard]] const bounds& limits() const noexcept { return bounds_; }
   /// Whether the address is where a thread has no more stack.
   [[nodiscard]] bool is_end_of_stack(const void* address) const noexcept;
   /// Whether a check is under way.
@@ -89,15 +102,24 @@ class session final : public exact::program {
 
   // --- atomic operations: values of up to 64 bits
   // -----------------------------------------------------------------------
-  std::uint64_t load(const void* at, unsigned size, std::memory_order order, const void* code);
+  std::uint64_t load(const void* at, unsigned size, std::memory_order order, const void* code,
+                     exact::event_id like = exact::nobody);
   void store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code);
   std::uint64_t rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
                     const void* code);
   bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
-                        std::memory_order success, std::memory_order failure, const void* code);
+                        std::memory_order success, std::memory_order failure, const void* code,
+                        exact::event_id like = exact::nobody);
+  /// Adds `delta` to one of the `count` values from `first` on, or, `blocking`, waits until there is one.
+  bool take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking,
+            const void* code);
   void fence(std::memory_order order, const void* code);
-  /// Before an operation that may only read: whether the thread has been here before, and so waits.
+  /// Before an operation that may change nothing: whether the thread has been here before, and so waits.
   void look_for_waiting(const caller_state& caller, const void* code);
+  /// After look_for_waiting(): the thread is about to read the variable. The event that has read it in an earlier round
+  /// of the same loop, when this round has to read the same; or nobody.
+  [[nodiscard]] exact::event_id read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
+                                                      const void* code);
   /// Values of 128 bits, as numbers that stand for them.
   [[nodiscard]] std::uint64_t number_of(unsigned __int128 value);
   [[nodiscard]] unsigned __int128 wide_value(std::uint64_t number) const { return wide_values_[number]; }
@@ -105,6 +127,12 @@ class session final : public exact::program {
   // --- threads
   // -----------------------------------------------------------------------------------------------------------
   [[nodiscard]] pthread_t spawn(void* (*function)(void*), void* argument, const void* code);
+  /// pthread_exit: unwinds the running thread's stack, and ends it.
+  [[noreturn]] void exit_thread(void* result, const void* code);
+  // Values that belong to a thread.
+  [[nodiscard]] unsigned create_key(exit_handler destroy);
+  void delete_key(unsigned key, const void* code);
+  [[nodiscard]] void*& value_of_key(unsigned key, const void* code);
   /// What the thread has returned.
   void* join(pthread_t thread, const void* code);
   void detach(pthread_t thread, const void* code);
@@ -118,6 +146,18 @@ class session final : public exact::program {
   void lock(void* mutex, const void* code);
   [[nodiscard]] bool try_lock(void* mutex, const void* code);
   void unlock(void* mutex, const void* code);
+  /// How many times the running thread holds this.
+  [[nodiscard]] unsigned& held(const void* lock);
+  /// A wait that may end by a timeout begins: whether it does.
+  [[nodiscard]] bool times_out(const void* code);
+  /// The other case: the running thread would wait until somebody else does something. In another execution it is
+  /// there.
+  [[noreturn]] void wait_for_others(const void* code);
+  /// What a clock shows, in nanoseconds. Time goes on only where a deadline may pass.
+  [[nodiscard]] std::uint64_t time(const void* code);
+  [[nodiscard]] std::uint64_t known_time() const;
+  /// The time is not before that for the running thread, and for who comes after it.
+  void let_time_pass_until(std::uint64_t nanoseconds);
   [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
   // Threads that wait at an address until somebody wakes them: condition variables, futexes.
   /// The running thread is waiting from now on, as number …
@@ -156,6 +196,23 @@ class session final : public exact::program {
   struct visit {
     std::uint64_t state;
     unsigned position;  ///< events before it
+    unsigned timed;     ///< clocks read, and timed waits, before it
+  };
+  struct rounds_at {
+    const void* code;
+    const std::byte* stack;
+    const void* at;
+    unsigned count;        ///< that have read `value`
+    exact::event_id last;  ///< the read in the last of them
+    std::uint64_t value;
+  };
+  struct held_lock {
+    const void* lock;
+    unsigned times;
+  };
+  struct passed_time {
+    step at;
+    std::uint64_t until;
   };
   struct thread_info {
     frame* at = nullptr;
@@ -165,13 +222,33 @@ class session final : public exact::program {
     unsigned spawned = 0;  ///< threads that it has started
     bool joined = false;   ///< or detached
     std::vector<handler> exit_handlers;
-    std::vector<visit> visits;  ///< since it has last done anything but read
+    std::vector<visit> visits;      ///< since it has last done anything but read
+    std::vector<rounds_at> rounds;  ///< as well
+    unsigned timed = 0;             ///< clocks read, and timed waits
+    unsigned timeouts = 0;
+    std::vector<passed_time> passed;
+    std::vector<held_lock> held;
+    std::vector<void*> values;  ///< by key
   };
 
   [[nodiscard]] thread_info& running() noexcept { return threads_[search_->running()]; }
   /// The running thread does something that others can notice, or that it can find again.
-  void note_effect() noexcept { running().visits.clear(); }
+  void note_effect() noexcept {
+    running().visits.clear();
+    running().rounds.clear();
+  }
+  void begin_thread(unsigned thread);
+  [[noreturn]] void end_thread(void* result);
+  void run_key_handlers(std::vector<void*>& values);
+  /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.
+  [[nodiscard]] bool counts_in_vain(const void* code);
+  /// Whether a read-modify-write is what std::atomic<std::shared_ptr> of libstdc++ 12 unlocks itself with.
+  [[nodiscard]] bool unlocks_shared_pointer(rmw_op op, unsigned size, std::uint64_t operand, std::memory_order order,
+                                            const void* code);
+  /// Whether the code is compiled from that header.
+  [[nodiscard]] bool is_from(const void* code, std::string_view header);
   [[nodiscard]] bool on_own_stack(const void* at) const noexcept;
+  [[nodiscard]] bool on_a_stack(const void* at) const noexcept;
   [[nodiscard]] frame* frame_of(const void* code) noexcept;
   [[nodiscard]] const void* code_of_caller() const noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
@@ -234,6 +311,12 @@ class session final : public exact::program {
   bool leaks_count_ = true;
   bool recognises_waiting_ = true;
   left_out omitted_;
+  bounds bounds_;
+  std::vector<exit_handler> keys_;  ///< of this execution: what ends their values
+  std::vector<exit_handler> keys_before_main_;
+  std::vector<void*> values_before_main_;
+  std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
+  address_range waiters_;  ///< where the standard library counts who waits for an atomic variable
 };
 
 /// The only one.

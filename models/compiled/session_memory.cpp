@@ -74,6 +74,15 @@ bool session::on_own_stack(const void* at) const noexcept {
   return at >= stack && at < stack + exact::fiber_stack_bytes;
 }
 
+/// Compilers need not show what a function writes to its own variables, even where others use them later.
+bool session::on_a_stack(const void* at) const noexcept {
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    const std::byte* const stack = search_->stack_of(t).lowest();
+    if (stack != nullptr && at >= stack && at < stack + exact::fiber_stack_bytes) return true;
+  }
+  return false;
+}
+
 /// A loop that only reads does the same over and over until it reads something else. Its state is all that decides what
 /// it does next: registers, and its own stack; other memory is as it was, because the thread has written none, and
 /// because what others write there it can only see after it has read another value.
@@ -98,12 +107,52 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
   if (search_->at_frontier()) {
     for (const visit& v : visits) {
       if (v.state != state) continue;
+      // A deadline may end this: an execution in which it does is explored, too.
+      if (v.timed != running().timed) wait_for_others(code);
       search_->await_since(v.position);
       search_->await_failed(here(code));
     }
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
-  visits.push_back({state, search_->position()});
+  visits.push_back({state, search_->position(), running().timed});
+}
+
+/// A loop that counts its rounds is never in the same state twice. After some rounds it is only followed to where it
+/// ends by itself: it reads what it has read before, whatever has been written meanwhile. One that writes is not.
+event_id session::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write, const void* code) {
+  constexpr unsigned most_rounds = 256;
+  if (!recognises_waiting_) return exact::nobody;
+  const event_id next{static_cast<std::uint16_t>(search_->running()), static_cast<std::uint16_t>(search_->position())};
+  for (rounds_at& r : running().rounds) {
+    if (r.code != code || r.stack != caller.stack || r.at != at) continue;
+    const event_id last = r.last;
+    const std::uint64_t value = search_->current_graph().at(last).value;
+    if (value != r.value) r.count = 1;
+    r.value = value;
+    r.last = next;
+    if (++r.count <= bounds_.rounds) return exact::nobody;
+    if (!counts_in_vain(code)) omitted_.rounds = true;
+    if (may_write || r.count > most_rounds) wait_for_others(code);
+    return last;
+  }
+  running().rounds.push_back({code, caller.stack, at, 1, next, 0});
+  return exact::nobody;
+}
+
+/// std::atomic::wait() spins for a fixed number of rounds, and forgets how many it took.
+bool session::counts_in_vain(const void* code) { return is_from(code, "bits/atomic_wait.h"); }
+
+bool session::is_from(const void* code, std::string_view header) {
+  const auto [at, added] = known_headers_.try_emplace({code, header}, false);
+  if (added) at->second = symbols_.is_within(frame_of(code), header);
+  return at->second;
+}
+
+/// load() unlocks with relaxed order, which the next store() formally races with.
+bool session::unlocks_shared_pointer(rmw_op op, unsigned size, std::uint64_t operand, std::memory_order order,
+                                     const void* code) {
+  return op == rmw_op::sub && operand == 1 && size == sizeof(void*) && order == std::memory_order::relaxed &&
+         is_from(code, "bits/shared_ptr_atomic.h");
 }
 
 /// Whether the variable lies on the running thread's stack, and no other thread has used it. Compilers do not show
@@ -134,7 +183,9 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
       const event_id init{static_cast<std::uint16_t>(exact::constructing), p.variable};
       return search_->find_variable(p.variable, mask_of(size), search_->current_graph().at(init).value, here(code));
     }
-    if (!is_private(p, granule_begin + p.first)) {
+    const bool reused =
+        same && on_a_stack(at) && concurrent_event(p.variable, false, search_->position()) == exact::nobody;
+    if (!reused && !is_private(p, granule_begin + p.first)) {
       refuse(same ? "an atomic variable that code without instrumentation has written"
                   : "atomic operations of different sizes on the same memory",
              code);
@@ -158,9 +209,12 @@ void session::leave_in_memory(void* at, unsigned size, std::uint64_t value) {
   }
 }
 
-std::uint64_t session::load(const void* at, unsigned size, std::memory_order order, const void* code) {
+std::uint64_t session::load(const void* at, unsigned size, std::memory_order order, const void* code, event_id like) {
+  // notify() of libstdc++ 12 may look for waiters before what it notifies of is seen: every processor orders the two,
+  // but C++20 does not.
+  if (order == std::memory_order::seq_cst && waiters_.contains(at)) fence(order, code);
   location variable = variable_at(at, size, code);
-  const std::uint64_t value = search_->load(variable, order, here(code));
+  const std::uint64_t value = search_->load(variable, order, like, here(code));
   check_atomic_access(at, size, code);
   return value;
 }
@@ -175,30 +229,43 @@ void session::store(void* at, unsigned size, std::uint64_t value, std::memory_or
 
 std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
                            const void* code) {
-  note_effect();
+  if (unlocks_shared_pointer(op, size, operand, order, code)) order = std::memory_order::release;
   location variable = variable_at(at, size, code);
   const std::uint64_t value = search_->rmw(variable, op, operand, order, here(code));
   check_atomic_access(at, size, code);
-  leave_in_memory(at, size, apply(op, value, operand) & mask_of(size));
+  const std::uint64_t written = apply(op, value, operand) & mask_of(size);
+  if (written != value) note_effect();
+  leave_in_memory(at, size, written);
   return value;
 }
 
 bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
-                               std::memory_order success, std::memory_order failure, const void* code) {
+                               std::memory_order success, std::memory_order failure, const void* code, event_id like) {
   location variable = variable_at(at, size, code);
-  const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, here(code));
+  const std::uint64_t wanted = expected;
+  const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, like, here(code));
+  check_atomic_access(at, size, code);
+  if (done) leave_in_memory(at, size, desired);
+  // The next time a spurious failure will be a success.
+  if (done ? desired != wanted : expected == wanted) note_effect();
+  return done;
+}
+
+bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
+                   bool blocking, const void* code) {
+  note_effect();
+  location variable = variable_at(at, size, code);
+  const bool done = search_->take(variable, first, count, delta, blocking, here(code));
   check_atomic_access(at, size, code);
   if (done) {
-    note_effect();
-    leave_in_memory(at, size, desired);
+    const exact::graph& graph = search_->current_graph();
+    leave_in_memory(at, size, graph.at(search_->running(), search_->position() - 1).value);
   }
   return done;
 }
 
-void session::fence(std::memory_order order, const void* code) {
-  note_effect();
-  search_->fence(order, here(code));
-}
+// A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
+void session::fence(std::memory_order order, const void* code) { search_->fence(order, here(code)); }
 
 // --- what must hold
 // ------------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ struct run_options {
   exact_options search;
   bool leaks = true;
   bool every_iteration = false;
+  bounds limits;
 };
 
 [[nodiscard]] std::uint64_t number(std::string_view option, std::string_view text) {
@@ -81,6 +82,12 @@ struct run_options {
       o.search.max_events_per_thread = static_cast<unsigned>(number(option, next()));
     } else if (option == "--time-limit") {
       o.search.time_limit_seconds = static_cast<double>(number(option, next()));
+    } else if (option == "--spurious") {
+      o.limits.spurious_failures = o.search.spurious_failures = static_cast<unsigned>(number(option, next()));
+    } else if (option == "--timeouts") {
+      o.limits.timeouts = static_cast<unsigned>(number(option, next()));
+    } else if (option == "--rounds") {
+      o.limits.rounds = static_cast<unsigned>(number(option, next()));
     } else if (option == "--check-duplicates") {
       o.search.check_duplicates = true;
     } else if (option == "--every-iteration") {
@@ -179,9 +186,20 @@ void take_signals() {
 /// Load buffering is what RC11 forbids and C++20 does not; it is left out of every search.
 [[nodiscard]] std::string passed(const left_out& omitted) {
   std::string also;
-  if (omitted.spurious_failures) also += ", spurious failures of weak compare-exchanges";
+  const bounds& limits = current_session().limits();
+  if (omitted.spurious_failures) {
+    also += limits.spurious_failures == 0
+                ? std::string(", spurious failures of weak compare-exchanges (--spurious N)")
+                : fmt::format(", more than {} spurious failures in an execution", limits.spurious_failures);
+  }
   if (omitted.unknown_weakness) also += ", failures of compare-exchanges that this compiler does not tell to be weak";
   if (omitted.spurious_wakeups) also += ", spurious wake-ups";
+  if (omitted.clocks) also += ", clocks that go on by less than a day";
+  if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
+  if (omitted.rounds) {
+    also +=
+        fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
+  }
   return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}",
                      also.empty() ? "exhaustive" : "bounded", also);
 }
@@ -215,6 +233,7 @@ int checked_main(int argc, char** argv, char** environment) {
   session& s = current_session();
   s.count_leaks(options.leaks);
   s.recognise_waiting(!options.every_iteration);
+  s.set_bounds(options.limits);
   const search_result result = s.check(program_main, argc, argv, environment, options.search);
   print_verdict(result, s, options.search.show_execution);
 }

@@ -61,6 +61,13 @@ std::vector<source_line> symbols::own_lines(const frame* at) {
   return own;
 }
 
+bool symbols::is_within(const frame* at, std::string_view file) {
+  for (const source_line& l : lines_of(at->code)) {
+    if (std::string_view(l.file).ends_with(file)) return true;
+  }
+  return false;
+}
+
 site symbols::own_line(const frame* at) {
   const std::vector<source_line> own = own_lines(at);
   if (own.empty()) return {};

@@ -27,6 +27,8 @@ class symbols {
   [[nodiscard]] site own_line(const frame* at);
   /// All lines of its own source, innermost first.
   [[nodiscard]] std::vector<source_line> own_lines(const frame* at);
+  /// Whether the innermost call is compiled from a file whose name ends with that, perhaps inline.
+  [[nodiscard]] bool is_within(const frame* at, std::string_view file);
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address);
 

@@ -27,9 +27,10 @@ void search::delay_reads(event_id write) {
 bool search::may_be_delayed(event_id read, event_id write) const {
   const node& r = g_->at(read);
   const node& w = g_->at(write);
-  if (r.kind != node_kind::read || r.variable != w.variable || r.exclusive || r.blocking) return false;
+  if (r.kind != node_kind::read || r.variable != w.variable || r.exclusive || r.blocking || r.has_no_choice)
+    return false;
   if (r.applied_order() != std::memory_order::relaxed || w.hb.covers(read)) return false;
-  if (r.change == update::exchange && w.value == r.expected) return false;  // it would succeed: another operation
+  if (r.change != update::none && w.value - r.expected < r.count) return false;  // it would succeed: another operation
   for (unsigned i = read.index + 1U; i < w.porf[read.thread]; ++i) {
     const node& n = g_->at(read.thread, i);
     if (n.kind == node_kind::fence || n.accesses(r.variable)) return false;

@@ -58,6 +58,14 @@ void search::add_read(const operation& wanted, site where) {
   note_executed(where);
   require_live(read, where);
   const event_id floor = coherence_floor(g, read, wanted.variable);
+  if (wanted.like != nobody) {
+    const event_id same = g.at(wanted.like).source;
+    if (g.at(same).place >= g.at(floor).place) {
+      g.set_source(read, same);
+      g.at(read).has_no_choice = !g.at(read).exclusive;
+      if (g.at(read).has_no_choice) return;
+    }
+  }
   const event_id newest = g.at(wanted.variable).newest;
   for (event_id source = newest; source != floor;) {
     source = g.at(source).older;
@@ -145,7 +153,7 @@ bool search::finish_rmw(unsigned thread) {
   o.order = r.order;
   o.variable = r.variable;
   const std::uint64_t mask = g.at(r.variable).operand;
-  o.value = (r.change == update::modify ? apply(r.op, r.value, r.operand) : r.operand) & mask;
+  o.value = (r.change == update::exchange ? r.operand : apply(r.op, r.value, r.operand)) & mask;
   const event_id write = g.append(thread, o);
   g.at(write).exclusive = true;
   g.set_released(write);
@@ -166,7 +174,8 @@ void search::revisit_reads(event_id write) {
   for (unsigned t = constructing + 1; t != finishing; ++t) {
     for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
       const node& n = g_->at(t, i);
-      if (n.kind != node_kind::read || n.variable != variable || n.stamp <= g_->fixed_until) continue;
+      if (n.kind != node_kind::read || n.variable != variable || n.has_no_choice || n.stamp <= g_->fixed_until)
+        continue;
       const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
       if (may_revisit(read, write)) revisit(read, write);
     }
@@ -193,7 +202,7 @@ bool search::maximally_added(event_id e, const clock& prefix) const {
   const graph& g = *g_;
   const node& n = g.at(e);
   if (n.kind == node_kind::choice) return n.value == 0;
-  if (n.kind != node_kind::read && n.kind != node_kind::write) return true;
+  if ((n.kind != node_kind::read && n.kind != node_kind::write) || n.has_no_choice) return true;
   const auto previous = [&](event_id x) { return g.at(x).stamp <= n.stamp || prefix.covers(x); };
   event_id newest = e;
   if (n.kind == node_kind::read) {

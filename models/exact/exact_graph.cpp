@@ -102,7 +102,7 @@ void graph::set_source(event_id read, event_id source) {
   const node& w = at(source);
   r.source = source;
   r.value = w.value;
-  r.exclusive = r.change == update::modify || (r.change == update::exchange && r.value == r.expected && !r.spurious);
+  r.exclusive = r.succeeds();
   if (acquires(r.applied_order())) r.hb.join(w.released);
   r.to_acquire.join(w.released);
   r.porf.join(w.porf);

@@ -71,6 +71,7 @@ enum class node_kind : std::uint8_t {
 enum class update : std::uint8_t {
   none,      ///< a load
   modify,    ///< read-modify-write: always writes
+  take,      ///< writes what `op` makes of it when it reads one of the `count` values from `expected` on
   exchange,  ///< compare-exchange: writes when it reads `expected`
 };
 
@@ -79,16 +80,19 @@ struct operation {
   node_kind kind{};
   event_kind shown{};  ///< how a trace calls it
   update change = update::none;
-  rmw_op op{};               ///< change == modify
+  rmw_op op{};               ///< change == modify, take
   bool weak = false;         ///< change == exchange: may fail spuriously
-  bool blocking = false;     ///< change == exchange: the thread waits instead of failing
+  bool blocking = false;     ///< change == exchange, take: the thread waits instead of failing
   bool initialised = false;  ///< init, cell_init
   std::memory_order order = std::memory_order::relaxed;
   std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
   event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
   std::uint64_t value = 0;     ///< written; what a read has read is filled in
   std::uint64_t operand = 0;   ///< change != none: operand or desired value. init: the variable's mask
-  std::uint64_t expected = 0;  ///< change == exchange
+  std::uint64_t expected = 0;  ///< change == exchange, take
+  std::uint64_t count = 1;     ///< change == take
+  /// Reads what this earlier read of the same thread has read, and nothing else, unless it knows of something newer.
+  event_id like = nobody;
 
   /// Whether a replayed thread asks for the same again.
   [[nodiscard]] bool repeats(const operation& before) const noexcept {
@@ -102,6 +106,7 @@ struct operation {
 struct node : operation {
   bool exclusive = false;       ///< read: its write part follows; write: is the write part of the read before it
   bool spurious = false;        ///< read: a weak compare-exchange that fails although it could succeed
+  bool has_no_choice = false;   ///< read: like another one
   std::uint32_t stamp = 0;      ///< when it was added to the graph
   std::uint32_t place = 0;      ///< write, init: grows along mo
   event_id source = nobody;     ///< read: rf
@@ -122,7 +127,17 @@ struct node : operation {
 
   /// The order that applied: a compare-exchange that failed has its own.
   [[nodiscard]] std::memory_order applied_order() const noexcept {
-    return change == update::exchange && !exclusive ? failure_order : order;
+    return (change == update::exchange || change == update::take) && !exclusive ? failure_order : order;
+  }
+  /// read: whether it writes, having read `value`.
+  [[nodiscard]] bool succeeds() const noexcept {
+    switch (change) {
+      case update::none: return false;
+      case update::modify: return true;
+      case update::take: return value - expected < count;
+      case update::exchange: return value == expected && !spurious;
+    }
+    return false;
   }
   /// Of the location, atomic or plain; fences and heap events have none.
   [[nodiscard]] bool accesses(event_id of) const noexcept { return variable == of && kind != node_kind::deallocate; }

@@ -161,8 +161,11 @@ void search::atomic_init(location& at, bool initialised, std::uint64_t value, si
   if (const heap::block* const block = heap_.find(&at)) g_->at(e).memory = block->allocation;
 }
 
-std::uint64_t search::load(location& at, std::memory_order order, site where) {
+std::uint64_t search::load(location& at, std::memory_order order, site where) { return load(at, order, nobody, where); }
+
+std::uint64_t search::load(location& at, std::memory_order order, event_id like, site where) {
   operation o;
+  o.like = like;
   o.kind = node_kind::read;
   o.shown = event_kind::load;
   o.order = order;
@@ -204,7 +207,13 @@ bool search::exchange(location& at, std::uint64_t& expected, operation o, site w
 
 bool search::compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
                               std::memory_order success, std::memory_order failure, site where) {
+  return compare_exchange(at, expected, desired, weak, success, failure, nobody, where);
+}
+
+bool search::compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                              std::memory_order success, std::memory_order failure, event_id like, site where) {
   operation o;
+  o.like = like;
   o.shown = event_kind::cas_success;
   o.operand = desired;
   o.weak = weak;
@@ -303,6 +312,25 @@ void search::add_cell_access(const operation& wanted, site where) {
 }
 
 // --- programs: threads, variables that are found, choices ------------------------------------------------------------
+
+bool search::take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking,
+                  site where) {
+  if (blocking) await_begin();
+  operation o;
+  o.kind = node_kind::read;
+  o.shown = event_kind::cas_success;
+  o.change = update::take;
+  o.op = rmw_op::add;
+  o.expected = first;
+  o.count = count;
+  o.operand = delta;
+  o.order = std::memory_order::acquire;
+  o.blocking = blocking;
+  o.variable = variable_of(at, where);
+  const bool done = g_->at(perform(o, where)).exclusive;
+  if (!done && blocking) await_failed(where);
+  return done;
+}
 
 location search::find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where) {
   if (!g_->find_variable(index, mask, value)) {

@@ -209,10 +209,12 @@ void search::judge_waiting_threads() {
   report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
 }
 
+/// In a program also others that are the same: whoever waits has perhaps written them itself, by a read-modify-write.
 bool search::saw_newest_values(unsigned thread) const {
   for (unsigned i = threads_[thread].await_begin; i < g_->size(thread); ++i) {
     const node& n = g_->at(thread, i);
-    if (n.kind == node_kind::read && g_->at(n.source).newer != nobody) return false;
+    if (n.kind != node_kind::read || g_->at(n.source).newer == nobody) continue;
+    if (program_ == nullptr || n.spurious || g_->at(g_->at(n.variable).newest).value != n.value) return false;
   }
   return true;
 }

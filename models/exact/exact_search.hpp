@@ -97,6 +97,13 @@ class search final : public engine, public waiting_engine {
   void join(unsigned thread, site where);
   /// One of the numbers 0 … alternatives-1: all of them are explored.
   [[nodiscard]] unsigned choose(unsigned alternatives, site where);
+  /// A load that can only read what the running thread's event `like` has read, or what it must. `like` may be nobody.
+  [[nodiscard]] std::uint64_t load(location& at, std::memory_order order, event_id like, site where);
+  [[nodiscard]] bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                                      std::memory_order success, std::memory_order failure, event_id like, site where);
+  /// What a lock or a semaphore does: adds `delta` to one of the `count` values from `first` on. Another one is read
+  /// with relaxed order, and then, `blocking`, it waits. Returns whether it was done.
+  bool take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking, site where);
   /// The running thread waits for ever, in what began with await_begin(): no failure, for in another execution it goes
   /// on.
   [[noreturn]] void wait_unjudged(site where);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// Locks with readers and writers, barriers, clocks, and the threads of C11, as the C library offers them. In a check
+// they are modelled; outside of one they do what they always do.
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <unistd.h>
+
+#include "interpose.hpp"
+
+using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
+using runq::model::failure;
+using runq::model::rmw_op;
+
+// --- readers and a writer: the first word holds the number of readers, or `writing`
+// -----------------------------------
+
+namespace {
+
+constexpr unsigned word = 4;
+constexpr std::uint64_t writing = 0x8000'0000;
+
+[[nodiscard]] bool take(session& s, pthread_rwlock_t* lock, bool as_writer, bool blocking, const void* code) {
+  const bool done =
+      as_writer ? s.take(lock, word, 0, 1, writing, blocking, code) : s.take(lock, word, 0, writing, 1, blocking, code);
+  if (done) ++s.held(lock);
+  return done;
+}
+[[nodiscard]] int take_in_time(session& s, pthread_rwlock_t* lock, bool as_writer, const timespec* until,
+                               const void* code) {
+  if (s.times_out(code)) {
+    s.let_time_pass_until(to_nanoseconds(*until));
+    return ETIMEDOUT;
+  }
+  if (!take(s, lock, as_writer, false, code)) s.wait_for_others(code);
+  return 0;
+}
+
+}  // namespace
+
+RUNQ_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
+  RUNQ_PASS_ON(pthread_rwlock_init, lock, attributes)
+  s.access(lock, sizeof *lock, true, code);
+  std::memset(lock, 0, sizeof *lock);
+  return 0;
+}
+RUNQ_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_destroy, lock)
+  s.access(lock, sizeof *lock, true, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_rdlock, lock)
+  static_cast<void>(take(s, lock, false, true, code));
+  return 0;
+}
+RUNQ_HOOK int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_wrlock, lock)
+  static_cast<void>(take(s, lock, true, true, code));
+  return 0;
+}
+RUNQ_HOOK int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_tryrdlock, lock)
+  return take(s, lock, false, false, code) ? 0 : EBUSY;
+}
+RUNQ_HOOK int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_trywrlock, lock)
+  return take(s, lock, true, false, code) ? 0 : EBUSY;
+}
+RUNQ_HOOK int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_rwlock_timedrdlock, lock, until)
+  return take_in_time(s, lock, false, until, code);
+}
+RUNQ_HOOK int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_rwlock_timedwrlock, lock, until)
+  return take_in_time(s, lock, true, until, code);
+}
+RUNQ_HOOK int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_rwlock_clockrdlock, lock, clock, until)
+  return take_in_time(s, lock, false, until, code);
+}
+RUNQ_HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+  RUNQ_PASS_ON(pthread_rwlock_clockwrlock, lock, clock, until)
+  return take_in_time(s, lock, true, until, code);
+}
+RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
+  RUNQ_PASS_ON(pthread_rwlock_unlock, lock)
+  unsigned& held = s.held(lock);
+  if (held == 0) s.fail(failure::misuse, "a lock is released by a thread that does not hold it", code);
+  --held;
+  std::uint32_t value = 0;
+  std::memcpy(&value, lock, sizeof value);  // the thread holds it: nobody else changes what kind of holder there is
+  if (value == writing) {
+    s.store(lock, word, 0, std::memory_order::release, code);
+  } else {
+    s.rmw(lock, word, rmw_op::sub, 1, std::memory_order::release, code);
+  }
+  return 0;
+}
+
+// --- barriers: how many have to come, how many have come, how many times all have
+// -------------------------------------
+
+namespace {
+
+struct barrier {
+  std::uint32_t needed;
+  std::uint32_t arrived;
+  std::uint32_t rounds;
+};
+static_assert(sizeof(barrier) <= sizeof(pthread_barrier_t));
+
+}  // namespace
+
+RUNQ_HOOK int pthread_barrier_init(pthread_barrier_t* at, const pthread_barrierattr_t* attributes,
+                                   unsigned count) noexcept {
+  RUNQ_PASS_ON(pthread_barrier_init, at, attributes, count)
+  if (count == 0) return EINVAL;
+  s.access(at, sizeof *at, true, code);
+  const barrier fresh{count, 0, 0};
+  std::memcpy(at, &fresh, sizeof fresh);
+  return 0;
+}
+RUNQ_HOOK int pthread_barrier_destroy(pthread_barrier_t* at) noexcept {
+  RUNQ_PASS_ON(pthread_barrier_destroy, at)
+  s.access(at, sizeof *at, true, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
+  RUNQ_PASS_ON(pthread_barrier_wait, at)
+  auto* const b = reinterpret_cast<barrier*>(at);
+  s.access(&b->needed, word, false, code);
+  const std::uint64_t before = s.rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
+  const std::uint64_t round = before / b->needed;
+  if ((before + 1) % b->needed == 0) {
+    s.store(&b->rounds, word, round + 1, std::memory_order::release, code);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  s.wait_while(&b->rounds, word, round, std::memory_order::acquire, true, code);
+  return 0;
+}
+
+// --- clocks
+// ------------------------------------------------------------------------------------------------------------
+
+RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  RUNQ_PASS_ON(clock_gettime, clock, now)
+  const std::uint64_t time = s.time(code);
+  now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
+  now->tv_nsec = static_cast<long>(time % nanoseconds_per_second);
+  return 0;
+}
+RUNQ_HOOK int gettimeofday(timeval* now, void* zone) noexcept {
+  RUNQ_PASS_ON(gettimeofday, now, zone)
+  const std::uint64_t time = s.time(code);
+  now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
+  now->tv_usec = static_cast<suseconds_t>(time % nanoseconds_per_second / 1000);
+  return 0;
+}
+RUNQ_HOOK time_t time(time_t* now) noexcept {
+  RUNQ_PASS_ON(time, now)
+  const auto seconds = static_cast<time_t>(s.time(code) / nanoseconds_per_second);
+  if (now != nullptr) *now = seconds;
+  return seconds;
+}
+
+// Whoever sleeps goes on after that time; what the others do meanwhile is explored anyway.
+namespace {
+
+void sleep_for(session& s, std::uint64_t nanoseconds) { s.let_time_pass_until(s.known_time() + nanoseconds); }
+
+}  // namespace
+
+RUNQ_HOOK int nanosleep(const timespec* duration, timespec* left) {
+  RUNQ_PASS_ON(nanosleep, duration, left)
+  static_cast<void>(code);
+  sleep_for(s, to_nanoseconds(*duration));
+  return 0;
+}
+RUNQ_HOOK int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+  RUNQ_PASS_ON(clock_nanosleep, clock, flags, time, left)
+  static_cast<void>(code);
+  if ((flags & TIMER_ABSTIME) != 0) {
+    s.let_time_pass_until(to_nanoseconds(*time));
+  } else {
+    sleep_for(s, to_nanoseconds(*time));
+  }
+  return 0;
+}
+RUNQ_HOOK int usleep(useconds_t microseconds) {
+  RUNQ_PASS_ON(usleep, microseconds)
+  static_cast<void>(code);
+  sleep_for(s, std::uint64_t{microseconds} * 1000);
+  return 0;
+}
+RUNQ_HOOK unsigned sleep(unsigned seconds) {
+  RUNQ_PASS_ON(sleep, seconds)
+  static_cast<void>(code);
+  sleep_for(s, seconds * nanoseconds_per_second);
+  return 0;
+}
+
+// --- the threads of C11
+// -------------------------------------------------------------------------------------------------- Their objects have
+// room for those of pthreads, which are what the C library makes of them, too.
+
+namespace {
+
+[[nodiscard]] pthread_mutex_t* posix(mtx_t* m) { return reinterpret_cast<pthread_mutex_t*>(m); }
+[[nodiscard]] pthread_cond_t* posix(cnd_t* c) { return reinterpret_cast<pthread_cond_t*>(c); }
+static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t));
+static_assert(sizeof(once_flag) == sizeof(pthread_once_t) && sizeof(tss_t) == sizeof(pthread_key_t));
+
+[[nodiscard]] int to_c11(int error) {
+  switch (error) {
+    case 0: return thrd_success;
+    case EBUSY: return thrd_busy;
+    case ETIMEDOUT: return thrd_timedout;
+    case ENOMEM: return thrd_nomem;
+    default: return thrd_error;
+  }
+}
+
+}  // namespace
+
+RUNQ_HOOK int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
+  RUNQ_PASS_ON(thrd_create, thread, function, argument)
+  s.access(thread, sizeof *thread, true, code);
+  // It returns an int, which is the lower half of the register in which a pointer is returned.
+  *thread = s.spawn(reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(function)), argument, code);
+  return thrd_success;
+}
+RUNQ_HOOK int thrd_join(thrd_t thread, int* result) {
+  RUNQ_PASS_ON(thrd_join, thread, result)
+  void* const returned = s.join(thread, code);
+  if (result != nullptr) *result = static_cast<int>(reinterpret_cast<std::uintptr_t>(returned));
+  return thrd_success;
+}
+RUNQ_HOOK int thrd_detach(thrd_t thread) { return to_c11(pthread_detach(thread)); }
+RUNQ_HOOK void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result))); }
+RUNQ_HOOK void thrd_yield() { sched_yield(); }
+RUNQ_HOOK int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(duration, left); }
+RUNQ_HOOK int mtx_init(mtx_t* m, int type) noexcept {
+  RUNQ_PASS_ON(mtx_init, m, type)
+  s.access(m, sizeof *m, true, code);
+  std::memset(m, 0, sizeof *m);
+  posix(m)->__data.__kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
+  return thrd_success;
+}
+RUNQ_HOOK void mtx_destroy(mtx_t* m) noexcept { pthread_mutex_destroy(posix(m)); }
+RUNQ_HOOK int mtx_lock(mtx_t* m) { return to_c11(pthread_mutex_lock(posix(m))); }
+RUNQ_HOOK int mtx_trylock(mtx_t* m) { return to_c11(pthread_mutex_trylock(posix(m))); }
+RUNQ_HOOK int mtx_timedlock(mtx_t* m, const timespec* until) {
+  return to_c11(pthread_mutex_timedlock(posix(m), until));
+}
+RUNQ_HOOK int mtx_unlock(mtx_t* m) noexcept { return to_c11(pthread_mutex_unlock(posix(m))); }
+RUNQ_HOOK int cnd_init(cnd_t* c) noexcept { return to_c11(pthread_cond_init(posix(c), nullptr)); }
+RUNQ_HOOK void cnd_destroy(cnd_t* c) noexcept { pthread_cond_destroy(posix(c)); }
+RUNQ_HOOK int cnd_wait(cnd_t* c, mtx_t* m) { return to_c11(pthread_cond_wait(posix(c), posix(m))); }
+RUNQ_HOOK int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
+  return to_c11(pthread_cond_timedwait(posix(c), posix(m), until));
+}
+RUNQ_HOOK int cnd_signal(cnd_t* c) noexcept { return to_c11(pthread_cond_signal(posix(c))); }
+RUNQ_HOOK int cnd_broadcast(cnd_t* c) noexcept { return to_c11(pthread_cond_broadcast(posix(c))); }
+RUNQ_HOOK void call_once(once_flag* flag, void (*function)(void)) {
+  pthread_once(reinterpret_cast<pthread_once_t*>(flag), function);
+}
+RUNQ_HOOK int tss_create(tss_t* key, tss_dtor_t at_exit) { return to_c11(pthread_key_create(key, at_exit)); }
+RUNQ_HOOK void tss_delete(tss_t key) noexcept { pthread_key_delete(key); }
+RUNQ_HOOK void* tss_get(tss_t key) noexcept { return pthread_getspecific(key); }
+RUNQ_HOOK int tss_set(tss_t key, void* value) { return to_c11(pthread_setspecific(key, value)); }

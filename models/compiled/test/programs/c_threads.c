@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// C11: <stdatomic.h> and <threads.h>; and what pthreads have besides mutexes.
+// check -DMUTEX: exhaustive, 2 executions
+// check -DMUTEX -DWRONG: FAIL data race
+// check -DCONDITION: bounded
+// check -DONCE: exhaustive
+// check -DATOMIC: exhaustive
+// check -DATOMIC -DWRONG: FAIL data race
+// check -DSPECIFIC: exhaustive
+// check -DBARRIER: exhaustive
+// check -DBARRIER -DWRONG: FAIL data race
+// check -DRWLOCK: exhaustive
+// check -DEXIT: exhaustive
+// check -DNOT_HELD: FAIL misuse
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <threads.h>
+
+static int data;
+static mtx_t lock;
+static cnd_t changed;
+static once_flag once = ONCE_FLAG_INIT;
+static tss_t key;
+static atomic_int ready;
+static atomic_int destroyed;
+static pthread_barrier_t barrier;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void initialise(void) { ++data; }
+static void destroy(void* value) {
+  free(value);
+  atomic_fetch_add(&destroyed, 1);
+}
+
+static int work(void* argument) {
+  (void)argument;
+#if defined(MUTEX)
+#ifndef WRONG
+  mtx_lock(&lock);
+#endif
+  ++data;
+#ifndef WRONG
+  mtx_unlock(&lock);
+#endif
+#elif defined(CONDITION)
+  mtx_lock(&lock);
+  while (data == 0) cnd_wait(&changed, &lock);
+  mtx_unlock(&lock);
+#elif defined(ONCE)
+  call_once(&once, initialise);
+  assert(data == 1);
+#elif defined(ATOMIC)
+#ifdef WRONG
+  if (atomic_load_explicit(&ready, memory_order_relaxed)) assert(data == 1);
+#else
+  if (atomic_load_explicit(&ready, memory_order_acquire)) assert(data == 1);
+#endif
+#elif defined(SPECIFIC)
+  tss_set(key, malloc(4));
+  assert(tss_get(key) != NULL);
+#elif defined(BARRIER)
+  if (argument == NULL) data = 1;
+#ifndef WRONG
+  pthread_barrier_wait(&barrier);
+#endif
+  if (argument != NULL) assert(data == 1);
+#elif defined(RWLOCK)
+  if (argument == NULL) {
+    pthread_rwlock_wrlock(&rwlock);
+    ++data;
+  } else {
+    pthread_rwlock_rdlock(&rwlock);
+    assert(data < 2);
+  }
+  pthread_rwlock_unlock(&rwlock);
+#elif defined(EXIT)
+  thrd_exit(7);
+#endif
+  return 7;
+}
+
+int main(void) {
+  thrd_t a, b;
+  int result = 0;
+  mtx_init(&lock, mtx_plain);
+  cnd_init(&changed);
+  tss_create(&key, destroy);
+  pthread_barrier_init(&barrier, NULL, 2);
+#ifdef NOT_HELD
+  pthread_rwlock_unlock(&rwlock);
+#endif
+  thrd_create(&a, work, NULL);
+  thrd_create(&b, work, &data);
+#if defined(CONDITION)
+  mtx_lock(&lock);
+  data = 1;
+  mtx_unlock(&lock);
+  cnd_broadcast(&changed);
+#elif defined(ATOMIC)
+  data = 1;
+  atomic_store_explicit(&ready, 1, memory_order_release);
+#endif
+  thrd_join(a, &result);
+  assert(result == 7);
+  thrd_join(b, NULL);
+#if defined(MUTEX)
+  assert(data == 2);
+#elif defined(SPECIFIC)
+  assert(atomic_load(&destroyed) == 2);
+#endif
+  mtx_destroy(&lock);
+  cnd_destroy(&changed);
+  return 0;
+}
