@@ -96,8 +96,8 @@ class judgements : public testing::Test {
     o.case_glob = glob;
     manifest m;
     m.models_dir = dir_;
-    pinned_counts counts({{"ring", {dir_ / "ring", ""}}});
-    pinned_ledger orders({{"ring", {dir_ / "ring", ""}}}, dir_);
+    pinned_counts counts({{"ring", {dir_ / "ring", "", ""}}});
+    pinned_ledger orders({{"ring", {dir_ / "ring", "", ""}}}, dir_);
     report judge(o, m, counts, orders);
     testing::internal::CaptureStdout();
     for (job& j : jobs) judge(j);
@@ -227,6 +227,56 @@ TEST_F(judgements, failures_of_no_search_are_on_the_page) {
   expect_all_say(s, 0, 0, 2);
   EXPECT_NE(s.page.find("[ring.x] is executed by no model"), std::string::npos);
   EXPECT_NE(s.page.find("the worker died of signal 6"), std::string::npos);
+}
+
+class names : public testing::Test {
+ protected:
+  names() : file_(fs::path(testing::TempDir()) / "runq_names_test.hpp") {}
+  ~names() override { fs::remove(file_); }
+
+  names_found check(const std::string& code, bool modelled = true, listed_operations listed = {}) {
+    std::ofstream(file_) << code;
+    return check_names({{file_, "x.hpp", modelled}}, {{"x.hpp", listed}});
+  }
+  fs::path file_;
+};
+
+TEST_F(names, each_operation_has_its_own) {
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nx.load(std::memory_order::relaxed);\n").faults.size(), 0U);
+  EXPECT_EQ(check("x.load(std::memory_order::relaxed);\n").faults.size(), 1U);
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nx.load(std::memory_order::relaxed);\n"
+                  "y->fetch_add(1, std::memory_order::relaxed);\n")
+                .faults.size(),
+            1U);
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nx.store(y.load(std::memory_order::relaxed),\n"
+                  "        std::memory_order::relaxed);\n")
+                .faults.size(),
+            1U);
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nx.load(std::memory_order::relaxed);\n"
+                  "// [x.a] relaxed: two.\nx.load(std::memory_order::relaxed);\n")
+                .faults.size(),
+            1U);
+}
+
+TEST_F(names, the_comment_has_the_order_of_the_code) {
+  EXPECT_EQ(check("// [x.a] release: one.\nx.store(1, std::memory_order::relaxed);\n").faults.size(), 1U);
+  EXPECT_EQ(check("// [x.a] acq_rel: one.\nconst bool done = x.compare_exchange_weak(\n"
+                  "    y, 1, std::memory_order::acq_rel, std::memory_order::relaxed);\n")
+                .faults.size(),
+            0U);
+}
+
+TEST_F(names, what_no_model_reaches_says_so_and_is_counted) {
+  const std::string says_so = "// [x.a] relaxed, unmodelled: one.\nx.load(std::memory_order::relaxed);\n";
+  EXPECT_EQ(check(says_so, false, {1, 0}).faults.size(), 0U);
+  EXPECT_EQ(check(says_so, false, {0, 0}).faults.size(), 1U);
+  EXPECT_EQ(check(says_so, false, {2, 0}).faults.size(), 1U);
+  EXPECT_EQ(check(says_so, true).faults.size(), 2U);
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nx.load(std::memory_order::relaxed);\n", false).faults.size(), 1U);
+  EXPECT_EQ(check("x.load(std::memory_order::relaxed);\n", false, {0, 1}).faults.size(), 0U);
+  EXPECT_EQ(
+      check("x.load(std::memory_order::relaxed);\nx.load(std::memory_order::relaxed);\n", false, {0, 1}).faults.size(),
+      1U);
 }
 
 }  // namespace

@@ -225,6 +225,10 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "worker") m.worker = fields[1];
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];
+    if (fields[0] == "sources" && fields.size() == 3) {
+      m.root = fields[1];
+      m.sources_dirs = parts_of(fields[2], ':');
+    }
     if (fields[0] == "headers") m.headers_dirs = parts_of(fields[1], ':');
     if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3], {}};
     if (fields[0] == "python") m.python = fields[1];
@@ -235,6 +239,23 @@ manifest read_manifest(const std::string& path) {
   find_headers(m);
   m.genmc = find_on_path("genmc");
   return m;
+}
+
+std::vector<source_file> named_sources(const manifest& m) {
+  std::vector<source_file> files;
+  for (const std::string& dir : m.sources_dirs) {
+    if (!fs::is_directory(dir)) continue;  // a copy of the project without its scheduler
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
+      const fs::path& path = entry.path();
+      if (path.extension() != ".hpp" && path.extension() != ".cpp") continue;
+      if (path.filename() == "atomics.hpp") continue;  // the policy, which passes orders on
+      const bool modelled = std::any_of(m.cases.begin(), m.cases.end(),
+                                        [&](const auto& stem) { return stem.second.header == path.string(); });
+      files.push_back({path, fs::relative(path, m.root), modelled});
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.shown < b.shown; });
+  return files;
 }
 
 std::string source_mutant::name() const {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "jobs.hpp"
+#include "names.hpp"
 
 namespace runq::model {
 
@@ -66,6 +67,8 @@ struct manifest {
   std::string models_dir;
   std::string docs_dir;
   std::vector<std::string> headers_dirs;
+  std::string root;                         ///< of the project: messages name files from here on
+  std::vector<std::string> sources_dirs;    ///< whose atomic operations have names
   std::map<std::string, stem_cases> cases;  ///< by stem
   std::string python;
   std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent
@@ -76,6 +79,9 @@ struct manifest {
 
 /// The cases of all stems that the options may ask about, as the worker describes them.
 [[nodiscard]] nlohmann::json cases_of(const options& o, const manifest& m);
+
+/// The sources whose atomic operations have names, and which of them have models.
+[[nodiscard]] std::vector<source_file> named_sources(const manifest& m);
 
 /// What must be built for cases_of(), and then for plan().
 [[nodiscard]] std::vector<std::string> cases_targets(const options& o, const manifest& m);

@@ -72,6 +72,7 @@ void print_counterexample(const json& r) {
 
 report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_ledger& ledger)
     : options_(o),
+      manifest_(m),
       counts_(counts),
       ledger_(ledger),
       genmc_absent_(m.genmc.empty()),
@@ -182,6 +183,21 @@ void report::judge_pinned_that_did_not_run() {
                         "), but did not run: is its case gone? Then ./kit verify --update-counts");
     }
   }
+}
+
+void report::judge_names() {
+  const names_found found =
+      check_names(named_sources(manifest_), read_unmodelled(manifest_.models_dir + "/unmodelled.txt"));
+  if (found.operations == 0) return;
+  heading("names",
+          "every atomic operation of the sources has a name of its own, with its order, partner and consequence");
+  for (const std::string& fault : found.faults) {
+    const std::size_t space = fault.find(": ");
+    problem(fault.substr(0, space), "UNNAMED " + fault.substr(space + 2));
+  }
+  line("all sources", fmt::format("{} operations", found.operations),
+       fmt::format("{} of them are reached by no model and say so, {} have no name yet, as models/unmodelled.txt lists",
+                   found.unmodelled, found.unnamed));
 }
 
 void report::judge_must_fail(job& j) {
@@ -295,6 +311,7 @@ void report::judge_ledger(job& j) {
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
   const bool all_searches = options_.engine.empty() && options_.mutant_glob.empty() && options_.shard.empty();
   if (all_searches && done == planned) judge_pinned_that_did_not_run();
+  if (options_.mutant_glob.empty() && options_.shard.empty()) judge_names();
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
     problem("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");
   }

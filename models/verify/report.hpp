@@ -38,6 +38,8 @@ class report {
   void judge_progress(job& j);
   void judge_ledger(job& j);
   [[nodiscard]] bool count_is_pinned(job& j);
+  // Fails for every atomic operation of the shipped sources that has no name of its own.
+  void judge_names();
   // Fails for every case that is pinned and was asked for, but of which no search was made.
   void judge_pinned_that_did_not_run();
 
@@ -53,6 +55,7 @@ class report {
   void print_failure(const std::string& name, const std::string& what);
 
   const options& options_;
+  const manifest& manifest_;
   pinned_counts& counts_;
   pinned_ledger& ledger_;
   const bool genmc_absent_;

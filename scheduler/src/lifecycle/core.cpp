@@ -69,7 +69,9 @@ core::~core() {
     drop(p.goroutines.free);
   });
   drop(free_);
+  // [spares.delete] relaxed, unmodelled: nobody else is there any more.
   while (processor* const spare = spares_.load(std::memory_order::relaxed)) {
+    // [spares.delete.next] relaxed, unmodelled: as [spares.delete].
     spares_.store(spare->next_spare, std::memory_order::relaxed);
     delete spare;
   }
@@ -80,12 +82,14 @@ bool core::of_another_process() const noexcept { return getpid() != process_; }
 void core::leave_behind() noexcept {
   // So that it counts as reachable, not as a leak: its frames are those of the parent.
   static std::atomic<core*> last_left{nullptr};
+  // [core.left_behind] relaxed, unmodelled: it is kept reachable, and never read.
   left_before_ = last_left.exchange(this, std::memory_order::relaxed);
 }
 
 void core::make_processors(unsigned n) {
   for (unsigned i = made_; i < n; ++i) {
     processors_[i] = std::make_unique<processor>(*this, i);
+    // [core.made] release, unmodelled: pairs with [core.made.all]; weaker: as there.
     made_.store(i + 1, std::memory_order::release);
   }
 }
@@ -96,16 +100,19 @@ goroutine& core::take_goroutine(processor& p) {
   goroutine_cache& cache = p.goroutines;
   if (cache.free.empty()) refill(cache.free, trimmed_to);
   if (cache.next_id == cache.last_id) {
+    // [core.ids] relaxed, unmodelled: numbers that nobody else gets; they order nothing.
     cache.next_id = next_id_.fetch_add(id_batch, std::memory_order::relaxed);
     cache.last_id = cache.next_id + id_batch;
   }
   goroutine& g = *cache.free.pop_front();
+  // [core.take.id] relaxed, unmodelled: for dumps; the queue hands it on with the task.
   g.id.store(cache.next_id++, std::memory_order::relaxed);
   return g;
 }
 
 void core::give_back(processor& p, goroutine& g) noexcept {
   g.set_status(task_status::dead);
+  // [core.give_back.name] relaxed, unmodelled: for dumps.
   g.name.store(nullptr, std::memory_order::relaxed);
   g.root = nullptr;
   goroutine_list& free = p.goroutines.free;
@@ -176,6 +183,7 @@ void new_task::destroy() noexcept {
 goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept {
   frame& root = *std::exchange(made.root_, nullptr);
   g.resume = root.self;
+  // [core.enlist.name] relaxed, unmodelled: for dumps; the queue hands it on with the task.
   g.name.store(name, std::memory_order::relaxed);
   g.root = &root;
   g.callable = made.callable_;
@@ -200,8 +208,10 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
     // Either the end of a run sees all of it or nothing.
     const std::lock_guard lock(goroutines_mutex_);
     g = cut_free(1).pop_front();
+    // [core.outside.set_id] relaxed, unmodelled: under the mutex, which [core.destroy.id] has, too.
     g->id.store(id, std::memory_order::relaxed);
     enlist(*g, made, name);
+    // [core.outside.spawned] release, unmodelled: a count; `parking` orders what it is asked for.
     outside_spawned_.fetch_add(1, std::memory_order::release);
   }
   global.put(g);
@@ -321,6 +331,7 @@ void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
     free_remains(child.address());
     return;
   }
+  // [core.unjoined.finished] relaxed, unmodelled: no machine runs, or the child is this task's own.
   if (!f.finished.load(std::memory_order::relaxed)) fork_not_joined();
   if (f.listed) {
     f.owned_by_handle = false;  // it is destroyed at the join
@@ -457,9 +468,9 @@ void core::end_slices() noexcept {
 // comes now counts on the other side, so that this ends; a late one may not, so both sides are waited for.
 void core::await_visitors() {
   for (int side = 0; side != 2; ++side) {
-    // [core.turn] relaxed: as [core.enter].
+    // [core.turn] relaxed, unmodelled: as [core.enter.turn].
     std::atomic<unsigned>& before = visitors_[turns_.fetch_add(1, std::memory_order::relaxed) % 2];
-    // [core.visitors] acquire: pairs with [core.leave]: what they did.
+    // [core.visitors] acquire, unmodelled: pairs with [core.leave]: what they did.
     while (before.load(std::memory_order::acquire) != 0) std::this_thread::yield();
   }
 }
@@ -500,6 +511,7 @@ class core::stand_in {
 // what threads outside start from now on is kept, runnable; what destructors start is destroyed at once.
 void core::destroy_tasks() {
   empty_processors();
+  // [core.destroy.later] relaxed, unmodelled: a task that is started at this moment may count either way.
   const std::uint64_t later = next_id_.load(std::memory_order::relaxed);
   std::uint64_t destroyed = 0;
   {
@@ -510,6 +522,7 @@ void core::destroy_tasks() {
     // What the destructors have woken.
     global.splice_front(p.own_queue.drain());
   }
+  // [core.killed] relaxed, unmodelled: a count, read while no task runs.
   killed_.fetch_add(destroyed, std::memory_order::relaxed);
   // Now nobody waits in any list.
   goroutine_list kept = forget_woken();
@@ -543,6 +556,7 @@ void core::empty_processors() {
     p.current = nullptr;
   });
   const std::lock_guard lock(machines_mutex_);
+  // [spares.reuse] relaxed, unmodelled: the mutex orders those who write it.
   unused_spares_ = spares_.load(std::memory_order::relaxed);
 }
 
@@ -554,6 +568,7 @@ bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
   closure* callable = nullptr;
   {
     const std::lock_guard lock(goroutines_mutex_);
+    // [core.destroy.id] relaxed, unmodelled: under the mutex, as [core.outside.set_id].
     if (g.id.load(std::memory_order::relaxed) >= later) return false;
     root = std::exchange(g.root, nullptr);
     callable = std::exchange(g.callable, nullptr);
@@ -599,6 +614,7 @@ void core::forget_records() {
       goroutine& g = slab[i];
       if (g.is(task_status::dead) || g.root != nullptr) continue;
       g.set_status(task_status::dead);
+      // [core.forget.name] relaxed, unmodelled: for dumps.
       g.name.store(nullptr, std::memory_order::relaxed);
       g.runnable_since = 0;
       free_.push_back(&g);
@@ -620,7 +636,10 @@ unsigned core::resize(unsigned n) {
 // ---- questions ------------------------------------------------------------------------------------------------------
 
 std::uint64_t core::live_tasks() const noexcept {
-  std::uint64_t live = outside_spawned_.load(std::memory_order::relaxed) - killed_.load(std::memory_order::relaxed);
+  // [core.live.outside] relaxed, unmodelled: exact only while no task runs, and then ordered by `parking`'s lock.
+  std::uint64_t live = outside_spawned_.load(std::memory_order::relaxed);
+  // [core.live.killed] relaxed, unmodelled: as [core.live.outside].
+  live -= killed_.load(std::memory_order::relaxed);
   for_each_processor([&live](const processor& p) { live += p.spawned.get() - p.finished.get(); });
   return live;
 }
@@ -650,6 +669,7 @@ bool core::somebody_may_wake() const {
   bool may = somebody_may_stop();
   for_each_goroutine([&may](const goroutine& g) {
     if (g.is(task_status::waiting)) {
+      // [core.may_wake.reason] relaxed, unmodelled: asked while no task runs.
       may |= g.reason.load(std::memory_order::relaxed) == wait_reason::io_wait;
     } else {
       // Runnable: somebody is about to queue it.
@@ -661,6 +681,7 @@ bool core::somebody_may_wake() const {
 
 statistics core::count() const {
   statistics s;
+  // [core.count.spawned] relaxed, unmodelled: a statistic.
   s.spawned = outside_spawned_.load(std::memory_order::relaxed);
   for_each_processor([this, &s](const processor& p) {
     s.spawned += p.spawned.get();
@@ -683,7 +704,9 @@ statistics core::count() const {
     s.preempted += p.preempted.get();
     s.timers += p.timers.size();
   });
+  // [core.count.calls_queued] relaxed, unmodelled: a statistic.
   s.calls_queued = calls_queued_.load(std::memory_order::relaxed);
+  // [core.count.handed_off] relaxed, unmodelled: a statistic.
   s.handed_off = handed_off_.load(std::memory_order::relaxed);
   {
     const std::lock_guard lock(machines_mutex_);
@@ -695,6 +718,7 @@ statistics core::count() const {
     }
     s.machines = machines_.size();
   }
+  // [core.count.machines_started] relaxed, unmodelled: a statistic.
   s.machines_started = machines_started_.load(std::memory_order::relaxed);
   s.procs = parking.limit();
   s.idle_procs = parking.idle_processors();

@@ -20,6 +20,7 @@ void core::monitor() {
 // more nap, and where a task sleeps for less than that, it would be done between any two naps.
 bool core::worth_a_deep_sleep() const noexcept {
   if (trace_period_ != never) return false;
+  // [monitor.made.slices] acquire, unmodelled: pairs with [core.made]; weaker: as [core.made.all].
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
     if (!seen_by_monitor_[i].slice.is(processors_[i]->slice.current())) return false;
   }
@@ -34,6 +35,7 @@ void core::fire_late_timers(instant now) {
 
 bool core::look_at_processors(instant t) {
   bool acted = false;
+  // [monitor.made] acquire, unmodelled: pairs with [core.made]; weaker: as [core.made.all].
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
     acted |= watch(seen_by_monitor_[i], *processors_[i], t);
   }
@@ -66,6 +68,7 @@ bool core::watch(watched& seen, processor& p, instant t) {
   // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
   // handoffp and sched.lastpoll.)
   if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;
+  // [monitor.handed_off] relaxed, unmodelled: a statistic.
   handed_off_.fetch_add(1, std::memory_order::relaxed);
   return true;
 }

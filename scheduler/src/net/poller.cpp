@@ -33,6 +33,7 @@ int milliseconds(instant timeout) {
 int wait(int epoll, std::array<epoll_event, most_events>& events, instant timeout) {
 #if defined(SYS_epoll_pwait2)
   static std::atomic<bool> counts_ns{true};
+  // [poller.counts_ns] relaxed, unmodelled: learned late, it costs one more failing system call.
   if (timeout > 0 && timeout != never && counts_ns.load(std::memory_order::relaxed)) {
     const struct {
       std::int64_t s;
@@ -40,6 +41,7 @@ int wait(int epoll, std::array<epoll_event, most_events>& events, instant timeou
     } t{timeout / 1'000'000'000, timeout % 1'000'000'000};
     const long n = syscall(SYS_epoll_pwait2, epoll, events.data(), most_events, &t, nullptr, std::size_t{0});
     if (n >= 0 || errno == EINTR) return static_cast<int>(n);
+    // [poller.counts_ms] relaxed, unmodelled: as [poller.counts_ns].
     counts_ns.store(false, std::memory_order::relaxed);
   }
 #endif
@@ -58,6 +60,7 @@ int checked(int fd, const char* what) {
 // The kernel hands these 64 bits back with every event: the descriptor's address, which has 48 bits, and 16 of its
 // generation.
 std::uint64_t tag(const descriptor& d) {
+  // [poller.tag] relaxed, unmodelled: an old one tells an event of an earlier use, at worst late: a notice too many.
   return reinterpret_cast<std::uintptr_t>(&d) |
          (std::uint64_t{d.generation.load(std::memory_order::relaxed) & 0xFFFFU} << 48);
 }
@@ -79,6 +82,7 @@ poller::poller()
 }
 
 poller::~poller() {
+  // [poller.ends] relaxed, unmodelled: nobody else is there any more.
   if (open_.load(std::memory_order::relaxed) != 0) {
     fatal("panic: runq: a stream or a listener that is still open outlives its scheduler\n");
   }
@@ -104,11 +108,13 @@ descriptor& poller::open(int fd) {
   d->fd = fd;
   d->readable.reset();
   d->writable.reset();
+  // [poller.usual] relaxed, unmodelled: published by [poller.open].
   d->unusual.store(false, std::memory_order::relaxed);
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   wanted.data.u64 = tag(*d);
-  // release: pairs with poll() and in_use().
+  // [poller.open] release, unmodelled: pairs with [poller.polled] and [poller.in_use]; weaker: an event finds a record
+  // that is not yet written.
   open_.fetch_add(1, std::memory_order::release);
   if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) != 0) {
     const int error = errno;
@@ -130,7 +136,9 @@ void poller::mute(const descriptor& d) noexcept { (void)epoll_ctl(epoll_, EPOLL_
 void poller::hollow_out(const descriptor& d) noexcept { (void)dup3(epoll_, d.fd, O_CLOEXEC); }
 
 void poller::close(descriptor& d) {
+  // [poller.close.generation] relaxed, unmodelled: an event that comes with the old one is a notice too many.
   d.generation.fetch_add(1, std::memory_order::relaxed);
+  // [poller.close] relaxed, unmodelled: seen late, it costs a poll.
   open_.fetch_sub(1, std::memory_order::relaxed);
   const std::lock_guard lock(mutex_);
   d.next_free = free_;
@@ -140,8 +148,10 @@ void poller::close(descriptor& d) {
 poller::polled poller::poll(instant timeout) {
   std::array<epoll_event, most_events> events;
   const int n = wait(epoll_, events, timeout);
-  // Pairs with open(): the kernel hands out records that were made meanwhile.
+  // [poller.polled] acquire, unmodelled: pairs with [poller.open]: the kernel hands out records that were made
+  // meanwhile.
   (void)open_.load(std::memory_order::acquire);
+  // [poller.last_poll] relaxed, unmodelled: for the monitor, which may poll once too often.
   last_poll.store(now(), std::memory_order::relaxed);
   polled result;
   for (int i = 0; i < n; ++i) {
@@ -156,6 +166,7 @@ poller::polled poller::poll(instant timeout) {
     }
     descriptor& d = *reinterpret_cast<descriptor*>(event.data.u64 & ((std::uint64_t{1} << 48) - 1));
     if (tag(d) != event.data.u64) continue;  // of an earlier use
+    // [poller.unusual] relaxed, unmodelled: the notice that follows publishes it; see [net.unusual].
     if ((event.events & (EPOLLPRI | EPOLLRDHUP | ends)) != 0) d.unusual.store(true, std::memory_order::relaxed);
     if ((event.events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ends)) != 0) {
       if (goroutine* const g = d.readable.notify()) {

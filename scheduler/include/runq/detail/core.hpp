@@ -86,7 +86,9 @@ class core {
   void spawn(processor& p, new_task made, const char* name);
   /// The same from a thread without a processor of this scheduler; to the end of the global queue.
   void spawn_outside(new_task made, const char* name) {
-    spawn_outside(next_id_.fetch_add(1, std::memory_order::relaxed), std::move(made), name);
+    // [core.outside.id] relaxed, unmodelled: a number that nobody else gets; it orders nothing.
+    const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
+    spawn_outside(id, std::move(made), name);
   }
   /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
@@ -110,14 +112,16 @@ class core {
   class visit {
    public:
     explicit visit(core& at) noexcept
-        // [core.enter] relaxed: `parking` has a lock, which either this thread or the one that stops has first.
+        // [core.enter.turn] relaxed, unmodelled: `parking` has a lock, which either this thread or the one that stops
+        // has first.
         : in_(at.visitors_[at.turns_.load(std::memory_order::relaxed) % 2]) {
+      // [core.enter] relaxed, unmodelled: as [core.enter.turn]; one that counts on the old side is waited for there.
       in_.fetch_add(1, std::memory_order::relaxed);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
     ~visit() {
-      // [core.leave] release: pairs with [core.visitors].
+      // [core.leave] release, unmodelled: pairs with [core.visitors].
       in_.fetch_sub(1, std::memory_order::release);
     }
 
@@ -428,8 +432,9 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(process
 /// Calls `f` with every processor there is, the spare ones included.
 template <class F>
 void core::for_each_processor(F&& f) const {
+  // [core.made.all] acquire, unmodelled: pairs with [core.made]; weaker: `f` gets a processor that is not constructed.
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) f(*processors_[i]);
-  // acquire: pairs with spare_processor().
+  // [spares.all] acquire, unmodelled: pairs with [spares.publish]; weaker: as [core.made.all].
   for (processor* p = spares_.load(std::memory_order::acquire); p != nullptr; p = p->next_spare) f(*p);
 }
 

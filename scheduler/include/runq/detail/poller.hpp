@@ -64,7 +64,11 @@ class poller {
   void ring() noexcept;
 
   /// Whether there is anything to poll for.
-  [[nodiscard]] bool in_use() const noexcept { return open_.load(std::memory_order::acquire) != 0; }
+  [[nodiscard]] bool in_use() const noexcept {
+    // [poller.in_use] acquire, unmodelled: pairs with [poller.open]; weaker: polls without the descriptor that it was
+    // asked for.
+    return open_.load(std::memory_order::acquire) != 0;
+  }
 
   /// When somebody last looked for events.
   std::atomic<instant> last_poll{0};

@@ -35,10 +35,16 @@ struct processor;
 class counter {
  public:
   void operator+=(std::uint64_t n) noexcept {
-    n_.store(n_.load(std::memory_order::relaxed) + n, std::memory_order::relaxed);
+    // [counter.read] relaxed, unmodelled: only this thread writes it.
+    const std::uint64_t before = n_.load(std::memory_order::relaxed);
+    // [counter.add] relaxed, unmodelled: a statistic.
+    n_.store(before + n, std::memory_order::relaxed);
   }
   void operator++() noexcept { *this += 1; }
-  [[nodiscard]] std::uint64_t get() const noexcept { return n_.load(std::memory_order::relaxed); }
+  [[nodiscard]] std::uint64_t get() const noexcept {
+    // [counter.get] relaxed, unmodelled: a statistic, which may be a moment old.
+    return n_.load(std::memory_order::relaxed);
+  }
 
  private:
   std::atomic<std::uint64_t> n_{0};

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "names.hpp"
+
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace runq::model {
+
+namespace {
+
+constexpr std::array operations{".load(",      "->load(",      ".store(",        "->store(",
+                                ".exchange(",  "->exchange(",  ".fetch_",        "->fetch_",
+                                ".compare_ex", "->compare_ex", "tomics::fence(", "atomic_thread_fence("};
+constexpr std::array orders{"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
+
+[[nodiscard]] std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+[[nodiscard]] std::string_view code_of(std::string_view line) { return trimmed(line.substr(0, line.find("//"))); }
+
+[[nodiscard]] unsigned operations_in(std::string_view code) {
+  unsigned n = 0;
+  for (const std::string_view operation : operations) {
+    for (std::size_t at = code.find(operation); at != std::string_view::npos; at = code.find(operation, at + 1)) ++n;
+  }
+  return n;
+}
+
+[[nodiscard]] std::string first_order(std::string_view code) {
+  constexpr std::string_view before = "memory_order::";
+  const std::size_t at = code.find(before);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = code.substr(at + before.size());
+  for (const std::string_view order : orders) {
+    if (rest.starts_with(order)) return std::string(order);
+  }
+  return {};
+}
+
+// The name comment in front of a statement.
+struct name_comment {
+  std::string name;
+  std::string order;        // the word after the name
+  bool unmodelled = false;  // "[x] relaxed, unmodelled: …"
+};
+
+[[nodiscard]] name_comment parse_comment(std::string_view comment) {
+  name_comment found;
+  if (!comment.starts_with("// [")) return found;
+  const std::size_t end = comment.find("] ");
+  if (end == std::string_view::npos) return found;
+  found.name = comment.substr(4, end - 4);
+  if (found.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) return {};
+  const std::string_view rest = comment.substr(end + 2);
+  found.order = rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"));
+  found.unmodelled = rest.substr(found.order.size()).starts_with(", unmodelled:");
+  return found;
+}
+
+class checker {
+ public:
+  explicit checker(const std::map<std::string, listed_operations>& listed) : listed_(listed) {}
+
+  void check(const source_file& file) {
+    file_ = &file;
+    comment_ = {};
+    statement_.clear();
+    in_statement_ = 0;
+    unmodelled_ = 0;
+    const auto it = listed_.find(file.shown);
+    list_ = it == listed_.end() ? listed_operations{} : it->second;
+    may_be_unnamed_ = list_.unnamed;
+    std::ifstream in(file.path);
+    line_ = 0;
+    for (std::string line; std::getline(in, line);) {
+      ++line_;
+      const std::string_view text = trimmed(line);
+      if (text.starts_with("//")) {
+        if (name_comment next = parse_comment(text); !next.name.empty()) begin(std::move(next));
+      } else if (!text.empty()) {
+        add(code_of(text));
+      }
+    }
+    judge_list(file.shown);
+  }
+
+  [[nodiscard]] names_found finish() {
+    for (const auto& [file, number] : listed_) {
+      if (!seen_.contains(file)) found_.faults.push_back(fmt::format("models/unmodelled.txt: there is no {}", file));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void begin(name_comment next) {
+    comment_ = std::move(next);
+    statement_.clear();
+    in_statement_ = 0;
+    const auto [before, is_new] = where_.try_emplace(comment_.name, fmt::format("{}:{}", file_->shown, line_));
+    if (!is_new) fault(fmt::format("[{}] is the name of an operation in {}, too", comment_.name, before->second));
+  }
+
+  void add(std::string_view code) {
+    statement_ += ' ';
+    statement_ += code;
+    if (const unsigned here = operations_in(code); here != 0) {
+      found_.operations += here;
+      for (unsigned i = 0; i != here; ++i) judge_operation();
+    }
+    const bool ends = code.ends_with(';') || code.ends_with('{') || code.ends_with('}');
+    if (!ends) return;
+    if (in_statement_ != 0) judge_order();
+    statement_.clear();
+    if (in_statement_ != 0 || !comment_.name.empty()) comment_ = {};
+    in_statement_ = 0;
+  }
+
+  void judge_operation() {
+    if (comment_.name.empty()) {
+      if (may_be_unnamed_ != 0) {
+        --may_be_unnamed_;
+        ++found_.unnamed;
+        return;
+      }
+      fault("an atomic operation without a name: put '// [name] order: partner; consequence' above its statement");
+    } else if (++in_statement_ == 2) {
+      fault(fmt::format("two atomic operations in the statement of [{}]: each wants a name of its own", comment_.name));
+    } else if (in_statement_ == 1) {
+      unmodelled_ += comment_.unmodelled ? 1U : 0U;
+      if (!comment_.unmodelled && !file_->modelled && may_be_unnamed_ != 0) {
+        --may_be_unnamed_;
+        ++found_.unnamed;
+      } else if (comment_.unmodelled == file_->modelled) {
+        fault(file_->modelled
+                  ? fmt::format("[{}] is in a header with models: it is not unmodelled", comment_.name)
+                  : fmt::format("[{0}] is in no header with models: say '[{0}] order, unmodelled: …'", comment_.name));
+      }
+    }
+  }
+
+  void judge_order() {
+    if (comment_.name.empty()) return;
+    const std::string written = first_order(statement_);
+    if (written.empty() || written == comment_.order) return;
+    fault(fmt::format("[{}] is {} in the code, and {} in its comment", comment_.name, written,
+                      comment_.order.empty() ? "nothing" : comment_.order));
+  }
+
+  void judge_list(const std::string& file) {
+    seen_.emplace(file, true);
+    found_.unmodelled += unmodelled_;
+    if (list_.unmodelled == unmodelled_ || (list_.unnamed != 0 && unmodelled_ < list_.unmodelled)) return;
+    found_.faults.push_back(fmt::format("{}: {} operations are unmodelled, models/unmodelled.txt says {}", file,
+                                        unmodelled_, list_.unmodelled));
+  }
+
+  void fault(const std::string& what) { found_.faults.push_back(fmt::format("{}:{}: {}", file_->shown, line_, what)); }
+
+  const std::map<std::string, listed_operations>& listed_;
+  const source_file* file_ = nullptr;
+  int line_ = 0;
+  name_comment comment_;
+  std::string statement_;
+  unsigned in_statement_ = 0;  // operations in the statement so far
+  unsigned unmodelled_ = 0;    // in this file
+  listed_operations list_;     // of this file
+  unsigned may_be_unnamed_ = 0;
+  std::map<std::string, std::string> where_;
+  std::map<std::string, bool> seen_;
+  names_found found_;
+};
+
+}  // namespace
+
+names_found check_names(const std::vector<source_file>& files, const std::map<std::string, listed_operations>& listed) {
+  checker all(listed);
+  for (const source_file& file : files) all.check(file);
+  return all.finish();
+}
+
+std::map<std::string, listed_operations> read_unmodelled(const std::string& path) {
+  std::map<std::string, listed_operations> listed;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    std::string file;
+    listed_operations of_file;
+    if (line.empty() || line[0] == '#' || !(fields >> file >> of_file.unmodelled)) continue;
+    if (!(fields >> of_file.unnamed)) of_file.unnamed = 0;
+    listed[file] = of_file;
+  }
+  return listed;
+}
+
+}  // namespace runq::model

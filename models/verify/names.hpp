@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Every atomic operation of the shipped sources has a name of its own, in a comment above its statement:
+//
+//   // [ring.push.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written.
+//
+// The order in the comment is the one in the code. An operation outside the headers that have models is `unmodelled`:
+// `// [net.close] acq_rel, unmodelled: …`; models/unmodelled.txt says how many of these a file has.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace runq::model {
+
+struct source_file {
+  std::string path;
+  std::string shown;      ///< as messages and unmodelled.txt call it: "scheduler/src/net/net.cpp"
+  bool modelled = false;  ///< a header with cases
+};
+
+struct names_found {
+  unsigned operations = 0;
+  unsigned unmodelled = 0;
+  unsigned unnamed = 0;             ///< without a name, as listed
+  std::vector<std::string> faults;  ///< "net.cpp:142: …": what is wrong, and what to do
+};
+
+/// What models/unmodelled.txt says of a file.
+struct listed_operations {
+  unsigned unmodelled = 0;
+  unsigned unnamed = 0;  ///< at most; while there are any, `unmodelled` is a limit, too
+};
+
+[[nodiscard]] names_found check_names(const std::vector<source_file>& files,
+                                      const std::map<std::string, listed_operations>& listed);
+
+/// Lines of "<file> <unmodelled>[ <unnamed>]".
+[[nodiscard]] std::map<std::string, listed_operations> read_unmodelled(const std::string& path);
+
+}  // namespace runq::model
