@@ -39,7 +39,7 @@ core::blocked_call core::enter_call() noexcept {
 bool core::leave_call(const blocked_call& call) noexcept {
   const bool kept = call.p->in_call.leave(call.ticket);
   if (kept) {
-    hold(*call.m, *call.p);
+    looping.hold(*call.m, *call.p);
     ++call.p->calls_kept;
   } else if (processor* const other = parking.come_back()) {
     go_on_at(call, *other);
@@ -53,7 +53,7 @@ bool core::leave_call(const blocked_call& call) noexcept {
 }
 
 void core::go_on_at(const blocked_call& call, processor& other) {
-  hold(*call.m, other);
+  looping.hold(*call.m, other);
   other.slice.begin();
   other.current = call.g;
   ++other.calls_moved;
@@ -62,7 +62,7 @@ void core::go_on_at(const blocked_call& call, processor& other) {
 void core::leave_call_waiting(const blocked_call& call) {
   const bool kept = call.p->in_call.leave(call.ticket);
   if (kept) {
-    hold(*call.m, *call.p);
+    looping.hold(*call.m, *call.p);
     ++call.p->calls_kept;
   } else {
     processor* const other = parking.come_back_waiting(*call.m);

@@ -231,9 +231,7 @@ void core::end_task(processor& p, frame& root) noexcept {
 }
 
 void core::main_has_ended() noexcept {
-  // [core.ending] relaxed: a task that somebody makes runnable after this is found in a queue, whose order shows it to
-  // who takes the task.
-  ending_.store(true, std::memory_order::relaxed);
+  looping.end();
   // Before main's variables are gone: who sees that they are goes on no further than to its next co_await.
   end_slices();
   arrived(awaited::main);
@@ -377,7 +375,7 @@ void core::run_main(new_task main) {
   await();
   stop();
   // Ready for the next run.
-  ending_.store(false, std::memory_order::relaxed);
+  looping.end_is_over();
   for_each_processor([](processor& p) { p.slice.restart(); });
   {
     const std::lock_guard lock(machines_mutex_);
@@ -439,7 +437,7 @@ void core::ask_if_idle() {
 }
 
 void core::stop() {
-  ending_.store(true, std::memory_order::relaxed);
+  looping.end();
   parking.stop();
   std::vector<std::unique_ptr<machine>> leaving;
   {
@@ -455,24 +453,15 @@ void core::stop() {
     parks_ += m->parker.parks.get();
     useless_wakes_ += m->useless_wakes.get();
   }
-  await_visitors();
+  visitors_.await([](auto&& gone) {
+    while (!gone()) std::this_thread::yield();
+  });
   destroy_tasks();
 }
 
 // Every slice is over, for good: tasks that never have to wait leave their machines at their next co_await.
 void core::end_slices() noexcept {
   for_each_processor([](processor& p) { p.slice.end_all(); });
-}
-
-// With `parking` stopped. Who came before may have taken a processor, and be about to start a machine with it. Who
-// comes now counts on the other side, so that this ends; a late one may not, so both sides are waited for.
-void core::await_visitors() {
-  for (int side = 0; side != 2; ++side) {
-    // [core.turn] relaxed, unmodelled: as [core.enter.turn].
-    std::atomic<unsigned>& before = visitors_[turns_.fetch_add(1, std::memory_order::relaxed) % 2];
-    // [core.visitors] acquire, unmodelled: pairs with [core.leave]: what they did.
-    while (before.load(std::memory_order::acquire) != 0) std::this_thread::yield();
-  }
 }
 
 namespace {
@@ -489,7 +478,7 @@ class core::stand_in {
  public:
   explicit stand_in(core& home)
       : stands_in_(home), machine_before_(this_machine()), processor_before_(this_processor()) {
-    home.hold(stands_in_, home.spare_processor());
+    home.looping.hold(stands_in_, home.spare_processor());
     destroys_tasks = true;
   }
   stand_in(const stand_in&) = delete;
@@ -545,7 +534,7 @@ void enlist_fork_of(frame& suspended) noexcept {
 // What waits on processors has no place any more.
 void core::empty_processors() {
   for_each_processor([](processor& p) {
-    // This thread holds them all; see hold().
+    // This thread holds them all; see machine_loop::hold().
     p.own_queue.rebind();
     p.own_forks.rebind();
     goroutine_list queued = p.own_queue.drain();

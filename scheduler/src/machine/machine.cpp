@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The machines' loop: what a thread does to find a task, run it, and sleep when there is none. Together with park.hpp
-// this is the scheduler; docs/scheduler.md has the same in words, with a picture.
+// The machines: what a thread does to run a task, and what machine_loop.hpp, which finds it, asks for. Together with
+// that and park.hpp this is the scheduler; docs/scheduler.md has the same in words, with a picture.
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
-#include "runq/detail/stands_still.hpp"
 #include "runq/task.hpp"
 
 namespace runq::detail {
@@ -19,19 +18,7 @@ constexpr std::uint32_t global_period = 61;
 // So often a processor with tasks to run looks at its timers.
 constexpr std::uint64_t clock_period = 8;
 
-// Go's number of rounds over all processors; only in the last one is runnext stolen.
-constexpr int steal_rounds = 4;
-
-// A spinning machine looks again so often before it gives up, with so many pauses in between. Some 50 µs in all:
-// shorter than what it costs to sleep and to be woken, for the one that must wake it as well.
-constexpr int looks = 16;
-constexpr int look_pauses = 64;
-
 thread_local machine* machine_here = nullptr;
-
-void pause(int times) noexcept {
-  for (int i = 0; i != times; ++i) policy::pause();
-}
 
 // The task begins to run: that is how long it has waited.
 void count_wait(processor& p, goroutine& g) noexcept {
@@ -52,13 +39,7 @@ constinit thread_local processor* held_here = nullptr;
 [[gnu::noinline]] machine* this_machine() noexcept { return machine_here; }
 
 void core::loop(machine& m) {
-  while (const work w = find_work(m)) {
-    parking.found(m);
-    if (ends()) {
-      // It was asked before, but the task may have become runnable by what main's destructors do.
-      put_back(*m.held, w);
-      continue;
-    }
+  while (const work w = looping.next(m)) {
     m.state.store(machine_state::running, std::memory_order::relaxed);
     run(m, w);
   }
@@ -66,43 +47,14 @@ void core::loop(machine& m) {
   machine_here = nullptr;
 }
 
-work core::find_work(machine& m) {
-  std::uint64_t parks = m.parker.parks.get();  // those that came to something, or have been counted as useless
-  for (;;) {
-    processor* next = nullptr;
-    if (m.held == nullptr) {
-      next = parking.rest_without(m);
-    } else if (parking.somebody_returns()) {
-      parking.found(m);
-      leave_processor();
-      next = parking.pass_on(m, *m.held);
-    } else if (surplus(*m.held)) {
-      parking.found(m);
-      evacuate(*m.held);
-      leave_processor();
-      next = parking.retire(m, *m.held);
-    } else {
-      processor& p = *m.held;
-      if (const work w = take_local_or_global(p)) return w;
-      if (poll_now(p)) {
-        if (const work w = take_local_or_global(p)) return w;
-      }
-      if (parking.may_spin(m)) {
-        m.state.store(machine_state::spinning, std::memory_order::relaxed);
-        if (const work w = spin(p)) return w;
-      }
-      if (parks != m.parker.parks.get()) ++m.useless_wakes;
-      parks = m.parker.parks.get();
-      m.state.store(machine_state::idle, std::memory_order::relaxed);
-      leave_processor();
-      next = parking.rest(m, p);
-    }
-    if (next == nullptr) return {};
-    hold(m, *next);
-  }
+void core::rests(machine& m) noexcept {
+  const std::uint64_t parks = m.parker.parks.get();
+  if (parks != m.parks_counted) ++m.useless_wakes;
+  m.parks_counted = parks;
+  m.state.store(machine_state::idle, std::memory_order::relaxed);
 }
 
-work core::take_local_or_global(processor& p) {
+work core::take_local(processor& p) {
   ++p.dispatches;
   // Reading the clock costs as much as running a small task, so it is not done every time.
   if (p.dispatches.get() % clock_period == 0) {
@@ -132,7 +84,7 @@ work core::take_local_or_global(processor& p) {
     }
     return work(next.task, next.from_runnext);
   }
-  return take_share(p);
+  return {};
 }
 
 [[gnu::noinline]] bool core::chain_is_full(processor& p, bool slice_is_over) noexcept {
@@ -141,81 +93,17 @@ work core::take_local_or_global(processor& p) {
   return false;
 }
 
-work core::take_share(processor& p) {
-  const unsigned n = parking.limit();
-  if (n == 0 || !global.has_work()) return {};  // 0: the scheduler stops
-  goroutine* const first = p.own_queue.take_from(global, n);
-  // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
-  if (p.own_queue.size_approx() != 0) parking.submitted();
-  return work(first);
-}
-
 work core::take_oldest(processor& p) {
   if (goroutine* const g = p.own_queue.pop_oldest()) return work(g);
   if (global.has_work()) return work(global.take());
   return {};
 }
 
-work core::spin(processor& p) {
-  if (parking.limit() < 2) return {};
-  const instant begin = tracer_ != nullptr ? now() : 0;
-  const work w = look_around(p);
-  if (tracer_ != nullptr) tracer_->looked(p.index, begin, now());
-  return w;
-}
-
-work core::look_around(processor& p) {
-  for (int i = 0; i != looks && !surplus(p); ++i) {
-    if (const work w = steal(p)) return w;
-    pause(look_pauses);
-    if (const work w = take_share(p)) return w;
-  }
-  return {};
-}
-
-work core::steal(processor& p) {
-  const std::uint32_t n = parking.limit();
-  if (n == 0) return {};  // the scheduler stops
-  if (p.order.size() != n) p.order.reset(n);
-  for (int round = 1; round <= steal_rounds; ++round) {
-    for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
-      if (walk.position() == p.index) continue;
-      if (const work w = steal_from(p, processor_at(walk.position()), round == steal_rounds)) return w;
-    }
-  }
-  // Timers of busy processors, and of those that are gone.
-  if (earliest_timer() <= now() && fire_timers(now()) != 0) return take_local_or_global(p);
-  return {};
-}
-
-work core::steal_from(processor& p, processor& victim, bool last_round) {
-  const instant begin = tracer_ != nullptr ? now() : 0;
-  const auto took = [&](std::size_t n) {
-    ++p.steals;
-    p.stolen += n;
-    if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, n, begin, now());
-  };
-  const steal_runnext next = last_round && stands_still<policy>(victim.queue_thief, victim.dispatches)
-                                 ? steal_runnext::yes
-                                 : steal_runnext::no;
-  const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, processor_queue::capacity(), 0);
-  if (tasks) {
-    took(tasks.count);
-    if (tasks.from_runnext) ++p.runnext_steals;
-    return work(tasks.value);
-  }
-  bool lost = tasks.status == steal_status::lost;
-  // Asked first, because an attempt costs a fence.
-  if (victim.forks_thief.has_work()) {
-    const auto fork = victim.forks_thief.steal();
-    if (fork) {
-      took(1);
-      return work(fork.value);
-    }
-    lost |= fork.status == steal_status::lost;
-  }
-  if (lost) ++p.lost;
-  return {};
+void core::stole(processor& p, const processor& victim, std::size_t n, bool from_runnext, instant begin) {
+  ++p.steals;
+  p.stolen += n;
+  if (from_runnext) ++p.runnext_steals;
+  if (tracer_ != nullptr) tracer_->stole(victim.index, p.index, n, begin, now());
 }
 
 void core::run(machine& m, work w) {
@@ -258,25 +146,6 @@ bool core::do_after_stretch(after_stretch& what) noexcept {
   return true;
 }
 
-// Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
-// end of a run nothing of it will run: forks stay where empty_processors() looks for them.
-void core::evacuate(processor& p) {
-  goroutine_list all = p.own_queue.drain();
-  while (!ending_.load(std::memory_order::relaxed)) {
-    const auto f = p.own_forks.pop();
-    if (!f) break;
-    all.push_back(&strand_of(p, **f));
-  }
-  global.splice_front(std::move(all));
-}
-
-// To the head of the global queue.
-void core::put_back(processor& p, work w) {
-  goroutine_list one;
-  one.push_back(w.is_fork() ? &strand_of(p, w.fork()) : &w.task());
-  global.splice_front(std::move(one));
-}
-
 // What a fork deque held, as a runnable goroutine. On the thread of `p`.
 goroutine& core::strand_of(processor& p, frame& fork) {
   goroutine& g = take_goroutine(p);
@@ -296,25 +165,11 @@ void core::become(machine* m, processor* p) noexcept {
   held_here = p;
 }
 
-void core::hold(machine& m, processor& p) {
+void core::hold(machine& m, processor& p) noexcept {
   m.held = &p;
   p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
   become(&m, &p);
-  wake_monitor();
   p.chain.forget();
-  // The handles know their thread in debug builds, and this is another.
-  p.own_queue.rebind();
-  p.own_forks.rebind();
-}
-
-bool core::work_anywhere() const noexcept {
-  if (earliest_timer() <= now()) return true;
-  const unsigned n = parking.limit();
-  for (unsigned i = 0; i != n; ++i) {
-    if (processors_[i]->queue_thief.look() || processors_[i]->forks_thief.has_work()) return true;
-  }
-  // Last, because a task that yields goes from a processor to the global queue.
-  return global.look();
 }
 
 void core::start_machine(processor& p) {
@@ -335,7 +190,7 @@ void core::start_machine(processor& p) {
     m.thread = std::thread([this, &m, &p] {
       sleep_precisely();
       m.spinning.set(true);
-      hold(m, p);
+      looping.hold(m, p);
       try {
         loop(m);
       } catch (const std::bad_alloc&) {

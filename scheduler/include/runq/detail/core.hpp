@@ -21,9 +21,11 @@
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/protocol/deadlock.hpp"
+#include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/poll_sleep.hpp"
+#include "runq/protocol/visitors.hpp"
 
 namespace runq::detail {
 
@@ -102,7 +104,7 @@ class core {
   /// The main task has ended: no machine starts or resumes another one from now on. Any thread.
   void main_has_ended() noexcept;
   /// Whether that is so, and its run is not yet over. Any thread.
-  [[nodiscard]] bool ends() const noexcept { return ending_.load(std::memory_order::relaxed); }
+  [[nodiscard]] bool ends() const noexcept { return looping.ends(); }
   /// Waits until there is no task left.
   void wait_for_all();
 
@@ -111,22 +113,10 @@ class core {
   /// A thread outside that makes a task runnable: the end of a run waits until it has done so.
   class visit {
    public:
-    explicit visit(core& at) noexcept
-        // [core.enter.turn] relaxed, unmodelled: `parking` has a lock, which either this thread or the one that stops
-        // has first.
-        : in_(at.visitors_[at.turns_.load(std::memory_order::relaxed) % 2]) {
-      // [core.enter] relaxed, unmodelled: as [core.enter.turn]; one that counts on the old side is waited for there.
-      in_.fetch_add(1, std::memory_order::relaxed);
-    }
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
-    ~visit() {
-      // [core.leave] release, unmodelled: pairs with [core.visitors].
-      in_.fetch_sub(1, std::memory_order::release);
-    }
+    explicit visit(core& at) noexcept : here_(at.visitors_) {}
 
    private:
-    std::atomic<unsigned>& in_;
+    visitors<policy>::visit here_;
   };
   void attach() noexcept { deadlocks.attach(); }
   void detach() { deadlocks.detach(); }
@@ -142,12 +132,40 @@ class core {
 
   // -- what park_protocol asks of its host (machine.cpp) --
 
-  [[nodiscard]] bool work_anywhere() const noexcept;
-  [[nodiscard]] bool surplus(const processor& p) const noexcept { return p.index >= parking.limit() || ends(); }
+  [[nodiscard]] bool work_anywhere() const noexcept { return looping.work_anywhere(); }
+  [[nodiscard]] bool surplus(const processor& p) const noexcept { return looping.surplus(p); }
   [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
   void start_machine(processor& p);
   void all_idle();
   [[nodiscard]] machine* this_idle_machine() const noexcept;
+
+  // -- what machine_loop asks of its host (machine.cpp, poll.cpp) --
+
+  using task_list = goroutine_list;
+  // A spinning machine looks again so often before it gives up, with so many pauses in between. Some 50 µs in all:
+  // shorter than what it costs to sleep and to be woken, for the one that must wake it as well.
+  static constexpr int looks = 16;
+  static constexpr int look_pauses = 64;
+  // Go's number of rounds over all processors; only in the last one is runnext stolen.
+  static constexpr int steal_rounds = 4;
+  static constexpr int watch_pauses = detail::watch_pauses;
+  [[nodiscard]] work take_local(processor& p);
+  [[nodiscard]] bool poll_now(processor& p);
+  [[nodiscard]] bool timers_due() const noexcept { return earliest_timer() <= now(); }
+  [[nodiscard]] bool fire_due_timers() { return timers_due() && fire_timers(now()) != 0; }
+  void hold(machine& m, processor& p) noexcept;
+  void leave(machine&) noexcept { leave_processor(); }
+  [[nodiscard]] goroutine& strand_of(processor& p, frame& fork);
+  [[nodiscard]] goroutine& task_of(processor& p, work w) { return w.is_fork() ? strand_of(p, w.fork()) : w.task(); }
+  void searches(machine& m) noexcept { m.parks_counted = m.parker.parks.get(); }
+  void spins(machine& m) noexcept { m.state.store(machine_state::spinning, std::memory_order::relaxed); }
+  void rests(machine& m) noexcept;
+  [[nodiscard]] instant begins() const { return tracer_ != nullptr ? now() : 0; }
+  void looked(const processor& p, instant begin) {
+    if (tracer_ != nullptr) tracer_->looked(p.index, begin, now());
+  }
+  void stole(processor& p, const processor& victim, std::size_t n, bool from_runnext, instant begin);
+  void lost(processor& p) noexcept { ++p.lost; }
 
   // -- blocking calls (blocking.cpp) --
 
@@ -236,6 +254,7 @@ class core {
   // Written by all processors, what is before it read by all.
   alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
+  machine_loop<machine, processor, work, core, policy> looping{*this};
   deadlock_question<core, policy> deadlocks{*this};
   monitor_loop<core, parker, monitor_rhythm, policy> monitoring{*this};
 
@@ -243,7 +262,6 @@ class core {
   // -- the machines' loop (machine.cpp) --
 
   void loop(machine& m);
-  [[nodiscard]] bool poll_now(processor& p);
   void monitor();
   /// What the monitor saw of a processor, and since when.
   struct watched {
@@ -253,24 +271,11 @@ class core {
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   static void watch_slice(watched& seen, processor& p, instant now);
   void print_trace();
-  /// A machine has taken a processor: the monitor may not sleep deeply.
-  void wake_monitor() noexcept { monitoring.wake(); }
   /// A machine has entered a blocking call: the monitor may not be slow.
   void hurry_monitor() noexcept { monitoring.hurry(); }
-  [[nodiscard]] work find_work(machine& m);
-  [[nodiscard]] work take_local_or_global(processor& p);
   [[nodiscard]] bool chain_is_full(processor& p, bool slice_is_over) noexcept;
   [[nodiscard]] work take_oldest(processor& p);
-  [[nodiscard]] work take_share(processor& p);
-  [[nodiscard]] work spin(processor& p);
-  [[nodiscard]] work look_around(processor& p);
-  [[nodiscard]] work steal(processor& p);
-  [[nodiscard]] work steal_from(processor& p, processor& victim, bool last_round);
   void run(machine& m, work w);
-  [[nodiscard]] goroutine& strand_of(processor& p, frame& fork);
-  void put_back(processor& p, work w);
-  void evacuate(processor& p);
-  void hold(machine& m, processor& p);
   static void leave_processor() noexcept;
   static void become(machine* m, processor* p) noexcept;
 
@@ -278,7 +283,6 @@ class core {
   void stop();
   void stop_monitor();
   void end_slices() noexcept;
-  void await_visitors();
   void destroy_tasks();
   class stand_in;
   void empty_processors();
@@ -339,8 +343,7 @@ class core {
   std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
   std::atomic<std::uint64_t> outside_spawned_{0};
 
-  std::atomic<unsigned> turns_{0};                   // which of the two counts is in use
-  std::array<std::atomic<unsigned>, 2> visitors_{};  // threads outside that make a task runnable
+  visitors<policy> visitors_;  // threads outside that make a task runnable
   // What the one thread that may wait in here waits for.
   enum class awaited : std::uint8_t { nothing, main, all };
   class waiting_turn;
@@ -353,7 +356,6 @@ class core {
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
   bool has_come_ = false;               // what is awaited; under waiting_mutex_
-  std::atomic<bool> ending_{false};     // main has ended: no machine starts another task
   std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
   std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};

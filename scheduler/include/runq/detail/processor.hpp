@@ -75,6 +75,7 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   steal_order order;
 
   processor_queue queue;
+  static constexpr std::size_t queue_capacity = processor_queue::capacity();
   processor_queue::owner own_queue;
   processor_queue::thief queue_thief;
   fork_deque forks;  // continuations, or children that have not begun, by the fork policy
@@ -135,6 +136,7 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   tracer::who slice_of;                         // what it runs now, if that is traced …
   instant slice_begin = 0;                      // … and since when
   std::thread thread;
+  std::uint64_t parks_counted = 0;  // the parks that came to something, or have been counted as useless
   counter useless_wakes;
   after_stretch* put_off = nullptr;  // what its task leaves, the newest first; this thread's
 

@@ -9,14 +9,13 @@ namespace runq::detail {
 inline constexpr int watch_pauses = 128;
 
 /// Whether a processor with nothing but a task in its runnext slot starts no task while it is watched. `queue` is its
-/// thief's handle, `dispatches` the count of tasks that it has started. Any thread. Wait-free, and watch_pauses pauses
-/// at most.
+/// thief's handle, `dispatches` the count of tasks that it has started. Any thread. Wait-free, and as many pauses at most.
 template <class Atomics, class Thief, class Counter>
-[[nodiscard]] bool stands_still(const Thief& queue, const Counter& dispatches) noexcept {
+[[nodiscard]] bool stands_still(const Thief& queue, const Counter& dispatches, int pauses = watch_pauses) noexcept {
   if (queue.size_approx() != 0) return false;
   const auto before = dispatches.get();
   if (queue.has_work()) {
-    for (int i = 0; i != watch_pauses; ++i) Atomics::pause();
+    for (int i = 0; i != pauses; ++i) Atomics::pause();
   }
   return dispatches.get() == before;
 }

@@ -83,7 +83,7 @@ class monitor_loop {
     // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps beside a processor that
     // is in use. And with [park.rest.fence], for the machine that has just got this processor: weaker: a machine that
     // goes to sleep may not know of a new processor, does not look() there, and a task that is made next on it without
-    // a fence is left beside the sleeper (park/next_on_a_new_processor).
+    // a fence is left beside the sleeper (machine_loop/next_on_a_new_processor).
     Atomics::fence(std::memory_order::seq_cst);
     // [monitor.wake.sleeps] relaxed: ordered by the fence.
     if (sleeps_.load(std::memory_order::relaxed)) parker_.unpark();

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// A task is made runnable while a machine that has found nothing goes to sleep: with no fence where the publication and
+// the last look are read-modify-writes, or sections under one lock, so that one of the two comes first.
+#include "machine_loop_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Outside: puts task 1 in the global queue ‖ machine, spinning, the last one: look, rest, run the task.
+struct injected_vs_last_spinner final : machine_loop_model<1, 1, 1> {
+  injected_vs_last_spinner() { constructed(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      global.put(tasks.make(1));
+      parking.submitted_in_order();
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Two processors. Machine 0, busy for long: makes task 1 the next one ‖ machine 1, spinning, the last one: look, rest,
+// run the task.
+struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
+  next_vs_last_spinner() {
+    settle(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)parking.submit_next(processors[0].own_queue, tasks.make(1));
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// The same with a fork, which is published with a fence.
+struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, 2, fork_deques> {
+  fork_vs_last_spinner() {
+    settle(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(processors[0].own_forks.push(tasks.make(1)), "no memory for a fork");
+      parking.submitted();
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Three processors. Machine 0, busy for long, with task 1 next: makes task 2 the next one, which displaces task 1 ‖
+// machine 1, spinning ‖ machine 2, asleep: each runs one of them, although for a moment task 1 is in no queue.
+struct displaced_vs_spinner final : machine_loop_model<3, 3, 2> {
+  displaced_vs_spinner() {
+    settle(0);
+    settle(1);
+    put_to_sleep(2);
+    look_for_work(1);
+    (void)processors[0].own_queue.push_next(tasks.make(1));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)parking.submit_next(processors[0].own_queue, tasks.make(2));
+    } else {
+      machine& m = machines[index];
+      if (index == 2 && !wake_up(m)) return;
+      require(run_one(m) != 0, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// One processor of two. Outside: there are two now ‖ machine 1 comes back from a blocking call, perhaps to the new
+// processor, and makes task 1 the next one ‖ machine 0, spinning, the last one, which looks at as many processors as it
+// knows of: it is ordered with the slot of one that it does not know of by the fence that a machine makes when it has
+// got a processor.
+struct next_on_a_new_processor final : machine_loop_model<3, 2, 1> {
+  next_on_a_new_processor() {
+    settle(0);
+    take_from(1, false);
+    parking.resize(1);
+    parking.found(machines[1]);
+    look_for_work(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.resize(2);
+    } else if (index == 1) {
+      task* const t = tasks.make(1);
+      if (processor* const p = parking.come_back()) {
+        looping.hold(machines[1], *p);
+        (void)parking.submit_next(p->own_queue, t);
+      } else {
+        global.put(t);
+        parking.submitted_in_order();
+      }
+    } else {
+      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// Two processors, tasks 1 and 2 in the global queue, each of which goes on until the other has begun. Machine 0, which
+// does not spin, takes both, and runs one ‖ machine 1, spinning, the last one, which may look just when the other is on
+// its way from the global queue to the ring of machine 0.
+template <std::size_t Capacity>
+struct share_vs_last_spinner final : machine_loop_model<2, 2, 2, Capacity> {
+  using base = machine_loop_model<2, 2, 2, Capacity>;
+  share_vs_last_spinner() {
+    this->settle(0);
+    this->global.put(this->tasks.make(1));
+    this->global.put(this->tasks.make(2));
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    const int id = this->run_one(this->machines[index]);
+    require(id != 0, "the machine left although the scheduler does not stop");
+    this->tell(id);
+    this->wait_for(3 - id);
+  }
+  void finish() override {
+    this->tasks.require_all_ran();
+    this->require_all_accounted_for();
+  }
+};
+
+// Two tasks are queued, each goes on until the other has begun; nobody was woken for the second because somebody was
+// spinning. Machine 0, spinning, with one of them in its own queue: finds one ‖ machine 1, asleep.
+struct found_wakes final : machine_loop_model<2, 2, 2> {
+  found_wakes() {
+    settle(0);
+    put_to_sleep(1);
+    look_for_work(0);
+    (void)processors[0].own_queue.push_next(tasks.make(1));
+    global.put(tasks.make(2));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (index == 1 && !wake_up(m)) return;
+    const int id = run_one(m);
+    require(id != 0, "the machine left although the scheduler does not stop");
+    tell(id);
+    wait_for(3 - id);
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+const bool added[] = {
+    add_case<injected_vs_last_spinner>({
+        .name = "machine_loop/injected_vs_last_spinner",
+        .property = "no fence after a put under a lock: no task is left beside a sleeping machine that looks under it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<next_vs_last_spinner>({
+        .name = "machine_loop/next_vs_last_spinner",
+        .property =
+            "no fence after filling a free runnext slot: no task is left beside a sleeping machine that looks there",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+        .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
+    }),
+    add_case<fork_vs_last_spinner>({
+        .name = "machine_loop/fork_vs_last_spinner",
+        .property = "no fork is left beside a sleeping machine: push, fence ‖ the last spinner goes idle",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<next_on_a_new_processor>({
+        .name = "machine_loop/next_on_a_new_processor",
+        .property = "nor is a task in the slot of a processor that the sleeping machine does not know of yet",
+        .threads = 3,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<displaced_vs_spinner>({
+        .name = "machine_loop/displaced_vs_spinner",
+        .property = "a task that is displaced from runnext, and in no queue for a moment, is left beside no sleeper",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<share_vs_last_spinner<2>>({
+        .name = "machine_loop/share_vs_last_spinner",
+        .property = "a task on its way from the global queue to a ring is left beside no sleeper",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<share_vs_last_spinner<4>>({
+        .name = "machine_loop/share_vs_last_spinner_ring_of_4",
+        .property = "likewise with a ring of 4",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<found_wakes>({
+        .name = "machine_loop/found_wakes",
+        .property = "a machine that spins and finds a task sees to the next one: two queued tasks, an idle machine",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

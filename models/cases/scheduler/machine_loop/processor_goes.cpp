@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// A machine loses its processor, or its scheduler ends: what waits there is not lost, and the machine counts as nothing
+// but asleep.
+#include "machine_loop_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// Processor 1 has become surplus, with task 1 next, task 2 in its ring, and a fork, 3. Machine 1, busy: gives it up ‖
+// machine 0, spinning. Whoever has the other processor runs them, in that order; the last one stops the scheduler.
+template <std::size_t Capacity>
+struct evacuated final : machine_loop_model<2, 2, 3, Capacity, fork_deques> {
+  using typename machine_loop_model<2, 2, 3, Capacity, fork_deques>::machine;
+  evacuated() {
+    this->settle(0);
+    this->settle(1);
+    this->look_for_work(0);
+    (void)this->processors[1].own_queue.push_next(this->tasks.make(2));
+    (void)this->processors[1].own_queue.push_next(this->tasks.make(1));
+    require(this->processors[1].own_forks.push(this->tasks.make(3)), "no memory for a fork");
+    this->parking.resize(1);
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = this->machines[index];
+    while (const int id = this->run_one(m)) {
+      require(m.held == &this->processors[0], "a task is run on a processor that is surplus");
+      order.see(id);
+      if (id == 3) this->parking.stop();
+    }
+  }
+  void finish() override { this->tasks.require_all_ran(); }
+
+  fifo_view order;  // of what was run: there is one processor
+};
+
+// Processor 1 has become surplus; its machine, 1, spins, and gives it up ‖ machine 0, busy until now: puts task 1 in
+// the global queue. Whoever has the other processor runs it, and stops the scheduler.
+struct spinner_retires final : machine_loop_model<2, 2, 1> {
+  spinner_retires() {
+    settle(0);
+    parking.resize(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      global.put(tasks.make(1));
+      parking.submitted_in_order();
+    }
+    if (run_one(machines[index]) == 1) parking.stop();
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+  }
+};
+
+// One processor, which machine 0 lost in a blocking call, and machine 1 holds, spinning ‖ machine 0 comes back, waits
+// for it, and puts task 1 in the global queue: it runs that, or machine 1, and stops the scheduler.
+struct passed_on final : machine_loop_model<2, 1, 1> {
+  passed_on() {
+    settle(0);
+    take_from(0, true);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (index == 0) {
+      processor* const p = parking.come_back_waiting(m);
+      require(p != nullptr, "the machine has no processor although the scheduler does not stop");
+      looping.hold(m, *p);
+      global.put(tasks.make(1));
+      parking.submitted_in_order();
+    }
+    if (run_one(m) == 1) parking.stop();
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+  }
+};
+
+// Two processors; task 1 is in the global queue. Outside: the scheduler stops ‖ machine 1, spinning: runs the task or
+// not, and leaves.
+struct stops final : machine_loop_model<2, 2, 1> {
+  stops() {
+    settle(0);
+    global.put(tasks.make(1));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) return parking.stop();
+    while (run_one(machines[1]) != 0) continue;
+  }
+  void finish() override {
+    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    if (task* const t = global.take()) tasks.run(t);
+    tasks.require_all_ran();
+  }
+};
+
+// Main ends, and then makes task 2 runnable, as destructors do; task 1 was there before. The run is over when the
+// machine has left.
+template <bool InRing>
+struct run_ends final : machine_loop_model<1, 1, 2> {
+  run_ends() {
+    task* const before = tasks.make(1);
+    if (InRing) {
+      (void)processors[0].own_queue.push_next(before);
+    } else {
+      global.put(before);
+    }
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      looping.end();
+      global.put(tasks.make(2));
+      parking.submitted_in_order();
+      parking.stop();
+      return;
+    }
+    while (const int id = run_one(machines[0])) require(id == 1, "a task begins although main has ended");
+  }
+  void finish() override {
+    require(looping.ends(), "the end of the run was forgotten");
+    looping.end_is_over();
+    require(!looping.ends(), "the next run ends as it begins");
+    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    processors[0].own_queue.rebind();
+    for (task_list left = processors[0].own_queue.drain(); task* const t = left.pop_front();) tasks.run(t);
+    while (task* const t = global.take()) tasks.run(t);
+    tasks.require_all_ran();
+  }
+};
+
+const bool added[] = {
+    add_case<evacuated<2>>({
+        .name = "machine_loop/evacuated",
+        .property = "the tasks and forks of a processor that goes are run, in their order",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<evacuated<4>>({
+        .name = "machine_loop/evacuated_ring_of_4",
+        .property = "likewise with a ring of 4",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<spinner_retires>({
+        .name = "machine_loop/spinner_retires",
+        .property = "a spinner whose processor goes counts as a spinner no more, and a task is run: submit ‖ retire",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<passed_on>({
+        .name = "machine_loop/passed_on",
+        .property = "a spinner that passes its processor on counts as a spinner no more, and a task is run",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<stops>({
+        .name = "machine_loop/stops",
+        .property = "a machine that looks for work leaves when the scheduler stops",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<run_ends<false>>({
+        .name = "machine_loop/run_ends",
+        .property = "no task that becomes runnable after main has ended begins, and none is lost",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<run_ends<true>>({
+        .name = "machine_loop/run_ends_task_in_ring",
+        .property = "likewise with a task in the processor's own queue",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

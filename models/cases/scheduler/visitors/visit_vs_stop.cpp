@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Threads outside visit a scheduler that stops: who ends the run waits for those that have a processor in their hands.
+#include <array>
+#include <mutex>
+
+#include "runq/protocol/visitors.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+namespace {
+
+/// A scheduler in small: under its lock a visitor takes a processor while it does not stop, and starts a machine with
+/// it after that.
+template <unsigned Visitors>
+class visited : public scenario {
+ protected:
+  void visit(unsigned i) {
+    const visitors<atomics>::visit here(guests);
+    {
+      const std::lock_guard guard(lock);
+      if (stopping.get()) return;
+      visits[i].took.set(true);
+    }
+    visits[i].started.set(true);
+  }
+  /// As the end of a run.
+  void stop() {
+    {
+      const std::lock_guard guard(lock);
+      stopping.set(true);
+    }
+    guests.await([](auto&& condition) { await(condition); });
+    for (const of_visitor& v : visits) {
+      bool took = false;
+      {
+        const std::lock_guard guard(lock);
+        took = v.took.get();
+      }
+      if (took) require(v.started.get(), "a run has ended, and a visitor is about to start a machine");
+    }
+  }
+  void restart() {
+    const std::lock_guard guard(lock);
+    stopping.set(false);
+  }
+
+ private:
+  struct of_visitor {
+    cell<bool> took{false};     // under the lock
+    cell<bool> started{false};  // the visitor's
+  };
+  visitors<atomics> guests;
+  mutex lock;
+  cell<bool> stopping{false};  // under the lock
+  std::array<of_visitor, Visitors> visits;
+};
+
+// Visitors ‖ the end of the run.
+template <unsigned Visitors>
+struct visit_vs_stop final : visited<Visitors> {
+  void thread(unsigned index) override {
+    if (index < Visitors) {
+      this->visit(index);
+    } else {
+      this->stop();
+    }
+  }
+};
+
+// A visitor, which may have read during the first run which count is in use ‖ the ends of two runs, one after the
+// other.
+struct visit_vs_two_runs final : visited<1> {
+  void thread(unsigned index) override {
+    if (index == 0) return visit(0);
+    stop();
+    restart();
+    stop();
+  }
+};
+
+const bool added[] = {
+    add_case<visit_vs_stop<1>>({
+        .name = "visitors/visit_vs_stop",
+        .property = "who ends a run sees all that a visitor did who came before: visit ‖ stop",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<visit_vs_stop<2>>({
+        .name = "visitors/two_visits_vs_stop",
+        .property = "likewise of two visitors",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<visit_vs_two_runs>({
+        .name = "visitors/visit_vs_two_runs",
+        .property = "a visitor from the time of another run is waited for: visit ‖ stop, restart, stop",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// machine_loop: what a machine (thread) does to find the next task: where it looks and in which order, when it gives
+// its processor up, and what it looks at once more before it sleeps. What is decided there about sleeping and waking
+// is in park.hpp.
+//
+// Source: findRunnable and stealWork of Go's scheduler (runtime/proc.go). In words: docs/scheduler.md. Models:
+// models/cases/scheduler/machine_loop/.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "runq/atomics.hpp"
+#include "runq/detail/stands_still.hpp"
+#include "runq/local_queue.hpp"
+
+namespace runq {
+
+/// The loop of all machines of one scheduler. All calls are a machine's for itself, but those that say otherwise.
+///
+/// `Work` is what a machine runs, or nothing: it converts to bool, and is made of an element of any of the queues.
+/// `Processor` is what park_protocol asks for, and has
+/// - `index`: its number; `dispatches`: a count of the tasks that it has begun, to be read with get()
+/// - `own_queue`, `queue_thief`: the handles of its local_queue
+/// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
+/// - `order`, `random`: a steal_order, and a generator for it
+/// `Machine` is what park_protocol asks for, and has `held`, its processor or nullptr.
+/// `Host` is the scheduler around it, and has
+/// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
+///   inject; `processor_at(i)`
+/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; see there
+/// - `Work take_local(Processor&)`: the next one of the processor's own; whether the global queue's come first now
+///   and then is its business
+/// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
+/// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
+///   returns whether there were any
+/// - `monitoring`, a monitor_loop
+/// - `void hold(Machine&, Processor&)`: makes that processor `held`, and the thread one that has it; `void
+///   leave(Machine&)`: the machine is about to lose its processor: from here on its thread is one without
+/// - `task_list`, the global queue's chain; `strand_of(Processor&, fork)` and `task_of(Processor&, Work)`, which return
+///   what goes into that for a fork, or for either
+/// - for traces and statistics: `searches(Machine&)`, `spins(Machine&)`, `rests(Machine&)`; `begins()`, a time, which
+///   `looked(Processor&, time)` and `stole(Processor& thief, Processor& victim, count, from_runnext, time)` get;
+///   `lost(Processor&)`: somebody else was faster
+template <class Machine, class Processor, class Work, class Host, class Atomics = std_atomics>
+class machine_loop {
+ public:
+  explicit machine_loop(Host& host) noexcept : host_(host), ending_(false) {}
+  machine_loop(const machine_loop&) = delete;
+  machine_loop& operator=(const machine_loop&) = delete;
+
+  /// Looks for something to run on the processor of `m`, or on another one, until there is something; sleeps meanwhile.
+  /// Nothing: the scheduler stops, and the machine has no processor any more.
+  [[nodiscard]] Work next(Machine& m) {
+    while (const Work w = find_work(m)) {
+      host_.parking.found(m);
+      if (!ends()) return w;
+      // It was asked before, but the task may have become runnable by what main's destructors do.
+      put_back(*m.held, w);
+    }
+    return {};
+  }
+
+  /// Machine `m` has got processor `p`: by next(), or in another way, and then this is called for it.
+  void hold(Machine& m, Processor& p) {
+    host_.hold(m, p);
+    // With [monitor.wake.fence], which pairs with [park.rest.fence]: a machine that goes to sleep may not know of a new
+    // processor, and then does not look() there: a task that is made next on it without a fence was left beside it.
+    host_.monitoring.wake();
+    // The handles know their thread in debug builds, and this is another.
+    p.own_queue.rebind();
+    p.own_forks.rebind();
+  }
+
+  /// Whether any queue holds a task, or a timer is due: park_protocol's question of a machine that gives up its
+  /// processor. A task that was made runnable without a fence is seen by look(), which is ordered with how it was
+  /// published, and not by has_work(), which is not.
+  [[nodiscard]] bool work_anywhere() const {
+    if (host_.timers_due()) return true;
+    const unsigned n = host_.parking.limit();
+    for (unsigned i = 0; i != n; ++i) {
+      const Processor& p = host_.processor_at(i);
+      // Forks are published with a fence.
+      if (p.queue_thief.look() || p.forks_thief.has_work()) return true;
+    }
+    // Last, because a task that yields goes from a processor to the global queue.
+    return host_.global.look();
+  }
+
+  /// Whether that processor is one too many: since the last resize, or because the run ends. Any thread.
+  [[nodiscard]] bool surplus(const Processor& p) const noexcept { return p.index >= host_.parking.limit() || ends(); }
+
+  /// Main has ended: no machine begins another task from now on. Any thread.
+  void end() noexcept {
+    // [loop.end] relaxed: a task that somebody makes runnable after this is found in a queue, whose order shows it to
+    // who takes the task.
+    ending_.store(true, std::memory_order::relaxed);
+  }
+  /// Whether that is so, and its run is not yet over. Any thread.
+  [[nodiscard]] bool ends() const noexcept {
+    // [loop.ends] relaxed: [loop.end].
+    return ending_.load(std::memory_order::relaxed);
+  }
+  /// The next run may begin. After all machines have left.
+  void end_is_over() noexcept {
+    // [loop.end_is_over] relaxed: machines of the next run get their processors under a lock.
+    ending_.store(false, std::memory_order::relaxed);
+  }
+
+ private:
+  [[nodiscard]] Work find_work(Machine& m) {
+    host_.searches(m);
+    for (;;) {
+      Processor* next = nullptr;
+      if (m.held == nullptr) {
+        next = host_.parking.rest_without(m);
+      } else if (host_.parking.somebody_returns()) {
+        next = pass_on(m, *m.held);
+      } else if (surplus(*m.held)) {
+        next = retire(m, *m.held);
+      } else {
+        Processor& p = *m.held;
+        if (const Work w = look(m, p)) return w;
+        host_.rests(m);
+        host_.leave(m);
+        next = host_.parking.rest(m, p);
+      }
+      if (next == nullptr) return {};
+      hold(m, *next);
+    }
+  }
+
+  // What pass_on() and retire() of park_protocol ask for: the machine does not spin. Otherwise it would count as one
+  // that looks for work while it sleeps.
+  [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
+    host_.parking.found(m);
+    host_.leave(m);
+    return host_.parking.pass_on(m, p);
+  }
+  [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
+    host_.parking.found(m);
+    evacuate(p);
+    host_.leave(m);
+    return host_.parking.retire(m, p);
+  }
+
+  [[nodiscard]] Work look(Machine& m, Processor& p) {
+    if (const Work w = take_local_or_global(p)) return w;
+    if (host_.poll_now(p)) {
+      if (const Work w = take_local_or_global(p)) return w;
+    }
+    if (!host_.parking.may_spin(m)) return {};
+    host_.spins(m);
+    return spin(p);
+  }
+
+  [[nodiscard]] Work take_local_or_global(Processor& p) {
+    if (const Work w = host_.take_local(p)) return w;
+    return take_share(p);
+  }
+
+  [[nodiscard]] Work take_share(Processor& p) {
+    const unsigned n = host_.parking.limit();
+    if (n == 0 || !host_.global.has_work()) return {};  // 0: the scheduler stops
+    auto* const first = p.own_queue.take_from(host_.global, n);
+    // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
+    if (p.own_queue.size_approx() != 0) host_.parking.submitted();
+    return Work(first);
+  }
+
+  [[nodiscard]] Work spin(Processor& p) {
+    if (host_.parking.limit() < 2) return {};
+    const auto begin = host_.begins();
+    const Work w = look_around(p);
+    host_.looked(p, begin);
+    return w;
+  }
+
+  [[nodiscard]] Work look_around(Processor& p) {
+    for (int i = 0; i != Host::looks && !surplus(p); ++i) {
+      if (const Work w = steal(p)) return w;
+      for (int j = 0; j != Host::look_pauses; ++j) Atomics::pause();
+      if (const Work w = take_share(p)) return w;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Work steal(Processor& p) {
+    const unsigned n = host_.parking.limit();
+    if (n == 0) return {};  // the scheduler stops
+    if (p.order.size() != n) p.order.reset(n);
+    for (int round = 1; round <= Host::steal_rounds; ++round) {
+      for (auto walk = p.order.start(p.random()); !walk.done(); walk.advance()) {
+        if (walk.position() == p.index) continue;
+        if (const Work w = steal_from(p, host_.processor_at(walk.position()), round == Host::steal_rounds)) return w;
+      }
+    }
+    // Timers of busy processors, and of those that are gone.
+    if (host_.fire_due_timers()) return take_local_or_global(p);
+    return {};
+  }
+
+  [[nodiscard]] Work steal_from(Processor& p, Processor& victim, bool last_round) {
+    const auto begin = host_.begins();
+    const steal_runnext next =
+        last_round && detail::stands_still<Atomics>(victim.queue_thief, victim.dispatches, Host::watch_pauses)
+            ? steal_runnext::yes
+            : steal_runnext::no;
+    const auto tasks = p.own_queue.steal_from(victim.queue_thief, next, Processor::queue_capacity, 0);
+    if (tasks) {
+      host_.stole(p, victim, tasks.count, tasks.from_runnext, begin);
+      return Work(tasks.value);
+    }
+    bool lost = tasks.status == steal_status::lost;
+    // Asked first, because an attempt costs a fence.
+    if (victim.forks_thief.has_work()) {
+      const auto fork = victim.forks_thief.steal();
+      if (fork) {
+        host_.stole(p, victim, 1, false, begin);
+        return Work(fork.value);
+      }
+      lost |= fork.status == steal_status::lost;
+    }
+    if (lost) host_.lost(p);
+    return {};
+  }
+
+  // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
+  // end of a run nothing of it will run: forks stay for who ends it.
+  void evacuate(Processor& p) {
+    typename Host::task_list all = p.own_queue.drain();
+    while (!ends()) {
+      const auto fork = p.own_forks.pop();
+      if (!fork) break;
+      all.push_back(&host_.strand_of(p, **fork));
+    }
+    host_.global.splice_front(std::move(all));
+  }
+
+  // To the head of the global queue.
+  void put_back(Processor& p, const Work& w) {
+    typename Host::task_list one;
+    one.push_back(&host_.task_of(p, w));
+    host_.global.splice_front(std::move(one));
+  }
+
+  Host& host_;
+  typename Atomics::template atomic<bool> ending_;
+};
+
+}  // namespace runq
