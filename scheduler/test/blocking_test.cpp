@@ -463,6 +463,44 @@ TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
   }
 }
 
+// The next run has its processor, and no machine of the last one gets it.
+TEST_F(blocking, L2_a_run_after_one_that_ended_while_sections_waited) {
+  scheduler s({.procs = 1});
+  for (int i = 0; i != 10; ++i) {
+    std::atomic<int> ended{0};
+    s.run([&]() -> task<> {
+      std::atomic<int> begun{0};
+      std::atomic<int> ending{0};
+      std::atomic<bool> all_begun{false};
+      for (int k = 0; k != 3; ++k) {
+        runq::go([&] {
+          {
+            const runq::blocking_section section;
+            ++begun;
+            EXPECT_TRUE(wait_for(all_begun));
+            ++ending;
+          }
+          ++ended;
+        });
+      }
+      while (begun != 3) co_await runq::yield();
+      // Main has the only processor until it ends: those that come back wait for it.
+      all_begun = true;
+      EXPECT_TRUE(wait_until([&] { return ending == 3; }));
+      std::this_thread::sleep_for(1ms);
+    });
+    EXPECT_EQ(ended, 3);
+    int ran = 0;
+    s.run([&]() -> task<> {
+      for (int k = 0; k != 3; ++k) {
+        co_await runq::yield();
+        ++ran;
+      }
+    });
+    EXPECT_EQ(ran, 3);
+  }
+}
+
 // ---- limits and deadlocks -------------------------------------------------------------------------------------------
 
 TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {

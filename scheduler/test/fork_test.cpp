@@ -360,6 +360,38 @@ TEST_P(fork_join, children_survive_changes_of_the_number_of_processors) {
   resizer.join();
 }
 
+// Parent and child: one of them runs on the second processor, the other one waits in its deque when it goes.
+TEST_P(fork_join, L11_what_was_forked_on_a_processor_that_goes_moves_to_the_global_queue) {
+  runq::scheduler s({.procs = 2, .forks = GetParam()});
+  bool joined = false;
+  s.run([&]() -> task<> {
+    while (runq::this_task::processor() != 0) co_await runq::yield();
+    std::atomic<bool> one_runs{false};
+    std::atomic<bool> gone{false};
+    runq::channel<int> gate;
+    runq::channel<bool> done;
+    const auto hold_then_wait = [&]() -> task<> {
+      if (!one_runs.exchange(true)) hold_until([&] { return gone.load(); }, "the processor goes");
+      (void)co_await gate.receive();
+    };
+    runq::go([&]() -> task<> {
+      co_await runq::fork(hold_then_wait());
+      co_await hold_then_wait();
+      co_await runq::join();
+      joined = true;
+      co_await done.send(true);
+    });
+    hold_until([&] { return one_runs.load(); }, "the other processor takes the parent");
+    EXPECT_EQ(s.set_procs(1), 2U);
+    gone = true;
+    hold_until([&] { return s.stats().global_queue == 1; }, "what waits in the deque is in the global queue");
+    co_await gate.send(1);
+    co_await gate.send(2);
+    (void)co_await done.receive();
+  });
+  EXPECT_TRUE(joined);
+}
+
 TEST_P(fork_join, tasks_that_wait_for_their_children_end_with_main) {
   for (const unsigned procs : {1U, 4U}) {
     runq::channel<int> never;

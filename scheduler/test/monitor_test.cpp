@@ -28,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
+using sched_test::hold_until;
 using sched_test::patience;
 using sched_test::slow_build;
 using sched_test::wait_until;
@@ -437,6 +438,30 @@ TEST_F(monitor, S7_a_preempted_task_goes_to_the_global_queue) {
     log.push_back("hog");
     EXPECT_EQ(log, (std::vector<std::string>{"other", "other", "hog"}));
     EXPECT_EQ(global, 1U);
+  });
+}
+
+// Its processor may be taken by what it has in its own queue: then another one is to run it.
+TEST_F(monitor, S7_a_preempted_task_wakes_an_idle_processor) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    runq::channel<int> ready(1);
+    std::uint64_t parks = 0;
+    std::uint64_t preempted = 0;
+    hold_until(
+        [&] {
+          const auto seen = s.stats();
+          parks = seen.parks;
+          preempted = seen.preempted;
+          return seen.machines == 2 && seen.idle_procs == 1 && seen.spinning == 0;
+        },
+        "the other machine is idle");
+    while (s.stats().preempted == preempted) {
+      co_await ready.send(1);
+      (void)co_await ready.receive();
+    }
+    // Whoever of the two does not run this has looked around, and sleeps again.
+    hold_until([&] { return s.stats().parks > parks; }, "a machine was woken and went to sleep again");
   });
 }
 

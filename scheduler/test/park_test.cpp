@@ -307,4 +307,88 @@ TEST(park, S2_a_new_processor_goes_to_the_machine_that_waits_for_one) {
   EXPECT_EQ(h.parking.idle_processors(), 1U);
 }
 
+// Somebody has asked for a spinner while no processor was idle; the next one that is free is for that.
+TEST(park, S5_a_processor_that_is_taken_beside_a_request_is_not_left_idle) {
+  host h(2);
+  h.all_busy();
+  ASSERT_TRUE(h.parking.need_spinning());
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, false));
+  EXPECT_EQ(h.parking.idle_processors(), 0U);
+  EXPECT_EQ(h.started.size(), 3U) << "nobody goes to see what the request was about";
+  EXPECT_EQ(h.parking.held(), 2U);
+  EXPECT_FALSE(h.parking.need_spinning()) << "the machine that was started answers it";
+}
+
+TEST(park, S5_a_processor_that_is_taken_and_that_nobody_needs_is_idle) {
+  host h(2);
+  h.parking.found(*h.started[0]);
+  ASSERT_EQ(h.started.size(), 2U);
+  EXPECT_EQ(h.rest(1), nullptr);
+  ASSERT_FALSE(h.parking.need_spinning());
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, false));
+  EXPECT_EQ(h.parking.idle_processors(), 2U);
+  EXPECT_EQ(h.parking.held(), 0U);
+  EXPECT_EQ(h.idle_calls, 1);
+}
+
+/// Machine 0 of one processor comes back from a call during which machine 1 got that, and waits.
+machine& wait_for_the_only_processor(host& h) {
+  h.all_busy();
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, true));
+  EXPECT_EQ(h.started.size(), 2U);
+  h.parking.found(*h.started[1]);
+  machine& returning = *h.started[0];
+  returning.parker.unparked = 1;
+  EXPECT_EQ(h.parking.come_back_waiting(returning), nullptr) << "here it does not sleep";
+  EXPECT_TRUE(h.parking.somebody_returns());
+  returning.parker.unparked = 0;
+  return returning;
+}
+
+TEST(park, L11_new_processors_are_held_or_idle_and_one_is_for_the_machine_that_waits_for_it) {
+  host h(1);
+  machine& returning = wait_for_the_only_processor(h);
+  EXPECT_EQ(h.parking.resize(3), 1U);
+  EXPECT_FALSE(h.parking.somebody_returns());
+  EXPECT_EQ(returning.parker.unparked, 1);
+  returning.held = returning.handed.get();
+  returning.handed.set(nullptr);
+  ASSERT_NE(returning.held, nullptr);
+  EXPECT_NE(returning.held, h.started[1]->held);
+  ASSERT_EQ(h.started.size(), 3U) << "one more, for the request of before";
+  EXPECT_EQ(h.parking.held(), 3U);
+  EXPECT_EQ(h.parking.idle_processors(), 0U);
+  EXPECT_EQ(h.parking.without_processor(), 0U);
+  // All of them are given up again, and that is noticed once.
+  for (int round = 0; round != 4; ++round) {
+    for (std::size_t i = 0; i != h.started.size(); ++i) {
+      if (h.started[i]->held != nullptr) (void)h.rest(i);
+    }
+  }
+  EXPECT_EQ(h.parking.held(), 0U);
+  EXPECT_EQ(h.parking.idle_processors(), 3U);
+  EXPECT_EQ(h.idle_calls, 1);
+}
+
+TEST(park, L2_a_machine_that_waits_for_a_processor_when_the_run_ends_is_woken_and_forgotten) {
+  host h(1);
+  machine& returning = wait_for_the_only_processor(h);
+  h.parking.stop();
+  EXPECT_EQ(returning.parker.unparked, 1);
+  EXPECT_FALSE(h.parking.somebody_returns());
+  const auto left = std::move(h.started);
+  h.started.clear();
+  h.parking.restart(16);
+  EXPECT_FALSE(h.parking.somebody_returns());
+  EXPECT_EQ(h.parking.without_processor(), 0U);
+  h.parking.submitted();
+  EXPECT_EQ(returning.handed.get(), nullptr) << "the processor went to a machine of the run before";
+  EXPECT_EQ(returning.parker.unparked, 1);
+  EXPECT_EQ(h.started.size(), 1U);
+  EXPECT_EQ(h.parking.held(), 1U);
+}
+
 }  // namespace

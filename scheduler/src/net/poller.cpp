@@ -26,7 +26,7 @@ constexpr instant longest_ms = 1'000'000'000;  // of one poll, as in Go: about 1
 int milliseconds(instant timeout) {
   if (timeout == never) return -1;
   if (timeout <= 0) return 0;
-  return static_cast<int>(std::min(longest_ms, (timeout + 999'999) / 1'000'000));
+  return static_cast<int>(std::min(longest_ms, timeout / 1'000'000 + (timeout % 1'000'000 != 0 ? 1 : 0)));
 }
 
 // Waits up to `timeout` ns. epoll_pwait2(2), of Linux 5.11, counts in ns; where it is not known, or not allowed, ms do.
