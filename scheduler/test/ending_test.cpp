@@ -281,21 +281,26 @@ TEST_F(ending, L2_nor_do_others_learn_that_mains_variables_are_closed) {
     };
     s.run([&]() -> task<> {
       const at_end takes_long([] { std::this_thread::sleep_for(100us); });
+      std::atomic<int> begun{0};
       auto from = runq::net::listen_tcp("127.0.0.1", 0);
       auto [ours, theirs] = runq::net::pipe();
       for (int twice = 0; twice != 2; ++twice) {
         runq::go([&from]() -> task<> { (void)co_await from.accept(); });
-        runq::go([&ours = ours]() -> task<> {
+        runq::go([&ours = ours, &begun]() -> task<> {
           std::array<std::byte, 1> room{};
-          (void)co_await ours.read(room);
+          auto reading = ours.read(room);
+          ++begun;
+          (void)co_await reading;
         });
-        runq::go([&theirs = theirs]() -> task<> {
+        runq::go([]() -> task<> {
           const std::vector<std::byte> zeros(1 << 20);
           auto [full, unread] = runq::net::pipe();
           co_await unread.write(zeros);  // more than fits
         });
       }
-      co_await yield_until(all_wait);
+      // Whoever waits has used main's variables for the last time, and this makes that visible: for the listener its
+      // own count of users.
+      co_await yield_until([&] { return all_wait() && begun == 2 && from.fd() != -1; });
     });
   }
 }
