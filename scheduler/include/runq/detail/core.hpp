@@ -158,7 +158,10 @@ class core {
   [[nodiscard]] goroutine& strand_of(processor& p, frame& fork);
   [[nodiscard]] goroutine& task_of(processor& p, work w) { return w.is_fork() ? strand_of(p, w.fork()) : w.task(); }
   void searches(machine& m) noexcept { m.parks_counted = m.parker.parks.get(); }
-  void spins(machine& m) noexcept { m.state.store(machine_state::spinning, std::memory_order::relaxed); }
+  void spins(machine& m) noexcept {
+    // [core.spins] relaxed, unmodelled: for traces.
+    m.state.store(machine_state::spinning, std::memory_order::relaxed);
+  }
   void rests(machine& m) noexcept;
   [[nodiscard]] instant begins() const { return tracer_ != nullptr ? now() : 0; }
   void looked(const processor& p, instant begin) {
@@ -242,7 +245,10 @@ class core {
   [[nodiscard]] bool all_processors_idle() const noexcept { return parking.idle_processors() >= parking.limit(); }
   [[nodiscard]] bool worth_a_deep_sleep() const noexcept;
   [[nodiscard]] bool nobody_polls() const noexcept { return events.in_use() && !sleeping.watched(); }
-  [[nodiscard]] instant last_poll() const noexcept { return events.last_poll.load(std::memory_order::relaxed); }
+  [[nodiscard]] instant last_poll() const noexcept {
+    // [core.last_poll] relaxed, unmodelled: [poller.last_poll].
+    return events.last_poll.load(std::memory_order::relaxed);
+  }
   void poll() { (void)events.poll(0); }
   void fire_late_timers(instant now);
   [[nodiscard]] bool look_at_processors(instant now);
