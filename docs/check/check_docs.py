@@ -78,7 +78,8 @@ class CodeCheck:
     def compile(self, name, text, *flags):
         source = self.work / f"{name}.cpp"
         source.write_text(text)
-        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "scheduler/include", "models/check", "proptests")]
+        folders = ("deque/include", "scheduler/include", "models/check", "models/compiled/include", "proptests")
+        includes = [f"-I{self.root / folder}" for folder in folders]
         libraries = [self.library] if self.library and "-fsyntax-only" not in flags else []
         run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source, *libraries])
 

@@ -46,10 +46,44 @@ template <class T>
   }
 }
 
+// Outside of a check there may be real threads.
+template <class T>
+[[nodiscard]] bool carry_out(T* at, T& expected, T desired) {
+  if constexpr (is_wide<T>) {
+    const T found = __sync_val_compare_and_swap(at, expected, desired);
+    const bool done = found == expected;
+    expected = found;
+    return done;
+  } else {
+    return __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+}
+template <class T>
+[[nodiscard]] T carry_out(T* at) {
+  if constexpr (is_wide<T>) {
+    return __sync_val_compare_and_swap(at, 0, 0);
+  } else {
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+  }
+}
+template <class T>
+T carry_out(T* at, rmw_op op, T operand) {
+  T old = carry_out(at);
+  for (;;) {
+    T desired = operand;
+    if constexpr (!is_wide<T>) {
+      desired = static_cast<T>(apply(op, old, operand));
+    } else if (op != rmw_op::exchange) {
+      desired = op == rmw_op::add ? old + operand : old - operand;
+    }
+    if (carry_out(at, old, desired)) return old;
+  }
+}
+
 template <class T>
 T load(const volatile T* at, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) return *p;  // there is one thread then
+  if (!in_program) return carry_out(p);
   const checker_scope scope;
   session& s = current_session();
   const runq::model::compiled::caller_state caller = runq_caller;
@@ -62,7 +96,7 @@ template <class T>
 void store(volatile T* at, T value, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
   if (!in_program) {
-    *p = value;
+    carry_out(p, rmw_op::exchange, value);
     return;
   }
   const checker_scope scope;
@@ -72,15 +106,7 @@ void store(volatile T* at, T value, int order, const void* code) {
 template <class T>
 T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) {
-    const T old = *p;
-    if constexpr (is_wide<T>) {
-      *p = op == rmw_op::exchange ? operand : op == rmw_op::add ? old + operand : old - operand;
-    } else {
-      *p = static_cast<T>(apply(op, old, operand));
-    }
-    return old;
-  }
+  if (!in_program) return carry_out(p, op, operand);
   const checker_scope scope;
   session& s = current_session();
   if (is_wide<T> && op != rmw_op::exchange) s.refuse("arithmetic on an atomic of 128 bits", code);
@@ -96,14 +122,7 @@ template <class T>
 bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int success, int failure,
                       const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) {
-    if (*p == expected) {
-      *p = desired;
-      return true;
-    }
-    expected = *p;
-    return false;
-  }
+  if (!in_program) return carry_out(p, expected, desired);
   const checker_scope scope;
   session& s = current_session();
   const runq::model::compiled::caller_state caller = runq_caller;
@@ -215,7 +234,7 @@ RUNQ_ATOMIC(64, std::uint64_t)
 RUNQ_ATOMIC(128, unsigned __int128)
 
 RUNQ_HOOK void __tsan_atomic_thread_fence(int order) {
-  if (!in_program) return;
+  if (!in_program) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const checker_scope scope;
   if (order_of(order) != std::memory_order::relaxed) current_session().fence(order_of(order), RUNQ_CALLER);
 }

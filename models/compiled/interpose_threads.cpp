@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <linux/futex.h>
@@ -52,7 +53,11 @@ RUNQ_HOOK int pthread_detach(pthread_t thread) {
 }
 
 // What the others do meanwhile is explored anyway.
-RUNQ_HOOK int sched_yield() { return 0; }
+RUNQ_HOOK int sched_yield() {
+  if (in_program) return 0;
+  static auto* const original = real<decltype(sched_yield)>("sched_yield");
+  return original();
+}
 
 RUNQ_HOOK [[noreturn]] void pthread_exit(void* result) {
   if (!in_program) {
@@ -69,15 +74,45 @@ namespace {
 /// Keys that were created for the program, rather than for a library behind its back.
 constexpr pthread_key_t own_key = 0x4000'0000;
 
+/// For each key that was created before main(), one of the C library, for a program that has checks of its own.
+std::vector<pthread_key_t> keys_outside;
+
+/// That key, if one is asked for outside of a check; nullptr: the session's is meant.
+[[nodiscard]] const pthread_key_t* outside(pthread_key_t key) {
+  const std::size_t number = key & ~own_key;
+  const bool in_use = has_own_checks && !in_program && !initialising && number < keys_outside.size();
+  return in_use ? &keys_outside[number] : nullptr;
+}
+
 }  // namespace
+
+namespace runq::model::compiled {
+
+void give_keys_back() {
+  for (std::size_t i = 0; i != keys_outside.size(); ++i) {
+    pthread_setspecific(keys_outside[i], current_session().value_of_key(static_cast<unsigned>(i), nullptr));
+  }
+}
+void take_keys() {
+  for (std::size_t i = 0; i != keys_outside.size(); ++i) {
+    current_session().value_of_key(static_cast<unsigned>(i), nullptr) = pthread_getspecific(keys_outside[i]);
+  }
+}
+
+}  // namespace runq::model::compiled
 
 RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
   if (!in_program && !initialising) {
     static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
     return original(key, at_exit);
   }
+  const bool before_main = initialising;
   const either_scope scope;
   *key = current_session().create_key(at_exit) | own_key;
+  if (before_main) {
+    static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
+    return original(&keys_outside.emplace_back(), at_exit);
+  }
   return 0;
 }
 RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
@@ -85,6 +120,7 @@ RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
     static auto* const original = real<decltype(pthread_key_delete)>("pthread_key_delete");
     return original(key);
   }
+  if (const pthread_key_t* const actual = outside(key)) return pthread_key_delete(*actual);
   const either_scope scope;
   current_session().delete_key(key & ~own_key, RUNQ_CALLER);
   return 0;
@@ -94,6 +130,7 @@ RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
     static auto* const original = real<decltype(pthread_getspecific)>("pthread_getspecific");
     return original(key);
   }
+  if (const pthread_key_t* const actual = outside(key)) return pthread_getspecific(*actual);
   const either_scope scope;
   return current_session().value_of_key(key & ~own_key, RUNQ_CALLER);
 }
@@ -102,6 +139,7 @@ RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
     static auto* const original = real<decltype(pthread_setspecific)>("pthread_setspecific");
     return original(key, value);
   }
+  if (const pthread_key_t* const actual = outside(key)) return pthread_setspecific(*actual, value);
   const either_scope scope;
   current_session().value_of_key(key & ~own_key, RUNQ_CALLER) = const_cast<void*>(value);
   return 0;
@@ -309,20 +347,24 @@ RUNQ_HOOK int guard_acquire(std::uint64_t* guard) __asm__("__cxa_guard_acquire")
 RUNQ_HOOK void guard_release(std::uint64_t* guard) noexcept __asm__("__cxa_guard_release");
 RUNQ_HOOK void guard_abort(std::uint64_t* guard) noexcept __asm__("__cxa_guard_abort");
 
+namespace {
+
+// The C++ library's own. No static variables: those are what these functions are there for.
+template <class Result>
+[[nodiscard]] Result pass_on_guard(const char* name, std::uint64_t* guard) {
+  return real<Result(std::uint64_t*)>(name)(guard);
+}
+
+}  // namespace
+
 int guard_acquire(std::uint64_t* guard) {
-  auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
-  if (!in_program) return *finished == 0 ? 1 : 0;
+  if (!in_program) return pass_on_guard<int>("__cxa_guard_acquire", guard);
   const checker_scope scope;
   return begin_once(current_session(), state_of(guard), RUNQ_CALLER) ? 1 : 0;
 }
 void guard_release(std::uint64_t* guard) noexcept {
   auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
-  if (!in_program) {
-    const std::uint32_t as_done = done;
-    *finished = 1;
-    std::memcpy(state_of(guard), &as_done, sizeof as_done);
-    return;
-  }
+  if (!in_program) return pass_on_guard<void>("__cxa_guard_release", guard);
   const checker_scope scope;
   session& s = current_session();
   const void* const code = RUNQ_CALLER;
@@ -330,7 +372,7 @@ void guard_release(std::uint64_t* guard) noexcept {
   s.store(state_of(guard), 4, done, std::memory_order::release, code);
 }
 void guard_abort(std::uint64_t* guard) noexcept {
-  if (!in_program) return;
+  if (!in_program) return pass_on_guard<void>("__cxa_guard_abort", guard);
   const checker_scope scope;
   current_session().store(state_of(guard), 4, not_begun, std::memory_order::release, RUNQ_CALLER);
 }

@@ -211,6 +211,12 @@ void thread_storage::reset(std::byte* thread_pointer) const noexcept {
   }
 }
 
+bool thread_storage::contains(const void* address, const std::byte* thread_pointer) const noexcept {
+  return std::any_of(blocks_.begin(), blocks_.end(), [&](const block& b) {
+    return address >= thread_pointer + b.offset && address < thread_pointer + b.offset + b.size;
+  });
+}
+
 // --- the thread pointer --------------------------------------------------------------------------------------------
 
 std::byte* thread_pointer() noexcept { return static_cast<std::byte*>(__builtin_thread_pointer()); }

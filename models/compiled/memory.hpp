@@ -55,6 +55,7 @@ class thread_storage {
   void restore_main() noexcept;
   /// As of a new thread.
   void reset(std::byte* thread_pointer) const noexcept;
+  [[nodiscard]] bool contains(const void* address, const std::byte* thread_pointer) const noexcept;
 
  private:
   struct block {
@@ -111,11 +112,14 @@ class parked_threads {
   [[nodiscard]] pthread_t handle(unsigned i) const noexcept { return threads_[i].handle; }
   [[nodiscard]] std::byte* pointer(unsigned i) const noexcept { return threads_[i].pointer; }
 
- private:
   struct parked {
     pthread_t handle{};
     std::byte* pointer = nullptr;
   };
+  [[nodiscard]] auto begin() const noexcept { return threads_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return threads_.end(); }
+
+ private:
   static void* park(void* self);
   std::vector<parked> threads_;
 };

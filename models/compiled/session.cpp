@@ -109,16 +109,27 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   }
   main_pointer_ = thread_pointer();
   program_code_.add_module("");
+  omitted_.local_members = has_code_by_clang();
   waiters_ = find_symbol("_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w");
   storage_.find();
   storage_.remember_main();
   heap_.remember();
-  handlers_before_main_ = exit_handlers_;
+  if (is_whole_program()) handlers_before_main_ = exit_handlers_;
   keys_before_main_ = keys_;
   values_before_main_ = threads_[1].values;
   exact::search search(*this, options);
   search_ = &search;
-  for (unsigned t = 1; t <= max_threads; ++t) mprotect(search.stack_of(t).lowest(), guard_bytes, PROT_NONE);
+  // Given back before the stacks are: the C library writes to memory that is freed.
+  struct guards {
+    const exact::search& of;
+    explicit guards(const exact::search& s) : of(s) { set(PROT_NONE); }
+    guards(const guards&) = delete;
+    guards& operator=(const guards&) = delete;
+    ~guards() { set(PROT_READ | PROT_WRITE); }
+    void set(int access) const {
+      for (unsigned t = 1; t <= max_threads; ++t) mprotect(of.stack_of(t).lowest(), guard_bytes, access);
+    }
+  } const ends_of_stacks(search);
   memory_.add_global_variables();
   if (heap_.used_before_main() != 0) memory_.add(heap_.memory_before_main(), heap_.used_before_main());
   kept_output::begin();
@@ -146,6 +157,8 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 void session::begin_execution() {
   memory_.restore();
   storage_.restore_main();
+  if (!callers_stack_.empty()) std::memcpy(callers_begin_, callers_stack_.data(), callers_stack_.size());
+  for (const auto& [at, value] : originals_) std::memcpy(at, &value, sizeof value);
   heap_.begin_execution();
   shadow_.begin_execution();
   kept_output::forget();
@@ -171,6 +184,35 @@ void session::begin_thread(unsigned thread) {
   t.passed.clear();
   t.held.clear();
   t.values.clear();
+}
+
+void session::begin_at(const void* callers_stack) {
+  pthread_attr_t attributes;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  const std::byte* const end = static_cast<std::byte*>(lowest) + size;
+  callers_begin_ = static_cast<std::byte*>(const_cast<void*>(callers_stack));
+  callers_stack_.assign(static_cast<const std::byte*>(callers_begin_), end);
+  exit_handlers_.clear();
+}
+
+void session::register_exit_handlers() {
+  for (const handler& h : exit_handlers_) __cxxabiv1::__cxa_atexit(h.function, h.argument, nullptr);
+  exit_handlers_.clear();
+}
+
+/// Whether that memory is restored anyway, or new in every execution.
+bool session::is_put_back(const void* at) const noexcept {
+  const auto within = [at](const std::byte* begin, std::size_t size) { return at >= begin && at < begin + size; };
+  if (heap_.owns(at) || memory_.contains(at) || within(callers_begin_, callers_stack_.size())) return true;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (within(search_->stack_of(t).lowest(), exact::fiber_stack_bytes)) return true;
+  }
+  return storage_.contains(at, main_pointer_) ||
+         std::any_of(parked_.begin(), parked_.end(), [&](const auto& p) { return storage_.contains(at, p.pointer); });
 }
 
 void session::run(unsigned thread) {
@@ -301,6 +343,12 @@ void session::mark_reachable(const std::byte* begin, const std::byte* end,
 void session::enter_function(const void* code) {
   thread_info& t = running();
   t.at = frames_.callee(t.at, code);
+  // Before its end is reached: the checker needs some of the stack, too, and cannot be stopped just anywhere.
+  constexpr std::size_t left_to_checker = std::size_t{32} * 1024;
+  const std::byte* const lowest = search_->stack_of(search_->running()).lowest();
+  if (static_cast<const std::byte*>(__builtin_frame_address(0)) < lowest + guard_bytes + left_to_checker) {
+    fail(failure::crash, fmt::format("a thread has used up its stack of {} bytes", exact::fiber_stack_bytes), code);
+  }
 }
 void session::leave_function() noexcept {
   thread_info& t = running();

@@ -44,6 +44,7 @@ using exit_handler = void (*)(void*);
 struct left_out {
   bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed (once more)
   bool unknown_weakness = false;   ///< so did one of which the compiler does not tell whether it is weak
+  bool local_members = false;      ///< plain accesses that clang does not show
   bool spurious_wakeups = false;   ///< somebody waited for a condition variable
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
   bool clocks = false;             ///< a clock was read: time stands still, or goes on by a day
@@ -69,6 +70,12 @@ class session final : public exact::program {
   session();
 
   // --- the run -------------------------------------------------------------------------------------------------------
+  /// Before check(): it begins in the middle of a program, whose functions' stack frames, from `callers_stack` on, and
+  /// whose memory every execution finds as they are now.
+  void begin_at(const void* callers_stack);
+  [[nodiscard]] bool is_whole_program() const noexcept { return callers_begin_ == nullptr; }
+  /// The program has checks of its own, and ends as ever: hands on what the initialisers of its variables have left.
+  void register_exit_handlers();
   [[nodiscard]] search_result check(main_function main, int argc, char** argv, char** environment,
                                     const exact_options& options);
   [[nodiscard]] bool handle_fault(void* address) noexcept { return memory_.handle_fault(address); }
@@ -278,6 +285,8 @@ class session final : public exact::program {
   [[nodiscard]] waiting_place& place_of(const void* at);
   [[nodiscard]] unsigned slot_of(pthread_t thread, const void* code);
   void look_for_leaks();
+  void keep_original(const void* at, std::size_t size);
+  [[nodiscard]] bool is_put_back(const void* at) const noexcept;
   void mark_reachable(const std::byte* begin, const std::byte* end, std::vector<const user_heap::block*>& found);
 
   exact::search* search_ = nullptr;
@@ -307,6 +316,10 @@ class session final : public exact::program {
   std::vector<handler> handlers_before_main_;  ///< with those of global variables only
   /// Not in the program's memory, but accessed like it.
   std::map<const void*, waiting_place> waiting_places_;
+  /// A check in the middle of a program: its stack, and what else the check has overwritten.
+  std::byte* callers_begin_ = nullptr;
+  std::vector<std::byte> callers_stack_;
+  std::vector<std::pair<std::uint64_t*, std::uint64_t>> originals_;
   std::string output_;
   bool leaks_count_ = true;
   bool recognises_waiting_ = true;

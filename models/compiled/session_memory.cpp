@@ -193,6 +193,7 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
     ++g.generations[p.first];
     g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  keep_original(at, size);
   const std::uint16_t variable = variable_number(g, at, size, code);
   const std::uint64_t value = memory_value(at, size);
   const location found = search_->find_variable(variable, mask_of(size), value, here(code));
@@ -310,6 +311,7 @@ void session::check_heap(const void* at, std::size_t size, bool is_write, const 
 void session::access(const void* at, std::size_t size, bool is_write, const void* code) {
   if (size == 0) return;
   if (is_write && !on_own_stack(at)) note_effect();
+  if (is_write) keep_original(at, size);
   check_heap(at, size, is_write, code);
   plain_access a;
   a.by = step_here(code);
@@ -387,6 +389,22 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
   auto* const begin = static_cast<std::byte*>(const_cast<void*>(granule_begin)) + place.first;
   place.in_memory = graph.at(newest).value;
   write_memory(begin, place.size, place.in_memory);
+}
+
+/// Before a write to memory that the program had before a check in its middle: so that it can be undone.
+void session::keep_original(const void* at, std::size_t size) {
+  if (callers_begin_ == nullptr) return;
+  const auto* part = static_cast<const std::byte*>(at) - offset_in_granule(at);
+  for (const std::byte* const end = static_cast<const std::byte*>(at) + size; part < end; part += granule_bytes) {
+    granule& g = shadow_.of(part);
+    if (g.is_put_back) continue;
+    g.is_put_back = true;
+    if (is_put_back(part)) continue;
+    auto* const word = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(part));
+    std::uint64_t value = 0;
+    std::memcpy(&value, word, sizeof value);
+    originals_.emplace_back(word, value);
+  }
 }
 
 // --- heap

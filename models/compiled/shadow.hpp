@@ -39,7 +39,7 @@ struct atomic_place {
 };
 
 struct granule {
-  std::uint64_t execution = 0;  ///< to which all but `known` belongs
+  std::uint64_t execution = 0;  ///< to which all but `known` and `is_put_back` belongs
   std::vector<plain_access> accesses;
   std::vector<atomic_place> atomics;
   /// By the first byte: how often an atomic that was there has been overwritten by something else.
@@ -50,6 +50,7 @@ struct granule {
     atomic_place place;
   };
   std::vector<numbered> known;  ///< the variables that were here in any execution
+  bool is_put_back = false;     ///< every execution finds it as the first one did
 
   void notes(const plain_access& a) {
     for (plain_access& old : accesses) {

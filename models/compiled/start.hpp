@@ -8,6 +8,8 @@ namespace runq::model::compiled {
 
 /// The initialisers of the program's global variables are running.
 extern bool initialising;
+/// The program is a test that calls runq::check() itself.
+extern bool has_own_checks;
 
 /// While the checker works on behalf of the program, before main() or in a check.
 class either_scope {
@@ -25,6 +27,10 @@ class either_scope {
   bool initialising_;
 };
 
+/// In a program that has checks of its own: the keys that were created before main() are the C library's again.
+void give_keys_back();
+/// What the calling thread has under those keys is what the first thread of a check begins with.
+void take_keys();
 /// Whether the code belongs to the C library or the loader.
 [[nodiscard]] bool is_system_code(const void* code) noexcept;
 /// Whether the memory comes from the program's own heap.

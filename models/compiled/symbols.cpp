@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "symbols.hpp"
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include <backtrace.h>
 #include <cxxabi.h>
+#include <link.h>
 
 namespace runq::model::compiled {
 
@@ -30,6 +34,29 @@ void ignore_error(void*, const char*, int) {}
 }
 
 }  // namespace
+
+bool has_code_by_clang() {
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(program), {}};
+  ElfW(Ehdr) file{};
+  if (bytes.size() < sizeof file) return false;
+  std::memcpy(&file, bytes.data(), sizeof file);
+  const auto section = [&](unsigned i) {
+    ElfW(Shdr) found{};
+    const std::size_t at = file.e_shoff + std::size_t{i} * sizeof found;
+    if (at + sizeof found <= bytes.size()) std::memcpy(&found, bytes.data() + at, sizeof found);
+    return found;
+  };
+  const auto names = section(file.e_shstrndx);
+  for (unsigned i = 0; i != file.e_shnum; ++i) {
+    const auto s = section(i);
+    const std::size_t name = names.sh_offset + s.sh_name;
+    if (name >= bytes.size() || bytes.compare(name, 9, std::string_view(".comment", 9)) != 0) continue;
+    const std::string_view all = bytes;
+    return s.sh_offset < all.size() && all.substr(s.sh_offset, s.sh_size).find("clang") != std::string_view::npos;
+  }
+  return false;
+}
 
 backtrace_state* symbols::state() {
   if (state_ == nullptr) state_ = backtrace_create_state(nullptr, 0, &ignore_error, nullptr);

@@ -21,6 +21,9 @@ struct source_line {
   std::string function;
 };
 
+/// Whether clang has compiled some of the program, by the note that compilers leave in it.
+[[nodiscard]] bool has_code_by_clang();
+
 class symbols {
  public:
   /// The innermost line of the program's own source: not in the compiler's library or the system's headers.

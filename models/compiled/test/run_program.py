@@ -15,14 +15,15 @@ import sys
 STATUS = {"exhaustive": 0, "bounded": 0, "passes": 0, "FAIL": 1}
 
 
-def as_expected(expected, status, output):
+def as_expected(expected, status, output, compiler):
     first = output.splitlines()[0] if output else ""
     kind = expected.split(",")[0].split()[0]
     if status != STATUS.get(kind, 2):
         return False
     if kind in ("exhaustive", "bounded", "passes"):
         number = re.search(r"(\d+) execution", expected)
-        words = (kind,) if kind != "passes" else ("exhaustive:", "bounded:")
+        # clang leaves something out of every program.
+        words = ("bounded:",) if "clang" in compiler else ("exhaustive:", "bounded:") if kind == "passes" else (f"{kind}:",)
         return first.startswith(words) and (number is None or f"({number[1]} execution" in first)
     if kind == "FAIL":
         return first.startswith("FAIL") and expected[len("FAIL"):].strip() in first
@@ -48,7 +49,7 @@ def main():
             ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
             duplicates = "were met before" in ran.stdout
             lines_printed = ran.stdout.count("\n")
-            good = as_expected(expected, ran.returncode, ran.stdout) and not duplicates and lines_printed <= 43
+            good = as_expected(expected, ran.returncode, ran.stdout, o.compiler) and not duplicates and lines_printed <= 43
             counts[flags] = ran.stdout
             print(f"{'ok  ' if good else 'FAIL'} {level} {flags}: {ran.stdout.splitlines()[0] if ran.stdout else ''}")
             if not good:

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "answer.hpp"
+
+#include <fmt/format.h>
+
+#include "counterexample.hpp"
+
+namespace runq::model::compiled {
+
+const char* name_of(failure what) {
+  switch (what) {
+    case failure::none: return "";
+    case failure::check_failed: return "check failed";
+    case failure::data_race: return "data race";
+    case failure::uninitialised_read: return "uninitialised read";
+    case failure::use_after_free: return "use after free";
+    case failure::double_free: return "double free";
+    case failure::leak: return "leak";
+    case failure::unpublished_allocation: return "unpublished allocation";
+    case failure::deadlock: return "deadlock";
+    case failure::livelock: return "livelock";
+    case failure::misuse: return "misuse";
+    case failure::crash: return "crash";
+  }
+  return "failure";
+}
+
+namespace {
+
+[[nodiscard]] std::string counted(const search_result& r) {
+  return fmt::format("{} execution{} explored, {:.2f} s", r.executions, r.executions == 1 ? "" : "s", r.seconds);
+}
+
+[[nodiscard]] std::string describe(const search_result& r, session& s) {
+  source_index sources;
+  std::string text;
+  for (const std::string& line : render_counterexample(r, sources)) text += line + "\n";
+  if (!s.output().empty()) text += "output of this execution:\n" + s.output();
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return text;
+}
+
+/// Load buffering is what RC11 forbids and C++20 does not; it is left out of every search.
+[[nodiscard]] std::string passed(const left_out& omitted) {
+  std::string also;
+  const bounds& limits = current_session().limits();
+  if (omitted.spurious_failures) {
+    also += limits.spurious_failures == 0
+                ? std::string(", spurious failures of weak compare-exchanges (--spurious N)")
+                : fmt::format(", more than {} spurious failures in an execution", limits.spurious_failures);
+  }
+  if (omitted.unknown_weakness) also += ", failures of compare-exchanges that this compiler does not tell to be weak";
+  if (omitted.local_members) {
+    also += ", plain accesses of a function to members of its own variables, which clang does not show";
+  }
+  if (omitted.spurious_wakeups) also += ", spurious wake-ups";
+  if (omitted.clocks) also += ", clocks that go on by less than a day";
+  if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
+  if (omitted.rounds) {
+    also +=
+        fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
+  }
+  return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}",
+                     also.empty() ? "exhaustive" : "bounded", also);
+}
+
+}  // namespace
+
+answer judge(const search_result& r, session& s, const run_options& options) {
+  if (r.what != failure::none) {
+    return {1, fmt::format("FAIL in execution {}: {}: {}\n{}T0 is the thread that {}.\n", r.executions, name_of(r.what),
+                           r.message, describe(r, s), s.is_whole_program() ? "runs main()" : "calls check()")};
+  }
+  const std::uint64_t shown = options.search.show_execution;
+  if (r.how != coverage::exhaustive) {
+    if (shown != 0 && !r.trace.empty()) {
+      return {0, fmt::format("execution {}, which does not fail:\n{}", shown, describe(r, s))};
+    }
+    return {2, fmt::format("no verdict: {} ({})\n", r.message, counted(r))};
+  }
+  if (r.executions == 0) {
+    return {2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever\n", r.blocked)};
+  }
+  std::string text = fmt::format("{} ({})\n", passed(s.omitted()), counted(r));
+  if (s.statistics().duplicates != 0) text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
+  return {0, text};
+}
+
+}  // namespace runq::model::compiled

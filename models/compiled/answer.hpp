@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What a check came to, in words.
+#pragma once
+
+#include <string>
+
+#include "options.hpp"
+#include "session.hpp"
+
+namespace runq::model::compiled {
+
+struct answer {
+  int status = 2;    ///< 0: no execution fails; 1: one does; 2: no verdict
+  std::string text;  ///< with line ends
+};
+
+/// "data race"; empty for none.
+[[nodiscard]] const char* name_of(failure what);
+
+[[nodiscard]] answer judge(const search_result& r, session& s, const run_options& options);
+
+}  // namespace runq::model::compiled
