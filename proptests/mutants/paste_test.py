@@ -47,9 +47,14 @@ def main():
         jobs.append((name, subprocess.Popen(command)))
     if any([job.wait() != 0 for _, job in jobs]):
         sys.exit("the printed code does not compile")
-    for name, wanted in (("changed", 1), ("shipped", 0)):
-        got = subprocess.run([out / name], capture_output=True, text=True)
-        if got.returncode != wanted:
+    # On threads the bug shows in one of many rounds, in fewer while other programs take the processors: the test with
+    # the bug runs until it fails.
+    for name, wanted, most in (("changed", 1, 100), ("shipped", 0, 1)):
+        for _ in range(most):
+            got = subprocess.run([out / name], capture_output=True, text=True)
+            if got.returncode == wanted:
+                break
+        else:
             sys.exit(f"the pasted test on the {name} queue: exit status {got.returncode}, not {wanted}\n{got.stdout}")
     print("fails on the bug, passes on the queue that ships")
 

@@ -9,7 +9,8 @@ namespace runq::detail {
 inline constexpr int watch_pauses = 128;
 
 /// Whether a processor with nothing but a task in its runnext slot starts no task while it is watched. `queue` is its
-/// thief's handle, `dispatches` the count of tasks that it has started. Any thread. Wait-free, and as many pauses at most.
+/// thief's handle, `dispatches` the count of tasks that it has started. Any thread. Wait-free, and as many pauses at
+/// most.
 template <class Atomics, class Thief, class Counter>
 [[nodiscard]] bool stands_still(const Thief& queue, const Counter& dispatches, int pauses = watch_pauses) noexcept {
   if (queue.size_approx() != 0) return false;

@@ -16,12 +16,12 @@
 namespace runq {
 
 /// `Host` is the scheduler around it:
-///   void ask_if_idle()             under its lock: if no machine holds a processor, asks all_wait() and acts on it
-///   bool calls_in_progress()       machines in blocking calls without a processor; under the lock
-///   bool timers_pending()          any timer that is not yet fired; one that is being fired is pending until what it
-///                                  wakes is queued
-///   bool anything_queued()         in the global queue
-///   bool somebody_may_wake()       a task that waits for the outside, or is about to be queued
+/// - void ask_if_idle(): under its lock: if no machine holds a processor, asks all_wait() and acts on it
+/// - bool calls_in_progress(): machines in blocking calls without a processor; under the lock
+/// - bool timers_pending(): any timer that is not yet fired; one that is being fired is pending until what it wakes is
+///   queued
+/// - bool anything_queued(): in the global queue
+/// - bool somebody_may_wake(): a task that waits for the outside, or is about to be queued
 /// No operation but ask_if_idle() takes a lock.
 template <class Host, class Atomics = std_atomics>
 class deadlock_question {
