@@ -66,7 +66,7 @@ struct name_comment {
 
 class checker {
  public:
-  explicit checker(const std::map<std::string, listed_operations>& listed) : listed_(listed) {}
+  explicit checker(const std::map<std::string, unsigned>& listed) : listed_(listed) {}
 
   void check(const source_file& file) {
     file_ = &file;
@@ -74,9 +74,6 @@ class checker {
     statement_.clear();
     in_statement_ = 0;
     unmodelled_ = 0;
-    const auto it = listed_.find(file.shown);
-    list_ = it == listed_.end() ? listed_operations{} : it->second;
-    may_be_unnamed_ = list_.unnamed;
     std::ifstream in(file.path);
     line_ = 0;
     for (std::string line; std::getline(in, line);) {
@@ -124,20 +121,12 @@ class checker {
 
   void judge_operation() {
     if (comment_.name.empty()) {
-      if (may_be_unnamed_ != 0) {
-        --may_be_unnamed_;
-        ++found_.unnamed;
-        return;
-      }
       fault("an atomic operation without a name: put '// [name] order: partner; consequence' above its statement");
     } else if (++in_statement_ == 2) {
       fault(fmt::format("two atomic operations in the statement of [{}]: each wants a name of its own", comment_.name));
     } else if (in_statement_ == 1) {
       unmodelled_ += comment_.unmodelled ? 1U : 0U;
-      if (!comment_.unmodelled && !file_->modelled && may_be_unnamed_ != 0) {
-        --may_be_unnamed_;
-        ++found_.unnamed;
-      } else if (comment_.unmodelled == file_->modelled) {
+      if (comment_.unmodelled == file_->modelled) {
         fault(file_->modelled
                   ? fmt::format("[{}] is in a header with models: it is not unmodelled", comment_.name)
                   : fmt::format("[{0}] is in no header with models: say '[{0}] order, unmodelled: …'", comment_.name));
@@ -148,7 +137,14 @@ class checker {
   void judge_order() {
     if (comment_.name.empty()) return;
     const std::string written = first_order(statement_);
-    if (written.empty() || written == comment_.order) return;
+    if (written.empty()) {
+      // A function may pass its caller's on.
+      if (statement_.find("order") == std::string::npos) {
+        fault(fmt::format("[{}] has no order: spell it out", comment_.name));
+      }
+      return;
+    }
+    if (written == comment_.order) return;
     fault(fmt::format("[{}] is {} in the code, and {} in its comment", comment_.name, written,
                       comment_.order.empty() ? "nothing" : comment_.order));
   }
@@ -156,22 +152,22 @@ class checker {
   void judge_list(const std::string& file) {
     seen_.emplace(file, true);
     found_.unmodelled += unmodelled_;
-    if (list_.unmodelled == unmodelled_ || (list_.unnamed != 0 && unmodelled_ < list_.unmodelled)) return;
-    found_.faults.push_back(fmt::format("{}: {} operations are unmodelled, models/unmodelled.txt says {}", file,
-                                        unmodelled_, list_.unmodelled));
+    const auto it = listed_.find(file);
+    const unsigned listed = it == listed_.end() ? 0 : it->second;
+    if (listed == unmodelled_) return;
+    found_.faults.push_back(
+        fmt::format("{}: {} operations are unmodelled, models/unmodelled.txt says {}", file, unmodelled_, listed));
   }
 
   void fault(const std::string& what) { found_.faults.push_back(fmt::format("{}:{}: {}", file_->shown, line_, what)); }
 
-  const std::map<std::string, listed_operations>& listed_;
+  const std::map<std::string, unsigned>& listed_;
   const source_file* file_ = nullptr;
   int line_ = 0;
   name_comment comment_;
   std::string statement_;
   unsigned in_statement_ = 0;  // operations in the statement so far
   unsigned unmodelled_ = 0;    // in this file
-  listed_operations list_;     // of this file
-  unsigned may_be_unnamed_ = 0;
   std::map<std::string, std::string> where_;
   std::map<std::string, bool> seen_;
   names_found found_;
@@ -179,22 +175,21 @@ class checker {
 
 }  // namespace
 
-names_found check_names(const std::vector<source_file>& files, const std::map<std::string, listed_operations>& listed) {
+names_found check_names(const std::vector<source_file>& files, const std::map<std::string, unsigned>& listed) {
   checker all(listed);
   for (const source_file& file : files) all.check(file);
   return all.finish();
 }
 
-std::map<std::string, listed_operations> read_unmodelled(const std::string& path) {
-  std::map<std::string, listed_operations> listed;
+std::map<std::string, unsigned> read_unmodelled(const std::string& path) {
+  std::map<std::string, unsigned> listed;
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
     std::istringstream fields(line);
     std::string file;
-    listed_operations of_file;
-    if (line.empty() || line[0] == '#' || !(fields >> file >> of_file.unmodelled)) continue;
-    if (!(fields >> of_file.unnamed)) of_file.unnamed = 0;
-    listed[file] = of_file;
+    unsigned unmodelled = 0;
+    if (line.empty() || line[0] == '#' || !(fields >> file >> unmodelled)) continue;
+    listed[file] = unmodelled;
   }
   return listed;
 }

@@ -13,6 +13,9 @@
 
 namespace runq::model {
 
+/// How a header is included, wherever it lies: "runq/protocol/park.hpp".
+[[nodiscard]] inline std::string as_included(const std::string& path) { return path.substr(path.rfind("/runq/") + 1); }
+
 struct source_file {
   std::string path;
   std::string shown;      ///< as messages and unmodelled.txt call it: "scheduler/src/net/net.cpp"
@@ -22,20 +25,14 @@ struct source_file {
 struct names_found {
   unsigned operations = 0;
   unsigned unmodelled = 0;
-  unsigned unnamed = 0;             ///< without a name, as listed
   std::vector<std::string> faults;  ///< "net.cpp:142: …": what is wrong, and what to do
 };
 
-/// What models/unmodelled.txt says of a file.
-struct listed_operations {
-  unsigned unmodelled = 0;
-  unsigned unnamed = 0;  ///< at most; while there are any, `unmodelled` is a limit, too
-};
-
+/// `listed`: how many operations of a file are unmodelled, as models/unmodelled.txt says.
 [[nodiscard]] names_found check_names(const std::vector<source_file>& files,
-                                      const std::map<std::string, listed_operations>& listed);
+                                      const std::map<std::string, unsigned>& listed);
 
-/// Lines of "<file> <unmodelled>[ <unnamed>]".
-[[nodiscard]] std::map<std::string, listed_operations> read_unmodelled(const std::string& path);
+/// How many unmodelled operations a file has: lines of "<file> <number>".
+[[nodiscard]] std::map<std::string, unsigned> read_unmodelled(const std::string& path);
 
 }  // namespace runq::model

@@ -135,7 +135,8 @@ std::string pinned_ledger::page() const {
   std::string text = page_head;
   for (const auto& [stem, rows] : rows_) {
     if (rows.empty()) continue;
-    text += fmt::format("\n## {}.hpp\n\n| order | weakened to | verdict | evidence |\n|---|---|---|---|\n", stem);
+    text += fmt::format("\n## {}\n\n| order | weakened to | verdict | evidence |\n|---|---|---|---|\n",
+                        header_of(stems_, stem));
     for (const json& row : rows) {
       text += fmt::format("| `[{}]`{} {} | {} | {} | {} |\n", row["site"].get<std::string>(),
                           row["arg"] == 0 ? "" : " on failure", row["written"].get<std::string>(),

@@ -241,6 +241,12 @@ manifest read_manifest(const std::string& path) {
   return m;
 }
 
+std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem) {
+  const auto found = stems.find(stem);
+  const bool known = found != stems.end() && !found->second.header.empty();
+  return known ? as_included(found->second.header) : stem + ".hpp";
+}
+
 std::vector<source_file> named_sources(const manifest& m) {
   std::vector<source_file> files;
   for (const std::string& dir : m.sources_dirs) {

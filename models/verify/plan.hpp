@@ -52,6 +52,9 @@ struct stem_cases {
   std::string header;  ///< that they are about; empty: none
 };
 
+/// How the header of that stem is included.
+[[nodiscard]] std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem);
+
 struct source_mutant {
   std::string target;                      ///< what to build
   std::string module;                      ///< shared object: its killers over the mutated header

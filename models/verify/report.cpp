@@ -186,18 +186,18 @@ void report::judge_pinned_that_did_not_run() {
 }
 
 void report::judge_names() {
+  if (manifest_.sources_dirs.empty()) return;
   const names_found found =
       check_names(named_sources(manifest_), read_unmodelled(manifest_.models_dir + "/unmodelled.txt"));
-  if (found.operations == 0) return;
   heading("names",
           "every atomic operation of the sources has a name of its own, with its order, partner and consequence");
   for (const std::string& fault : found.faults) {
     const std::size_t space = fault.find(": ");
     problem(fault.substr(0, space), "UNNAMED " + fault.substr(space + 2));
   }
+  if (found.operations == 0) problem("all sources", "UNNAMED no atomic operation was found in them");
   line("all sources", fmt::format("{} operations", found.operations),
-       fmt::format("{} of them are reached by no model and say so, {} have no name yet, as models/unmodelled.txt lists",
-                   found.unmodelled, found.unnamed));
+       fmt::format("{} of them are reached by no model and say so", found.unmodelled));
 }
 
 void report::judge_must_fail(job& j) {
@@ -283,6 +283,7 @@ void report::judge_progress(job& j) {
 void report::judge_ledger(job& j) {
   heading("ledger", "every order of the headers, weakened by every step (docs/memory-orders.md)");
   const json& rows = j.result["rows"];
+  const std::string header = header_of(manifest_.cases, j.case_name);
   unsigned killed = 0;
   unsigned buffering = 0;
   unsigned redundant = 0;
@@ -294,16 +295,16 @@ void report::judge_ledger(job& j) {
   orders_redundant_ += redundant;
   for (const json& hole : j.result["holes"]) {
     ++holes_;
-    problem(j.case_name + ".hpp", "HOLE " + hole.get<std::string>());
+    problem(header, "HOLE " + hole.get<std::string>());
   }
   if (options_.update_ledger) {
     ledger_.set(j.case_name, rows);
   } else {
     for (const std::string& difference : ledger_.differences(j.case_name, rows)) {
-      problem(j.case_name + ".hpp", "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
+      problem(header, "CHANGED " + difference + ": explain it, then ./kit verify --update-ledger");
     }
   }
-  line(j.case_name + ".hpp", fmt::format("{:>2} weakenings", rows.size()),
+  line(header, fmt::format("{:>2} weakenings", rows.size()),
        fmt::format("{:>2} killed, {} killed under load buffering, {} redundant and kept for a reason", killed,
                    buffering, redundant));
 }
@@ -417,7 +418,7 @@ json report::to_json(const std::vector<job>& jobs) const {
   json rows = json::array();
   for (const auto& [stem, of_stem] : ledger_.by_stem()) {
     for (json row : of_stem) {
-      row["header"] = stem + ".hpp";
+      row["header"] = header_of(manifest_.cases, stem);
       rows.push_back(std::move(row));
     }
   }

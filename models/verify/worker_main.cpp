@@ -20,6 +20,7 @@
 #include "exact.hpp"
 #include "json.hpp"
 #include "ledger.hpp"
+#include "names.hpp"
 #include "relacy.hpp"
 #include "runtime.hpp"
 #include "scenario.hpp"
@@ -158,9 +159,6 @@ void print_progress(std::uint64_t executions) {
   }
   stop("'" + name + "' is no memory order; they are relaxed, consume, acquire, release, acq_rel and seq_cst");
 }
-
-// As files of it end wherever the header lies: "runq/protocol/park.hpp".
-[[nodiscard]] std::string as_included(const std::string& header) { return header.substr(header.rfind("/runq/") + 1); }
 
 // The headers whose operations have names: the shipped ones, in the folders RUNQ_HEADERS (set by the build).
 [[nodiscard]] weakening find_weakening(source_index& sources, const std::string& name, const std::string& order,

@@ -87,7 +87,8 @@ void core::leave_behind() noexcept {
 }
 
 void core::make_processors(unsigned n) {
-  for (unsigned i = made_; i < n; ++i) {
+  // [core.made.before] seq_cst, unmodelled: relaxed would do, as only one thread at a time makes processors.
+  for (unsigned i = made_.load(std::memory_order::seq_cst); i < n; ++i) {
     processors_[i] = std::make_unique<processor>(*this, i);
     // [core.made] release, unmodelled: pairs with [core.made.all]; weaker: as there.
     made_.store(i + 1, std::memory_order::release);
@@ -381,7 +382,8 @@ void core::run_main(new_task main) {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = true;
   }
-  parking.restart(made_);
+  // [core.made.restart] seq_cst, unmodelled: pairs with [core.made]; weaker than acquire: as [core.made.all].
+  parking.restart(made_.load(std::memory_order::seq_cst));
   // Tasks that were started meanwhile.
   if (global.has_work()) parking.submitted();
 }

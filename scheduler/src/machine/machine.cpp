@@ -40,6 +40,7 @@ constinit thread_local processor* held_here = nullptr;
 
 void core::loop(machine& m) {
   while (const work w = looping.next(m)) {
+    // [machine.runs] relaxed, unmodelled: for traces.
     m.state.store(machine_state::running, std::memory_order::relaxed);
     run(m, w);
   }
@@ -51,6 +52,7 @@ void core::rests(machine& m) noexcept {
   const std::uint64_t parks = m.parker.parks.get();
   if (parks != m.parks_counted) ++m.useless_wakes;
   m.parks_counted = parks;
+  // [machine.rests] relaxed, unmodelled: for traces.
   m.state.store(machine_state::idle, std::memory_order::relaxed);
 }
 
@@ -58,6 +60,7 @@ work core::take_local(processor& p) {
   ++p.dispatches;
   // Reading the clock costs as much as running a small task, so it is not done every time.
   if (p.dispatches.get() % clock_period == 0) {
+    // [machine.free_records] relaxed, unmodelled: a statistic.
     p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
     if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
   }
@@ -125,6 +128,7 @@ void core::run(machine& m, work w) {
     next = w.task().resume;
   }
   p.current->set_status(task_status::running);
+  // [machine.task] relaxed, unmodelled: for traces.
   m.task.store(p.current, std::memory_order::relaxed);
   if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
@@ -156,6 +160,7 @@ goroutine& core::strand_of(processor& p, frame& fork) {
 }
 
 void core::leave_processor() noexcept {
+  // [machine.leaves] relaxed, unmodelled: for traces; processors change hands by park.hpp and handoff.hpp.
   if (held_here != nullptr) held_here->held_by.store(-1, std::memory_order::relaxed);
   held_here = nullptr;
 }
@@ -167,6 +172,7 @@ void core::become(machine* m, processor* p) noexcept {
 
 void core::hold(machine& m, processor& p) noexcept {
   m.held = &p;
+  // [machine.holds] relaxed, unmodelled: as [machine.leaves].
   p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
   become(&m, &p);
   p.chain.forget();
@@ -186,6 +192,7 @@ void core::start_machine(processor& p) {
     }
     machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
     m.number = static_cast<std::uint32_t>(machines_.size() - 1);
+    // [machine.started] relaxed, unmodelled: a statistic.
     machines_started_.fetch_add(1, std::memory_order::relaxed);
     m.thread = std::thread([this, &m, &p] {
       sleep_precisely();

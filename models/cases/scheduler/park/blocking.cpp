@@ -66,8 +66,7 @@ struct given_back final : park_model<2, 1, 1> {
       leave(machines[1]);
     }
   }
-  // As find_work() in scheduler/src/machine/machine.cpp; a machine that does not ask gives the processor up all the
-  // same.
+  // As find_work() of machine_loop; a machine that does not ask gives the processor up all the same.
   void leave(machine& m) {
     while (m.held != nullptr) {
       if (surplus(*m.held)) {
