@@ -10,47 +10,27 @@
 #include <ctime>
 #include <optional>
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <runq/detail/poller.hpp>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
+#include "clock_of_test.hpp"
 #include "support.hpp"
 
 namespace {
 
-std::atomic<std::int64_t> time_of_test{-1};  // in ns; -1: the system's
 std::atomic<bool> monitor_stands_still{false};
 std::atomic<bool> counts_ms_only{false};  // the kernel's epoll
 std::atomic<int> last_timeout{-2};        // of epoll_wait(2), in ms, while it counts_ms_only
 
-// A sanitizer has these functions for itself.
-constexpr bool interposed = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0;
-
 }  // namespace
 
-#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN
+#if RUNQ_TEST_MAY_INTERPOSE
 
-namespace {
-
-template <class F>
-F* next_one(const char* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
+using sched_test::next_one;
 
 extern "C" {
-
-int clock_gettime(clockid_t clock, timespec* t) noexcept {
-  static auto* const real = next_one<int(clockid_t, timespec*)>("clock_gettime");
-  const std::int64_t now = time_of_test.load();
-  if (clock != CLOCK_MONOTONIC || now < 0) return real(clock, t);
-  t->tv_sec = now / 1'000'000'000;
-  t->tv_nsec = now % 1'000'000'000;
-  return 0;
-}
 
 long syscall(long number, ...) noexcept {
   static auto* const real = next_one<long(long, ...)>("syscall");
@@ -92,6 +72,8 @@ using namespace std::chrono_literals;
 using runq::task;
 using runq::detail::instant;
 using sched_test::hold_until;
+using sched_test::interposed;
+using sched_test::time_of_test;
 using sched_test::yield_until;
 
 class clocks : public sched_test::alarmed {

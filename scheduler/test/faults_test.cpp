@@ -22,7 +22,6 @@
 #include <thread>
 #include <vector>
 
-#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <runq/detail/container.hpp>
@@ -31,6 +30,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "interposed.hpp"
 #include "support.hpp"
 
 namespace {
@@ -52,21 +52,11 @@ std::vector<std::int64_t>* timeouts = nullptr;
 std::atomic<std::size_t> bits_of_kernel{0};
 std::atomic<std::size_t> cpus_of_kernel{0};
 
-// A sanitizer has these functions for itself.
-constexpr bool interposed = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0;
-
 }  // namespace
 
-#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN
+#if RUNQ_TEST_MAY_INTERPOSE
 
-namespace {
-
-template <class F>
-F* next_one(const char* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
+using sched_test::next_one;
 
 extern "C" {
 
@@ -129,6 +119,7 @@ namespace {
 using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
+using sched_test::interposed;
 using sched_test::wait_for;
 using sched_test::wait_until;
 

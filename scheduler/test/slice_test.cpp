@@ -11,32 +11,10 @@
 #include <string>
 #include <vector>
 
-#include <dlfcn.h>
 #include <runq/detail/fair_time.hpp>
 
+#include "clock_of_test.hpp"
 #include "support.hpp"
-
-namespace {
-
-std::atomic<std::int64_t> time_of_test{-1};  // in ns; -1: the system's
-
-// A sanitizer has this function for itself.
-constexpr bool interposed = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0;
-
-}  // namespace
-
-#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN
-
-extern "C" int clock_gettime(clockid_t clock, timespec* t) noexcept {
-  static auto* const real = reinterpret_cast<int (*)(clockid_t, timespec*)>(dlsym(RTLD_NEXT, "clock_gettime"));
-  const std::int64_t now = time_of_test.load(std::memory_order::relaxed);
-  if (clock != CLOCK_MONOTONIC || now < 0) return real(clock, t);
-  t->tv_sec = now / 1'000'000'000;
-  t->tv_nsec = now % 1'000'000'000;
-  return 0;
-}
-
-#endif
 
 namespace {
 
@@ -45,6 +23,8 @@ using runq::detail::instant;
 using runq::detail::lifo_chain;
 using runq::detail::longest_slice;
 using runq::detail::slice_watch;
+using sched_test::interposed;
+using sched_test::time_of_test;
 
 constexpr instant us = 1000;
 constexpr instant ms = 1000 * us;
