@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "answer.hpp"
 
+#include <cerrno>
+
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "counterexample.hpp"
 
@@ -65,6 +68,17 @@ namespace {
 }
 
 }  // namespace
+
+void write_all(int to, const void* from, std::size_t size) noexcept {
+  const auto* at = static_cast<const std::byte*>(from);
+  while (size != 0) {
+    const ssize_t written = write(to, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
 
 answer judge(const search_result& r, session& s, const run_options& options) {
   if (r.what != failure::none) {

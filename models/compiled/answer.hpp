@@ -2,6 +2,7 @@
 // What a check came to, in words.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "options.hpp"
@@ -16,6 +17,9 @@ struct answer {
 
 /// "data race"; empty for none.
 [[nodiscard]] const char* name_of(failure what);
+
+/// All of it, unless the other side has closed.
+void write_all(int to, const void* from, std::size_t size) noexcept;
 
 [[nodiscard]] answer judge(const search_result& r, session& s, const run_options& options);
 

@@ -31,6 +31,17 @@ inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
   return static_cast<std::uint64_t>(t.tv_sec) * nanoseconds_per_second + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+/// What may end by a timeout does, or `take()` succeeds: false for a timeout.
+template <class Take>
+[[nodiscard]] bool take_before(session& s, const timespec& until, const void* code, Take&& take) {
+  if (s.times_out(code)) {
+    s.let_time_pass_until(to_nanoseconds(until));
+    return false;
+  }
+  if (!take()) s.wait_for_others(code);
+  return true;
+}
+
 }  // namespace runq::model::compiled
 
 // Outside of a check: return what the real function returns.

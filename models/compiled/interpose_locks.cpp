@@ -17,8 +17,7 @@ using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace):
 using runq::model::failure;
 using runq::model::rmw_op;
 
-// --- readers and a writer: the first word holds the number of readers, or `writing`
-// -----------------------------------
+// --- readers and a writer: the first word holds the number of readers, or `writing` ---------------------------------
 
 namespace {
 
@@ -33,12 +32,7 @@ constexpr std::uint64_t writing = 0x8000'0000;
 }
 [[nodiscard]] int take_in_time(session& s, pthread_rwlock_t* lock, bool as_writer, const timespec* until,
                                const void* code) {
-  if (s.times_out(code)) {
-    s.let_time_pass_until(to_nanoseconds(*until));
-    return ETIMEDOUT;
-  }
-  if (!take(s, lock, as_writer, false, code)) s.wait_for_others(code);
-  return 0;
+  return take_before(s, *until, code, [&] { return take(s, lock, as_writer, false, code); }) ? 0 : ETIMEDOUT;
 }
 
 }  // namespace
@@ -103,8 +97,7 @@ RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   return 0;
 }
 
-// --- barriers: how many have to come, how many have come, how many times all have
-// -------------------------------------
+// --- barriers: how many have to come, how many have come, how many times all have -----------------------------------
 
 namespace {
 
@@ -145,8 +138,7 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
   return 0;
 }
 
-// --- clocks
-// ------------------------------------------------------------------------------------------------------------
+// --- clocks ---------------------------------------------------------------------------------------------------------
 
 RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
   RUNQ_PASS_ON(clock_gettime, clock, now)
@@ -205,9 +197,9 @@ RUNQ_HOOK unsigned sleep(unsigned seconds) {
   return 0;
 }
 
-// --- the threads of C11
-// -------------------------------------------------------------------------------------------------- Their objects have
-// room for those of pthreads, which are what the C library makes of them, too.
+// --- the threads of C11 ---------------------------------------------------------------------------------------------
+//
+// Their objects have room for those of pthreads, which are what the C library makes of them, too.
 
 namespace {
 

@@ -164,8 +164,7 @@ RUNQ_HOOK int __cxa_atexit(exit_handler function, void* argument, void* module) 
   return 0;
 }
 
-// --- mutexes
-// -----------------------------------------------------------------------------------------------------------
+// --- mutexes --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -240,19 +239,14 @@ RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
   return 0;
 }
 
-// --- condition variables
-// -----------------------------------------------------------------------------------------------
+// --- condition variables --------------------------------------------------------------------------------------------
 
 namespace {
 
 int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code) {
   int result = 0;
   if (held_already(s, m, result)) return result;
-  if (s.times_out(code)) {
-    s.let_time_pass_until(to_nanoseconds(*until));
-    return ETIMEDOUT;
-  }
-  if (!s.try_lock(m, code)) s.wait_for_others(code);
+  if (!take_before(s, *until, code, [&] { return s.try_lock(m, code); })) return ETIMEDOUT;
   ++s.held(m);
   return 0;
 }
@@ -318,8 +312,7 @@ RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
   return 0;
 }
 
-// --- once: initialisation of function-local statics, and pthread_once
-// ---------------------------------------------------
+// --- once: initialisation of function-local statics, and pthread_once -----------------------------------------------
 
 namespace {
 
@@ -402,8 +395,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
   return 0;
 }
 
-// --- semaphores and spin locks
-// ---------------------------------------------------------------------------------------------
+// --- semaphores and spin locks --------------------------------------------------------------------------------------
 
 RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
   RUNQ_PASS_ON(sem_init, semaphore, shared, value)
@@ -433,12 +425,8 @@ namespace {
   return -1;
 }
 [[nodiscard]] int take_one_in_time(session& s, sem_t* semaphore, const timespec* until, const void* code) {
-  if (s.times_out(code)) {
-    s.let_time_pass_until(to_nanoseconds(*until));
-    return failed_with(ETIMEDOUT);
-  }
-  if (!take_one(s, semaphore, false, code)) s.wait_for_others(code);
-  return 0;
+  const auto take = [&] { return take_one(s, semaphore, false, code); };
+  return take_before(s, *until, code, take) ? 0 : failed_with(ETIMEDOUT);
 }
 
 }  // namespace
@@ -486,8 +474,7 @@ RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
   return 0;
 }
 
-// --- the system call that std::atomic::wait and notify make
-// ------------------------------------------------------------------
+// --- the system call that std::atomic::wait and notify make ---------------------------------------------------------
 
 namespace {
 
@@ -538,8 +525,7 @@ RUNQ_HOOK long syscall(long number, ...) {
                reinterpret_cast<const timespec*>(a[3]), code);
 }
 
-// --- output: kept back, see session.cpp
-// --------------------------------------------------------------------------------------
+// --- output: kept back, see session.cpp -----------------------------------------------------------------------------
 
 RUNQ_HOOK int fflush(FILE* file) {
   if (!in_program || (file != stdout && file != stderr && file != nullptr)) {
@@ -549,8 +535,7 @@ RUNQ_HOOK int fflush(FILE* file) {
   return 0;
 }
 
-// --- ends
-// --------------------------------------------------------------------------------------------------------------------
+// --- ends -----------------------------------------------------------------------------------------------------------
 
 RUNQ_HOOK [[noreturn]] void abort() {
   if (!in_program) {

@@ -83,6 +83,12 @@ class reader {
 
 }  // namespace
 
+void prepare(session& s, const run_options& options) {
+  s.count_leaks(options.leaks);
+  s.recognise_waiting(!options.every_iteration);
+  s.set_bounds(options.limits);
+}
+
 std::string read_options(std::string_view words, run_options& to) { return reader(words, to).read(); }
 
 }  // namespace runq::model::compiled

@@ -17,6 +17,9 @@ struct run_options {
   bounds limits;
 };
 
+/// Before check().
+void prepare(session& s, const run_options& options);
+
 /// Reads words that are separated by line ends, or by spaces if there is no line end. Returns what is wrong with them,
 /// or an empty text. May be called again: later options win.
 [[nodiscard]] std::string read_options(std::string_view words, run_options& to);

@@ -34,8 +34,7 @@ session::session() {
   wide_numbers_[0] = 0;
 }
 
-// --- the run
-// -----------------------------------------------------------------------------------------------------------
+// --- the run --------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -296,8 +295,7 @@ void session::at_thread_exit(exit_handler function, void* argument) {
 }
 void session::at_exit(exit_handler function, void* argument) { exit_handlers_.push_back({function, argument}); }
 
-// --- leaks
-// -------------------------------------------------------------------------------------------------------------
+// --- leaks ----------------------------------------------------------------------------------------------------------
 
 void session::end_execution() {
   if (leaks_count_) look_for_leaks();
@@ -337,8 +335,7 @@ void session::mark_reachable(const std::byte* begin, const std::byte* end,
   }
 }
 
-// --- calls
-// ---------------------------------------------------------------------------------------------------------------
+// --- calls ----------------------------------------------------------------------------------------------------------
 
 void session::enter_function(const void* code) {
   thread_info& t = running();
@@ -391,8 +388,7 @@ std::string session::to_text(const frame* at) {
 }
 std::string session::to_text(exact::event_id e) { return to_text(static_cast<const frame*>(search_->site_of(e).code)); }
 
-// --- threads
-// -------------------------------------------------------------------------------------------------------------
+// --- threads --------------------------------------------------------------------------------------------------------
 
 pthread_t session::spawn(void* (*function)(void*), void* argument, const void* code) {
   const unsigned parent = search_->running();
@@ -436,8 +432,7 @@ void* session::join(pthread_t thread, const void* code) {
 
 void session::detach(pthread_t thread, const void* code) { threads_[slot_of(thread, code)].joined = true; }
 
-// --- locks and waiting
-// -----------------------------------------------------------------------------------------------------
+// --- locks and waiting ----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -594,8 +589,7 @@ unsigned session::wake(const void* at, bool all, const void* code) {
   return woken;
 }
 
-// --- verdicts
-// --------------------------------------------------------------------------------------------------------------
+// --- verdicts -------------------------------------------------------------------------------------------------------
 
 void session::fail(failure what, const std::string& message, const void* code) {
   search_->report_here(what, message, here(code));

@@ -25,8 +25,7 @@ constexpr std::uintptr_t granule_bytes = 8;
 
 }  // namespace
 
-// --- atomic variables are found when they are first used
-// -----------------------------------------------------------------
+// --- atomic variables are found when they are first used ------------------------------------------------------------
 
 std::uint64_t session::number_of(unsigned __int128 value) {
   const auto [at, added] = wide_numbers_.try_emplace(value, wide_values_.size());
@@ -268,8 +267,7 @@ bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t c
 // A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
 void session::fence(std::memory_order order, const void* code) { search_->fence(order, here(code)); }
 
-// --- what must hold
-// ------------------------------------------------------------------------------------------------------
+// --- what must hold -------------------------------------------------------------------------------------------------
 
 /// After the operation, because others may have run within it.
 void session::check_atomic_access(const void* at, unsigned size, const void* code) {
@@ -407,8 +405,7 @@ void session::keep_original(const void* at, std::size_t size) {
   }
 }
 
-// --- heap
-// --------------------------------------------------------------------------------------------------------------------
+// --- heap -----------------------------------------------------------------------------------------------------------
 
 void* session::allocate(std::size_t size, std::size_t alignment, const void* code) {
   step by;

@@ -4,10 +4,8 @@
 // ever instead, and its checks are made by library.cpp.
 #include "start.hpp"
 
-#include <cerrno>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -28,13 +26,7 @@ bool session_exists = false;
 code_ranges system_code;
 
 [[noreturn]] void end(int output, const answer& a) {
-  std::string_view left = a.text;
-  while (!left.empty()) {
-    const ssize_t written = write(output, left.data(), left.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    left.remove_prefix(static_cast<std::size_t>(written));
-  }
+  write_all(output, a.text.data(), a.text.size());
   _exit(a.status);
 }
 
@@ -53,9 +45,7 @@ int checked_main(int argc, char** argv, char** environment) {
   if (!wrong.empty()) end(STDERR_FILENO, {2, "runq-check: " + wrong + "\n"});
   if (output < 0 || !take_signals()) end(STDERR_FILENO, {2, "runq-check: the system gives too little to begin with\n"});
   session& s = current_session();
-  s.count_leaks(options.leaks);
-  s.recognise_waiting(!options.every_iteration);
-  s.set_bounds(options.limits);
+  prepare(s, options);
   const search_result result = s.check(program_main, argc, argv, environment, options.search);
   end(output, judge(result, s, options));
 }

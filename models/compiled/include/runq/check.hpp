@@ -52,7 +52,7 @@ struct check_options {
   unsigned time_limit_seconds = 0;  ///< 0: none
   bool leaks = true;                ///< memory that is allocated in the check and never freed is a failure
   bool every_iteration = false;     ///< explore each round of a loop that waits, rather than as waiting
-  std::uint64_t execution = 0;      ///< show execution number …, passed or failed; 0: none
+  std::uint64_t execution = 0;      ///< show execution number …, which is no verdict if it passes; 0: none
 };
 
 /// What a check has found. False in a condition unless no execution fails.
@@ -62,7 +62,7 @@ class verdict {
   [[nodiscard]] bool passed() const noexcept { return answer_.status == 0; }
   /// An execution fails.
   [[nodiscard]] bool failed() const noexcept { return answer_.status == 1; }
-  /// Neither is known: a limit was reached, or the code does what is not modelled.
+  /// Neither is known: a limit was reached, one execution was only shown, or the code does what is not modelled.
   [[nodiscard]] bool undecided() const noexcept { return answer_.status != 0 && answer_.status != 1; }
   explicit operator bool() const noexcept { return passed(); }
 
@@ -81,7 +81,7 @@ class verdict {
   template <class Body>
   friend verdict check(const check_options& options, Body&& body);
 
-  runq_check_answer answer_{};
+  runq_check_answer answer_{.status = 2, .executions = 0, .seconds = 0, .failure = {}};  // until check() has one
   std::string text_;
 };
 

@@ -124,6 +124,15 @@ TEST(Check, LimitsLeaveNoVerdict) {
   EXPECT_NE(v.text().find("1 execution"), std::string::npos) << v;
 }
 
+TEST(Check, AnExecutionThatIsShownIsNoVerdict) {
+  EXPECT_TRUE(runq::verdict().undecided()) << "before any check";
+  runq::check_options options;
+  options.execution = 1;
+  const runq::verdict v = runq::check(options, hand_over<mailbox>);
+  EXPECT_TRUE(v.undecided()) << v;
+  EXPECT_EQ(v.text().rfind("execution 1, which does not fail", 0), 0U) << v;
+}
+
 TEST(Check, WithinACheckIsRefused) {
   const runq::verdict v = runq::check([] { static_cast<void>(runq::check([] {})); });
   EXPECT_TRUE(v.undecided());
