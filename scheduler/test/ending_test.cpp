@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "repeats.hpp"
 #include "support.hpp"
 
 namespace {
@@ -76,6 +77,7 @@ using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
 using sched_test::deadlock_line;
+using sched_test::repeats;
 using sched_test::yield_until;
 
 class ending : public sched_test::alarmed {
@@ -129,7 +131,7 @@ void ends_beside(const step& one, unsigned procs, runq::fork_policy forks = runq
 
 void ends_beside_each_time(const step& one, runq::fork_policy forks = runq::fork_policy::continuation) {
   for (const unsigned procs : {1U, 2U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(50), 5); ++i) ends_beside(one, procs, forks);
+    for (std::size_t i = 0; i != repeats(50, 5); ++i) ends_beside(one, procs, forks);
   }
 }
 
@@ -174,7 +176,7 @@ TEST_F(ending, L2_a_run_ends_beside_a_task_with_blocking_sections) {
 
 TEST_F(ending, L2_a_run_ends_beside_a_task_whose_pipe_is_ready) {
   for (const unsigned procs : {1U, 2U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(50), 5); ++i) {
+    for (std::size_t i = 0; i != repeats(50, 5); ++i) {
       std::atomic<bool> begun{false};
       runq::run(
           [&]() -> task<> {
@@ -203,7 +205,7 @@ TEST_F(ending, L2_a_run_ends_beside_a_task_that_yields) {
 // The stream is main's: it is closed when main has returned, and its reader does not learn of it.
 TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_returns) {
   for (const unsigned procs : {1U, 2U, 4U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+    for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       const int result = runq::run(
           [&]() -> task<int> {
             std::atomic<bool> begun{false};
@@ -221,7 +223,7 @@ TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_returns) {
 // Its variables go before it has ended: nothing can be seen of its end until then.
 TEST_F(ending, L2_nor_is_it_when_main_flows_off_its_end) {
   for (const unsigned procs : {1U, 2U, 4U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+    for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       runq::run(
           []() -> task<> {
             std::atomic<bool> begun{false};
@@ -237,7 +239,7 @@ TEST_F(ending, L2_nor_is_it_when_main_flows_off_its_end) {
 
 TEST_F(ending, L2_nor_when_main_throws) {
   for (const unsigned procs : {1U, 2U, 4U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+    for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       EXPECT_THROW(runq::run(
                        []() -> task<int> {
                          std::atomic<bool> begun{false};
@@ -255,7 +257,7 @@ TEST_F(ending, L2_nor_when_main_throws) {
 
 TEST_F(ending, L2_nor_when_main_is_a_plain_function) {
   for (const unsigned procs : {2U, 4U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 20); ++i) {
+    for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       runq::run(
           [] {
             std::atomic<bool> begun{false};
@@ -271,7 +273,7 @@ TEST_F(ending, L2_nor_when_main_is_a_plain_function) {
 
 // A listener is no different, nor are tasks that wait for their turn, or that write.
 TEST_F(ending, L2_nor_do_others_learn_that_mains_variables_are_closed) {
-  for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(100), 10); ++i) {
+  for (std::size_t i = 0; i != repeats(100, 10); ++i) {
     scheduler s({.procs = 2});
     const auto all_wait = [&s] {
       const std::string dump = s.dump();
@@ -533,7 +535,7 @@ TEST_F(ending, L2_a_destructor_may_use_what_plain_code_may_use) {
 TEST_F(ending, L2_a_destructor_that_wakes_others_wakes_them_in_vain) {
   for (const unsigned procs : {1U, 2U}) {
     scheduler s({.procs = procs});
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(100), 5); ++i) {
+    for (std::size_t i = 0; i != repeats(100, 5); ++i) {
       std::atomic<int> went_on{0};
       s.run([&]() -> task<> {
         auto all = std::make_shared<runq::channel<int>>();
@@ -646,7 +648,7 @@ TEST_F(ending, L2_a_forked_child_may_exit_with_a_static_scheduler) {
 // What main's variables wake when they go does not go on, and what they start does not begin.
 TEST_F(ending, L2_main_has_ended_when_it_returns_before_its_variables_go) {
   for (const unsigned procs : {1U, 2U, 4U}) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(500), 20); ++i) {
+    for (std::size_t i = 0; i != repeats(500, 20); ++i) {
       std::atomic<int> went_on{0};
       runq::channel<int> c;
       runq::mutex m;
@@ -691,7 +693,7 @@ TEST_F(ending, L2_a_task_that_runs_when_main_returns_stops_at_its_next_await) {
       []() -> task<> { co_await runq::join(); },
   };
   for (const auto& await : awaits) {
-    for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 10); ++i) {
+    for (std::size_t i = 0; i != repeats(200, 10); ++i) {
       std::atomic<bool> begun{false};
       std::atomic<bool> returned{false};
       std::atomic<bool> went_on{false};
@@ -725,7 +727,7 @@ TEST_F(ending, L2_a_plain_main_has_ended_when_its_variables_are_gone) {
 
 // It runs on another processor when main returns, and until its end.
 TEST_F(ending, X12_an_exception_that_leaves_a_task_after_main_has_ended_is_nobodys) {
-  for (std::size_t i = 0; i != std::max<std::size_t>(sched_test::rounds(200), 10); ++i) {
+  for (std::size_t i = 0; i != repeats(200, 10); ++i) {
     std::atomic<bool> begun{false};
     std::atomic<bool> returned{false};
     const int result = runq::run(
@@ -1001,10 +1003,12 @@ task<> start_all_kinds(shared_things& all) {
 }
 
 TEST_F(ending, L2_a_run_may_end_at_every_step_of_tasks_that_wait_in_every_way) {
+  static std::size_t first = 0;  // a program that is repeated goes on where it was
+  const std::size_t last = first + repeats(600, 30);
   for (const auto forks : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
     for (const unsigned procs : {1U, 2U}) {
       scheduler s({.procs = procs, .forks = forks});
-      for (std::size_t steps = 0; steps != std::max<std::size_t>(sched_test::rounds(600), 30); ++steps) {
+      for (std::size_t steps = first; steps != last; ++steps) {
         shared_things all;
         const bool throws = steps % 3 == 2;
         const auto main = [&]() -> task<int> {
@@ -1024,10 +1028,13 @@ TEST_F(ending, L2_a_run_may_end_at_every_step_of_tasks_that_wait_in_every_way) {
       s.wait();
     }
   }
+  first = last;
 }
 
 TEST_F(ending, L2_a_scheduler_may_be_destroyed_at_every_step_of_tasks_that_wait_in_every_way) {
-  for (std::size_t steps = 0; steps != std::max<std::size_t>(sched_test::rounds(200), 10); ++steps) {
+  static std::size_t first = 0;
+  const std::size_t last = first + repeats(200, 10);
+  for (std::size_t steps = first; steps != last; ++steps) {
     shared_things all;
     {
       scheduler s({.procs = 1 + static_cast<unsigned>(steps % 2)});
@@ -1037,6 +1044,7 @@ TEST_F(ending, L2_a_scheduler_may_be_destroyed_at_every_step_of_tasks_that_wait_
     }
     ASSERT_EQ(all.alive, 0);
   }
+  first = last;
 }
 
 // ---- memory that runs out -------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "net_support.hpp"
+#include "repeats.hpp"
 
 namespace {
 
@@ -59,7 +60,7 @@ using sched_test::write_text;
 using net_edges = sched_test::net_fixture;
 using net_edges_death = net_edges;
 
-constexpr int rounds = slow_build ? 100 : 300;
+const int rounds = sched_test::repeats(slow_build ? 100 : 300);
 
 /// Whether n tasks, and no more, come to wait for descriptors.
 task<bool> n_wait(scheduler& s, std::size_t n) {
@@ -105,7 +106,7 @@ TEST_F(net_edges, L2_a_stream_outlives_the_run_in_which_tasks_waited_for_it) {
     scheduler s({.procs = procs});
     std::optional<stream_pair> kept;
     std::stop_source stop;
-    for (int i = 0; i != rounds; ++i) {
+    for (int i = 0; i != 4 * ((rounds + 3) / 4); ++i) {
       s.run([&]() -> task<> {
         if (!kept) kept.emplace(runq::net::socket_pair());
         for (int k = 0; k != 2; ++k) {  // one waits for data, the other for its turn
@@ -465,7 +466,7 @@ TEST_F(net_edges, S13_several_tasks_accept_first_come_first_served) {
 
 TEST_F(net_edges, S13_several_acceptors_lose_no_connection) {
   constexpr int acceptors = 4;
-  constexpr int clients = slow_build ? 200 : 1000;
+  const int clients = sched_test::repeated_as_a_whole() ? 20 : slow_build ? 200 : 1000;
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         [&]() -> task<> {

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What went wrong once, at the scheduler's edges (edges.txt), many times over.
+
+edges.py --check                        fails when a line of edges.txt names no test
+edges.py --programs                     prints the programs that edges.txt names
+edges.py FOLDER [--runs N] [--minutes M] [--only REGEX]
+                                        runs the tests of edges.txt by the programs in FOLDER, each N times
+
+A test that repeats what it is about does so once then (RUNQ_TEST_ONCE), so N is the number of runs. All are repeated in
+turn, some times in one process, so that all have had about as many runs when the minutes are over. On one processor:
+`taskset -c 0 edges.py ...`. The exit status is 1 when a test has failed, or has not come to an end.
+"""
+import argparse
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+AT_ONCE = 20  # runs in one process
+LONGEST = 1200  # s, of one process: then it hangs
+
+
+def edges():
+    """[(what, [(program, filter)])]"""
+    found = []
+    for number, line in enumerate((HERE / "edges.txt").read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("## "):
+            found.append((line[3:], []))
+        elif line and not line.startswith("#"):
+            words = line.split()
+            if len(words) != 2 or not found:
+                sys.exit(f"edges.txt:{number}: expected a heading, or PROGRAM FILTER")
+            found[-1][1].append(tuple(words))
+    return found
+
+
+def tests_of(program):
+    """The names of a program's tests, as far as its source knows them: the instances of a suite have any name."""
+    text = (HERE.parent / f"{program}.cpp").read_text(encoding="utf-8")
+    suites = {suite: parameters for parameters, suite in
+              re.findall(r"^INSTANTIATE_TEST_SUITE_P\(\s*(\w+),\s*(\w+)", text, re.M)}
+    # `using pairs = under_the_tests_clock;` gives a suite another name, which TEST_F has.
+    for kind, suite, name in re.findall(r"^TEST(_P|_F)?\(\s*(\w+),\s*(\w+)\)", text, re.M):
+        yield f"{suites.get(suite, '?')}/{suite}.{name}/*" if kind == "_P" else f"{suite}.{name}"
+
+
+def problems():
+    for what, lines in edges():
+        if not lines:
+            yield f"{what}: no test"
+        for program, patterns in lines:
+            if not (HERE.parent / f"{program}.cpp").exists():
+                yield f"{what}: there is no {program}.cpp"
+                continue
+            names = list(tests_of(program))
+            for pattern in patterns.split(":"):
+                # An instance's own name is not in the source.
+                of_suite = re.sub(r"(?<=/)[a-z]\w*$", "*", pattern) if pattern.count("/") == 2 else pattern
+                if not any(fnmatch.fnmatchcase(name, of_suite) for name in names):
+                    yield f"{what}: {program} has no test {pattern}"
+
+
+def run_some(folder, program, patterns, times):
+    """(seconds, runs of tests that passed, those that were skipped, the output if something is wrong)"""
+    began = time.monotonic()
+    command = [str(folder / program), f"--gtest_filter={patterns}", f"--gtest_repeat={times}", "--gtest_color=no"]
+    environment = {**os.environ, "RUNQ_TEST_ONCE": "1"}
+    try:
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=LONGEST, text=True, errors="replace", check=False)
+        output, status = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as late:
+        output, status = (late.stdout or b"").decode(errors="replace"), f"no end after {LONGEST} s"
+    passed = len(re.findall(r"^\[       OK \] ", output, re.M))
+    skipped = len(re.findall(r"^\[  SKIPPED \] [^,]* \(", output, re.M))
+    begun = len(re.findall(r"^\[ RUN      \] ", output, re.M))
+    wrong = status != 0 or begun == 0 or begun != passed + skipped
+    return time.monotonic() - began, passed, skipped, f"{output[-4000:]}\nstatus: {status}" if wrong else None
+
+
+def run_all(folder, runs, minutes, only):
+    end = time.monotonic() + minutes * 60
+    chosen = [(what, program, patterns) for what, lines in edges() for program, patterns in lines
+              if re.search(only, f"{what} {program} {patterns}")]
+    if not chosen:
+        sys.exit(f"edges.py: nothing in edges.txt matches {only}")
+    counts = {line: [0, 0, 0, 0.0] for line in chosen}  # runs, tests passed, tests skipped, seconds
+    failures = 0
+    while any(count[0] < runs for count in counts.values()) and time.monotonic() < end:
+        for line in chosen:
+            times = min(AT_ONCE, runs - counts[line][0])
+            if times <= 0 or time.monotonic() >= end:
+                continue
+            seconds, passed, skipped, output = run_some(folder, *line[1:], times)
+            if output is not None:
+                failures += 1
+                print(f"FAILED: {line[1]} --gtest_filter={line[2]}\n{output}\n", flush=True)
+            counts[line] = [a + b for a, b in zip(counts[line], (times, passed, skipped, seconds))]
+        least = min(count[0] for count in counts.values())
+        print(f"  {least} to {max(count[0] for count in counts.values())} runs, {failures} failures", flush=True)
+    for (what, program, patterns), (times, passed, skipped, seconds) in counts.items():
+        left_out = f", {skipped} skipped" if skipped else ""
+        print(f"{times:6} runs, {passed} tests passed{left_out}, {seconds:.0f} s: {what}: {program} {patterns}")
+    least = min(count[0] for count in counts.values())
+    print(f"each {least} times or more, on {len(os.sched_getaffinity(0))} CPUs: {failures} failures")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--programs", action="store_true")
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    if options.check:
+        found = list(problems())
+        print("\n".join(found) if found else f"{len(edges())} edges, each with its tests")
+        return 1 if found else 0
+    if options.programs:
+        print("\n".join(sorted({program for _, lines in edges() for program, _ in lines})))
+        return 0
+    if options.folder is None:
+        parser.error("FOLDER, --check or --programs")
+    if options.runs < 1:
+        parser.error("--runs needs a number of runs, 1 or more")
+    return 1 if run_all(options.folder, options.runs, options.minutes, options.only) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
