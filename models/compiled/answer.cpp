@@ -43,8 +43,8 @@ namespace {
   return text;
 }
 
-/// Load buffering is what RC11 forbids and C++20 does not; it is left out of every search.
-[[nodiscard]] std::string passed(const left_out& omitted) {
+/// Load buffering is what RC11 forbids and C++20 does not; no search has all of it.
+[[nodiscard]] std::string passed(const left_out& omitted, bool load_buffering) {
   std::string also;
   const bounds& limits = current_session().limits();
   if (omitted.spurious_failures) {
@@ -63,8 +63,9 @@ namespace {
     also +=
         fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
   }
-  return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}",
-                     also.empty() ? "exhaustive" : "bounded", also);
+  return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}{}",
+                     also.empty() ? "exhaustive" : "bounded",
+                     load_buffering ? " of more than one read in an execution" : "", also);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   if (r.executions == 0) {
     return {2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever\n", r.blocked)};
   }
-  std::string text = fmt::format("{} ({})\n", passed(s.omitted()), counted(r));
+  std::string text = fmt::format("{} ({})\n", passed(s.omitted(), options.search.load_buffering), counted(r));
   if (s.statistics().duplicates != 0) text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   return {0, text};
 }

@@ -49,6 +49,8 @@ class reader {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
     } else if (option == "--rounds") {
       to_.limits.rounds = static_cast<unsigned>(number(option));
+    } else if (option == "--load-buffering") {
+      search.load_buffering = true;
     } else if (option == "--check-duplicates") {
       search.check_duplicates = true;
     } else if (option == "--every-iteration") {

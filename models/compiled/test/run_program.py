@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks one program as its first lines say, with a compiler at some levels of optimisation.
+"""Checks programs as their first lines say, with a compiler at some levels of optimisation.
 
-A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS. EXPECTED is `exhaustive`, `bounded`, or
+A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--` are options of the
+checker. EXPECTED is `exhaustive`, `bounded`, or
 `passes` for either, perhaps with the number of executions; `FAIL` with a text that the first line has to contain; or such
 a text, for a check without a verdict.
 """
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -30,32 +32,38 @@ def as_expected(expected, status, output, compiler):
     return expected in first
 
 
+def check_program(o, program):
+    """Returns how many runs are not as the program says."""
+    with open(program, encoding="utf-8") as source:
+        lines = re.findall(r"^// check ?(.*?): (.*)$", source.read(), re.MULTILINE)
+    if not lines:
+        sys.exit(f"{program}: no line says what to expect")
+    failed = 0
+    for level in o.levels.split():
+        for words, expected in lines:
+            asked = [word for word in shlex.split(words) if word.startswith("--")]
+            flags = [word for word in shlex.split(words) if not word.startswith("--")]
+            command = [o.tool, "--compiler", o.compiler, "--check-duplicates", *asked, program, "--", level, *flags]
+            ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+            duplicates = "were met before" in ran.stdout
+            lines_printed = ran.stdout.count("\n")
+            good = as_expected(expected, ran.returncode, ran.stdout, o.compiler) and not duplicates and lines_printed <= 43
+            first = ran.stdout.splitlines()[0] if ran.stdout else ""
+            print(f"{'ok  ' if good else 'FAIL'} {os.path.basename(program)} {level} {words}: {first}")
+            if not good:
+                failed += 1
+                print(f"  expected: {expected}; status {ran.returncode}\n{ran.stdout}\n  {shlex.join(command)}")
+    return failed
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--tool", required=True)
     options.add_argument("--compiler", required=True)
     options.add_argument("--levels", default="-O0 -O1 -O2")
-    options.add_argument("program")
+    options.add_argument("programs", nargs="+")
     o = options.parse_args()
-    with open(o.program, encoding="utf-8") as source:
-        lines = re.findall(r"^// check ?(.*?): (.*)$", source.read(), re.MULTILINE)
-    if not lines:
-        sys.exit(f"{o.program}: no line says what to expect")
-    failed = 0
-    for level in o.levels.split():
-        counts = {}
-        for flags, expected in lines:
-            command = [o.tool, "--compiler", o.compiler, "--check-duplicates", o.program, "--", level, *shlex.split(flags)]
-            ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
-            duplicates = "were met before" in ran.stdout
-            lines_printed = ran.stdout.count("\n")
-            good = as_expected(expected, ran.returncode, ran.stdout, o.compiler) and not duplicates and lines_printed <= 43
-            counts[flags] = ran.stdout
-            print(f"{'ok  ' if good else 'FAIL'} {level} {flags}: {ran.stdout.splitlines()[0] if ran.stdout else ''}")
-            if not good:
-                failed += 1
-                print(f"  expected: {expected}; status {ran.returncode}\n{ran.stdout}\n  {shlex.join(command)}")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if sum(check_program(o, program) for program in o.programs) else 0)
 
 
 main()

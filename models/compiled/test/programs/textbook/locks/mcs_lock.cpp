@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The queue lock of Mellor-Crummey and Scott: who waits spins on a flag of its own.
-// check: passes
+// check: exhaustive
 // check -DWRONG: FAIL data race
 #include <atomic>
 #include <cassert>

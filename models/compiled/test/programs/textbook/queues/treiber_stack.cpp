@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stack by compare-exchange. Nodes that come back at once invite ABA: the head is the same, what lies below is not.
-// check: passes
-// check -DWRONG: FAIL
+// check: exhaustive, 2 executions
+// check -DWRONG: FAIL data race
 // check -DABA: FAIL assertion fails: taken
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The queue lock of Craig, Landin and Hagersten: who waits spins on the flag of the one before.
-// check: passes
+// check: exhaustive
 // check -DWRONG: FAIL data race
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A reader says which object it uses, then makes sure that it is still there; who frees it looks whether one does.
-// check: passes
+// check: exhaustive, 8 executions
 // check -DWRONG: FAIL use after free
 #include <atomic>
 #include <cassert>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// check: passes
-// check -DWRONG: FAIL
+// Double-checked locking: look, lock only if there is nothing yet, look again. What is looked at without the lock has
+// to be atomic, stored with release and loaded with acquire: else others get a pointer to an object that they cannot
+// yet see.
+// check: exhaustive
+// check -DWRONG: FAIL unpublished allocation
 // check -DPLAIN: FAIL data race
 #include <atomic>
 #include <cassert>
