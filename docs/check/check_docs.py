@@ -15,7 +15,8 @@ check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--pre
                         it is made of statements, inside a function. A fragment sees every public header and the
                         declarations of prelude.hpp.
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
-      cpp excerpt       not compiled: some source file of the project must contain these lines
+      cpp excerpt, c excerpt
+                        not compiled: some source file of the project must contain these lines
       c                 compiled as C11 with all warnings, linked with the installed C interface, and run
       cmake             configured and built in a project that has a target `my_app`, in C if it links runq::c; --prefix
                         is where the library is installed
@@ -83,15 +84,18 @@ class CodeCheck:
         libraries = [self.library] if self.library and "-fsyntax-only" not in flags else []
         run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source, *libraries])
 
+    def excerpt(self, body, pattern):
+        wanted = [line.strip() for line in body.splitlines() if line.strip()]
+        for folder in SOURCE_FOLDERS:
+            for path in (self.root / folder).rglob(pattern):
+                lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
+                if any(lines[i:i + len(wanted)] == wanted for i in range(len(lines))):
+                    return f"found in {path.relative_to(self.root)}"
+        raise Problem("no source file contains these lines")
+
     def cpp(self, name, options, body):
         if "excerpt" in options:
-            wanted = [line.strip() for line in body.splitlines() if line.strip()]
-            for folder in SOURCE_FOLDERS:
-                for path in (self.root / folder).rglob("*.[ch]pp"):
-                    lines = [line.strip() for line in path.read_text().splitlines() if line.strip()]
-                    if any(lines[i:i + len(wanted)] == wanted for i in range(len(lines))):
-                        return f"found in {path.relative_to(self.root)}"
-            raise Problem("no source file contains these lines")
+            return self.excerpt(body, "*.[ch]pp")
         if re.search(r"\bint main\(", body):
             if "compile-only" in options:
                 self.compile(name, body, *WARNINGS, "-fsyntax-only")
@@ -145,6 +149,8 @@ class CodeCheck:
         return failed
 
     def c(self, name, options, body):
+        if "excerpt" in options:
+            return self.excerpt(body, "*.c")
         source, program = self.work / f"{name}.c", self.work / name
         source.write_text(body)
         libraries = sorted(Path(self.prefix).glob("lib*/**/librunqkit_c.a"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A reader says which object it uses, then makes sure that it is still there; who frees it looks whether one does.
+// Hazard pointers: a reader says which object it uses, then makes sure that it is still there; who frees it looks
+// whether one does.
 // check: exhaustive, 8 executions
 // check -DWRONG: FAIL use after free
 #include <atomic>
