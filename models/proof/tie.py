@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the lines of runq/ring.hpp that touch memory with those that were proved.
+
+table.txt is what the proof computes from its transition system (header.v): for each function, its sites in order, with
+operation, location and memory order. This script reads the same from the header's comments `// [ring.NAME] order: ...` and
+the statement after each. `./kit prove` checks that table.txt is what the proof computes.
+"""
+import argparse
+import difflib
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Which sites of the header belong to which function of the table; by the part of the name before its last dot.
+FUNCTIONS = {
+    "push": "push",
+    "push_batch": "push_batch",
+    "pop": "pop",
+    "shed": "shed",
+    "drain": "drain",
+    "steal": "steal_half_into",
+    "steal_out": "steal_half",
+    "steal_one": "steal",
+    "observe": "observe",
+}
+# Guesses, and the room that the owner asks for: no theorem speaks of their answers.
+NOT_PROVED = {"room.tail", "size.tail", "size.head", "observe.again"}
+
+SITE = re.compile(r"^\s*// \[ring\.([a-z_.]+)\] ")
+ACCESS = re.compile(
+    r"(?P<object>[\w.>-]*?)(?P<part>head_|tail_|slot\()"
+    r".*?\.(?P<operation>load|store|compare_exchange_weak|compare_exchange_strong)\("
+)
+ORDER = re.compile(r"std::memory_order::(\w+)")
+ROOM_CALL = re.compile(r"\broom\((?:t|mt), ")
+
+
+def fail(message):
+    sys.exit(f"tie: {message}")
+
+
+def access_of(name, statement):
+    """`load tail relaxed` for the one access in a statement of the header."""
+    found = ACCESS.search(statement)
+    if not found:
+        fail(f"[ring.{name}]: no access to head_, tail_ or a slot follows the comment: {statement}")
+    if len(re.findall(r"\.(?:load|store|compare_exchange_\w+|exchange|fetch_\w+)\(", statement)) != 1:
+        fail(f"[ring.{name}]: more than one access, of which only one has a name: {statement}")
+    orders = ORDER.findall(statement)
+    exchange = found["operation"].startswith("compare_exchange")
+    if len(orders) != (2 if exchange else 1):
+        fail(f"[ring.{name}]: {found['operation']} with {len(orders)} memory orders: {statement}")
+    own = "own " if found["object"].startswith("mine.") else ""
+    return f"{found['operation']} {own}{found['part'].rstrip('_(')} {' else '.join(orders)}"
+
+
+def statements(text):
+    """The header's named accesses and its calls of room(), in the order of the file: (name, statement), (None, call)."""
+    name, code = None, []
+
+    def done():
+        if name is not None:
+            # Up to the end of the statement with the access: what follows belongs to no name.
+            whole = " ".join(line.strip() for line in code)
+            access = ACCESS.search(whole)
+            end = re.search(r"[;{]", whole[access.end():]) if access else None
+            cut = access.end() + end.start() if end else len(whole)
+            yield name, whole[:cut]
+            for call in ROOM_CALL.finditer(whole[cut:]):
+                before = whole[: cut + call.start()]
+                yield None, "into.room(" if before.endswith("into.") else "room("
+            rest = whole[cut:]
+            if re.search(r"\b(?:head_|tail_|slots_)\.|\bslot\([^;]*\)\.(?:load|store)", rest):
+                fail(f"an access after [ring.{name}] has no name: {rest}")
+
+    for line in text.splitlines():
+        site = SITE.match(line)
+        if site:
+            yield from done()
+            name, code = site[1], []
+        elif not line.lstrip().startswith("//"):
+            code.append(line.split("//")[0])
+    yield from done()
+
+
+def lines_of(text):
+    """{function: [line, ...]} of the header's text."""
+    table = {function: [] for function in FUNCTIONS.values()}
+    room, function, unknown = None, None, []
+    calls = []
+    for name, statement in statements(text):
+        if name is None:
+            if function in table:
+                calls.append((function, len(table[function]), statement))
+            continue
+        prefix = name.rpartition(".")[0]
+        function = FUNCTIONS.get(prefix)
+        if name == "room.head":
+            room = access_of(name, statement)
+        elif name in NOT_PROVED:
+            pass
+        elif function is None:
+            unknown.append(name)
+        else:
+            table[function].append(f"{name} {access_of(name, statement)}")
+    if unknown:
+        fail(f"sites that the proof does not know: {', '.join(unknown)}")
+    if room is None:
+        fail("[ring.room.head] is gone")
+    for function, at, call in reversed(calls):
+        table[function].insert(at, "room.head " + (room.replace(" head", " own head") if call.startswith("into.") else room))
+    return table
+
+
+def as_text(table):
+    return "".join(f"{function}: {line}\n" for function, lines in table.items() for line in lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq/ring.hpp")
+    parser.add_argument("--table", type=pathlib.Path, default=HERE / "table.txt")
+    options = parser.parse_args()
+    header = as_text(lines_of(options.header.read_text()))
+    proved = options.table.read_text()
+    if header != proved:
+        print("The lines of ring.hpp are not those that were proved (-: proved, +: ring.hpp):")
+        print("".join(difflib.unified_diff(proved.splitlines(True), header.splitlines(True), "proved", "ring.hpp", n=1)), end="")
+        print("Change models/proof/ring.v and header.v as well, and run ./kit prove --update-table.")
+        sys.exit(1)
+    print(f"proof: {len(header.splitlines())} lines of ring.hpp are those that were proved")
+
+
+if __name__ == "__main__":
+    main()
