@@ -15,7 +15,7 @@ check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--pre
                         it is made of statements, inside a function. A fragment sees every public header and the
                         declarations of prelude.hpp.
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
-      cpp excerpt, c excerpt
+      cpp excerpt, c excerpt, cmake excerpt
                         not compiled: some source file of the project must contain these lines
       c                 compiled as C11 with all warnings, linked with the installed C interface, and run
       cmake             configured and built in a project that has a target `my_app`, in C if it links runq::c; --prefix
@@ -161,6 +161,8 @@ class CodeCheck:
         return "compiled and run"
 
     def cmake(self, name, options, body):
+        if "excerpt" in options:
+            return self.excerpt(body, "CMakeLists.txt")
         folder = self.work / name
         folder.mkdir(exist_ok=True)
         (folder / "third_party").mkdir(exist_ok=True)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Checks a piece of code with threads in it, as a function of a test: every execution that the memory model allows.
 //
-//     TEST(Mailbox, HandsOver) {
-//       RUNQ_EXPECT_CHECKED([] {
-//         mailbox box;
-//         std::thread sender([&] { box.put(42); });
-//         if (const auto got = box.take()) assert(*got == 42);
-//         sender.join();
-//       });
+//     RUNQ_TEST(Mailbox, HandsOver) {
+//       mailbox box;
+//       std::thread sender([&] { box.put(42); });
+//       if (const auto got = box.take()) EXPECT_EQ(*got, 42);
+//       sender.join();
 //     }
 //
 // The test links the CMake target `runq::check`, which compiles it with the instrumentation of ThreadSanitizer, and
@@ -138,6 +136,8 @@ __attribute__((weak, used)) void runq_gtest_assertion(const void* helper, const 
 #endif
 
 /// For GoogleTest: a non-fatal failure with the execution that fails, unless none does. Takes what check() takes.
+/// Compilers count all of a macro's arguments as one line, so a body that is written there has one line in the
+/// counterexample: give it a name before, or use RUNQ_TEST.
 #define RUNQ_EXPECT_CHECKED(...)                                                                    \
   switch (0)                                                                                        \
   case 0:                                                                                           \
@@ -145,6 +145,13 @@ __attribute__((weak, used)) void runq_gtest_assertion(const void* helper, const 
     if (const ::runq::verdict runq_verdict_ = ::runq::check(__VA_ARGS__); runq_verdict_.passed()) { \
     } else                                                                                          \
       ADD_FAILURE() << runq_verdict_
+
+/// For GoogleTest: a test whose body is checked, each execution of it.
+///     RUNQ_TEST(Mailbox, HandsOver) { … }
+#define RUNQ_TEST(suite, name)                                              \
+  static void runq_body_of_##suite##_##name();                              \
+  TEST(suite, name) { RUNQ_EXPECT_CHECKED(runq_body_of_##suite##_##name); } \
+  static void runq_body_of_##suite##_##name()
 
 /// An assertion that NDEBUG does not leave out: fails the running execution of a check, or stops the program.
 #define RUNQ_ASSERT(...) \
