@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Histories of real threads, and the question whether some sequential order explains one (linearizability; the search
-// is Wing and Gong's, with Lowe's memory of configurations already tried).
+// Histories of real threads, and the question whether some sequential order explains one (linearizability): the search
+// of the models (models/check/wing_gong.hpp), with a memory of configurations already tried.
 //
 // A specification is a copyable class that plays the queue one *step* at a time:
 //
@@ -34,9 +34,11 @@
 #include <utility>
 #include <vector>
 
+#include "wing_gong.hpp"
+
 namespace runq::props {
 
-enum class progress : unsigned char { illegal, more, done };
+using model::progress;
 
 /// One call: between the ticks `invoked` and `responded` it took effect.
 template <class Spec>
@@ -103,26 +105,10 @@ struct key_hash {
   }
 };
 
+/// The calls of real threads, for the search: what responded before another call was invoked comes first.
 template <class Spec>
-class linearizer {
+class timed_calls {
  public:
-  linearizer(const Spec& initial, const history<Spec>& calls, std::size_t budget)
-      : state_(initial), calls_(calls), at_(calls.size()), budget_(budget) {
-    verdict_.explained_calls.resize(calls.size());
-  }
-
-  verdict run() {
-    const bool found = search();
-    verdict_.configurations = tried_.size();
-    if (found) {
-      verdict_.what = judgement::explained;
-    } else {
-      verdict_.what = tried_.size() < budget_ ? judgement::unexplained : judgement::undecided;
-    }
-    return std::move(verdict_);
-  }
-
- private:
   // How far the order under construction has come in one thread.
   struct position {
     std::size_t call = 0;
@@ -130,95 +116,109 @@ class linearizer {
     unsigned variant = 0;
   };
 
-  bool search() {
-    if (finished()) return true;
-    if (tried_.size() >= budget_) return false;
-    // The same calls done and the same state: what can follow is known to explain nothing.
-    if (!tried_.insert(key()).second) return false;
-    for (const std::size_t t : candidates()) {
-      const event<Spec>& e = calls_[t][at_[t].call];
-      const unsigned variants = at_[t].phase == 0 ? state_.variants(e.what, e.seen) : 1;
-      for (unsigned v = 0; v != variants; ++v) {
-        const Spec before = state_;
-        const position was = at_[t];
-        if (was.phase == 0) at_[t].variant = v;
-        const progress p = state_.step(e.what, was.phase, at_[t].variant, e.seen);
-        if (p == progress::more) {
-          ++at_[t].phase;
-        } else if (p == progress::done) {
-          at_[t] = {was.call + 1, 0, 0};
-        }
-        if (p != progress::illegal && search()) return true;
-        at_[t] = was;
-        state_ = before;
-      }
-    }
-    return false;
-  }
+  explicit timed_calls(const history<Spec>& calls) : calls_(calls), at_(calls.size()), furthest_(calls.size()) {}
 
-  // The threads that may take a step now. What responded first comes first: it is the best guess.
-  [[nodiscard]] std::vector<std::size_t> candidates() const {
-    std::vector<std::size_t> threads;
-    for (std::size_t t = 0; t != calls_.size(); ++t) {
-      if (may_go(t)) threads.push_back(t);
-    }
-    std::sort(threads.begin(), threads.end(), [this](std::size_t a, std::size_t b) {
-      return calls_[a][at_[a].call].responded < calls_[b][at_[b].call].responded;
-    });
-    return threads;
-  }
-
-  bool finished() {
+  bool all_done() {
     std::size_t done = 0;
     std::size_t best = 0;
     std::size_t all = 0;
     for (std::size_t t = 0; t != calls_.size(); ++t) {
       done += at_[t].call;
-      best += verdict_.explained_calls[t];
+      best += furthest_[t];
       all += calls_[t].size();
     }
     if (done >= best) {
-      for (std::size_t t = 0; t != calls_.size(); ++t) verdict_.explained_calls[t] = at_[t].call;
+      for (std::size_t t = 0; t != calls_.size(); ++t) furthest_[t] = at_[t].call;
     }
     return done == all;
   }
+
+  /// Offers the threads whose next call may go. What responded first comes first: it is the best guess.
+  template <class Try>
+  bool any_that_may_go(Try&& attempt) {
+    std::vector<std::size_t> threads;
+    for (std::size_t t = 0; t != calls_.size(); ++t) {
+      if (may_go(t)) threads.push_back(t);
+    }
+    std::sort(threads.begin(), threads.end(),
+              [this](std::size_t a, std::size_t b) { return next(a).responded < next(b).responded; });
+    return std::any_of(threads.begin(), threads.end(), attempt);
+  }
+
+  position& at(std::size_t t) { return at_[t]; }
+  unsigned variants(const Spec& state, std::size_t t) const { return state.variants(next(t).what, next(t).seen); }
+  progress step(Spec& state, std::size_t t) const {
+    return state.step(next(t).what, at_[t].phase, at_[t].variant, next(t).seen);
+  }
+  void finish(std::size_t t) { at_[t] = {at_[t].call + 1, 0, 0}; }
+
+  /// What can follow depends on this and on the specification's state.
+  void encode(std::vector<std::uint32_t>& key) const {
+    for (const position& p : at_) {
+      key.push_back(static_cast<std::uint32_t>((p.call << 8U) | (p.phase << 4U) | p.variant));
+    }
+  }
+  /// Per thread, the calls of the longest order found.
+  [[nodiscard]] const std::vector<std::size_t>& furthest() const noexcept { return furthest_; }
+
+ private:
+  [[nodiscard]] const event<Spec>& next(std::size_t t) const { return calls_[t][at_[t].call]; }
 
   // Whether thread t's next call may take effect now: no other call that has not taken effect had responded before
   // this one was invoked. A thread's calls follow each other, so its next one is the one that responds first.
   [[nodiscard]] bool may_go(std::size_t t) const {
     if (at_[t].call == calls_[t].size()) return false;
-    const std::uint64_t invoked = calls_[t][at_[t].call].invoked;
     for (std::size_t other = 0; other != calls_.size(); ++other) {
       if (other == t || at_[other].call == calls_[other].size()) continue;
-      if (calls_[other][at_[other].call].responded < invoked) return false;
+      if (next(other).responded < next(t).invoked) return false;
     }
     return true;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> key() const {
-    std::vector<std::uint32_t> k;
-    for (const position& p : at_) {
-      k.push_back(static_cast<std::uint32_t>((p.call << 8U) | (p.phase << 4U) | p.variant));
-    }
-    state_.encode(k);
-    return k;
-  }
-
-  Spec state_;
   const history<Spec>& calls_;
   std::vector<position> at_;
+  std::vector<std::size_t> furthest_;
+};
+
+/// Lowe's memory of configurations already tried, up to a budget.
+class tried_configurations {
+ public:
+  explicit tried_configurations(std::size_t budget) : budget_(budget) {}
+
+  template <class Spec>
+  bool is_new(const Spec& state, const timed_calls<Spec>& calls) {
+    if (exhausted()) return false;
+    std::vector<std::uint32_t> key;
+    calls.encode(key);
+    state.encode(key);
+    // The same calls done and the same state: what can follow is known to explain nothing.
+    return tried_.insert(std::move(key)).second;
+  }
+  [[nodiscard]] std::size_t count() const noexcept { return tried_.size(); }
+  [[nodiscard]] bool exhausted() const noexcept { return tried_.size() >= budget_; }
+
+ private:
   std::size_t budget_;
   std::unordered_set<std::vector<std::uint32_t>, key_hash> tried_;
-  verdict verdict_;
 };
 
 }  // namespace detail
 
+/// How many configurations are looked at before a history counts as undecided.
+inline constexpr std::size_t default_configurations = 2'000'000;
+
 /// Whether some order of the calls, in which a call that responded before another was invoked comes first, is one that
 /// the specification allows from `initial` on. `budget` bounds the configurations looked at, and so memory.
 template <class Spec>
-[[nodiscard]] verdict explain(const Spec& initial, const history<Spec>& calls, std::size_t budget = 2'000'000) {
-  return detail::linearizer<Spec>(initial, calls, budget).run();
+[[nodiscard]] verdict explain(const Spec& initial, const history<Spec>& calls, std::size_t budget = default_configurations) {
+  Spec state = initial;
+  detail::timed_calls<Spec> pending(calls);
+  detail::tried_configurations tried(budget);
+  const bool found = model::explains(state, pending, tried);
+  return {found               ? judgement::explained
+          : tried.exhausted() ? judgement::undecided
+                              : judgement::unexplained,
+          tried.count(), pending.furthest()};
 }
 
 /// Prints the calls in the order of their invocation; `v` marks the first call of each thread that no order could

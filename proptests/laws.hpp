@@ -81,6 +81,17 @@ inline std::uint64_t& calls_made() {
   return n;
 }
 
+/// How many histories of threads a law has judged. An undecided one is no evidence either way: the law fails.
+struct histories {
+  std::uint64_t judged = 0;
+  std::uint64_t undecided = 0;
+  std::size_t configurations = default_configurations;  ///< at most so many each
+};
+inline histories& histories_judged() {
+  static histories h;
+  return h;
+}
+
 /// One law of a suite. Runs inside rc::check: it draws from generators and fails by RC_FAIL.
 struct law {
   std::string name;
@@ -94,6 +105,7 @@ struct law {
 ///   --only TEXT         only laws whose name contains TEXT; may be repeated
 ///   --must-fail NAME    run this law and succeed only if it fails; may be repeated
 ///   --paste FILE        write the code of the first failure to FILE
+///   --configurations N  look at so many configurations of a history at most (default: 2,000,000)
 /// RUNQ_PROP_CASES=N     cases per law, and a fifth of that, run five times each, for threads; RC_PARAMS is
 /// RapidCheck's (seed=…, max_success=…, reproduce=…)
 class suite {
@@ -152,6 +164,8 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   about.id = stem_ + "/" + l.name;
   about.description = about.id;
   calls_made() = 0;
+  histories& threads = histories_judged();
+  threads.judged = threads.undecided = 0;
   const auto begun = std::chrono::steady_clock::now();
   // The listener that prints nothing: RapidCheck's own would print dots.
   struct silent final : rc::detail::TestListener {
@@ -167,9 +181,16 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   rc::detail::FailureResult failure;
   rc::detail::GaveUpResult tired;
   std::ostringstream line;
-  line << about.id << "  " << listener.cases << " cases  " << calls_made() << " calls  seed " << seed << "  ";
+  line << about.id << "  " << listener.cases << " cases  " << calls_made() << " calls  ";
+  if (threads.judged != 0) line << threads.judged << " histories, " << threads.undecided << " undecided  ";
+  line << "seed " << seed << "  ";
   line.precision(2);
   line << std::fixed << detail::seconds_since(begun) << " s";
+  if (outcome.match(success) && threads.undecided != 0 && !must_fail) {
+    std::cout << "UNDECIDED  " << line.str() << "\nthe search for an order of the calls stopped after "
+              << threads.configurations << " configurations: shorten the scripts, or give --configurations" << std::endl;
+    return result::gave_up;
+  }
   if (outcome.match(success)) {
     std::cout << (must_fail ? "SURVIVED  " : "PASS  ") << line.str() << std::endl;
     return result::passed;
@@ -220,10 +241,12 @@ inline int suite::run(int argc, char** argv) {
       chosen.only.insert(argv[++i]);
     } else if (word == "--must-fail" && more) {
       chosen.must_fail.insert(argv[++i]);
+    } else if (word == "--configurations" && more) {
+      histories_judged().configurations = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--paste" && more) {
       chosen.paste_file = argv[++i];
     } else {
-      std::cerr << "usage: " << argv[0] << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE]\n";
+      std::cerr << "usage: " << argv[0] << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE] [--configurations N]\n";
       return 2;
     }
   }
@@ -520,9 +543,10 @@ template <class Spec>
               s.threads.push_back(std::move(calls));
             }
             const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint32_t>());
-            const auto report = try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5);
+            const auto report = try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5, histories_judged().configurations);
             calls_made() += report.runs * s.calls();
-            RC_CLASSIFY(report.undecided != 0, "undecided");
+            histories_judged().judged += report.runs;
+            histories_judged().undecided += report.undecided;
             if (report.failure.empty()) return;
             *suspicious = true;
             std::ostringstream code;

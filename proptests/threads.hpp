@@ -166,9 +166,11 @@ struct threads_report {
 
 /// Runs `s` up to `times`, each time with other delays, until a history cannot be explained.
 template <class Spec>
-threads_report try_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times);
+threads_report try_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times,
+                              std::size_t configurations = default_configurations);
 
-/// For a unit test: whether all of `times` runs can be explained. Prints the first history that cannot.
+/// For a unit test: whether all of `times` runs can be explained. Prints the first history that cannot, and how many
+/// were left undecided.
 template <class Spec>
 [[nodiscard]] bool holds_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times);
 
@@ -180,11 +182,12 @@ template <class Spec>
 namespace runq::props {
 
 template <class Spec>
-threads_report try_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times) {
+threads_report try_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times,
+                              std::size_t configurations) {
   threads_report report;
   for (; report.runs != times; ++report.runs) {
     const recorded_run<Spec> run = run_on_threads<Spec>(c, s, chaos_seed + report.runs);
-    const verdict v = explain(run.initial, run.calls);
+    const verdict v = explain(run.initial, run.calls, configurations);
     if (v.what == judgement::undecided) ++report.undecided;
     if (v.what == judgement::unexplained) {
       std::ostringstream text;
@@ -203,7 +206,11 @@ template <class Spec>
 bool holds_on_threads(const candidate& c, const script& s, std::uint64_t chaos_seed, std::size_t times) {
   const threads_report report = try_on_threads<Spec>(c, s, chaos_seed, times);
   std::fputs(report.failure.c_str(), stderr);
-  return report.failure.empty();
+  if (report.undecided != 0) {
+    std::fprintf(stderr, "%zu of %zu histories undecided after %zu configurations each\n", report.undecided, report.runs,
+                 default_configurations);
+  }
+  return report.failure.empty() && report.undecided == 0;
 }
 
 }  // namespace runq::props

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Linearizability: is there an order of the calls, true to what came before what, in which a sequential specification
+// gives the same answers? The search is that of Wing and Gong, "Testing and Verifying Concurrent Objects" (1993): try
+// each call that nothing pending must precede, undo, try the next; with Lowe's memory of what has been tried, where the
+// caller has one. The one search of the models (linearize.hpp) and of the property suites (proptests/history.hpp).
+//
+// A specification is copyable and plays one *step* at a time. Most calls are one step; a call that is not atomic by
+// contract has several, and steps of other calls may come in between.
+#pragma once
+
+namespace runq::model {
+
+/// What one step came to: not possible in this state, one of several, or the last one of its call.
+enum class progress : unsigned char { illegal, more, done };
+
+/// Whether the calls that `calls` has left can follow, from `state` on.
+///
+/// Calls: bool all_done()                      whether every call has taken effect
+///        bool any_that_may_go(try)            offers each call that may take its next step, until try(call) is true
+///        Position& at(call)                   how far that call is: has `phase` and `variant`, can be copied back
+///        unsigned variants(state, call)       ways in which the call may have come about, at least 1
+///        progress step(state, call)           takes the step that at(call) names
+///        void finish(call)                    the call has taken effect
+/// Seen:  bool is_new(state, calls)            false: from here nothing was found before, or the search is to stop
+template <class State, class Calls, class Seen>
+[[nodiscard]] bool explains(State& state, Calls& calls, Seen& seen) {
+  if (calls.all_done()) return true;
+  if (!seen.is_new(state, calls)) return false;
+  return calls.any_that_may_go([&](auto call) {
+    auto& at = calls.at(call);
+    const auto was = at;
+    const unsigned variants = was.phase == 0 ? calls.variants(state, call) : was.variant + 1;
+    for (unsigned v = was.phase == 0 ? 0 : was.variant; v != variants; ++v) {
+      const State before = state;
+      at.variant = v;
+      const progress p = calls.step(state, call);
+      if (p == progress::more) ++at.phase;
+      if (p == progress::done) calls.finish(call);
+      if (p != progress::illegal && explains(state, calls, seen)) return true;
+      at = was;
+      state = before;
+    }
+    return false;
+  });
+}
+
+}  // namespace runq::model
