@@ -65,7 +65,7 @@ namespace {
   }
   return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}{}",
                      also.empty() ? "exhaustive" : "bounded",
-                     load_buffering ? " of more than one read in an execution" : "", also);
+                     load_buffering ? ", but for what --load-buffering tries" : "", also);
 }
 
 }  // namespace
