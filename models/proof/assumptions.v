@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
-Require Import ring invariant theorems header.
+Require Import ring invariant theorems sizes wrap header counterexamples.
 
 Definition everything :=
   (invariant_of_every_run,
@@ -18,6 +18,14 @@ Definition everything :=
    drain_reads_what_it_claimed,
    a_thief_publishes_all_but_the_newest,
    empty_leaves_no_known_element,
-   a_claim_counts_elements_that_are_there).
+   a_claim_counts_elements_that_are_there,
+   steal_half_takes_half, steal_half_into_takes_at_most_half, steal_takes_one, shed_takes_half_of_all, drain_takes_all,
+   a_wrapped_count_has_the_same_slot, wrapped_counts_are_as_far_apart, equal_wrapped_counts_are_far_apart,
+   push_publish_must_release, push_batch_publish_must_release, steal_publish_must_release,
+   steal_tail_must_acquire, steal_out_tail_must_acquire, steal_one_tail_must_acquire,
+   pop_claim_must_release, shed_claim_must_release, steal_claim_must_release, steal_out_claim_must_release,
+   steal_one_claim_must_release,
+   observe_head_must_acquire, steal_head_must_acquire, steal_out_head_must_acquire, steal_one_head_must_acquire,
+   the_header_forbids_these_runs, the_header_forbids_these_answers).
 
 Print Assumptions everything.

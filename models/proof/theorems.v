@@ -273,12 +273,4 @@ Theorem a_claim_counts_elements_that_are_there s r k c :
   first c + length (taken c) <= tail_read c /\ tail_read c <= pushed_then c /\ pushed_then c <= length (pushed s r).
 Proof. intros R C. destruct (claims_ok _ _ _ _ _ (ring_always s r R) _ _ C) as (_ & A & B & D & _). auto. Qed.
 
-(* ⌈k/2⌉, as the header writes it. *)
-Lemma half_rounded_up k : k - k / 2 = (k + 1) / 2.
-Proof.
-  pose proof (Nat.div_mod k 2 ltac:(lia)) as D. pose proof (Nat.mod_upper_bound k 2 ltac:(lia)).
-  pose proof (Nat.div_mod (k + 1) 2 ltac:(lia)) as E. pose proof (Nat.mod_upper_bound (k + 1) 2 ltac:(lia)).
-  lia.
-Qed.
-
 End theorems.
