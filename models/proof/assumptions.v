@@ -1,5 +1,6 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
+Require litmus.
 Require Import ring invariant theorems sizes wrap header counterexamples.
 
 Definition everything :=
@@ -26,6 +27,9 @@ Definition everything :=
    pop_claim_must_release, shed_claim_must_release, steal_claim_must_release, steal_out_claim_must_release,
    steal_one_claim_must_release,
    observe_head_must_acquire, steal_head_must_acquire, steal_out_head_must_acquire, steal_one_head_must_acquire,
-   the_header_forbids_these_runs, the_header_forbids_these_answers).
+   the_header_forbids_these_runs, the_header_forbids_these_answers,
+   litmus.store_buffering, litmus.load_buffering, litmus.message_passing, litmus.message_passing_release_acquire,
+   litmus.iriw_release_acquire, litmus.coherence, litmus.wrc, litmus.wrc_release_acquire, litmus.two_plus_two_w,
+   litmus.stale_failed_cas, litmus.stale_depth, litmus.release_sequence_same_thread, litmus.release_sequence_rmw).
 
 Print Assumptions everything.

@@ -11,7 +11,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 # In this order: each uses those before it.
-FILES = ["memory", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "assumptions"]
+FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "assumptions"]
 TABLE_FROM = "header"
 
 
@@ -68,7 +68,7 @@ def main():
         outputs[name] = compile_file(name, options.build)
 
     listed = re.search(r"everything :=\s*\((.*?)\)\.", (HERE / "assumptions.v").read_text(), re.S)
-    theorems = re.findall(r"\w+", listed[1])
+    theorems = re.findall(r"[\w.]+", listed[1])
     answer = outputs["assumptions"].strip()
     print(f"Print Assumptions of {', '.join(theorems)}:\n{answer}")
     if answer != "Closed under the global context":

@@ -53,7 +53,14 @@ def main():
     for what, text in changes.items():
         if text == HEADER or tie(text):
             sys.exit(f"tie.py does not see this change: {what}")
-    print(f"{len(changes)} changes of ring.hpp seen")
+    shapes, theorems = (HERE.parents[1] / "models/cases/litmus/shapes.cpp").read_text(), (HERE / "litmus.v").read_text()
+    other = theorems.replace("Theorem coherence : forbidden", "Theorem coherence : allowed")
+    gone = theorems.replace("Theorem coherence :", "Theorem incoherence :")
+    swapped = theorems.replace("forbidden lb 2 2 [1; 1]", "forbidden lb 2 2 [1; 0]")
+    seen = [len(tie_module.litmus_disagreements(shapes, text)) for text in (theorems, other, gone, swapped)]
+    if seen != [0, 1, 1, 1]:
+        sys.exit(f"tie.py does not see what litmus.v says otherwise: {seen}")
+    print(f"{len(changes)} changes of ring.hpp seen, and 3 of litmus.v")
 
 
 if __name__ == "__main__":
