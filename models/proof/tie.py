@@ -5,6 +5,9 @@
 table.txt is what the proof computes from its transition system (header.v): for each function, its sites in order, with
 operation, location and memory order. This script reads the same from the header's comments `// [ring.NAME] order: ...` and
 the statement after each. `./kit prove` checks that table.txt is what the proof computes.
+
+code.txt is the code of these functions as somebody last compared it with `code` in ring.v: the arithmetic and the decisions
+between the accesses. Whoever changes it looks at ring.v again, and then says so with --accept-code.
 """
 import argparse
 import difflib
@@ -33,6 +36,10 @@ SITE = re.compile(r"^\s*// \[ring\.([a-z_.]+)\] ")
 ACCESS = re.compile(
     r"(?P<object>[\w.>-]*?)(?P<part>head_|tail_|slot\()"
     r".*?\.(?P<operation>load|store|compare_exchange_weak|compare_exchange_strong)\("
+)
+FUNCTION = re.compile(
+    r"^  +(?:\[\[nodiscard\]\] )?[\w:<> ]+ "
+    r"(push\(T|push_batch|pop|drain|shed\(|room\(Index|steal_half_into|steal_half\(|steal|observe|take)\b.*\{$"
 )
 ORDER = re.compile(r"std::memory_order::(\w+)")
 ROOM_CALL = re.compile(r"\broom\((?:t|mt), ")
@@ -115,6 +122,25 @@ def lines_of(text):
     return table
 
 
+def code_of(text):
+    """The code of the functions that were proved, in pieces that begin at a function or at a named site, without comments."""
+    blocks, name = [], None
+    for line in text.splitlines():
+        site = SITE.match(line)
+        if site:
+            name = site[1] if site[1] not in NOT_PROVED else None
+            if name:
+                blocks.append([f"[ring.{name}]"])
+        elif FUNCTION.match(line):
+            name = FUNCTION.match(line)[1]
+            blocks.append([line.strip()])
+        elif re.match(r"^  \};?$", line):
+            name = None
+        elif name and not line.lstrip().startswith("//") and line.strip():
+            blocks[-1].append("  " + line.split("//")[0].strip())
+    return "".join("\n".join(block) + "\n" for block in blocks)
+
+
 def litmus_disagreements(shapes, theorems):
     """What the proof's memory and the exact engine say differently of the litmus shapes without seq_cst."""
     found = []
@@ -145,13 +171,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq/ring.hpp")
     parser.add_argument("--table", type=pathlib.Path, default=HERE / "table.txt")
+    parser.add_argument("--accept-code", action="store_true", help="write code.txt anew, after a look at ring.v")
     options = parser.parse_args()
-    header = as_text(lines_of(options.header.read_text()))
+    text = options.header.read_text()
+    header = as_text(lines_of(text))
     proved = options.table.read_text()
     if header != proved:
         print("The lines of ring.hpp are not those that were proved (-: proved, +: ring.hpp):")
         print("".join(difflib.unified_diff(proved.splitlines(True), header.splitlines(True), "proved", "ring.hpp", n=1)), end="")
         print("Change models/proof/ring.v and header.v as well, and run ./kit prove --update-table.")
+        sys.exit(1)
+    pinned = HERE / "code.txt"
+    if options.accept_code:
+        pinned.write_text(code_of(text))
+    if code_of(text) != pinned.read_text():
+        print("The code of ring.hpp is not that which the proof was compared with (-: then, +: now):")
+        print("".join(difflib.unified_diff(pinned.read_text().splitlines(True), code_of(text).splitlines(True), "then", "now", n=2)), end="")
+        print("Compare it with `code` in models/proof/ring.v, then run models/proof/tie.py --accept-code.")
         sys.exit(1)
     shapes = HERE.parents[1] / "models/cases/litmus/shapes.cpp"
     disagreements = litmus_disagreements(shapes.read_text(), (HERE / "litmus.v").read_text())
