@@ -112,9 +112,8 @@ class ring_model : public scenario {
     }
     return got.status;
   }
-  /// One steal-half from `victim` into memory for `room` tasks; all that were taken are run. Returns how many, or
-  /// nothing when the ring was called empty.
-  std::optional<std::size_t> steal_half_out(queue& victim, std::size_t room = Capacity) {
+  /// One steal-half from `victim` into memory for `room` tasks; all that were taken are run.
+  steal_status steal_half_out(queue& victim, std::size_t room = Capacity) {
     std::array<task*, Capacity> out{};
     const moment began = victim.log.begin();
     const std::uint64_t before = current_engine().operations();
@@ -123,14 +122,13 @@ class ring_model : public scenario {
             "steal_half took more steps than its documented bound");
     if (!got) {
       require(got.count == 0, "a steal that took nothing says that it took something");
-      if (got.status == steal_status::lost) return 0;
-      victim.log.add(began, op_kind::find_empty, {});
-      return std::nullopt;
+      if (got.status == steal_status::empty) victim.log.add(began, op_kind::find_empty, {});
+      return got.status;
     }
     require(got.count >= 1 && got.count <= room, "a steal took nothing, or more than there is room for");
     require_at_most_half(tasks.id_of(out[got.count - 1]), got.count);
     run_all(victim, began, op_kind::take_half, std::span<task* const>(out.data(), got.count), room);
-    return got.count;
+    return got.status;
   }
   /// One steal of a single task.
   steal_status steal_one(queue& victim) {

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// A scenario of the ring in one line: what each thread does, a letter per move.
+//
+//   script<ring_of<4>, "pp", "pgg", "w!l!">    two tasks inside; the owner pushes one and pops two; a thief asks, and steals
+//
+// Thread i owns ring i. The owner's moves go to the thread's own ring, a thief's to ring 0, unless a digit behind the
+// move names another one.
+//
+//   p  push           h  take half into the own ring           r  pop until the own ring is empty
+//   g  pop            l  the same, at most one task
+//   s  shed half      o  take half into memory                 !  behind a thief's move: at no moment is that ring empty, so
+//   d  drain          u  the same, with room for one task          the answer "empty" is wrong
+//   [ppp]  a batch    t  take one task                         +  nobody else touches that ring: the move takes something
+//                     w  ask whether there is work
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "ring_model.hpp"
+
+namespace runq::model {
+
+/// The moves of one thread, as they are written.
+struct moves {
+  static constexpr std::size_t most = 16;
+
+  template <std::size_t N>
+  consteval moves(const char (&written)[N]) : size(N - 1) {  // NOLINT(google-explicit-constructor): a literal is one
+    static_assert(N - 1 <= most);
+    for (std::size_t i = 0; i != size; ++i) text[i] = written[i];
+  }
+
+  char text[most]{};
+  std::size_t size = 0;
+};
+
+/// Thieves of an owner who do nothing but this: take half, then run what they got.
+inline constexpr moves steal{"hr"};
+
+/// One move, as it is made.
+struct move {
+  char what = 0;    ///< its letter; '[' for a batch
+  int ring = 0;     ///< where to
+  int task = 0;     ///< the (first) task that it pushes
+  int tasks = 0;    ///< how many it pushes
+  char demand = 0;  ///< '!', '+' or 0
+};
+
+struct program {
+  move made[moves::most]{};
+  std::size_t size = 0;
+  int tasks = 0;  ///< pushed by all moves
+};
+
+/// Declared only: a script with a letter that is no move does not compile.
+void this_letter_is_no_move();
+
+/// What `own`'s thread does; its first task is `first_task`.
+[[nodiscard]] constexpr program read(const moves& written, int own, int first_task) {
+  program p;
+  bool in_batch = false;
+  for (std::size_t i = 0; i != written.size; ++i) {
+    const char c = written.text[i];
+    if (c == '!' || c == '+') {
+      p.made[p.size - 1].demand = c;
+    } else if (c >= '0' && c <= '9') {
+      p.made[p.size - 1].ring = c - '0';
+    } else if (c == ']') {
+      in_batch = false;
+    } else if (c == 'p' && in_batch) {
+      ++p.made[p.size - 1].tasks;
+      ++p.tasks;
+    } else {
+      in_batch = c == '[';
+      const bool of_owner = c == 'p' || c == '[' || c == 'g' || c == 's' || c == 'd' || c == 'r';
+      const bool of_thief = c == 'h' || c == 'l' || c == 'o' || c == 'u' || c == 't' || c == 'w';
+      if (!of_owner && !of_thief) this_letter_is_no_move();
+      p.made[p.size++] = {c, of_owner ? own : 0, first_task + p.tasks, c == 'p' ? 1 : 0, 0};
+      if (c == 'p') ++p.tasks;
+    }
+  }
+  return p;
+}
+
+/// The rings of a script: their capacity, and the index that their counters have and start at.
+template <std::size_t Capacity, class Index = std::uint64_t, unsigned First = 0, order_judged Order = order_judged::yes>
+struct ring_of {
+  static constexpr std::size_t capacity = Capacity;
+  using index = Index;
+  static constexpr unsigned first = First;
+  static constexpr order_judged order = Order;
+};
+
+/// `Before` is done while the scenario is constructed; what it pushes must fit.
+template <class Ring, moves Before, moves... Threads>
+class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
+                                       typename Ring::index, Ring::order> {
+  using base = ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
+                           typename Ring::index, Ring::order>;
+  using queue = typename base::queue;
+  static constexpr std::size_t threads = sizeof...(Threads);
+
+ public:
+  script() : base(typename Ring::index(Ring::first)) {
+    play<before, -1>(std::make_index_sequence<before.size>());
+  }
+
+  void thread(unsigned index) override {
+    [&]<std::size_t... T>(std::index_sequence<T...>) {
+      ((index == T ? play<programs.of[T], static_cast<int>(T)>(std::make_index_sequence<programs.of[T].size>()) : void()),
+       ...);
+    }
+    (std::make_index_sequence<threads>());
+  }
+
+  void finish() override {
+    [&]<std::size_t... T>(std::index_sequence<T...>) { base::finish_with(rings_[T]...); }
+    (std::make_index_sequence<threads>());
+  }
+
+ private:
+  struct all_programs {
+    program of[threads]{};
+  };
+  static constexpr program before = read(Before, 0, 1);
+  // Tasks are numbered by thread, and so in the order in which the owner of a ring pushes them.
+  static constexpr all_programs programs = [] {
+    all_programs all;
+    int task = 1 + before.tasks;
+    std::size_t t = 0;
+    ((all.of[t] = read(Threads, static_cast<int>(t), task), task += all.of[t].tasks, ++t), ...);
+    return all;
+  }();
+
+  template <program Program, int Thread, std::size_t... Move>
+  void play(std::index_sequence<Move...>) {
+    (make<Program.made[Move], Thread>(), ...);
+  }
+
+  template <move Move, int Thread>
+  void make() {
+    queue& q = rings_[Move.ring];
+    if constexpr (Move.what == 'p') {
+      if constexpr (Thread < 0) {
+        base::preload(q, Move.task);
+      } else {
+        base::push(q, Move.task);
+      }
+    } else if constexpr (Move.what == '[') {
+      base::push_batch(q, Move.task, Move.task + Move.tasks - 1);
+    } else if constexpr (Move.what == 'g') {
+      base::pop(q);
+    } else if constexpr (Move.what == 's') {
+      base::shed(q);
+    } else if constexpr (Move.what == 'd') {
+      base::drain_at_once(q);
+    } else if constexpr (Move.what == 'r') {
+      base::drain(q);
+    } else if constexpr (Move.what == 'w') {
+      const bool yes = base::has_work(q);
+      require(Move.demand == 0 || yes, "has_work() said no about a ring that never was empty");
+    } else {
+      judge<Move>(take<Move>(q, rings_[Thread]));
+    }
+  }
+
+  template <move Move>
+  steal_status take(queue& victim, queue& mine) {
+    if constexpr (Move.what == 'h') return base::steal_half(victim, mine);
+    if constexpr (Move.what == 'l') return base::steal_half(victim, mine, 1);
+    if constexpr (Move.what == 't') return base::steal_one(victim);
+    if constexpr (Move.what == 'o') return base::steal_half_out(victim);
+    if constexpr (Move.what == 'u') return base::steal_half_out(victim, 1);
+  }
+
+  template <move Move>
+  static void judge(steal_status got) {
+    require(Move.demand != '!' || got != steal_status::empty, "a steal called a ring empty that never was");
+    require(Move.demand != '+' || got == steal_status::taken, "a lone thief took nothing although there was something");
+  }
+
+  [[nodiscard]] queue fresh(const moves&) const { return queue(base::first()); }
+
+  queue rings_[threads] = {fresh(Threads)...};
+};
+
+}  // namespace runq::model
