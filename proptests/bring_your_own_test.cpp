@@ -107,8 +107,8 @@ int main() {
       "small_ring_whose_owner_does_not_compare",
       {"--must-fail", "linearizable_on_threads_that_roam", "--must-fail", "linearizable_on_threads_that_are_pinned"});
   // A search that may look at one configuration finds no order of anything, and no evidence: that is no pass.
-  const int undecided = run_laws<bug::none>(
-      "small_ring_with_no_time_to_judge", {"--only", "linearizable_on_threads_that_roam", "--configurations", "1"});
+  const int undecided = run_laws<bug::none>("small_ring_with_no_time_to_judge",
+                                            {"--only", "linearizable_on_threads_that_roam", "--configurations", "1"});
   if (undecided == 0) std::cout << "undecided histories passed\n";
   if (right != 0) std::cout << "the right queue was called wrong\n";
   if (alone != 0 || together != 0) std::cout << "a seeded bug was not found\n";

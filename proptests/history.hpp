@@ -210,7 +210,8 @@ inline constexpr std::size_t default_configurations = 2'000'000;
 /// Whether some order of the calls, in which a call that responded before another was invoked comes first, is one that
 /// the specification allows from `initial` on. `budget` bounds the configurations looked at, and so memory.
 template <class Spec>
-[[nodiscard]] verdict explain(const Spec& initial, const history<Spec>& calls, std::size_t budget = default_configurations) {
+[[nodiscard]] verdict explain(const Spec& initial, const history<Spec>& calls,
+                              std::size_t budget = default_configurations) {
   Spec state = initial;
   detail::timed_calls<Spec> pending(calls);
   detail::tried_configurations tried(budget);

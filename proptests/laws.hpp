@@ -188,7 +188,8 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   line << std::fixed << detail::seconds_since(begun) << " s";
   if (outcome.match(success) && threads.undecided != 0 && !must_fail) {
     std::cout << "UNDECIDED  " << line.str() << "\nthe search for an order of the calls stopped after "
-              << threads.configurations << " configurations: shorten the scripts, or give --configurations" << std::endl;
+              << threads.configurations << " configurations: shorten the scripts, or give --configurations"
+              << std::endl;
     return result::gave_up;
   }
   if (outcome.match(success)) {
@@ -246,7 +247,8 @@ inline int suite::run(int argc, char** argv) {
     } else if (word == "--paste" && more) {
       chosen.paste_file = argv[++i];
     } else {
-      std::cerr << "usage: " << argv[0] << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE] [--configurations N]\n";
+      std::cerr << "usage: " << argv[0]
+                << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE] [--configurations N]\n";
       return 2;
     }
   }
@@ -543,7 +545,8 @@ template <class Spec>
               s.threads.push_back(std::move(calls));
             }
             const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint32_t>());
-            const auto report = try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5, histories_judged().configurations);
+            const auto report =
+                try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5, histories_judged().configurations);
             calls_made() += report.runs * s.calls();
             histories_judged().judged += report.runs;
             histories_judged().undecided += report.undecided;

@@ -207,8 +207,8 @@ bool holds_on_threads(const candidate& c, const script& s, std::uint64_t chaos_s
   const threads_report report = try_on_threads<Spec>(c, s, chaos_seed, times);
   std::fputs(report.failure.c_str(), stderr);
   if (report.undecided != 0) {
-    std::fprintf(stderr, "%zu of %zu histories undecided after %zu configurations each\n", report.undecided, report.runs,
-                 default_configurations);
+    std::fprintf(stderr, "%zu of %zu histories undecided after %zu configurations each\n", report.undecided,
+                 report.runs, default_configurations);
   }
   return report.failure.empty() && report.undecided == 0;
 }

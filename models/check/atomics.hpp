@@ -171,7 +171,7 @@ struct atomics {
     current_engine().pause({file, line});
   }
   static void check(bool ok, const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-    if (!ok) current_engine().fail(what, {file, line});
+    if (!ok) current_engine().fail(failure::check_failed, what, {file, line});
   }
   /// 0: the threads of a model are fibers, and a scenario hands queues from its constructor to its threads.
   [[nodiscard]] static std::uintptr_t thread_token() noexcept { return 0; }
@@ -180,6 +180,11 @@ struct atomics {
 /// A check of a scenario's own: fails the execution with `what` and the line.
 inline void require(bool ok, const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   atomics::check(ok, what, file, line);
+}
+/// The same, and of which kind the failure is.
+inline void require(bool ok, failure kind, const char* what, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE()) {
+  if (!ok) current_engine().fail(kind, what, {file, line});
 }
 
 }  // namespace runq::model

@@ -20,6 +20,26 @@ struct site {
   const void* code = nullptr;  ///< of a compiled program: from where file and line are found once somebody asks
 };
 
+/// What an execution may fail by. Mutants name it (`killed by:`).
+enum class failure : unsigned char {
+  none,
+  check_failed,      ///< a check of the scenario, or of a queue's contract, that is none of the next four
+  lost,              ///< what was put in did not come out
+  run_twice,         ///< what was put in came out twice
+  out_of_order,      ///< a newer one came out before an older one
+  not_linearizable,  ///< no sequential order explains the answers
+  data_race,
+  uninitialised_read,
+  use_after_free,
+  double_free,
+  leak,
+  unpublished_allocation,
+  deadlock,  ///< nobody can go on: a lost wake-up
+  livelock,  ///< the execution exceeded the step limit
+  misuse,    ///< a mutex unlocked by another thread, and the like
+  crash,     ///< a compiled program: a signal, abort(), an uncaught exception
+};
+
 /// A point in the run of a thread: the number of steps it has made so far. Threads are numbered by the engine.
 struct moment {
   int thread = -1;
@@ -85,8 +105,9 @@ class engine {
   /// The thread cannot go on until another one does something: lets the engine run that one.
   virtual void pause(site where) = 0;
 
-  /// A check of the scenario or of a queue's contract failed. Does not return to the scenario.
-  [[noreturn]] virtual void fail(const char* what, site where) = 0;
+  /// A check of the scenario or of a queue's contract failed: `text` says what it asked. Does not return to the
+  /// scenario.
+  [[noreturn]] virtual void fail(failure what, const char* text, site where) = 0;
 
   /// Index of the running thread, 0 … threads-1; -1 while the scenario is constructed or finishes.
   [[nodiscard]] virtual int thread_index() const noexcept = 0;

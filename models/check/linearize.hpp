@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Linearizability: is there an order of the operations, true to what happened before what, in which a sequential queue
-// would have given the same answers? Asked of every execution that an engine explores.
+// Histories of a model, and whether a sequential order explains them. Asked of every execution that an engine explores.
 //
 // "Before" is happens-before as the engine knows it; an engine without clocks (Relacy) knows program order only, and
-// that construction comes first and finish() last, and so judges less. The search is that of Wing and Gong, "Testing
-// and Verifying Concurrent Objects" (1993): try each operation that nothing pending must precede, undo, try the next.
+// that construction comes first and finish() last, and so judges less.
 // Fixed arrays: an engine may have taken over operator new.
 #pragma once
 
@@ -15,10 +13,94 @@
 #include <span>
 
 #include "atomics.hpp"
+#include "id_list.hpp"
+#include "wing_gong.hpp"
 
 namespace runq::model {
 
-/// What an operation did, and the condition under which the sequential queue does the same.
+/// At most `Calls` calls, judged by a specification (wing_gong.hpp): `Spec::call` is what was asked and answered, and
+/// `progress step(call, phase, variant)` and `unsigned variants(call)` are its steps.
+template <class Spec, std::size_t Calls>
+class call_log {
+ public:
+  using call = typename Spec::call;
+
+  /// To be called before an operation begins.
+  [[nodiscard]] static moment begin() { return current_engine().now(); }
+
+  /// To be called after an operation has ended, with what begin() returned.
+  void add(moment began, const call& what) {
+    require(count_ != Calls, "limit reached: more operations than this history has room for");
+    records_[count_++] = {began, current_engine().now(), what};
+  }
+
+  /// Fails the execution if no sequential order explains it, from `initial` on. In finish(), once.
+  void require_linearizable(const Spec& initial) const {
+    search calls{records_, count_};
+    for (std::size_t i = 0; i != count_; ++i) {
+      for (std::size_t j = 0; j != count_; ++j) {
+        if (i == j || !current_engine().happened_before(records_[j].ended, records_[i].began)) continue;
+        calls.predecessors[i] |= std::uint64_t{1} << j;
+      }
+    }
+    Spec state = initial;
+    nothing_seen none;
+    require(explains(state, calls, none), failure::not_linearizable,
+            "no sequential order explains what the operations returned: not linearizable");
+  }
+
+ private:
+  static_assert(Calls <= 64);
+
+  struct record {
+    moment began, ended;
+    call what{};
+  };
+
+  struct position {
+    unsigned phase = 0;
+    unsigned variant = 0;
+    bool done = false;
+  };
+
+  struct search {
+    const std::array<record, Calls>& records;
+    const std::size_t count;
+    std::array<std::uint64_t, Calls> predecessors{};
+    std::array<position, Calls> positions{};
+
+    [[nodiscard]] std::uint64_t pending() const {
+      std::uint64_t bits = 0;
+      for (std::size_t i = 0; i != count; ++i) bits |= std::uint64_t{positions[i].done ? 0U : 1U} << i;
+      return bits;
+    }
+    [[nodiscard]] bool all_done() const { return pending() == 0; }
+    template <class Try>
+    [[nodiscard]] bool any_that_may_go(Try&& attempt) {
+      const std::uint64_t waiting = pending();
+      for (std::size_t i = 0; i != count; ++i) {
+        if (!positions[i].done && (predecessors[i] & waiting) == 0 && attempt(i)) return true;
+      }
+      return false;
+    }
+    [[nodiscard]] position& at(std::size_t i) { return positions[i]; }
+    [[nodiscard]] unsigned variants(const Spec& s, std::size_t i) const { return s.variants(records[i].what); }
+    [[nodiscard]] progress step(Spec& s, std::size_t i) const {
+      return s.step(records[i].what, positions[i].phase, positions[i].variant);
+    }
+    void finish(std::size_t i) { positions[i].done = true; }
+  };
+
+  // The histories of a model are short: nothing is remembered.
+  struct nothing_seen {
+    [[nodiscard]] static constexpr bool is_new(const Spec&, const search&) { return true; }
+  };
+
+  std::size_t count_ = 0;
+  std::array<record, Calls> records_{};
+};
+
+/// What an operation on one queue did, and the condition under which the sequential queue does the same.
 enum class op_kind : unsigned char {
   append,           ///< added `ids` at the back; fits
   append_some,      ///< added `ids` at the back and stopped because the queue was full
@@ -33,7 +115,62 @@ enum class op_kind : unsigned char {
   replace,          ///< a slot: put ids[0], displaced ids[1] (0: the slot was empty)
 };
 
-/// `Operations` at most, on a queue of at most `Items` elements at a time, of which `capacity` fit.
+/// A queue of at most `Items` elements at a time, of which `capacity` fit. Every operation is one step.
+template <std::size_t Items>
+class queue_spec {
+ public:
+  struct call {
+    op_kind kind{};
+    std::size_t limit = 0;
+    id_list<Items> ids{};
+  };
+
+  explicit queue_spec(std::size_t capacity) : capacity_(capacity) {}
+
+  [[nodiscard]] static constexpr unsigned variants(const call&) { return 1; }
+  [[nodiscard]] progress step(const call& c, unsigned, unsigned) {
+    return apply(c) ? progress::done : progress::illegal;
+  }
+
+ private:
+  // Performs `c`; false if the sequential queue would have answered differently.
+  [[nodiscard]] bool apply(const call& c) {
+    const std::size_t size = inside_.size;
+    switch (c.kind) {
+      case op_kind::append: return append(c);
+      case op_kind::append_some: return append(c) && inside_.size == capacity_;
+      case op_kind::refuse: return size == capacity_;
+      case op_kind::take_front: return take(c, c.ids.size);
+      case op_kind::take_half: return take(c, std::min(size - size / 2, c.limit));
+      case op_kind::take_lower_half: return take(c, size / 2);
+      case op_kind::take_all: return take(c, size);
+      case op_kind::take_back: return size != 0 && inside_.ids[--inside_.size] == c.ids.ids[0];
+      case op_kind::find_empty: return size == 0;
+      case op_kind::find_work: return size != 0;
+      case op_kind::replace: return replace(c);
+    }
+    return false;
+  }
+  [[nodiscard]] bool append(const call& c) {
+    return inside_.size + c.ids.size <= capacity_ && inside_.append(c.ids.all());
+  }
+  [[nodiscard]] bool take(const call& c, std::size_t n) {
+    if (n != c.ids.size || !inside_.starts_with(c.ids.all())) return false;
+    inside_.drop_front(n);
+    return true;
+  }
+  [[nodiscard]] bool replace(const call& c) {
+    const int displaced = inside_.size == 0 ? 0 : inside_.ids[0];
+    inside_.ids[0] = c.ids.ids[0];
+    inside_.size = 1;
+    return displaced == (c.ids.size == 2 ? c.ids.ids[1] : 0);
+  }
+
+  std::size_t capacity_;
+  id_list<Items> inside_{};
+};
+
+/// `Operations` at most, on one queue of at most `Items` elements at a time, of which `capacity` fit.
 template <std::size_t Operations, std::size_t Items>
 class history {
  public:
@@ -44,107 +181,17 @@ class history {
 
   /// To be called after an operation has ended, with what begin() returned.
   void add(moment began, op_kind kind, std::span<const int> ids, std::size_t limit = Items) {
-    require(count_ != Operations, "limit reached: more operations than this history has room for");
-    require(ids.size() <= Items, "limit reached: more elements than this history has room for");
-    record& r = records_[count_++];
-    r.began = began;
-    r.ended = current_engine().now();
-    r.kind = kind;
-    r.limit = limit;
-    r.size = ids.size();
-    std::copy(ids.begin(), ids.end(), r.ids.begin());
+    typename queue_spec<Items>::call c{kind, limit, {}};
+    require(c.ids.append(ids), "limit reached: more elements than this history has room for");
+    calls_.add(began, c);
   }
 
   /// Fails the execution if no sequential order explains it. In finish(), once.
-  void require_linearizable() {
-    for (std::size_t i = 0; i != count_; ++i) {
-      predecessors_[i] = 0;
-      for (std::size_t j = 0; j != count_; ++j) {
-        if (i != j && current_engine().happened_before(records_[j].ended, records_[i].began)) {
-          predecessors_[i] |= std::uint32_t{1} << j;
-        }
-      }
-    }
-    require(explain(0, state{}), "no sequential order explains what the operations returned: not linearizable");
-  }
+  void require_linearizable() const { calls_.require_linearizable(queue_spec<Items>(capacity_)); }
 
  private:
-  static_assert(Operations < 32);
-
-  struct record {
-    moment began, ended;
-    op_kind kind{};
-    std::size_t limit = 0;
-    std::size_t size = 0;
-    std::array<int, Items> ids{};
-  };
-  struct state {
-    std::size_t size = 0;
-    std::array<int, Items> ids{};
-
-    [[nodiscard]] bool starts_with(const record& r) const {
-      return size >= r.size &&
-             std::equal(r.ids.begin(), r.ids.begin() + static_cast<std::ptrdiff_t>(r.size), ids.begin());
-    }
-    void drop_front(std::size_t n) {
-      std::copy(ids.begin() + static_cast<std::ptrdiff_t>(n), ids.begin() + static_cast<std::ptrdiff_t>(size),
-                ids.begin());
-      size -= n;
-    }
-  };
-
-  // Whether the operations not in `done` can follow in some order, starting from `s`.
-  [[nodiscard]] bool explain(std::uint32_t done, const state& s) const {
-    bool all = true;
-    for (std::size_t i = 0; i != count_; ++i) {
-      const std::uint32_t bit = std::uint32_t{1} << i;
-      if ((done & bit) != 0) continue;
-      all = false;
-      if ((predecessors_[i] & ~done) != 0) continue;
-      state next = s;
-      if (apply(records_[i], next) && explain(done | bit, next)) return true;
-    }
-    return all;
-  }
-
-  // Performs `r` on the sequential queue; false if that would have answered differently.
-  [[nodiscard]] bool apply(const record& r, state& s) const {
-    switch (r.kind) {
-      case op_kind::append: return append(r, s);
-      case op_kind::append_some: return append(r, s) && s.size == capacity_;
-      case op_kind::refuse: return s.size == capacity_;
-      case op_kind::take_front: return take(r, s, r.size);
-      case op_kind::take_half: return take(r, s, std::min(s.size - s.size / 2, r.limit));
-      case op_kind::take_lower_half: return take(r, s, s.size / 2);
-      case op_kind::take_all: return take(r, s, s.size);
-      case op_kind::take_back: return s.size != 0 && s.ids[--s.size] == r.ids[0];
-      case op_kind::find_empty: return s.size == 0;
-      case op_kind::find_work: return s.size != 0;
-      case op_kind::replace: return replace(r, s);
-    }
-    return false;
-  }
-  [[nodiscard]] bool append(const record& r, state& s) const {
-    if (s.size + r.size > capacity_) return false;
-    for (std::size_t i = 0; i != r.size; ++i) s.ids[s.size++] = r.ids[i];
-    return true;
-  }
-  [[nodiscard]] static bool take(const record& r, state& s, std::size_t n) {
-    if (n != r.size || !s.starts_with(r)) return false;
-    s.drop_front(n);
-    return true;
-  }
-  [[nodiscard]] static bool replace(const record& r, state& s) {
-    const int displaced = s.size == 0 ? 0 : s.ids[0];
-    s.ids[0] = r.ids[0];
-    s.size = 1;
-    return displaced == (r.size == 2 ? r.ids[1] : 0);
-  }
-
-  const std::size_t capacity_;
-  std::size_t count_ = 0;
-  std::array<record, Operations> records_{};
-  std::array<std::uint32_t, Operations> predecessors_{};
+  std::size_t capacity_;
+  call_log<queue_spec<Items>, Operations> calls_;
 };
 
 }  // namespace runq::model

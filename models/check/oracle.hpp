@@ -40,7 +40,7 @@ class task_set {
     require(t >= tasks_.data() && t < tasks_.data() + Count, "a taken task is garbage: it never was pushed");
     const int id = id_of(t);
     require(made_[index(id)], "a task was taken before it was pushed");
-    require(!ran_[index(id)], "a task was run twice");
+    require(!ran_[index(id)], failure::run_twice, "a task was run twice");
     ran_[index(id)] = true;
     require(t->contents.get() == contents_of(id), "a task was run whose contents are not visible");
     // Whoever holds a task may queue it again, and so writes its link: nobody else may be touching that now.
@@ -49,7 +49,7 @@ class task_set {
 
   /// In finish(): every task that was made has been run.
   void require_all_ran() const {
-    for (int id = 1; id <= Count; ++id) require(ran_[index(id)] == made_[index(id)], "a task was lost");
+    for (int id = 1; id <= Count; ++id) require(ran_[index(id)] == made_[index(id)], failure::lost, "a task was lost");
   }
 
   [[nodiscard]] task* get(int id) { return &tasks_[index(id)]; }
@@ -73,7 +73,7 @@ class task_set {
 class fifo_view {
  public:
   void see(int id) {
-    require(id > last_, "FIFO order is broken: an older task came after a newer one");
+    require(id > last_, failure::out_of_order, "FIFO order is broken: an older task came after a newer one");
     last_ = id;
   }
 

@@ -35,7 +35,8 @@ void note_order(std::memory_order written, order_of kind, site where, int arg) n
     const runtime_notes::order& n = seen.orders[i];
     if (n.where.line == where.line && n.arg == arg && n.where.file == where.file) return;
   }
-  if (seen.order_count == runtime_notes::max_orders) current->fail("limit reached: 1024 orders noted", where);
+  if (seen.order_count == runtime_notes::max_orders)
+    current->fail(failure::check_failed, "limit reached: 1024 orders noted", where);
   seen.orders[seen.order_count++] = {where, arg, kind, written};
 }
 
@@ -89,7 +90,7 @@ void record_outcome(const char* text) noexcept {
     if (std::strncmp(seen.outcomes[i].data(), text, runtime_notes::outcome_size - 1) == 0) return;
   }
   if (seen.outcome_count == runtime_notes::max_outcomes) {
-    current->fail("record_outcome: more than 256 distinct outcomes", {});
+    current->fail(failure::check_failed, "record_outcome: more than 256 distinct outcomes", {});
   }
   auto& entry = seen.outcomes[seen.outcome_count++];
   std::strncpy(entry.data(), text, runtime_notes::outcome_size - 1);

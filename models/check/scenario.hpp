@@ -70,6 +70,8 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
+  /// Every model has a mutant (mutants/*.mutant) that it alone of its source kills, or says here why there is none.
+  const char* no_mutant_of_its_own = nullptr;
   /// Set by add_case: the source that registers the case.
   const char* file = "";
   /// Set by add_case: constructs the scenario in `where` (max_scenario_size bytes, aligned to 64).

@@ -20,21 +20,6 @@ enum class coverage : unsigned char {
   cut_short,   ///< a limit was reached before the end; `message` names it
 };
 
-enum class failure : unsigned char {
-  none,
-  check_failed,  ///< a check of the scenario, or of a queue's contract
-  data_race,
-  uninitialised_read,
-  use_after_free,
-  double_free,
-  leak,
-  unpublished_allocation,
-  deadlock,  ///< nobody can go on: a lost wake-up
-  livelock,  ///< the execution exceeded the step limit
-  misuse,    ///< a mutex unlocked by another thread, and the like
-  crash,     ///< a compiled program: a signal, abort(), an uncaught exception
-};
-
 enum class event_kind : unsigned char {
   load,
   store,

@@ -14,6 +14,10 @@ const char* name_of(failure what) {
   switch (what) {
     case failure::none: return "";
     case failure::check_failed: return "check failed";
+    case failure::lost: return "lost";
+    case failure::run_twice: return "run twice";
+    case failure::out_of_order: return "out of order";
+    case failure::not_linearizable: return "not linearizable";
     case failure::data_race: return "data race";
     case failure::uninitialised_read: return "uninitialised read";
     case failure::use_after_free: return "use after free";

@@ -455,7 +455,7 @@ void search::add_deallocate(const operation& wanted, site where) {
 
 // --- the rest ----------------------------------------------------------------------------------------------------
 
-void search::fail(const char* what, site where) { report_here(failure::check_failed, what, where); }
+void search::fail(failure what, const char* text, site where) { report_here(what, text, where); }
 
 int search::thread_index() const noexcept {
   return current_ == constructing || current_ == finishing ? -1 : static_cast<int>(current_) - 1;

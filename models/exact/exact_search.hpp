@@ -74,7 +74,7 @@ class search final : public engine, public waiting_engine {
   void* allocate(std::size_t size, site where) override;
   void deallocate(void* p, site where) override;
   void pause(site) override {}
-  [[noreturn]] void fail(const char* what, site where) override;
+  [[noreturn]] void fail(failure what, const char* text, site where) override;
   [[nodiscard]] int thread_index() const noexcept override;
   [[nodiscard]] std::uint64_t operations() const noexcept override { return threads_[current_].operations; }
 

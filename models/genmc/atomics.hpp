@@ -139,5 +139,9 @@ struct atomics {
                                            int line = __builtin_LINE()) {
   atomics::check(ok, what, file, line);
 }
+[[gnu::always_inline]] inline void require(bool ok, failure, const char* what, const char* file = __builtin_FILE(),
+                                           int line = __builtin_LINE()) {
+  atomics::check(ok, what, file, line);
+}
 
 }  // namespace runq::model

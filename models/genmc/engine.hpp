@@ -27,6 +27,9 @@ void __VERIFIER_spin_end(bool done) noexcept;
 
 namespace runq::model {
 
+/// GenMC's own verdict is "safety violation" whatever kind a check says it is of.
+enum class failure : unsigned char { check_failed, lost, run_twice, out_of_order, not_linearizable };
+
 /// A point of an execution; GenMC does not tell (linearize.hpp).
 struct moment {};
 

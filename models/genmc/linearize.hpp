@@ -7,6 +7,8 @@
 #include <span>
 
 #include "atomics.hpp"
+#include "id_list.hpp"
+#include "wing_gong.hpp"
 
 namespace runq::model {
 
@@ -22,6 +24,15 @@ enum class op_kind : unsigned char {
   find_empty,
   find_work,
   replace,
+};
+
+template <class Spec, std::size_t Calls>
+class call_log {
+ public:
+  using call = typename Spec::call;
+  [[nodiscard]] static constexpr moment begin() noexcept { return {}; }
+  constexpr void add(moment, const call&) noexcept {}
+  constexpr void require_linearizable(const Spec&) const noexcept {}
 };
 
 template <std::size_t Operations, std::size_t Items>

@@ -38,7 +38,7 @@ class task_set {
     require(t >= tasks_.data() && t < tasks_.data() + Count, "a taken task is garbage: it never was pushed");
     const int id = id_of(t);
     require(made_[index(id)].get() != 0, "a task was taken before it was pushed");
-    require(ran_[index(id)].get() == 0, "a task was run twice");
+    require(ran_[index(id)].get() == 0, failure::run_twice, "a task was run twice");
     ran_[index(id)].set(1);
     require(t->contents.get() == contents_of(id), "a task was run whose contents are not visible");
     t->link.next.set(nullptr);
@@ -46,7 +46,7 @@ class task_set {
 
   void require_all_ran() const {
     for (int id = 1; id <= Count; ++id) {
-      require(ran_[index(id)].get() == made_[index(id)].get(), "a task was lost");
+      require(ran_[index(id)].get() == made_[index(id)].get(), failure::lost, "a task was lost");
     }
   }
 
@@ -68,7 +68,7 @@ class task_set {
 class fifo_view {
  public:
   void see(int id) {
-    require(id > last_, "FIFO order is broken: an older task came after a newer one");
+    require(id > last_, failure::out_of_order, "FIFO order is broken: an older task came after a newer one");
     last_ = id;
   }
 

@@ -261,11 +261,11 @@ class relacy_engine final : public engine {
     rl::yield(1, info(where));
   }
 
-  [[noreturn]] void fail(const char* what, site where) override {
+  [[noreturn]] void fail(failure what, const char* text, site where) override {
     record(event_kind::failure, where);
-    check_text_ = what;
-    failed_check_ = true;
-    rl::ctx().fail_test(what, rl::test_result_user_assert_failed, info(where));
+    failed_check_ = what;
+    check_text_ = text;
+    rl::ctx().fail_test(text, rl::test_result_user_assert_failed, info(where));
     std::abort();  // not reached: fail_test leaves this fiber for good
   }
 
@@ -287,12 +287,12 @@ class relacy_engine final : public engine {
   // -- after the search -----------------------------------------------------------------------------------------------
   [[nodiscard]] search_result result(rl::test_result_e outcome) const {
     search_result r;
-    r.what = to_failure(outcome);
+    r.what = failed_check_ == failure::none ? to_failure(outcome) : failed_check_;
     r.executions = options_.first - 1 + executions_;
     r.seconds = std::chrono::duration<double>(clock::now() - started_).count();
     r.outcomes = outcomes();
     if (r.what != failure::none) {
-      r.message = failed_check_ ? check_text_ : rl::test_result_str(outcome);
+      r.message = failed_check_ == failure::none ? rl::test_result_str(outcome) : check_text_;
       if (trace_size_ != 0) r.where = trace_[trace_size_ - 1].what.where;
     }
     if (r.what != failure::none || options_.show != 0) r.trace = ordered_trace(r.what != failure::none);
@@ -328,7 +328,8 @@ class relacy_engine final : public engine {
       at.record = &v;
       return v;
     }
-    fail("limit reached: a scenario may have 4096 shared variables (max_locations in models/relacy/relacy.cpp)", {});
+    fail(failure::check_failed,
+         "limit reached: a scenario may have 4096 shared variables (max_locations in models/relacy/relacy.cpp)", {});
   }
   static void give_back(location& at) noexcept { static_cast<shared_variable*>(at.record)->in_use = false; }
 
@@ -407,7 +408,7 @@ class relacy_engine final : public engine {
   std::uint32_t next_id_ = 0;
   std::uint64_t executions_ = 0;
   std::array<std::uint64_t, max_threads + 1> operations_{};
-  bool failed_check_ = false;
+  failure failed_check_ = failure::none;
   const char* check_text_ = "";
   const char* stopped_by_ = "";
 };

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "exact.hpp"
+#include "processors_spec.hpp"
 #include "relacy.hpp"
 #include "scenario.hpp"
 
@@ -52,7 +53,7 @@ void PrintTo(const judgement& j, std::ostream* out) {
        << ", relacy: " << (j.relacy == failure::none ? "accepted" : "refused");
 }
 constexpr judgement accepted{failure::none, failure::none};
-constexpr judgement refused{failure::check_failed, failure::check_failed};
+constexpr judgement refused{failure::not_linearizable, failure::not_linearizable};
 
 template <class Scenario>
 judgement judge(unsigned threads) {
@@ -127,7 +128,7 @@ TEST(linearize, an_append_may_be_after_an_empty_beside_it) { EXPECT_EQ(judge<emp
 TEST(linearize, an_empty_that_knows_of_an_append_is_refused_where_happens_before_is_known) {
   using ordered = empty_once_told<std::memory_order::release, std::memory_order::acquire>;
   using unordered = empty_once_told<std::memory_order::relaxed, std::memory_order::relaxed>;
-  EXPECT_EQ(judge<ordered>(2), (judgement{failure::check_failed, failure::none}));
+  EXPECT_EQ(judge<ordered>(2), (judgement{failure::not_linearizable, failure::none}));
   EXPECT_EQ(judge<unordered>(2), accepted);
 }
 
@@ -193,7 +194,78 @@ TEST(linearize, refuses_what_no_queue_answers) {
                   {"stopped with room", {{append, {1, 2}}, {append_some, {3}}}},
                   {"nothing displaced", {{replace, {1}}, {replace, {2}}}},
                   {"the wrong one displaced", {{replace, {1}}, {replace, {2, 3}}}}},
-                 failure::check_failed);
+                 failure::not_linearizable);
+}
+
+// --- calls of several steps: what the histories of local_queue are judged by
+// ------------------------------------------
+
+using processors = processors_spec<2, 2, 4>;
+using asked = processor_call;
+
+// `Before` in the constructor; `First` ‖ `Second` in two threads; `After` in finish().
+template <const std::vector<processors::call>& Before, const std::vector<processors::call>& First,
+          const std::vector<processors::call>& Second, const std::vector<processors::call>& After>
+struct claimed_by_processors final : scenario {
+  call_log<processors, 16> log;
+  atomic<int> step{0};
+  void claim(const std::vector<processors::call>& calls) {
+    for (const processors::call& c : calls) {
+      const moment began = log.begin();
+      step.store(1, std::memory_order::relaxed);
+      log.add(began, c);
+    }
+  }
+  claimed_by_processors() { claim(Before); }
+  void thread(unsigned index) override { claim(index == 0 ? First : Second); }
+  void finish() override {
+    claim(After);
+    log.require_linearizable({});
+  }
+};
+
+using calls = std::vector<processors::call>;
+const calls nothing;
+const calls full_ring{{.what = asked::push, .task = 1}, {.what = asked::push, .task = 2}};
+const calls overflow{{.what = asked::push, .task = 3, .count = 2}};
+const calls no_overflow{{.what = asked::push, .task = 3}};
+const calls oldest_first{{.what = asked::take, .task = 1}, {.what = asked::take, .task = 3}, {.what = asked::take}};
+const calls newest_first{{.what = asked::take, .task = 3}, {.what = asked::take, .task = 1}};
+const calls in_runnext{{.what = asked::push_next, .task = 1}};
+const calls displace{{.what = asked::push_next, .task = 2}};
+const calls no_work{{.what = asked::has_work}};
+const calls steal_one{{.what = asked::steal, .own = 1, .victim = 0, .task = 1, .count = 1}};
+const calls steal_next{{.what = asked::steal, .own = 1, .victim = 0, .task = 1, .count = 1, .next = true}};
+const calls steal_nothing{{.what = asked::steal, .own = 1, .victim = 0, .next = true}};
+const calls leave{{.what = asked::leave}};
+const calls left_in_order{{.what = asked::take, .task = 1}, {.what = asked::take, .task = 2}};
+
+template <const calls& Before, const calls& First, const calls& Second, const calls& After>
+judgement judge_processors() {
+  return judge<claimed_by_processors<Before, First, Second, After>>(2);
+}
+
+TEST(linearize, an_overflow_is_half_of_a_full_ring_then_the_new_task) {
+  EXPECT_EQ((judge_processors<full_ring, overflow, nothing, oldest_first>()), accepted);
+  EXPECT_EQ((judge_processors<full_ring, overflow, nothing, newest_first>()), refused);
+  EXPECT_EQ((judge_processors<full_ring, no_overflow, nothing, nothing>()), refused);
+  EXPECT_EQ((judge_processors<nothing, overflow, nothing, nothing>()), refused);
+}
+TEST(linearize, a_steal_makes_room_for_a_push_at_the_same_time) {
+  EXPECT_EQ((judge_processors<full_ring, no_overflow, steal_one, nothing>()), accepted);
+  EXPECT_EQ((judge_processors<full_ring, overflow, steal_one, nothing>()), refused);
+}
+TEST(linearize, a_displaced_task_is_nowhere_until_its_push_ends) {
+  EXPECT_EQ((judge_processors<in_runnext, nothing, no_work, nothing>()), refused);
+  // Between its two steps runnext holds the new task, so there is work all the time.
+  EXPECT_EQ((judge_processors<in_runnext, displace, no_work, nothing>()), refused);
+  EXPECT_EQ((judge_processors<in_runnext, displace, steal_nothing, nothing>()), refused);
+  EXPECT_EQ((judge_processors<in_runnext, nothing, steal_next, nothing>()), accepted);
+  EXPECT_EQ((judge_processors<in_runnext, nothing, steal_one, nothing>()), refused);
+}
+TEST(linearize, a_processor_that_leaves_gives_everything_in_order) {
+  EXPECT_EQ((judge_processors<full_ring, leave, nothing, left_in_order>()), accepted);
+  EXPECT_EQ((judge_processors<full_ring, leave, nothing, newest_first>()), refused);
 }
 
 // --- what a counterexample says of a mutex -------------------------------------------------------------------------

@@ -195,6 +195,43 @@ TEST_F(judgements, what_fails_fails_on_the_page) {
                  0, 5, 5);
 }
 
+// A mutant in the source of which `killed by:` says `named`; the cases of its module fail by `seen`.
+job source_mutant_of(const json& named, const json& seen) {
+  job j = must_fail("ring/changed", "in the source", "data race");
+  j.about["killers"] = named;
+  j.result["cases"] = json::array();
+  for (const auto& [name, what] : seen.items()) j.result["cases"].push_back({{"case", name}, {"what", what}});
+  return j;
+}
+
+TEST_F(judgements, a_mutant_dies_of_the_cases_that_it_names_in_the_way_that_it_names) {
+  const json named = {{"ring/a", "data race"}, {"ring/b", "lost"}};
+  const auto judge_seen = [&](const json& seen) { return judge({source_mutant_of(named, seen)}); };
+  const auto expect_red = [&](const json& seen, const char* why) {
+    const said s = judge_seen(seen);
+    expect_all_say(s, 0, 0, 1);
+    EXPECT_NE(s.text.find(why), std::string::npos) << s.text;
+  };
+  expect_all_say(judge_seen({{"ring/a", "data race"}, {"ring/b", "lost"}, {"ring/c", "none"}}), 0, 0, 0);
+  expect_red({{"ring/a", "data race"}, {"ring/b", "none"}}, "ring/b does not notice it");
+  expect_red({{"ring/a", "data race"}, {"ring/b", "deadlock"}}, R"(ring/b fails by "deadlock", not by "lost")");
+  expect_red({{"ring/a", "data race"}}, "it names ring/b, which is no case");
+  expect_red({{"ring/a", "data race"}, {"ring/b", "lost"}, {"ring/c", "lost"}},
+             "ring/c (lost) notices it, too, which it does not name");
+}
+
+TEST_F(judgements, a_case_that_says_why_it_kills_nothing_alone_does_not) {
+  job says_why = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
+  says_why.about["no_mutant_of_its_own"] = "of the test";
+  const json alone = {{"ring/pinned", "lost"}};
+  const said s = judge({says_why, source_mutant_of(alone, alone)}, "ring/p*");
+  expect_all_say(s, 1, 1, 1);
+  EXPECT_NE(s.text.find("it says why no mutant is killed by it alone, but ring/changed is"), std::string::npos)
+      << s.text;
+  const json two = {{"ring/pinned", "lost"}, {"ring/other", "lost"}};
+  expect_all_say(judge({says_why, source_mutant_of(two, two)}, "ring/p*"), 1, 1, 0);
+}
+
 TEST_F(judgements, mutants_and_bugs_are_counted_apart) {
   const said s =
       judge({must_fail("ring/pinned", "killed_one", "check failed"), must_fail("ring/pinned", "survivor", "none"),

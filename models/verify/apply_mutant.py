@@ -5,8 +5,8 @@
 usage: apply_mutant.py [--must-apply] MUTANT_FILE HEADERS_DIR OUTPUT_DIR
 
 A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`) and who
-must notice: cases of the models (`killed by: ring/wrap_around`), laws of the property suites
-(`breaks: ring/pop_takes_the_oldest`), or both. Then it gives one or more changes:
+must notice: cases of the models and how each fails (`killed by: ring/wrap_around (data race)`, a line for each), laws of
+the property suites (`breaks: ring/pop_takes_the_oldest`), or both. Then it gives one or more changes:
 
     --- old
     text that stands exactly once in the header

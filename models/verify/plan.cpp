@@ -120,8 +120,9 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
 [[nodiscard]] bool is_noticed_by_wanted(const source_mutant& mutant, const options& o, const json& cases) {
   return std::any_of(cases.begin(), cases.end(), [&](const json& c) {
     if (!o.wants(c["name"])) return false;
-    const std::string file = stem_of(c) + "/" + fs::path(c["file"].get<std::string>()).stem().string();
-    return std::find(mutant.killers.begin(), mutant.killers.end(), file) != mutant.killers.end();
+    const std::string source = stem_of(c) + "/" + fs::path(c["file"].get<std::string>()).stem().string();
+    return mutant.killers.contains(c["name"].get<std::string>()) ||
+           std::find(mutant.sources.begin(), mutant.sources.end(), source) != mutant.sources.end();
   });
 }
 
@@ -145,6 +146,7 @@ void plan_source_mutants(const options& o, const manifest& m, const json& cases,
     j.expect = job::expectation::fail;
     j.worker = m.worker;
     j.arguments = {"--module", mutant.module, "run", "--case", "*"};
+    if (!mutant.killers.empty()) j.about["killers"] = mutant.killers;
     if (!fs::exists(mutant.module)) {
       j.broken = mutant.module + " is not built; ./kit verify builds it";
     } else if (const std::string status = read_file(mutant.status); status != "applied") {
@@ -185,6 +187,27 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
     j.worker = m.worker;
     j.arguments = with_modules(o, m, {"ledger", "--header", of_stem.header});
     jobs.push_back(std::move(j));
+  }
+}
+
+// What a mutant's lines `killed by:` say: "ring/push_vs_steal (data race)", or a source, "ring/owner_vs_thieves".
+void read_killers(const std::vector<std::string>& texts, source_mutant& mutant) {
+  for (const std::string& text : texts) {
+    const std::size_t open = text.find(" (");
+    if (open == std::string::npos) {
+      mutant.sources.push_back(text);
+      continue;
+    }
+    const std::string name = text.substr(0, open);
+    if (!mutant.killers.emplace(name, text.substr(open + 2, text.size() - open - 3)).second || text.back() != ')') {
+      usage_error(mutant.file +
+                  ": `killed by:` takes a case, once, and how it fails, as ring/push_vs_steal (data race), not " +
+                  text);
+    }
+  }
+  if (!mutant.killers.empty() && !mutant.sources.empty()) {
+    usage_error(mutant.file +
+                ": `killed by:` names cases and how each fails, or sources, not both: " + mutant.sources[0]);
   }
 }
 
@@ -233,7 +256,9 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3], {}};
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 6) {
-      m.mutants.push_back({fields[1], fields[2], fields[3], fields[4], parts_of(fields[5], ' ')});
+      source_mutant mutant{fields[1], fields[2], fields[3], fields[4], {}, {}};
+      read_killers(parts_of(fields[5], ','), mutant);
+      m.mutants.push_back(std::move(mutant));
     }
   }
   find_headers(m);

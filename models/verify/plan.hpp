@@ -56,12 +56,13 @@ struct stem_cases {
 [[nodiscard]] std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem);
 
 struct source_mutant {
-  std::string target;                      ///< what to build
-  std::string module;                      ///< shared object: its killers over the mutated header
-  std::string status;                      ///< file: "applied", or why not
-  std::string file;                        ///< the .mutant file
-  std::vector<std::string> killers;        ///< sources of the cases that must notice: "ring/push_vs_steal"
-  [[nodiscard]] std::string name() const;  ///< "ring/takes_all"
+  std::string target;                          ///< what to build
+  std::string module;                          ///< shared object: its killers over the mutated header
+  std::string status;                          ///< file: "applied", or why not
+  std::string file;                            ///< the .mutant file
+  std::map<std::string, std::string> killers;  ///< cases that must notice, and how: "ring/push_vs_steal", "data race"
+  std::vector<std::string> sources;            ///< instead: one case of these must, in any way: "ring/owner_vs_thieves"
+  [[nodiscard]] std::string name() const;      ///< "ring/takes_all"
 };
 
 /// What the build wrote: models/CMakeLists.txt.

@@ -97,6 +97,10 @@ void report::operator()(job& j) {
 void report::judge_search(job& j) {
   if (j.engine == "genmc") return judge_genmc(j);
   heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
+  if (j.engine == "exact") {
+    std::string& why_none = models_[j.case_name];
+    if (j.about.contains("no_mutant_of_its_own")) why_none = j.about["no_mutant_of_its_own"];
+  }
   const json& r = j.result;
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
@@ -200,6 +204,46 @@ void report::judge_names() {
        fmt::format("{} of them are reached by no model and say so", found.unmodelled));
 }
 
+void report::judge_mutants_of_their_own() {
+  unsigned neither = 0;
+  for (const auto& [name, why_none] : models_) {
+    const auto own = own_mutant_.find(name);
+    if (own == own_mutant_.end() && why_none.empty()) ++neither;
+    if (own != own_mutant_.end() && !why_none.empty()) {
+      problem(name, "FAIL it says why no mutant is killed by it alone, but " + own->second + " is");
+    }
+  }
+  if (own_mutant_.empty() && unnamed_ == 0) return;
+  line("of their own",
+       fmt::format("{} of {} cases kill a mutant alone, {} neither do nor say why not", own_mutant_.size(),
+                   models_.size(), neither),
+       unnamed_ == 0 ? "" : fmt::format("({} mutants do not say yet who kills them, and how)", unnamed_));
+}
+
+bool report::dies_as_named(job& j) {
+  std::map<std::string, std::string> missing = j.about["killers"];
+  std::vector<std::string> faults;
+  std::vector<std::string> killers;
+  for (const json& c : j.result["cases"]) {
+    const std::string name = c["case"];
+    const std::string how = c["what"];
+    const auto named = missing.find(name);
+    const bool is_named = named != missing.end();
+    const std::string wanted = is_named ? named->second : "none";
+    if (is_named) missing.erase(named);
+    if (how != "none") killers.push_back(name);
+    if (how == wanted) continue;
+    faults.push_back(how == "none" ? fmt::format("{} does not notice it", name)
+                     : is_named    ? fmt::format("{} fails by \"{}\", not by \"{}\"", name, how, wanted)
+                                   : fmt::format("{} ({}) notices it, too, which it does not name", name, how));
+  }
+  for (const auto& [name, how] : missing) faults.push_back("it names " + name + ", which is no case");
+  if (killers.size() == 1) own_mutant_.emplace(killers.front(), j.case_name);
+  if (faults.empty()) return true;
+  failed(j, fmt::format("KILLED otherwise than `killed by:` says: {}", fmt::join(faults, "; ")));
+  return false;
+}
+
 void report::judge_must_fail(job& j) {
   const bool bug = j.label == "seeded bug";
   unsigned& all = is_corpus(j) ? corpus_ : bug ? bugs_ : mutants_;
@@ -218,6 +262,8 @@ void report::judge_must_fail(job& j) {
                           failed_in(relacy) ? "; but Relacy: " + failure_words(relacy, "execution") : ""));
     return;
   }
+  if (j.about.contains("killers") && !dies_as_named(j)) return;
+  if (j.label == "in the source" && !j.about.contains("killers")) ++unnamed_;
   ++dead;
   settle(j, "killed", bug ? "CAUGHT" : "KILLED");
   line(j.case_name, fmt::format("{} {:<24}", bug ? "CAUGHT" : "KILLED", bug ? "" : j.label),
@@ -311,7 +357,10 @@ void report::judge_ledger(job& j) {
 
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
   const bool all_searches = options_.engine.empty() && options_.mutant_glob.empty() && options_.shard.empty();
-  if (all_searches && done == planned) judge_pinned_that_did_not_run();
+  if (all_searches && done == planned) {
+    judge_mutants_of_their_own();
+    judge_pinned_that_did_not_run();
+  }
   if (options_.mutant_glob.empty() && options_.shard.empty()) judge_names();
   if (options_.whole() && done == planned && !options_.update_ledger && !ledger_.page_is_current()) {
     problem("docs/memory-orders.md", "STALE it does not follow from the pinned rows: ./kit verify --update-ledger");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,12 +35,17 @@ class report {
   void judge_search(job& j);
   void judge_genmc(job& j);
   void judge_must_fail(job& j);
+  // Whether a source mutant dies of the cases that its file names and of no others, each in the named way; says how
+  // not.
+  [[nodiscard]] bool dies_as_named(job& j);
   void judge_litmus(job& j);
   void judge_progress(job& j);
   void judge_ledger(job& j);
   [[nodiscard]] bool count_is_pinned(job& j);
   // Fails for every atomic operation of the shipped sources that has no name of its own.
   void judge_names();
+  // Counts the models that kill no mutant alone and do not say why not; fails for every one that does both.
+  void judge_mutants_of_their_own();
   // Fails for every case that is pinned and was asked for, but of which no search was made.
   void judge_pinned_that_did_not_run();
 
@@ -59,8 +65,11 @@ class report {
   pinned_counts& counts_;
   pinned_ledger& ledger_;
   const bool genmc_absent_;
-  std::set<std::string> exact_failed_;  ///< cases
-  std::set<std::string> counted_;       ///< cases of which a search was made whose count is pinned
+  std::set<std::string> exact_failed_;             ///< cases
+  std::map<std::string, std::string> models_;      ///< cases that must pass, and why they have no mutant of their own
+  std::map<std::string, std::string> own_mutant_;  ///< cases, and a mutant that each alone kills
+  unsigned unnamed_ = 0;                           ///< source mutants whose file does not say how they die
+  std::set<std::string> counted_;                  ///< cases of which a search was made whose count is pinned
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

@@ -54,16 +54,21 @@ progress_verdict check_progress(const case_spec& spec) {
   return v;
 }
 
-both_verdicts search_all_for_failure(std::uint64_t executions) {
-  both_verdicts last;
+mutant_verdicts search_all_for_failure(std::uint64_t executions) {
+  mutant_verdicts all;
+  exact_options options = complete_search;
+  options.max_executions = graphs_under_a_mutant;
+  both_verdicts& first = all.first;
   for (const case_spec& c : cases()) {
     if (c.seeded_bug || c.litmus.outcome != nullptr) continue;
-    last.exact = run_exact(c, complete_search);
-    last.by = &c;
-    if (last.exact.what != failure::none) break;
+    search_result r = run_exact(c, options);
+    all.cases.push_back({&c, r.what});
+    if (first.exact.what != failure::none) continue;
+    first.exact = std::move(r);
+    first.by = &c;
   }
-  if (last.by != nullptr) last.relacy = relacy_until_failure(*last.by, executions);
-  return last;
+  if (first.by != nullptr) first.relacy = relacy_until_failure(*first.by, executions);
+  return all;
 }
 
 }  // namespace runq::model

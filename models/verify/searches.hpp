@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exact.hpp"
 #include "relacy.hpp"
@@ -27,8 +28,21 @@ struct both_verdicts {
 /// `executions` bounds Relacy's random part.
 [[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
 
-/// The same for several cases: ends at the first that the exact engine finds a failure in.
-[[nodiscard]] both_verdicts search_all_for_failure(std::uint64_t executions);
+/// What the exact engine says of one case under a mutant.
+struct case_verdict {
+  const case_spec* spec = nullptr;
+  failure what = failure::none;
+};
+
+/// A case that does not fail in so many graphs does not notice a source mutant.
+inline constexpr std::uint64_t graphs_under_a_mutant = 20'000;
+
+/// The same for all cases that must pass over the shipped headers.
+struct mutant_verdicts {
+  both_verdicts first;              ///< of the first case that fails; of the last one if none does
+  std::vector<case_verdict> cases;  ///< of each
+};
+[[nodiscard]] mutant_verdicts search_all_for_failure(std::uint64_t executions);
 
 /// Every thread frozen at every of its steps, one after the other.
 struct progress_verdict {

@@ -5,7 +5,7 @@
 //   --module FILE …           shared objects with cases; before one of:
 //   list                      the cases, as a JSON array
 //   ledger --header FILE      the order ledger of that header; prints its result like a search
-//   run --case NAME …         one search ("*": all cases, until the exact engine finds a failure)
+//   run --case NAME …         one search ("*": the exact engine's over each case, Relacy's over the first that fails)
 // Both print "P <executions>" now and then, and last "R <result>".
 #include <cstdio>
 #include <filesystem>
@@ -56,6 +56,7 @@ using json = nlohmann::json;
   if (c.progress != progress_claim::none) {
     j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
   }
+  if (c.no_mutant_of_its_own != nullptr) j["no_mutant_of_its_own"] = c.no_mutant_of_its_own;
   if (c.litmus.outcome != nullptr) {
     j["litmus"] = {{"outcome", c.litmus.outcome},
                    {"cpp20", c.litmus.cpp20},
@@ -102,6 +103,15 @@ using json = nlohmann::json;
   json j = to_json(both.exact, sources);
   j["by"] = both.by == nullptr ? "" : both.by->name;
   j["relacy"] = to_json(both.relacy, sources);
+  return j;
+}
+
+[[nodiscard]] json to_json(const mutant_verdicts& all, source_index& sources) {
+  json j = to_json(all.first, sources);
+  j["cases"] = json::array();
+  for (const case_verdict& v : all.cases) {
+    j["cases"].push_back({{"case", v.spec->name}, {"what", v.what}});
+  }
   return j;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the models of local_queue share: a processor's queue with a tiny ring, its moves, and the oracle.
+// What the models of local_queue share: processors' queues with a tiny ring, their moves, and the oracle.
 #pragma once
 
 #include "oracle.hpp"
+#include "processors_spec.hpp"
 #include "runq/local_queue.hpp"
 
 namespace runq::model {
@@ -12,52 +13,112 @@ class local_queue_model : public scenario {
  public:
   using queue_type = basic_local_queue<&task::link, Capacity>;
 
-  /// A processor: its queue and its owner's handle.
+  /// A processor: its queue and its owner's handle; and the number by which the history knows it.
   struct processor {
-    explicit processor(inject<&task::link>& global) : queue(global), owner(queue.make_owner()) {}
+    explicit processor(local_queue_model& model)
+        : queue(model.global), owner(queue.make_owner()), number(model.processors_++) {
+      require(number < most_processors, "limit reached: more processors than a history has room for");
+    }
     queue_type queue;
     typename queue_type::owner owner;
+    const std::size_t number;
   };
 
  protected:
-  void push(processor& p, int id) { judge_moved(p.owner.push(tasks.make(id))); }
-  void push_next(processor& p, int id) { judge_moved(p.owner.push_next(tasks.make(id))); }
+  /// Both return how many tasks went to the global queue.
+  std::size_t push(processor& p, int id) {
+    return log({.what = asked::push, .own = p.number, .task = id},
+               [&](call& c) { c.count = p.owner.push(tasks.make(id)); })
+        .count;
+  }
+  std::size_t push_next(processor& p, int id) {
+    return log({.what = asked::push_next, .own = p.number, .task = id},
+               [&](call& c) { c.count = p.owner.push_next(tasks.make(id)); })
+        .count;
+  }
   /// Pops one and runs it; its id, or 0.
-  int pop(processor& p) { return run(p.owner.pop().task); }
+  int pop(processor& p) {
+    const moment began = history::begin();
+    const auto got = p.owner.pop();
+    return took({.what = asked::pop, .own = p.number, .next = got.from_runnext}, began, got.task);
+  }
   void drain(processor& p) {
     while (pop(p) != 0) continue;
   }
   /// One steal into `mine`; what comes back is run at once.
-  steal_status steal(processor& victim, processor& mine, steal_runnext next) {
+  void steal(processor& victim, processor& mine, steal_runnext next) {
+    const moment began = history::begin();
     const auto got = mine.owner.steal_from(victim.queue.make_thief(), next, Capacity, 0);
-    if (got) run(got.value);
-    return got.status;
+    if (got.status == steal_status::lost) return;  // nothing happened
+    took({.what = asked::steal,
+          .own = mine.number,
+          .victim = victim.number,
+          .count = got.count,
+          .next = next == steal_runnext::yes},
+         began, got.value);
   }
-  void drain_global() {
-    while (task* const t = global.take()) run(t);
+  /// Is there work, by has_work() or by look()?
+  bool asks(const processor& p, bool by_look) {
+    return log({.what = asked::has_work, .victim = p.number}, [&](call& c) {
+             const auto thief = p.queue.make_thief();
+             c.count = (by_look ? thief.look() : thief.has_work()) ? 1 : 0;
+           }).count != 0;
   }
+  /// Takes a share of the global queue, for one of `procs` processors, and runs its first; its id, or 0.
+  int take_share(processor& p, std::size_t procs) {
+    const moment began = history::begin();
+    task* const first = p.owner.take_from(global, procs);
+    return took({.what = asked::take_share, .own = p.number, .limit = procs}, began, first);
+  }
+  /// Goes away: all that it has goes to the front of the global queue.
+  void leave(processor& p) {
+    log({.what = asked::leave, .own = p.number}, [&](call&) { global.splice_front(p.owner.drain()); });
+  }
+  void put(int id) {
+    log({.what = asked::put, .task = id}, [&](call&) { global.put(tasks.make(id)); });
+  }
+
+  /// In finish(): what is left is run, nothing is missing, and a sequential order explains all answers.
   template <class... Processors>
   void finish_with(Processors&... processors) {
     (drain(processors), ...);
-    drain_global();
+    while (take() != 0) continue;
     tasks.require_all_ran();
-  }
-
-  int run(task* t) {
-    if (t == nullptr) return 0;
-    tasks.run(t);
-    return tasks.id_of(t);
+    history_.require_linearizable({});
   }
 
   task_set<Tasks> tasks;
   inject<&task::link> global;
 
  private:
-  /// What a push returns: how many tasks it moved to the global queue.
-  static void judge_moved(std::size_t moved) {
-    require(moved == 0 || moved == Capacity / 2 + 1,
-            "a push moved neither nothing nor half a full ring and the new task to the global queue");
+  using asked = processor_call;
+  static constexpr std::size_t most_processors = 4;
+  using history = call_log<processors_spec<most_processors, Capacity, Tasks>, 48>;
+  using call = typename history::call;
+
+  template <class Do>
+  call log(call c, Do&& make) {
+    const moment began = history::begin();
+    make(c);
+    history_.add(began, c);
+    return c;
   }
+
+  // Logs what was taken, if anything was, and then runs it; its id, or 0.
+  int took(call c, moment began, task* t) {
+    c.task = t == nullptr ? 0 : tasks.id_of(t);
+    history_.add(began, c);
+    if (t != nullptr) tasks.run(t);
+    return c.task;
+  }
+  int take() {
+    const moment began = history::begin();
+    task* const t = global.take();
+    return took({.what = asked::take}, began, t);
+  }
+
+  history history_;
+  std::size_t processors_ = 0;
 };
 
 }  // namespace runq::model

@@ -21,8 +21,8 @@ struct overflow_vs_steal final : local_queue_model<4> {
   }
   void finish() override { finish_with(owner, thief); }
 
-  processor owner{global};
-  processor thief{global};
+  processor owner{*this};
+  processor thief{*this};
 };
 
 // Ring of `Capacity`, full. Owner: push ‖ thief: steal. Either the push comes first, and half of the ring and the new
@@ -42,8 +42,8 @@ struct full_ring_vs_steal final : local_queue_model<static_cast<int>(Capacity) +
   }
   void finish() override { model::finish_with(owner, thief); }
 
-  typename model::processor owner{model::global};
-  typename model::processor thief{model::global};
+  typename model::processor owner{*this};
+  typename model::processor thief{*this};
 };
 
 // Ring of 2. Owner: push_next ×4 (the ring overflows), pop, pop ‖ three thieves.
@@ -61,10 +61,10 @@ struct three_thieves final : local_queue_model<4> {
   }
   void finish() override { finish_with(owner); }
 
-  processor owner{global};
-  processor first{global};
-  processor second{global};
-  processor third{global};
+  processor owner{*this};
+  processor first{*this};
+  processor second{*this};
+  processor third{*this};
 };
 
 // Ring of 2, full. Owner: push, which overflows ‖ another processor: a share of the global queue. The batch arrives
@@ -76,38 +76,38 @@ struct overflow_vs_take final : local_queue_model<3> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      require(owner.owner.push(tasks.make(3)) == 2, "a full ring of two did not move one task and the new one");
-    } else if (const int id = run(other.owner.take_from(global, 1))) {
+      require(push(owner, 3) == 2, "a full ring of two did not move one task and the new one");
+    } else if (const int id = take_share(other, 1)) {
       require(id == 1, "the overflow's oldest task did not come first");
       require(pop(other) == 3, "the new task did not come last");
     }
   }
   void finish() override { finish_with(owner, other); }
 
-  processor owner{global};
-  processor other{global};
+  processor owner{*this};
+  processor other{*this};
 };
 
 // Two processors take their shares of three tasks; one of them is stolen from meanwhile.
 struct shares_vs_steal final : local_queue_model<3> {
   shares_vs_steal() {
-    for (int id = 1; id <= 3; ++id) global.put(tasks.make(id));
+    for (int id = 1; id <= 3; ++id) put(id);
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      run(first.owner.take_from(global, 2));
+      take_share(first, 2);
       pop(first);
     } else if (index == 1) {
-      run(second.owner.take_from(global, 2));
+      take_share(second, 2);
     } else {
       steal(first, thief, steal_runnext::no);
     }
   }
   void finish() override { finish_with(first, second, thief); }
 
-  processor first{global};
-  processor second{global};
-  processor thief{global};
+  processor first{*this};
+  processor second{*this};
+  processor thief{*this};
 };
 
 // A processor goes away: it drains itself into the global queue while a thief helps itself.
@@ -119,15 +119,15 @@ struct drain_vs_steal final : local_queue_model<3> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      global.splice_front(owner.owner.drain());
+      leave(owner);
     } else {
       steal(owner, thief, steal_runnext::yes);
     }
   }
   void finish() override { finish_with(owner, thief); }
 
-  processor owner{global};
-  processor thief{global};
+  processor owner{*this};
+  processor thief{*this};
 };
 
 const bool added[] = {

@@ -20,9 +20,9 @@ struct displaced_vs_stolen final : local_queue_model<2> {
   }
   void finish() override { finish_with(owner); }
 
-  processor owner{global};
-  processor first{global};
-  processor second{global};
+  processor owner{*this};
+  processor first{*this};
+  processor second{*this};
 };
 
 // Go's test of runqempty, in small: task 1 is in runnext; at every moment some task is in the queue.
@@ -36,14 +36,12 @@ struct never_idle final : local_queue_model<2> {
       push_next(owner, 2);
       require(pop(owner) == 2, "pop did not take the runnext task first");
     } else {
-      const auto thief = owner.queue.make_thief();
-      require(ByLook ? thief.look() : thief.has_work(),
-              "there was no work although a task was in the queue all the time");
+      require(asks(owner, ByLook), "there was no work although a task was in the queue all the time");
     }
   }
   void finish() override { finish_with(owner); }
 
-  processor owner{global};
+  processor owner{*this};
 };
 
 // With a third party the guarantee is weaker: a task that push_next() has displaced but not yet queued is nobody's. It
@@ -58,14 +56,14 @@ struct published_is_seen final : local_queue_model<2> {
     } else if (index == 1) {
       steal(owner, mine, steal_runnext::yes);
     } else if (told.load(std::memory_order::acquire) == 1) {
-      require(owner.queue.make_thief().has_work(), "has_work() said no about a task that had been published");
+      require(asks(owner, false), "has_work() said no about a task that had been published");
     }
   }
   void finish() override { finish_with(owner, mine); }
 
   model::atomic<int> told{0};
-  processor owner{global};
-  processor mine{global};
+  processor owner{*this};
+  processor mine{*this};
 };
 
 const bool added[] = {

@@ -52,7 +52,8 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
     }),
 
-    // -- what a thief may answer: "empty" only when the ring was, and within a bounded number of steps ------------------
+    // -- what a thief may answer: "empty" only when the ring was, and within a bounded number of steps
+    // ------------------
     add_case<script<ring_of<4>, "pp", "pgg", "w!l!">>({
         .name = "ring/never_empty",
         .property = "a ring that at no moment is empty is never called empty: push pop pop ‖ has_work, steal",
@@ -90,7 +91,8 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
     }),
 
-    // -- the counters wrap around, and slots are used again, while a thief looks on -------------------------------------
+    // -- the counters wrap around, and slots are used again, while a thief looks on
+    // -------------------------------------
     add_case<script<ring_of<2, std::uint8_t, 254>, "", "ppgpg", steal>>({
         .name = "ring/wrap_around",
         .property = "every task runs exactly once, in FIFO order, while an 8-bit index passes from 255 to 0",
@@ -122,7 +124,8 @@ const bool added[] = {
         .seeded_bug = true,
     }),
 
-    // -- several thieves ------------------------------------------------------------------------------------------------
+    // -- several thieves
+    // ------------------------------------------------------------------------------------------------
     add_case<script<ring_of<2>, "", "ppgp", steal, steal>>({
         .name = "ring/two_thieves",
         .property = "two thieves and the owner together run every task exactly once",
@@ -150,7 +153,8 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
     }),
 
-    // -- a thief without a ring takes half into plain memory ------------------------------------------------------------
+    // -- a thief without a ring takes half into plain memory
+    // ------------------------------------------------------------
     add_case<script<ring_of<2>, "", "ppg", "o">>({
         .name = "ring/out_vs_push",
         .property = "every task runs exactly once, its contents visible, in FIFO order: push push pop ‖ half to memory",
@@ -165,8 +169,7 @@ const bool added[] = {
         .property = "a ring that at no moment is empty is never called empty: push pop pop ‖ half to memory for one",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
-        .mutants = {{"out_head_relaxed", "ring.steal_out.head", relaxed},
-                    {"claim_relaxed", "ring.pop.claim", relaxed}},
+        .mutants = {{"out_head_relaxed", "ring.steal_out.head", relaxed}, {"claim_relaxed", "ring.pop.claim", relaxed}},
         .progress = progress_claim::lock_free,
     }),
     // A thief may read an old head and a new tail.

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // A scenario of the ring in one line: what each thread does, a letter per move.
 //
-//   script<ring_of<4>, "pp", "pgg", "w!l!">    two tasks inside; the owner pushes one and pops two; a thief asks, and steals
+//   script<ring_of<4>, "pp", "pgg", "w!l!">    two tasks inside; the owner pushes one and pops two; a thief asks, and
+//   steals
 //
 // Thread i owns ring i. The owner's moves go to the thread's own ring, a thief's to ring 0, unless a digit behind the
 // move names another one.
 //
 //   p  push           h  take half into the own ring           r  pop until the own ring is empty
 //   g  pop            l  the same, at most one task
-//   s  shed half      o  take half into memory                 !  behind a thief's move: at no moment is that ring empty, so
-//   d  drain          u  the same, with room for one task          the answer "empty" is wrong
-//   [ppp]  a batch    t  take one task                         +  nobody else touches that ring: the move takes something
+//   s  shed half      o  take half into memory                 !  behind a thief's move: at no moment is that ring
+//   empty, so d  drain          u  the same, with room for one task          the answer "empty" is wrong [ppp]  a batch
+//   t  take one task                         +  nobody else touches that ring: the move takes something
 //                     w  ask whether there is work
 #pragma once
 
@@ -97,18 +98,17 @@ template <class Ring, moves Before, moves... Threads>
 class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
                                        typename Ring::index, Ring::order> {
   using base = ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
-                           typename Ring::index, Ring::order>;
+                          typename Ring::index, Ring::order>;
   using queue = typename base::queue;
   static constexpr std::size_t threads = sizeof...(Threads);
 
  public:
-  script() : base(typename Ring::index(Ring::first)) {
-    play<before, -1>(std::make_index_sequence<before.size>());
-  }
+  script() : base(typename Ring::index(Ring::first)) { play<before, -1>(std::make_index_sequence<before.size>()); }
 
   void thread(unsigned index) override {
     [&]<std::size_t... T>(std::index_sequence<T...>) {
-      ((index == T ? play<programs.of[T], static_cast<int>(T)>(std::make_index_sequence<programs.of[T].size>()) : void()),
+      ((index == T ? play<programs.of[T], static_cast<int>(T)>(std::make_index_sequence<programs.of[T].size>())
+                   : void()),
        ...);
     }
     (std::make_index_sequence<threads>());
