@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the models of park_protocol share: a scheduler in small around it. A queue holds one task or two; a machine's
-// loop is machine_loop.hpp with nothing in it but what the protocol has to do with. The models in ../machine_loop run that
-// header itself.
+// loop is machine_loop.hpp with nothing in it but what the protocol has to do with. The models in ../machine_loop run
+// that header itself.
 #pragma once
 
 #include <array>
