@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -86,12 +87,24 @@ int error_of_call(F&& f) {
   return 0;
 }
 
-/// Whether a socket without SO_REUSEADDR can be bound to 127.0.0.1:port and listen.
+/// A loopback address at which no other process listens, and takes a port as soon as it is free.
+const std::string& address_of_this_process() {
+  static const std::string address = [] {
+    const auto pid = static_cast<unsigned>(getpid());  // less than 2^22
+    const unsigned parts[] = {64 + (pid >> 16), (pid >> 8) % 256, pid % 256};
+    std::string text = "127";
+    for (const unsigned part : parts) text += "." + std::to_string(part);
+    return text;
+  }();
+  return address;
+}
+
+/// Whether a socket without SO_REUSEADDR can be bound to that address and port, and listen.
 bool port_is_free(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(inet_pton(AF_INET, address_of_this_process().c_str(), &address.sin_addr), 1);
   address.sin_port = htons(port);
   const bool is = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 && listen(fd, 1) == 0;
   close(fd);
@@ -275,7 +288,7 @@ TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_tasks_accept)
     scheduler s({.procs = procs});
     s.run([&]() -> task<> {
       for (int i = 0; i != rounds; ++i) {
-        listener l = runq::net::listen_tcp("127.0.0.1", 0);
+        listener l = runq::net::listen_tcp(address_of_this_process(), 0);
         const std::uint16_t port = l.port();
         runq::wait_group done;
         done.add(2);
@@ -301,7 +314,7 @@ TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_a_task_is_acc
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
     for (int i = 0; i != rounds; ++i) {
-      listener l = runq::net::listen_tcp("127.0.0.1", 0);
+      listener l = runq::net::listen_tcp(address_of_this_process(), 0);
       const std::uint16_t port = l.port();
       std::atomic<bool> begun{false};
       runq::wait_group done;

@@ -4,11 +4,12 @@
 
 edges.py --check                        fails when a line of edges.txt names no test
 edges.py --programs                     prints the programs that edges.txt names
-edges.py FOLDER [--runs N] [--minutes M] [--only REGEX]
+edges.py FOLDER [--runs N] [--minutes M] [--only REGEX] [--jobs J]
                                         runs the tests of edges.txt by the programs in FOLDER, each N times
 
 A test that repeats what it is about does so once then (RUNQ_TEST_ONCE), so N is the number of runs. All are repeated in
-turn, some times in one process, so that all have had about as many runs when the minutes are over. On one processor:
+turn, some times in one process, so that all have had about as many runs when the minutes are over; J lines of edges.txt
+at the same time. On one processor:
 `taskset -c 0 edges.py ...`. The exit status is 1 when a test has failed, or has not come to an end.
 """
 import argparse
@@ -18,6 +19,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -83,7 +85,7 @@ def run_some(folder, program, patterns, times):
     return time.monotonic() - began, passed, skipped, f"{output[-4000:]}\nstatus: {status}" if wrong else None
 
 
-def run_all(folder, runs, minutes, only):
+def run_all(folder, runs, minutes, only, jobs):
     end = time.monotonic() + minutes * 60
     chosen = [(what, program, patterns) for what, lines in edges() for program, patterns in lines
               if re.search(only, f"{what} {program} {patterns}")]
@@ -92,15 +94,19 @@ def run_all(folder, runs, minutes, only):
     counts = {line: [0, 0, 0, 0.0] for line in chosen}  # runs, tests passed, tests skipped, seconds
     failures = 0
     while any(count[0] < runs for count in counts.values()) and time.monotonic() < end:
-        for line in chosen:
-            times = min(AT_ONCE, runs - counts[line][0])
-            if times <= 0 or time.monotonic() >= end:
-                continue
-            seconds, passed, skipped, output = run_some(folder, *line[1:], times)
-            if output is not None:
-                failures += 1
-                print(f"FAILED: {line[1]} --gtest_filter={line[2]}\n{output}\n", flush=True)
-            counts[line] = [a + b for a, b in zip(counts[line], (times, passed, skipped, seconds))]
+        turn = [(line, min(AT_ONCE, runs - counts[line][0])) for line in chosen if counts[line][0] < runs]
+        with ThreadPoolExecutor(jobs) as at_once:
+            # What has begun comes to its end, however late.
+            results = at_once.map(
+                lambda one: run_some(folder, *one[0][1:], one[1]) if time.monotonic() < end else None, turn)
+            for (line, times), result in zip(turn, results):
+                if result is None:
+                    continue
+                seconds, passed, skipped, output = result
+                if output is not None:
+                    failures += 1
+                    print(f"FAILED: {line[1]} --gtest_filter={line[2]}\n{output}\n", flush=True)
+                counts[line] = [a + b for a, b in zip(counts[line], (times, passed, skipped, seconds))]
         least = min(count[0] for count in counts.values())
         print(f"  {least} to {max(count[0] for count in counts.values())} runs, {failures} failures", flush=True)
     for (what, program, patterns), (times, passed, skipped, seconds) in counts.items():
@@ -119,6 +125,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     if options.check:
         found = list(problems())
@@ -129,9 +136,9 @@ def main():
         return 0
     if options.folder is None:
         parser.error("FOLDER, --check or --programs")
-    if options.runs < 1:
-        parser.error("--runs needs a number of runs, 1 or more")
-    return 1 if run_all(options.folder, options.runs, options.minutes, options.only) else 0
+    if options.runs < 1 or options.jobs < 1:
+        parser.error("--runs and --jobs need a number of 1 or more")
+    return 1 if run_all(options.folder, options.runs, options.minutes, options.only, options.jobs) else 0
 
 
 if __name__ == "__main__":
