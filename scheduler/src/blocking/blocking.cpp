@@ -77,21 +77,10 @@ void core::leave_call_waiting(const blocked_call& call) {
 }
 
 processor& core::spare_processor() {
-  const std::lock_guard lock(machines_mutex_);
-  processor* p = unused_spares_;
-  if (p != nullptr) {
-    unused_spares_ = p->next_spare;
-  } else {
-    p = new processor(*this, max_processors);
-    // [spares.top] relaxed, unmodelled: the mutex orders those who write it.
-    p->next_spare = spares_.load(std::memory_order::relaxed);
-    // [spares.publish] release, unmodelled: pairs with [spares.all]; weaker: who counts reads a processor that is not
-    // constructed.
-    spares_.store(p, std::memory_order::release);
-  }
+  processor& p = spares_.take([this] { return new processor(*this, max_processors); });
   // Its task gives way at its next co_await.
-  p->slice.end_all();
-  return *p;
+  p.slice.end_all();
+  return p;
 }
 
 void core::back_from_call(const blocked_call& call, bool kept) {

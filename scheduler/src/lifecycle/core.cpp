@@ -51,7 +51,8 @@ core::core(const options& wanted)
   read_environment();
   make_processors(chosen.procs);
   // One at least, for destroy_tasks(): the end of a run needs no memory.
-  unused_spares_ = &spare_processor();
+  (void)spare_processor();
+  spares_.reuse();
   may_start_ = true;
   parking.resize(chosen.procs);
 }
@@ -69,12 +70,7 @@ core::~core() {
     drop(p.goroutines.free);
   });
   drop(free_);
-  // [spares.delete] relaxed, unmodelled: nobody else is there any more.
-  while (processor* const spare = spares_.load(std::memory_order::relaxed)) {
-    // [spares.delete.next] relaxed, unmodelled: as [spares.delete].
-    spares_.store(spare->next_spare, std::memory_order::relaxed);
-    delete spare;
-  }
+  spares_.clear([](processor& p) { delete &p; });
 }
 
 bool core::of_another_process() const noexcept { return getpid() != process_; }
@@ -419,7 +415,9 @@ void core::arrived(awaited what) noexcept {
   waiting_.notify_all();
 }
 
-// With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty.
+// With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty. Who
+// waits for that is told under the lock: a system call, but one for each wait(), while no machine is at work that the
+// lock could hold up.
 void core::all_idle() {
   {
     const std::lock_guard lock(waiting_mutex_);
@@ -546,9 +544,7 @@ void core::empty_processors() {
     }
     p.current = nullptr;
   });
-  const std::lock_guard lock(machines_mutex_);
-  // [spares.reuse] relaxed, unmodelled: the mutex orders those who write it.
-  unused_spares_ = spares_.load(std::memory_order::relaxed);
+  spares_.reuse();
 }
 
 // On `p`. False: `g` is no task, or was started later than those with smaller numbers than `later`.

@@ -25,6 +25,7 @@
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/poll_sleep.hpp"
+#include "runq/protocol/spares.hpp"
 #include "runq/protocol/visitors.hpp"
 
 namespace runq::detail {
@@ -319,9 +320,7 @@ class core {
   // The first made_ of them exist, and never change again.
   std::vector<std::unique_ptr<processor>> processors_;
 
-  // Spare ones, for the ends of runs; the first is the newest. They stay, as timers may refer to their heaps.
-  std::atomic<processor*> spares_{nullptr};  // written under machines_mutex_
-  processor* unused_spares_ = nullptr;       // of that list, those that this end does not use; under machines_mutex_
+  spare_processors<processor> spares_;
 
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
@@ -442,8 +441,7 @@ template <class F>
 void core::for_each_processor(F&& f) const {
   // [core.made.all] acquire, unmodelled: pairs with [core.made]; weaker: `f` gets a processor that is not constructed.
   for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) f(*processors_[i]);
-  // [spares.all] acquire, unmodelled: pairs with [spares.publish]; weaker: as [core.made.all].
-  for (processor* p = spares_.load(std::memory_order::acquire); p != nullptr; p = p->next_spare) f(*p);
+  spares_.for_each(f);
 }
 
 /// Calls `f` with every record there is, dead ones included.

@@ -86,7 +86,7 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   time_slice<policy> slice;  // whether its task has run for too long: noticed at the next co_await
   timer_heap timers;
 
-  processor* next_spare = nullptr;  // of a spare one; never changes
+  policy::cell<processor*> next_spare{nullptr};  // of a spare one; see spare_processors
 
   frame_cache frames;
   goroutine_cache goroutines;
