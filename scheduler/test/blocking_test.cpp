@@ -166,20 +166,6 @@ TEST_F(blocking, S1_tasks_that_become_runnable_during_the_call_run) {
 
 // ---- S2: the ways back ----------------------------------------------------------------------------------------------
 
-TEST_F(blocking, S2_a_short_call_keeps_its_processor) {
-  // Unless its thread waits for a CPU in the middle of the call, which does not happen every time.
-  for (int attempt = 0; attempt != 1000; ++attempt) {
-    scheduler s({.procs = 1});
-    s.run([]() -> task<> { (void)co_await runq::blocking([] { return getppid(); }); });
-    const auto n = s.stats();
-    EXPECT_EQ(n.blocking_calls, 1U);
-    EXPECT_EQ(n.calls_kept + n.calls_moved + n.calls_queued, 1U);
-    EXPECT_EQ(n.calls_kept, n.handed_off == 0 ? 1U : 0U);
-    if (n.calls_kept == 1) return;
-  }
-  ADD_FAILURE() << "no call kept its processor";
-}
-
 TEST_F(blocking, S2_else_it_takes_an_idle_one) {
   scheduler s({.procs = 2});
   std::atomic<bool> taken{false};

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Timers, tickers and deadlines where the system gives less than usual: a clock that only the test moves, a monitor
-// that stands still, a kernel without epoll_pwait2(2). This program has its own clock_gettime(), syscall() and
-// epoll_wait(), which pass calls on until a test wants otherwise.
+// What depends on time: rows L8 and S2 of the scheduler's rules, and timers, tickers and deadlines where the system
+// gives less than usual: a clock that only the test moves, a monitor that stands still, a kernel without
+// epoll_pwait2(2). This program has its own clock_gettime(), syscall() and epoll_wait(), which pass calls on until a
+// test wants otherwise.
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <linux/futex.h>
 #include <runq/detail/poller.hpp>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "clock_of_test.hpp"
+#include "net_support.hpp"
 #include "support.hpp"
 
 namespace {
@@ -89,6 +98,136 @@ class clocks : public sched_test::alarmed {
     alarmed::TearDown();
   }
 };
+
+constexpr instant some_time = 1'000'000'000'000;
+constexpr instant ms = 1'000'000;
+
+// Lets time pass, ms by ms, and what is due then happen: a processor that always has tasks looks at its timers at every
+// eighth of them.
+task<> pass(instant time) {
+  for (; time > 0; time -= ms) {
+    time_of_test += ms;
+    for (int i = 0; i != 32; ++i) co_await runq::yield();
+  }
+}
+
+// ---- sleeping -------------------------------------------------------------------------------------------------------
+
+TEST_F(clocks, sleepers_wake_in_the_order_of_time) {
+  std::vector<int> log;
+  time_of_test = some_time;
+  runq::run(
+      [&]() -> task<> {
+        const auto begin = runq::clock::now();
+        for (const int n : {4, 1, 6, 3, 2, 5}) {
+          runq::go([&, n]() -> task<> {
+            co_await runq::sleep_until(begin + n * 5ms);
+            EXPECT_EQ(runq::clock::now(), begin + n * 5ms);
+            log.push_back(n);
+          });
+        }
+        co_await runq::yield();
+        co_await pass(30 * ms);
+      },
+      {.procs = 1});
+  EXPECT_EQ(log, (std::vector<int>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(clocks, L8_numbers_and_letters) {
+  // 5 numbers, one every 100 ms; 5 letters, one every 40 ms; main sleeps 1 s.
+  std::string output;
+  time_of_test = some_time;
+  runq::run(
+      [&]() -> task<> {
+        runq::mutex mutex;
+        auto print = [&](std::string text) -> task<> {
+          const auto lock = co_await mutex.scoped_lock();
+          output += text + " ";
+        };
+        auto numbers = [&]() -> task<> {
+          for (int i = 1; i <= 5; ++i) {
+            co_await runq::sleep_for(100ms);
+            co_await print(std::to_string(i));
+          }
+        };
+        auto letters = [&]() -> task<> {
+          for (char c = 'a'; c <= 'e'; ++c) {
+            co_await runq::sleep_for(40ms);
+            co_await print(std::string(1, c));
+          }
+        };
+        runq::go(numbers);
+        runq::go(letters);
+        runq::go([]() -> task<> { co_await pass(2000 * ms); });
+        co_await runq::sleep_for(1s);
+        output += "main terminated";
+      },
+      {.procs = 1});
+  EXPECT_EQ(time_of_test, some_time + 1000 * ms);
+  // What comes at 200 ms comes at the same time.
+  EXPECT_THAT(output, testing::AnyOf("a b 1 c d e 2 3 4 5 main terminated", "a b 1 c d 2 e 3 4 5 main terminated"));
+}
+
+// ---- blocking calls -------------------------------------------------------------------------------------------------
+
+// The monitor, who takes processors, has looked at this call once at most.
+TEST_F(clocks, S2_a_short_call_keeps_its_processor) {
+  runq::scheduler s({.procs = 1});
+  s.run([]() -> task<> {
+    monitor_stands_still = true;
+    (void)co_await runq::blocking([] { return getppid(); });
+    monitor_stands_still = false;
+  });
+  const auto n = s.stats();
+  EXPECT_EQ(n.blocking_calls, 1U);
+  EXPECT_EQ(n.calls_kept, 1U);
+  EXPECT_EQ(n.calls_moved + n.calls_queued, 0U);
+}
+
+// ---- waits that are measured ----------------------------------------------------------------------------------------
+
+TEST_F(clocks, X15_waits_that_the_end_of_main_cut_short_are_not_counted_in_the_next_run) {
+  time_of_test = some_time;
+  runq::scheduler s({.procs = 1, .latency_period = 64});
+  s.run([] {
+    for (int i = 0; i != 200; ++i) runq::go([] {});
+  });
+  time_of_test += 1100 * ms;
+  s.run([]() -> task<> {
+    runq::wait_group group;
+    group.add(200);
+    for (int i = 0; i != 200; ++i) runq::go([&] { group.done(); });
+    co_await group.wait();
+  });
+  const auto counts = s.stats().ready_to_run.counts;
+  const auto from = runq::latency_histogram::bucket_of(1074ms);
+  EXPECT_NE(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}), 0U);
+  EXPECT_EQ(std::accumulate(counts.begin() + static_cast<std::ptrdiff_t>(from), counts.end(), std::uint64_t{0}), 0U);
+}
+
+// ---- deadlines of streams -------------------------------------------------------------------------------------------
+
+TEST_F(clocks, a_deadline_can_be_put_off_while_somebody_waits) {
+  time_of_test = some_time;
+  runq::scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::string got;
+    runq::wait_group done;
+    done.add(1);
+    a.set_read_deadline(runq::clock::now() + 20ms);
+    runq::go([&, &a = a]() -> task<> {
+      got = co_await sched_test::read_text(a, 1);
+      done.done();
+    });
+    co_await yield_until([&] { return s.dump().find("[IO wait]") != std::string::npos; });
+    a.set_read_deadline(runq::clock::now() + 1h);
+    co_await pass(30 * ms);
+    co_await sched_test::write_text(b, "x");
+    co_await done.wait();
+    EXPECT_EQ(got, "x");
+  });
+}
 
 // ---- tickers --------------------------------------------------------------------------------------------------------
 

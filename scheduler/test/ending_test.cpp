@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -338,6 +339,34 @@ TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its
   }
 }
 
+// The owner is a task that ends.
+TEST_F(ending, L2_or_when_its_owner_has_ended) {
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          std::atomic<bool> begun{false};
+          runq::wait_group told;
+          told.add(1);
+          auto [ours, theirs] = runq::net::socket_pair();
+          auto given_up = std::make_unique<runq::net::stream>(std::move(ours));
+          runq::go([&]() -> task<> {
+            int error = 0;
+            try {
+              co_await read_for_ever(*given_up, begun);
+            } catch (const std::system_error& e) {
+              error = e.code().value();
+            }
+            EXPECT_EQ(error, ECANCELED);
+            told.done();
+          });
+          co_await yield_until([&] { return begun.load(); });
+          runq::go([&] { given_up.reset(); });
+          co_await told.wait();
+        },
+        {.procs = procs});
+  }
+}
+
 // ---- spare processors -----------------------------------------------------------------------------------------------
 
 // Runs `inside` in a task that comes back from a blocking section when its run has ended: so on a spare processor,
@@ -576,6 +605,15 @@ TEST_F(ending, L2_a_scheduler_that_is_destroyed_by_its_own_task_says_so) {
   }
 }
 
+TEST_F(ending, L2_so_does_a_static_one_when_a_task_calls_exit) {
+  EXPECT_EXIT(
+      {
+        static scheduler s({.procs = 1});
+        s.run([] { std::exit(0); });
+      },
+      testing::ExitedWithCode(2), "^panic: runq: a scheduler was destroyed by one of its own tasks");
+}
+
 TEST_F(ending, L2_a_scheduler_that_is_destroyed_by_a_task_of_another_ends) {
   std::atomic<int> begun{0};
   std::atomic<int> ended{0};
@@ -769,6 +807,30 @@ TEST_F(ending, L2_main_may_block_while_its_variables_go) {
         },
         {.procs = procs});
     EXPECT_EQ(result, 7);
+  }
+}
+
+// The call ends after main, and nobody takes what it returns.
+TEST_F(ending, L2_the_result_of_a_call_that_ends_after_main_is_destroyed) {
+  for (const unsigned procs : {1U, 2U}) {
+    const auto result = std::make_shared<int>(7);
+    std::atomic<bool> in_call{false};
+    std::atomic<bool> went_on{false};
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        auto call = [&] {
+          in_call = true;
+          EXPECT_TRUE(sched_test::wait_until([&] { return s.procs() == 0; })) << "the run ends";
+          return result;
+        };
+        const auto got = co_await runq::blocking(std::ref(call));
+        went_on = true;
+      });
+      co_await yield_until([&] { return in_call.load(); });
+    });
+    EXPECT_FALSE(went_on);
+    EXPECT_EQ(result.use_count(), 1);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -18,9 +17,9 @@
 
 #include <runq/detail/monitor_rhythm.hpp>
 #include <runq/protocol/monitor.hpp>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "resting.hpp"
 #include "support.hpp"
 
 namespace {
@@ -30,51 +29,11 @@ using runq::scheduler;
 using runq::task;
 using sched_test::hold_until;
 using sched_test::patience;
-using sched_test::slow_build;
 using sched_test::wait_until;
 
 class monitor : public sched_test::alarmed {};
 
 // ---- S4: when there is nothing to do --------------------------------------------------------------------------------
-
-std::chrono::nanoseconds cpu_time() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
-long voluntary_switches() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nvcsw;
-}
-
-struct rest {
-  std::chrono::nanoseconds cpu{};
-  long switches = 0;
-};
-
-// What the process does in 300 ms while all tasks wait for a pipe.
-rest while_idle() {
-  rest seen;
-  scheduler s({.procs = 4});
-  s.run([&]() -> task<> {
-    auto ends = runq::net::pipe();
-    std::jthread outside([&seen, &s, fd = ends.second.fd()] {
-      EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 4; }));
-      std::this_thread::sleep_for(150ms);  // the monitor slows down in steps
-      const auto cpu = cpu_time();
-      const long switches = voluntary_switches();
-      std::this_thread::sleep_for(300ms);
-      seen = {cpu_time() - cpu, voluntary_switches() - switches};
-      EXPECT_EQ(write(fd, "x", 1), 1);
-    });
-    std::byte got{};
-    (void)co_await ends.first.read(std::span(&got, 1));
-    co_await runq::blocking([&] { outside.join(); });
-  });
-  return seen;
-}
 
 TEST_F(monitor, S4_sleeps_longer_the_less_there_is_to_do) {
   runq::detail::monitor_rhythm rhythm;
@@ -96,16 +55,20 @@ TEST_F(monitor, S4_sleeps_longer_the_less_there_is_to_do) {
   }
 }
 
-TEST_F(monitor, S4_an_idle_scheduler_uses_no_cpu) {
-  // A thread that spins would use 300 ms of it.
-  EXPECT_LT(while_idle().cpu, 100ms);
-}
-
-TEST_F(monitor, S4_sleeps_deeply_when_all_is_idle) {
-  if (slow_build) GTEST_SKIP() << "sanitizers have threads of their own";
-  // A monitor that wakes up every 10 ms would do so 30 times, each time. One that has not had enough CPU yet to come to
-  // rest may do so once.
-  EXPECT_TRUE(sched_test::comes_true([] { return while_idle().switches < 15; }));
+// Neither a machine that spins nor a monitor that naps: all tasks wait for a pipe.
+TEST_F(monitor, S4_no_thread_of_an_idle_scheduler_wakes) {
+  if (!sched_test::has_only_its_own_threads) GTEST_SKIP() << "threads of a sanitizer or an emulator";
+  scheduler s({.procs = 4});
+  s.run([&]() -> task<> {
+    auto ends = runq::net::pipe();
+    std::jthread outside([fd = ends.second.fd()] {
+      EXPECT_TRUE(sched_test::other_threads_come_to_rest());
+      EXPECT_EQ(write(fd, "x", 1), 1);
+    });
+    std::byte got{};
+    (void)co_await ends.first.read(std::span(&got, 1));
+    co_await runq::blocking([&] { outside.join(); });
+  });
 }
 
 // ---- what it does in the machines' place, by its clock --------------------------------------------------------------

@@ -2,22 +2,19 @@
 // Who sleeps in the poller: the steps of poll_sleep by hand, and that somebody is always there when it matters. What
 // threads make of the steps is for the models.
 #include <array>
-#include <chrono>
+#include <atomic>
 #include <cstddef>
 #include <functional>
-#include <semaphore>
 #include <span>
 #include <thread>
 #include <utility>
 
-#include <gtest/gtest.h>
 #include <runq/protocol/poll_sleep.hpp>
-#include <runq/runq.hpp>
 #include <unistd.h>
 
-namespace {
+#include "support.hpp"
 
-using namespace std::chrono_literals;
+namespace {
 
 struct token {
   bool take() { return std::exchange(there, false); }
@@ -145,27 +142,26 @@ TEST(poll_sleep, a_due_timer_is_fired_before_the_next_sleep) {
 // One machine is in a blocking call, which ends only if the other one polls.
 TEST(poll_sleep, S8_somebody_polls_while_all_others_are_in_blocking_calls) {
   for (const unsigned procs : {1U, 2U}) {
-    std::binary_semaphore got{0};
+    std::atomic<bool> got{false};
     bool polled = false;
     std::thread outside;
-    runq::run(
-        [&]() -> runq::task<> {
-          auto [in, out] = runq::net::pipe();
-          runq::go([](runq::net::stream from, std::binary_semaphore& read) -> runq::task<> {
-            std::array<std::byte, 1> bytes{};
-            (void)co_await from.read(bytes);
-            read.release();
-          }(std::move(in), got));
-          co_await runq::sleep_for(20ms);
-          const int fd = out.fd();
-          outside = std::thread([fd] {
-            // Long enough for the monitor to take the processor and to fall asleep, too.
-            std::this_thread::sleep_for(200ms);
-            EXPECT_EQ(::write(fd, "x", 1), 1);
-          });
-          co_await runq::blocking([&] { polled = got.try_acquire_for(10s); });
-        },
-        {.procs = procs});
+    runq::scheduler s({.procs = procs});
+    s.run([&]() -> runq::task<> {
+      auto [in, out] = runq::net::pipe();
+      runq::go([](runq::net::stream from, std::atomic<bool>& read) -> runq::task<> {
+        std::array<std::byte, 1> bytes{};
+        (void)co_await from.read(bytes);
+        read = true;
+      }(std::move(in), got));
+      co_await sched_test::yield_until([&] { return s.dump().find("[IO wait]") != std::string::npos; });
+      const int fd = out.fd();
+      outside = std::thread([fd, &s] {
+        // The monitor has taken the processor, and sleeps, too.
+        EXPECT_TRUE(sched_test::wait_until([&] { return s.trace(true).find(" sysmonwait=1") != std::string::npos; }));
+        EXPECT_EQ(::write(fd, "x", 1), 1);
+      });
+      co_await runq::blocking([&] { polled = sched_test::wait_for(got); });
+    });
     outside.join();
     EXPECT_TRUE(polled) << procs << ": nobody polled while the only busy machine was in a blocking call";
   }

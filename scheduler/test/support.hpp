@@ -68,45 +68,6 @@ inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
 /// After so long, something that has not happened counts as never.
 inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);
 
-/// A thread that does nothing but sleep for 1 ms, and notes by how much that was more, at worst.
-class pace_keeper {
- public:
-  pace_keeper()
-      : thread_([this](const std::stop_token& stop) {
-          auto before = std::chrono::steady_clock::now();
-          while (!stop.stop_requested()) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            const auto now = std::chrono::steady_clock::now();
-            worst_ = std::max(worst_, now - before - std::chrono::milliseconds(1));
-            before = now;
-          }
-        }) {}
-  [[nodiscard]] std::chrono::steady_clock::duration stop() {
-    thread_.request_stop();
-    thread_.join();
-    return worst_;
-  }
-
- private:
-  std::chrono::steady_clock::duration worst_{};  // by the thread, as long as it runs
-  std::jthread thread_;
-};
-
-enum class timing : std::uint8_t { right, wrong, machine_is_slow };
-
-/// For what depends on the clock: tries until `attempt` says that it was in time. Wrong when it was not in five
-/// attempts in which a thread beside it kept time; on a machine that cannot do even that, nothing is learned.
-template <class Attempt>
-[[nodiscard]] timing timing_of(Attempt&& attempt) {
-  int wrong = 0;
-  for (int tries = 0; tries != 30; ++tries) {
-    pace_keeper pace;
-    if (attempt()) return timing::right;
-    if (pace.stop() < std::chrono::milliseconds(10) && ++wrong == 5) return timing::wrong;
-  }
-  return timing::machine_is_slow;
-}
-
 /// Tests that hang when something does not happen: then an alarm ends the program.
 class alarmed : public testing::Test {
  protected:

@@ -79,7 +79,7 @@ def run_some(folder, program, patterns, times):
     except subprocess.TimeoutExpired as late:
         output, status = (late.stdout or b"").decode(errors="replace"), f"no end after {LONGEST} s"
     passed = len(re.findall(r"^\[       OK \] ", output, re.M))
-    skipped = len(re.findall(r"^\[  SKIPPED \] [^,]* \(", output, re.M))
+    skipped = len(re.findall(r"^\[  SKIPPED \] [^,\n]* \(", output, re.M))
     begun = len(re.findall(r"^\[ RUN      \] ", output, re.M))
     wrong = status != 0 or begun == 0 or begun != passed + skipped
     return time.monotonic() - began, passed, skipped, f"{output[-4000:]}\nstatus: {status}" if wrong else None
