@@ -223,21 +223,6 @@ TEST(trace, X15_runnext_steals_counts_the_task_from_runnext_and_none_that_the_ri
   });
 }
 
-TEST(trace, X15_lost_races_are_counted) {
-  if (runq::default_procs() < 2) GTEST_SKIP() << "a race takes two";
-  runq::scheduler s({.procs = 4});
-  s.run([&]() -> task<> {
-    const auto end = runq::clock::now() + sched_test::patience;
-    while (s.stats().lost_races == 0 && runq::clock::now() < end) {
-      runq::wait_group group;
-      group.add(200);
-      for (int i = 0; i != 200; ++i) runq::go([&] { group.done(); });
-      co_await group.wait();
-    }
-    EXPECT_GT(s.stats().lost_races, 0U);
-  });
-}
-
 TEST(trace, X15_parks_counts_how_often_machines_go_to_sleep) {
   runq::scheduler s({.procs = 1});
   const auto outside = s.attach();

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// How a machine finds its next task, with queues that answer as the test wants. What threads make of it is for the
+// models.
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <runq/protocol/machine_loop.hpp>
+
+namespace {
+
+using runq::steal_status;
+
+/// A task is its number; 0 is none.
+struct work {
+  work() = default;
+  explicit work(int n) : number(n) {}
+  explicit work(const int* n) : number(n == nullptr ? 0 : *n) {}
+  [[nodiscard]] explicit operator bool() const { return number != 0; }
+  int number = 0;
+};
+struct tasks {
+  void push_back(int*) {}
+};
+struct global_queue {
+  [[nodiscard]] static bool has_work() { return false; }
+  [[nodiscard]] static bool look() { return false; }
+  void splice_front(tasks) {}
+};
+
+/// A victim's handle: its next answers, `empty` after them.
+struct victim_queue {
+  [[nodiscard]] static std::size_t size_approx() { return 1; }
+  [[nodiscard]] bool has_work() const { return !answers.empty(); }
+  [[nodiscard]] bool look() const { return has_work(); }
+  [[nodiscard]] runq::steal_result<int> steal() const {
+    if (answers.empty()) return {};
+    const steal_status status = answers.front();
+    answers.pop_front();
+    return {status, status == steal_status::taken ? 7 : 0, 1};
+  }
+  mutable std::deque<steal_status> answers;
+};
+struct owner {
+  struct loot : runq::steal_result<int> {
+    bool from_runnext = false;
+  };
+  [[nodiscard]] loot steal_from(const victim_queue& victim, runq::steal_runnext, std::size_t, int) const {
+    return {victim.steal(), false};
+  }
+  [[nodiscard]] static int* take_from(global_queue&, unsigned) { return nullptr; }
+  [[nodiscard]] static std::size_t size_approx() { return 0; }
+  [[nodiscard]] static tasks drain() { return {}; }
+  [[nodiscard]] static int* const* pop() { return nullptr; }
+  void rebind() {}
+};
+/// Victims one after the other.
+struct in_turn {
+  struct walk {
+    [[nodiscard]] bool done() const { return at == n; }
+    [[nodiscard]] unsigned position() const { return at; }
+    void advance() { ++at; }
+    unsigned n;
+    unsigned at = 0;
+  };
+  void reset(unsigned to) { n = to; }
+  [[nodiscard]] unsigned size() const { return n; }
+  [[nodiscard]] walk start(unsigned) const { return {n}; }
+  unsigned n = 1;
+};
+struct counter {
+  [[nodiscard]] static int get() { return 0; }
+};
+struct processor {
+  static constexpr std::size_t queue_capacity = 256;
+  [[nodiscard]] static unsigned random() { return 0; }
+  unsigned index = 0;
+  counter dispatches;
+  in_turn order;
+  owner own_queue;
+  victim_queue queue_thief;
+  owner own_forks;
+  victim_queue forks_thief;
+};
+struct machine {
+  processor* held = nullptr;
+};
+
+/// A machine with processor 0, which may spin, and sleeps for good when it finds nothing.
+struct host {
+  static constexpr unsigned processors = 4;
+  struct parking_of_test {
+    [[nodiscard]] static unsigned limit() { return processors; }
+    [[nodiscard]] static bool may_spin(machine&) { return true; }
+    [[nodiscard]] static bool somebody_returns() { return false; }
+    static void found(machine&) {}
+    static void submitted() {}
+    [[nodiscard]] static processor* rest(machine&, processor&) { return nullptr; }
+    [[nodiscard]] static processor* rest_without(machine&) { return nullptr; }
+    [[nodiscard]] static processor* pass_on(machine&, processor&) { return nullptr; }
+    [[nodiscard]] static processor* retire(machine&, processor&) { return nullptr; }
+  };
+  struct monitor_of_test {
+    static void wake() {}
+  };
+  using task_list = tasks;
+  static constexpr int looks = 1;
+  static constexpr int look_pauses = 0;
+  static constexpr int steal_rounds = 1;
+  static constexpr int watch_pauses = 0;
+
+  host() {
+    for (unsigned i = 0; i != processors; ++i) all[i].index = i;
+    m.held = &all[0];
+  }
+  [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
+  [[nodiscard]] static work take_local(processor&) { return {}; }
+  [[nodiscard]] static bool poll_now(processor&) { return false; }
+  [[nodiscard]] static bool timers_due() { return false; }
+  [[nodiscard]] static bool fire_due_timers() { return false; }
+  static void hold(machine& of, processor& p) { of.held = &p; }
+  static void leave(machine&) {}
+  [[nodiscard]] static int& strand_of(processor&, int& fork) { return fork; }
+  [[nodiscard]] int& task_of(processor&, const work&) { return some_task; }
+  static void searches(machine&) {}
+  static void spins(machine&) {}
+  static void rests(machine&) {}
+  [[nodiscard]] static int begins() { return 0; }
+  static void looked(processor&, int) {}
+  void stole(processor&, processor& victim, std::size_t, bool, int) { victims.push_back(victim.index); }
+  void lost(processor& by) {
+    EXPECT_EQ(by.index, 0U);
+    ++races_lost;
+  }
+
+  std::vector<processor> all = std::vector<processor>(processors);
+  machine m;
+  int some_task = 0;
+  std::vector<unsigned> victims;
+  int races_lost = 0;
+  parking_of_test parking;
+  monitor_of_test monitoring;
+  global_queue global;
+  runq::machine_loop<machine, processor, work, host> looping{*this};
+};
+
+TEST(machine_loop, X15_a_steal_that_finds_somebody_faster_is_a_lost_race) {
+  host h;
+  h.all[1].queue_thief.answers = {steal_status::lost};
+  h.all[2].queue_thief.answers = {};
+  h.all[3].queue_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.races_lost, 1);
+  EXPECT_EQ(h.victims, (std::vector<unsigned>{3}));
+}
+
+TEST(machine_loop, X15_a_lost_race_for_a_fork_counts_too_and_one_for_both_once) {
+  host h;
+  h.all[1].forks_thief.answers = {steal_status::lost};
+  h.all[2].queue_thief.answers = {steal_status::lost};
+  h.all[2].forks_thief.answers = {steal_status::lost};
+  EXPECT_FALSE(h.looping.next(h.m));
+  EXPECT_EQ(h.races_lost, 2);
+  EXPECT_TRUE(h.victims.empty());
+}
+
+TEST(machine_loop, X15_who_is_slower_at_the_queue_and_finds_a_fork_has_lost_no_race) {
+  host h;
+  h.all[1].queue_thief.answers = {steal_status::lost};
+  h.all[1].forks_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.races_lost, 0);
+  EXPECT_EQ(h.victims, (std::vector<unsigned>{1}));
+}
+
+}  // namespace
