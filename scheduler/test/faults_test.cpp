@@ -43,12 +43,12 @@ std::atomic<bool> wall_clock_jumps{false};
 std::atomic<int> wall_clock_readings{0};
 std::atomic<int> monotonic_readings{0};
 
-/// A time that passes only while the monitor sleeps, which takes none: each nap moves it on by as much as it is long.
-/// Negative: it is the system's.
-std::atomic<std::int64_t> time_of_naps{-1};
-/// What the monitor's thread does in each of its sleeps meanwhile; `ns`: how long the sleep is, or -1: deep.
+/// If there is one, the monitor's naps take no time: this is called in each of its sleeps, by the monitor's thread.
+/// `ns`: how long the sleep is, or -1: deep.
 std::atomic<void (*)(void* state, std::int64_t ns)> in_sleep{nullptr};
 std::atomic<void*> state_in_sleep{nullptr};
+std::atomic<bool> next_thread_is_monitor{false};
+
 /// The CPUs of a kernel that has more than these, which only sets of so many bits are told. Empty: the real ones.
 std::atomic<std::size_t> bits_of_kernel{0};
 std::atomic<std::size_t> cpus_of_kernel{0};
@@ -61,17 +61,30 @@ using sched_test::next_one;
 
 namespace {
 
-thread_local bool is_monitor = false;
+/// The monitor's own clock: each nap moves it on by as much as it is long. Negative: the thread is none, and has the
+/// system's.
+thread_local std::int64_t time_of_monitor = -1;
 
-/// Whether the call was a sleep of the monitor, in that time.
-bool monitor_sleeps(bool waits, const timespec* timeout) {
-  if (!waits || time_of_naps < 0) return false;
-  is_monitor |= timeout != nullptr;  // only it waits for a futex with a timeout
-  if (!is_monitor) return false;
+struct beginning {
+  void* (*start)(void*);
+  void* argument;
+};
+void* begins_as_monitor(void* given) {
+  const beginning b = *static_cast<beginning*>(given);
+  delete static_cast<beginning*>(given);
+  time_of_monitor = std::chrono::steady_clock::now().time_since_epoch().count();
+  return b.start(b.argument);
+}
+
+/// Whether the call was a nap of the monitor, which is over.
+bool monitor_naps(bool waits, const timespec* timeout) {
+  auto* const does = in_sleep.load();
+  if (!waits || does == nullptr || time_of_monitor < 0) return false;
   const std::int64_t ns = timeout == nullptr ? -1 : timeout->tv_sec * 1'000'000'000 + timeout->tv_nsec;
-  if (auto* const does = in_sleep.load()) does(state_in_sleep, ns);
-  if (ns > 0) time_of_naps += ns;
-  return ns > 0 || time_of_naps < 0;
+  does(state_in_sleep, ns);
+  if (timeout == nullptr) return false;
+  time_of_monitor += ns;
+  return true;
 }
 
 }  // namespace
@@ -81,15 +94,17 @@ extern "C" {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   static auto* const real = next_one<decltype(pthread_create)>("pthread_create");
   if (threads_left.fetch_sub(1) <= 0) return EAGAIN;
+  if (next_thread_is_monitor.exchange(false)) {
+    return real(thread, attributes, begins_as_monitor, new beginning{start, argument});
+  }
   return real(thread, attributes, start, argument);
 }
 
 int clock_gettime(clockid_t clock, timespec* t) noexcept {
   static auto* const real = next_one<int(clockid_t, timespec*)>("clock_gettime");
-  const std::int64_t now = time_of_naps.load(std::memory_order::relaxed);
-  if (clock == CLOCK_MONOTONIC && now >= 0) {
-    t->tv_sec = now / 1'000'000'000;
-    t->tv_nsec = now % 1'000'000'000;
+  if (clock == CLOCK_MONOTONIC && time_of_monitor >= 0) {
+    t->tv_sec = time_of_monitor / 1'000'000'000;
+    t->tv_nsec = time_of_monitor % 1'000'000'000;
     return 0;
   }
   const int result = real(clock, t);
@@ -125,7 +140,7 @@ long syscall(long number, ...) noexcept {
   for (long& a : argument) a = va_arg(list, long);
   va_end(list);
   const bool waits = number == SYS_futex && (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
-  if (monitor_sleeps(waits, reinterpret_cast<const timespec*>(argument[3]))) {
+  if (monitor_naps(waits, reinterpret_cast<const timespec*>(argument[3]))) {
     sched_yield();
     errno = ETIMEDOUT;
     return -1;
@@ -291,20 +306,21 @@ TEST_F(faults, sleeps_are_right_while_the_wall_clock_jumps) {
   wall_clock_jumps = false;
 }
 
-/// As long as one lives, the monitor's sleeps take no time but the one that tests see, and it does `does(ns)` in each.
+/// As long as one lives, the monitor's naps take no time but on its own clock, and it does `does(ns)` in each sleep. To
+/// be made before the run, whose first thread is the monitor's.
 template <class F>
 class in_each_sleep {
  public:
   explicit in_each_sleep(F does) : does_(std::move(does)) {
     state_in_sleep = this;
     in_sleep = [](void* self, std::int64_t ns) { static_cast<in_each_sleep*>(self)->does_(ns); };
-    time_of_naps = 1'000'000'000'000;
+    next_thread_is_monitor = true;
   }
   in_each_sleep(const in_each_sleep&) = delete;
   in_each_sleep& operator=(const in_each_sleep&) = delete;
   ~in_each_sleep() {
     in_sleep = nullptr;
-    time_of_naps = -1;
+    next_thread_is_monitor = false;
   }
 
  private:

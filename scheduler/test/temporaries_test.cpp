@@ -79,7 +79,7 @@ void expect_once(Body body) {
 }
 
 template <class T>
-task<> receive_and_look(runq::channel<T>& from, int& first) {
+task<> receive_and_look(runq::channel<T>& from, std::optional<int>& first) {
   const auto got = co_await from.receive();
   first = got->first.value;
 }
@@ -88,19 +88,23 @@ TEST(temporaries, an_aggregate_that_is_sent_in_braces_is_destroyed_once) {
   expect_once([]() -> task<> {
     for (const std::size_t capacity : {0U, 1U}) {
       runq::channel<aggregate> c(capacity);
-      int first = 0;
+      std::optional<int> first;
+      // Either of the two may give way in between, when its time slice is over.
+      const auto seen = [&] { return first.has_value(); };
       runq::go(receive_and_look(c, first));
       const tracked five(5);
       co_await c.send({five, 1});
-      co_await runq::yield();
+      co_await sched_test::yield_until(seen);
       EXPECT_EQ(first, 5);
+      first.reset();
       runq::go(receive_and_look(c, first));
       co_await c.send({7, 1});
-      co_await runq::yield();
+      co_await sched_test::yield_until(seen);
       EXPECT_EQ(first, 7);
+      first.reset();
       runq::go(receive_and_look(c, first));
       co_await c.send({});
-      co_await runq::yield();
+      co_await sched_test::yield_until(seen);
       EXPECT_EQ(first, 0);
     }
   });
@@ -209,15 +213,16 @@ TEST(temporaries, a_coroutine_lambda_with_a_name_may_be_called_and_started) {
     co_await runq::join();
     EXPECT_EQ(forked.get(), 7);
     // go() is no co_await: a temporary is right.
-    int sum = 0;
-    runq::go([five, &sum]() -> task<> {
+    int of_coroutine = 0;
+    int of_function = 0;
+    runq::go([five, &of_coroutine]() -> task<> {
       co_await runq::yield();
-      sum = five.value;
+      of_coroutine = five.value;
     });
-    runq::go([five, &sum] { sum += five.value; });
-    co_await runq::yield();
-    co_await runq::yield();
-    EXPECT_EQ(sum, 5);
+    runq::go([five, &of_function] { of_function = five.value; });
+    co_await sched_test::yield_until([&] { return of_coroutine != 0 && of_function != 0; });
+    EXPECT_EQ(of_coroutine, 5);
+    EXPECT_EQ(of_function, 5);
   });
 }
 

@@ -67,6 +67,13 @@ def problems():
                     yield f"{what}: {program} has no test {pattern}"
 
 
+def what_failed(output):
+    """The part of it that says so, or else its end."""
+    said = re.search(r"Failure$|^\[  FAILED  \]|WARNING: |ERROR: |runtime error: ", output, re.M)
+    before = max(said.start() - 500, 0) if said else max(len(output) - 4000, 0)
+    return output[before : before + 4000]
+
+
 def run_some(folder, program, patterns, times):
     """(seconds, runs of tests that passed, those that were skipped, the output if something is wrong)"""
     began = time.monotonic()
@@ -82,7 +89,7 @@ def run_some(folder, program, patterns, times):
     skipped = len(re.findall(r"^\[  SKIPPED \] [^,\n]* \(", output, re.M))
     begun = len(re.findall(r"^\[ RUN      \] ", output, re.M))
     wrong = status != 0 or begun == 0 or begun != passed + skipped
-    return time.monotonic() - began, passed, skipped, f"{output[-4000:]}\nstatus: {status}" if wrong else None
+    return time.monotonic() - began, passed, skipped, f"{what_failed(output)}\nstatus: {status}" if wrong else None
 
 
 def run_all(folder, runs, minutes, only, jobs):
