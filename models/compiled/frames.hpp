@@ -3,6 +3,7 @@
 // calls is kept once, so that a step of an execution can remember its own as one pointer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -12,7 +13,6 @@ namespace runq::model::compiled {
 struct frame {
   const void* code = nullptr;  ///< where the call, or the operation, returns to
   frame* caller = nullptr;
-  frame* last_callee = nullptr;  ///< of the calls from here, the one that was asked for last
 };
 
 /// All stacks of calls that were met so far. One operating-system thread; never forgets.
@@ -21,11 +21,12 @@ class frame_tree {
   [[nodiscard]] frame* root() noexcept { return &root_; }
 
   [[nodiscard]] frame* callee(frame* caller, const void* code) {
-    frame* const last = caller->last_callee;
-    if (last != nullptr && last->code == code) return last;
-    auto [at, added] = known_.try_emplace(key{caller, code}, nullptr);
-    if (added) at->second = &frames_.emplace_back(frame{code, caller, nullptr});
-    return caller->last_callee = at->second;
+    const key wanted{caller, code};
+    frame*& recent = recent_[hash{}(wanted) % recent_.size()];
+    if (recent != nullptr && recent->caller == caller && recent->code == code) return recent;
+    auto [at, added] = known_.try_emplace(wanted, nullptr);
+    if (added) at->second = &frames_.emplace_back(frame{code, caller});
+    return recent = at->second;
   }
 
  private:
@@ -37,10 +38,13 @@ class frame_tree {
   struct hash {
     std::size_t operator()(const key& k) const noexcept {
       constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
-      return (reinterpret_cast<std::uintptr_t>(k.caller) * odd) ^ reinterpret_cast<std::uintptr_t>(k.code);
+      const std::uint64_t mixed =
+          (reinterpret_cast<std::uintptr_t>(k.caller) * odd + reinterpret_cast<std::uintptr_t>(k.code)) * odd;
+      return mixed >> 32;
     }
   };
   frame root_;
+  std::array<frame*, 4096> recent_{};  ///< by the lower bits of their hashes
   std::deque<frame> frames_;
   std::unordered_map<key, frame*, hash> known_;
 };

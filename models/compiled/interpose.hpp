@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <type_traits>
 
 #include <dlfcn.h>
 
@@ -22,6 +23,14 @@ template <class Function>
   if (found == nullptr) std::abort();
   return reinterpret_cast<Function*>(found);
 }
+
+/// A function that takes the place of the C library's is about to use the object at `p`, its first argument.
+template <class T>
+void note_touched(const void* code, T* p, const auto&...) noexcept {
+  constexpr std::size_t largest = 128;  // of these objects
+  touched = {reinterpret_cast<const std::byte*>(const_cast<const std::remove_cv_t<T>*>(p)), largest, code};
+}
+void note_touched(const void*, const auto&...) noexcept {}
 
 inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 
@@ -52,4 +61,5 @@ template <class Take>
   }                                                            \
   const checker_scope scope;                                   \
   session& s = current_session();                              \
-  const void* const code = RUNQ_CALLER;
+  const void* const code = RUNQ_CALLER;                        \
+  note_touched(code, __VA_ARGS__);

@@ -2,6 +2,7 @@
 // malloc and its relatives, and operator new. The program's memory comes from its own heap, in which every execution
 // finds the same addresses. The C library allocates for itself, and what it keeps outlives an execution: it goes on as
 // ever, as does the checker.
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <new>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include "session.hpp"
 #include "start.hpp"
@@ -45,7 +47,15 @@ void* malloc_at(std::size_t size, const void* code) {
   return is_for_program(code) ? allocate(size, usual_alignment, code) : __libc_malloc(size);
 }
 void* aligned_at(std::size_t alignment, std::size_t size, const void* code) {
-  return is_for_program(code) ? allocate(size, alignment, code) : __libc_memalign(alignment, size);
+  if (!is_for_program(code)) return __libc_memalign(alignment, size);
+  if (!std::has_single_bit(alignment)) {
+    const either_scope scope;
+    session& s = current_session();
+    if (s.checking())
+      s.fail(failure::misuse, fmt::format("an alignment of {} bytes, no power of two", alignment), code);
+    return nullptr;
+  }
+  return allocate(size, alignment, code);
 }
 void free_at(void* p, const void* code) {
   if (p == nullptr) return;
@@ -109,6 +119,7 @@ RUNQ_HOOK void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return aligned_at(alignment, size, RUNQ_CALLER);
 }
 RUNQ_HOOK int posix_memalign(void** p, std::size_t alignment, std::size_t size) {
+  if (!std::has_single_bit(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   *p = aligned_at(alignment, size, RUNQ_CALLER);
   return *p == nullptr ? ENOMEM : 0;
 }

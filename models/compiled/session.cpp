@@ -17,6 +17,13 @@
 namespace runq::model::compiled {
 
 bool in_program = false;
+touched_memory touched;
+
+bool touched_memory::is_no_address() const noexcept {
+  constexpr unsigned address_bits = 48;
+  const auto value = reinterpret_cast<std::intptr_t>(begin);
+  return (value >> (address_bits - 1)) != 0 && (value >> (address_bits - 1)) != -1;
+}
 
 session& current_session() noexcept {
   // Never destroyed: the program's last exit handlers still ask for it.
@@ -154,6 +161,7 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 }
 
 void session::begin_execution() {
+  ++executions_;
   memory_.restore();
   storage_.restore_main();
   if (!callers_stack_.empty()) std::memcpy(callers_begin_, callers_stack_.data(), callers_stack_.size());
@@ -361,15 +369,18 @@ frame* session::frame_of(const void* code) noexcept {
 const void* session::code_of_caller() const noexcept {
   constexpr std::size_t call_bytes = 5;
   constexpr std::byte call{0xe8};
-  constexpr std::byte indirect_call{0xff};
+  // Its second byte says call rather than jump.
+  const auto indirect_call = [](const std::byte* instruction) {
+    return instruction[0] == std::byte{0xff} && (instruction[1] & std::byte{0x38}) == std::byte{0x10};
+  };
   const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
   const auto* at = static_cast<const std::byte*>(__builtin_frame_address(0));
   for (; at + sizeof(void*) <= end; at += sizeof(void*)) {
     const std::byte* code = nullptr;
     std::memcpy(&code, at, sizeof code);
     if (!program_code_.contains(code) || !program_code_.contains(code - call_bytes - 1)) continue;
-    if (code[-static_cast<int>(call_bytes)] == call || code[-2] == indirect_call || code[-3] == indirect_call ||
-        code[-6] == indirect_call) {
+    if (code[-static_cast<int>(call_bytes)] == call || indirect_call(code - 2) || indirect_call(code - 3) ||
+        indirect_call(code - 6)) {
       return code;
     }
   }
@@ -596,7 +607,11 @@ void session::fail(failure what, const std::string& message, const void* code) {
 }
 
 void session::refuse(const std::string& what, const void* code) {
-  search_->give_up(fmt::format("not modelled: {}, at {}", what, to_text(frame_of(code))));
+  give_up(fmt::format("not modelled: {}", what), code);
+}
+
+void session::give_up(const std::string& message, const void* code) {
+  search_->give_up(fmt::format("{}, at {}", message, to_text(frame_of(code))));
 }
 
 }  // namespace runq::model::compiled

@@ -28,6 +28,18 @@ namespace runq::model::compiled {
 /// they do what they always do.
 extern bool in_program;
 
+/// Memory of the program that the checker reads or writes on its behalf: a fault there is the program's.
+struct touched_memory {
+  const std::byte* begin = nullptr;
+  std::size_t size = 0;
+  const void* code = nullptr;
+
+  [[nodiscard]] bool contains(const void* address) const noexcept { return address >= begin && address < begin + size; }
+  /// No such address exists; the processor does not say which one it was.
+  [[nodiscard]] bool is_no_address() const noexcept;
+};
+extern touched_memory touched;
+
 /// While the checker works on behalf of the program.
 class checker_scope {
  public:
@@ -86,6 +98,18 @@ class session final : public exact::program {
   [[nodiscard]] const bounds& limits() const noexcept { return bounds_; }
   /// Whether the address is where a thread has no more stack.
   [[nodiscard]] bool is_end_of_stack(const void* address) const noexcept;
+  /// Changes whenever the program does something that others can notice. For a signal handler.
+  struct progress_mark {
+    std::uint64_t executions;
+    unsigned thread;
+    unsigned position;
+    friend bool operator==(const progress_mark&, const progress_mark&) = default;
+  };
+  [[nodiscard]] progress_mark progress() const noexcept {
+    return search_ == nullptr ? progress_mark{} : progress_mark{executions_, search_->running(), search_->position()};
+  }
+  /// Ends the check without a verdict.
+  [[noreturn]] void give_up(const std::string& message, const void* code);
   /// Whether a check is under way.
   [[nodiscard]] bool checking() const noexcept { return search_ != nullptr; }
   [[nodiscard]] left_out& omitted() noexcept { return omitted_; }
@@ -291,6 +315,7 @@ class session final : public exact::program {
 
   exact::search* search_ = nullptr;
   exact_statistics statistics_;
+  std::uint64_t executions_ = 0;  ///< begun
   frame_tree frames_;
   symbols symbols_;
   shadow shadow_;

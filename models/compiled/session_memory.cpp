@@ -170,7 +170,10 @@ bool session::is_private(const atomic_place& place, const void* at) const {
 }
 
 location session::variable_at(const void* at, unsigned size, const void* code) {
-  if (reinterpret_cast<std::uintptr_t>(at) % size != 0) refuse("an atomic operation on a misaligned address", code);
+  touched = {static_cast<const std::byte*>(at), size, code};
+  if (reinterpret_cast<std::uintptr_t>(at) % size != 0) {
+    fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at), code);
+  }
   granule& g = shadow_.of(at);
   const unsigned first = offset_in_granule(at);
   const auto* const granule_begin = static_cast<const std::byte*>(at) - first;

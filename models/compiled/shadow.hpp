@@ -53,6 +53,10 @@ struct granule {
   bool is_put_back = false;     ///< every execution finds it as the first one did
 
   void notes(const plain_access& a) {
+    if (accesses.size() == 1 && replaces(accesses.front(), a)) {
+      accesses.front() = a;
+      return;
+    }
     for (plain_access& old : accesses) {
       if (a.is_write || (old.by.thread == a.by.thread && !old.is_write)) {
         old.bytes = static_cast<byte_mask>(old.bytes & ~a.bytes);
@@ -60,6 +64,12 @@ struct granule {
     }
     std::erase_if(accesses, [](const plain_access& old) { return old.bytes == 0; });
     accesses.push_back(a);
+  }
+
+ private:
+  /// Whether `old` says nothing more when there is `a`.
+  [[nodiscard]] static bool replaces(const plain_access& old, const plain_access& a) noexcept {
+    return (old.bytes & ~a.bytes) == 0 && (a.is_write || (old.by.thread == a.by.thread && !old.is_write));
   }
 };
 

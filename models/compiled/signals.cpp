@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
 constexpr std::size_t crash_stack_bytes = std::size_t{512} * 1024;
 alignas(16) std::byte crash_stack[crash_stack_bytes];
 int crash_signal = 0;
+constexpr unsigned ticks_per_second = 10;
+constexpr unsigned endless_seconds = 5;
 const void* crash_code = nullptr;
 const void* crash_address = nullptr;
 
@@ -33,7 +36,29 @@ const void* crash_address = nullptr;
   } else if (crash_signal == SIGSEGV || crash_signal == SIGBUS) {
     what += fmt::format(" at address {}", fmt::ptr(crash_address));
   }
-  current_session().fail(failure::crash, what, static_cast<const std::byte*>(crash_code) + 1);
+  current_session().fail(failure::crash, what, crash_code);
+}
+
+/// Runs in place of code that does nothing that anybody could notice.
+[[noreturn]] void run_endlessly() {
+  current_session().give_up(fmt::format("limit reached: {} s of processor time without an operation that other threads "
+                                        "can notice; a loop that goes on for ever?",
+                                        endless_seconds),
+                            crash_code);
+}
+
+/// After the signal handler; the stack that was in use is not used again.
+void go_on_with(void (*function)(), gregset_t& registers) {
+  in_program = false;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(function);
+  registers[REG_RSP] = reinterpret_cast<greg_t>(crash_stack + crash_stack_bytes - 8);  // as after a call
+}
+
+/// Whether the checker has touched the program's memory on its behalf, and the address was wrong.
+[[nodiscard]] bool is_on_behalf(const siginfo_t& fault) {
+  if (fault.si_signo != SIGSEGV && fault.si_signo != SIGBUS) return false;
+  if (!current_session().checking()) return false;
+  return touched.contains(fault.si_addr) || (fault.si_code == SI_KERNEL && touched.is_no_address());
 }
 
 /// Allocates nothing: the checker may have crashed while it did.
@@ -52,13 +77,47 @@ void on_signal(int number_of_signal, siginfo_t* info, void* context) {
   if (number_of_signal == SIGSEGV && current_session().handle_fault(info->si_addr)) return;
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const bool overflow = number_of_signal == SIGSEGV && current_session().is_end_of_stack(info->si_addr);
-  if (!in_program && !overflow) end_as_broken(number_of_signal);
-  in_program = false;
+  const bool on_behalf = !in_program && is_on_behalf(*info);
+  if (!in_program && !overflow && !on_behalf) end_as_broken(number_of_signal);
   crash_signal = number_of_signal;
-  crash_code = reinterpret_cast<const void*>(registers[REG_RIP]);
+  crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;  // as if it were a return address
   crash_address = info->si_addr;
-  registers[REG_RIP] = reinterpret_cast<greg_t>(&crashed);
-  registers[REG_RSP] = reinterpret_cast<greg_t>(crash_stack + crash_stack_bytes - 8);  // as after a call
+  if (on_behalf) {
+    crash_code = touched.code;
+    crash_address = touched.begin;
+  }
+  go_on_with(&crashed, registers);
+}
+
+void on_tick(int, siginfo_t*, void* context) {
+  static session::progress_mark last{};
+  static unsigned ticks = 0;
+  const session::progress_mark now = current_session().progress();
+  if (now != last) {
+    last = now;
+    ticks = 0;
+    return;
+  }
+  if (++ticks < ticks_per_second * endless_seconds || !in_program) return;
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;
+  go_on_with(&run_endlessly, registers);
+}
+
+/// Of the processor time of this thread.
+[[nodiscard]] bool start_ticks() {
+  struct sigaction action {};
+  action.sa_sigaction = &on_tick;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGPROF;
+  event._sigev_un._tid = gettid();
+  timer_t timer{};
+  itimerspec every{};
+  every.it_interval.tv_nsec = every.it_value.tv_nsec = 1'000'000'000 / ticks_per_second;
+  return sigaction(SIGPROF, &action, nullptr) == 0 && timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 &&
+         timer_settime(timer, 0, &every, nullptr) == 0;
 }
 
 }  // namespace
@@ -72,7 +131,7 @@ bool take_signals() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, nullptr) != 0) return false;
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigaction(s, &action, nullptr);
-  return true;
+  return start_ticks();
 }
 
 }  // namespace runq::model::compiled

@@ -238,12 +238,14 @@ void search::complete_execution() {
 }
 
 void search::check_limits() {
-  constexpr std::uint64_t look_at_clock_every = 1024;
-  const std::uint64_t explored = result_.executions + result_.blocked;
+  constexpr std::uint64_t look_at_clock_every = 1 << 14;
   if (result_.executions >= options_.max_executions && !pending_.empty()) {
     use_up_budget("max_executions = " + std::to_string(options_.max_executions));
   }
-  if (options_.time_limit_seconds <= 0 || explored % look_at_clock_every != 0) return;
+  if (options_.time_limit_seconds <= 0) return;
+  events_unclocked_ += executed_.size();
+  if (events_unclocked_ < look_at_clock_every) return;
+  events_unclocked_ = 0;
   if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > options_.time_limit_seconds) {
     use_up_budget("time_limit_seconds");
   }

@@ -241,6 +241,7 @@ class search final : public engine, public waiting_engine {
   again undecided_ = again::no;
   team* team_ = nullptr;  ///< while there are several processes
   std::chrono::steady_clock::time_point start_;
+  std::uint64_t events_unclocked_ = 0;      ///< executed since somebody has looked at the clock
   std::unordered_set<std::uint64_t> seen_;  ///< complete graphs: those with a delayed read, or all for check_duplicates
   std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried
 

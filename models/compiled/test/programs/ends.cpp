@@ -8,11 +8,21 @@
 // check -DEXIT: exhaustive, 1 execution
 // check -DDEEP: FAIL used up its stack
 // check -DDIVIDE: FAIL FPE
+// check -DWILD: FAIL SEGV
+// check -DWILD_LOCK: FAIL SEGV
+// check -DMISALIGNED: FAIL misaligned address
+// check -DALIGNMENT: FAIL no power of two
+// check -DENDLESS: no verdict: limit reached: 5 s of processor time
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
 int* volatile nowhere = nullptr;
+std::atomic<int>* volatile no_variable = nullptr;
+std::mutex* volatile no_mutex = nullptr;
+alignas(8) char room_for_two[8];
 int volatile zero = 0;
 
 int deep(int n) {
@@ -42,5 +52,15 @@ int main() {
   return deep(1'000'000);
 #elif defined(DIVIDE)
   return 100 / zero;
+#elif defined(WILD)
+  no_variable->store(1);
+#elif defined(WILD_LOCK)
+  no_mutex->lock();
+#elif defined(MISALIGNED)
+  __atomic_store_n(reinterpret_cast<int*>(room_for_two + 1 + zero), 1, __ATOMIC_RELAXED);
+#elif defined(ALIGNMENT)
+  nowhere = static_cast<int*>(std::aligned_alloc(static_cast<std::size_t>(3 + zero), 9));
+#elif defined(ENDLESS)
+  for (;;) asm volatile("");
 #endif
 }
