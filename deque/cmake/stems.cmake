@@ -6,7 +6,8 @@ set(runq_stems ring runnext inject local_queue chase_lev)
 # What of the scheduler has models: a header, and a folder of cases. Protocols are what the scheduler is made of; users
 # include the others.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness
-    poll_sleep time_slice deadlock timer_heap spares)
+    poll_sleep time_slice deadlock timer_heap spares
+    blocking_calls)
 set(runq_scheduler_stems wait_group channel select mutex)
 # Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex and wait_group.
 set(runq_shared_protocols waiting)

@@ -16,7 +16,7 @@ using runq::steal_status;
 struct work {
   work() = default;
   explicit work(int n) : number(n) {}
-  explicit work(const int* n) : number(n == nullptr ? 0 : *n) {}
+  explicit work(const int* n, bool = false) : number(n == nullptr ? 0 : *n) {}
   [[nodiscard]] explicit operator bool() const { return number != 0; }
   int number = 0;
 };
@@ -26,6 +26,7 @@ struct tasks {
 struct global_queue {
   [[nodiscard]] static bool has_work() { return false; }
   [[nodiscard]] static bool look() { return false; }
+  [[nodiscard]] static int* take() { return nullptr; }
   void splice_front(tasks) {}
 };
 
@@ -52,6 +53,12 @@ struct owner {
   [[nodiscard]] static int* take_from(global_queue&, unsigned) { return nullptr; }
   [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] static tasks drain() { return {}; }
+  [[nodiscard]] static runq::popped<int> pop() { return {}; }
+  [[nodiscard]] static int* pop_oldest() { return nullptr; }
+  void rebind() {}
+};
+struct fork_owner {
+  [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] static int* const* pop() { return nullptr; }
   void rebind() {}
 };
@@ -71,16 +78,33 @@ struct in_turn {
 };
 struct counter {
   [[nodiscard]] static int get() { return 0; }
+  void operator++() {}
+};
+struct endless_slice {
+  [[nodiscard]] static bool over() { return false; }
+};
+struct short_chain {
+  [[nodiscard]] static bool due(bool) { return false; }
+  template <class Clock>
+  [[nodiscard]] static bool full(bool, Clock&&) {
+    return false;
+  }
+  void grow() {}
+  void end() {}
+  void forget() {}
 };
 struct processor {
   static constexpr std::size_t queue_capacity = 256;
   [[nodiscard]] static unsigned random() { return 0; }
   unsigned index = 0;
   counter dispatches;
+  counter runnext_hits;
+  endless_slice slice;
+  short_chain chain;
   in_turn order;
   owner own_queue;
   victim_queue queue_thief;
-  owner own_forks;
+  fork_owner own_forks;
   victim_queue forks_thief;
 };
 struct machine {
@@ -115,7 +139,8 @@ struct host {
     m.held = &all[0];
   }
   [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
-  [[nodiscard]] static work take_local(processor&) { return {}; }
+  [[nodiscard]] static bool global_first(processor&) { return false; }
+  [[nodiscard]] static int clock() { return 0; }
   [[nodiscard]] static bool poll_now(processor&) { return false; }
   [[nodiscard]] static bool timers_due() { return false; }
   [[nodiscard]] static bool fire_due_timers() { return false; }

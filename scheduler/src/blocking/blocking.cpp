@@ -29,51 +29,25 @@ core::blocked_call core::enter_call() noexcept {
   // [blocking.enter.state] relaxed, unmodelled: for traces.
   m.state.store(machine_state::in_call, std::memory_order::relaxed);
   const instant begun = tracer_ != nullptr ? now() : 0;
-  leave_processor();
-  const blocked_call call{&m, &p, &g, p.in_call.enter(), begun};
-  // From here on the processor may be somebody else's.
-  hurry_monitor();
-  return call;
+  return {calling.enter(m), &g, begun};
 }
 
 bool core::leave_call(const blocked_call& call) noexcept {
-  const bool kept = call.p->in_call.leave(call.ticket);
-  if (kept) {
-    looping.hold(*call.m, *call.p);
-    ++call.p->calls_kept;
-  } else if (processor* const other = parking.come_back()) {
-    go_on_at(call, *other);
-  } else {
-    call.m->held = nullptr;
+  const auto how = calling.leave(call);
+  if (how == calls::outcome::lost) {
     if (tracer_ != nullptr) trace_lost(call);
     return false;
   }
-  back_from_call(call, kept);
+  back_from_call(call, how);
   return true;
 }
 
-void core::go_on_at(const blocked_call& call, processor& other) {
-  looping.hold(*call.m, other);
-  other.slice.begin();
-  other.current = call.g;
-  ++other.calls_moved;
-}
-
 void core::leave_call_waiting(const blocked_call& call) {
-  const bool kept = call.p->in_call.leave(call.ticket);
-  if (kept) {
-    looping.hold(*call.m, *call.p);
-    ++call.p->calls_kept;
-  } else {
-    processor* const other = parking.come_back_waiting(*call.m);
-    // A stopping scheduler has none for it, but the code after the call may need one until its next co_await.
-    try {
-      go_on_at(call, other != nullptr ? *other : spare_processor());
-    } catch (const std::bad_alloc&) {
-      fatal_no_memory();
-    }
+  try {
+    back_from_call(call, calling.leave_waiting(call));
+  } catch (const std::bad_alloc&) {
+    fatal_no_memory();  // for a spare processor
   }
-  back_from_call(call, kept);
 }
 
 processor& core::spare_processor() {
@@ -83,14 +57,23 @@ processor& core::spare_processor() {
   return p;
 }
 
-void core::back_from_call(const blocked_call& call, bool kept) {
+void core::back_from_call(const blocked_call& call, calls::outcome how) {
+  processor& p = *call.m->held;
+  // Not: is it the same processor. Another machine may have run tasks on it meanwhile, and given it up.
+  const bool kept = how == calls::outcome::kept;
+  if (kept) {
+    ++p.calls_kept;
+  } else {
+    p.slice.begin();
+    p.current = call.g;
+    ++p.calls_moved;
+  }
   call.g->set_status(task_status::running);
   // [blocking.leave.state] relaxed, unmodelled: for traces.
   call.m->state.store(machine_state::running, std::memory_order::relaxed);
   if (tracer_ == nullptr) return;
-  // Not: is it the same processor. Another machine may have run tasks on it meanwhile, and given it up.
   if (kept) {
-    tracer_->called(call.p->index, call.m->slice_of, call.begun, now());
+    tracer_->called(p.index, call.m->slice_of, call.begun, now());
   } else {
     trace_lost(call);
     begin_slice(*call.m, *call.g);
@@ -108,8 +91,7 @@ void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> se
   call.g->set_status(task_status::runnable);
   // [blocking.queued] relaxed, unmodelled: a statistic.
   calls_queued_.fetch_add(1, std::memory_order::relaxed);
-  global.put(call.g);
-  parking.submitted_in_order();
+  calling.queue(*call.g);
 }
 
 }  // namespace detail

@@ -12,12 +12,6 @@
 namespace runq::detail {
 namespace {
 
-// Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it.
-constexpr std::uint32_t global_period = 61;
-
-// So often a processor with tasks to run looks at its timers.
-constexpr std::uint64_t clock_period = 8;
-
 thread_local machine* machine_here = nullptr;
 
 // The task begins to run: that is how long it has waited.
@@ -56,50 +50,12 @@ void core::rests(machine& m) noexcept {
   m.state.store(machine_state::idle, std::memory_order::relaxed);
 }
 
-work core::take_local(processor& p) {
-  ++p.dispatches;
-  // Reading the clock costs as much as running a small task, so it is not done every time.
-  if (p.dispatches.get() % clock_period == 0) {
-    // [machine.free_records] relaxed, unmodelled: a statistic.
-    p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
-    if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
-  }
-  if (p.dispatches.get() % global_period == 0 && global.has_work()) {
-    if (goroutine* const g = global.take()) return work(g);
-  }
-  const bool slice_is_over = p.slice.over();
-  if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
-    if (const work w = take_oldest(p)) return w;
-  }
-  // A strand that has just ended at a join: what it forked last is at the deque's bottom.
-  if (p.own_forks.size_approx() != 0) {
-    if (const auto f = p.own_forks.pop()) {
-      p.chain.grow();
-      return work(*f, true);
-    }
-  }
-  if (const auto next = p.own_queue.pop()) {
-    if (next.from_runnext) {
-      p.chain.grow();
-      ++p.runnext_hits;
-    } else {
-      p.chain.end();
-    }
-    return work(next.task, next.from_runnext);
-  }
-  return {};
-}
-
-[[gnu::noinline]] bool core::chain_is_full(processor& p, bool slice_is_over) noexcept {
-  if (p.own_queue.size_approx() != 0 || global.has_work()) return p.chain.full(slice_is_over, now);
-  p.chain.forget();
-  return false;
-}
-
-work core::take_oldest(processor& p) {
-  if (goroutine* const g = p.own_queue.pop_oldest()) return work(g);
-  if (global.has_work()) return work(global.take());
-  return {};
+// Of a processor with tasks to run. Reading the clock costs as much as running a small task, so it is not done every
+// time.
+[[gnu::noinline]] void core::look_at_clock(processor& p) {
+  // [machine.free_records] relaxed, unmodelled: a statistic.
+  p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
+  if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
 }
 
 void core::stole(processor& p, const processor& victim, std::size_t n, bool from_runnext, instant begin) {

@@ -57,17 +57,7 @@ void core::watch_slice(watched& seen, processor& p, instant t) {
 
 bool core::watch(watched& seen, processor& p, instant t) {
   watch_slice(seen, p, t);
-  const auto call = p.in_call.peek();
-  if (!handoff<policy>::blocked(call)) return false;
-  if (!seen.call.again(call, t)) return false;
-  const bool has_work =
-      p.queue_thief.has_work() || p.forks_thief.has_work() || global.has_work() || parking.somebody_returns();
-  const bool others_look = parking.spinning() + parking.idle_processors() != 0;
-  if (!seen.call.costs_the_processor(has_work, others_look, t)) return false;
-  const auto retake = [&] { return p.in_call.retake(call); };
-  // Machines that went to sleep while this one left the poller sleep beside it: somebody is to poll in its place. (Go:
-  // handoffp and sched.lastpoll.)
-  if (!parking.hand_off(p, retake, has_work || !others_look || unwatched())) return false;
+  if (!calling.retake(p, seen.call, t)) return false;
   // [monitor.handed_off] relaxed, unmodelled: a statistic.
   handed_off_.fetch_add(1, std::memory_order::relaxed);
   return true;

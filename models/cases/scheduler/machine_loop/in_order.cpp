@@ -44,7 +44,7 @@ struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
 };
 
 // The same with a fork, which is published with a fence.
-struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, 2, fork_deques> {
+struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, shipped_queues<2, fork_deques>> {
   fork_vs_last_spinner() {
     settle(0);
     constructed();
@@ -125,8 +125,8 @@ struct next_on_a_new_processor final : machine_loop_model<3, 2, 1> {
 // does not spin, takes both, and runs one ‖ machine 1, spinning, the last one, which may look just when the other is on
 // its way from the global queue to the ring of machine 0.
 template <std::size_t Capacity>
-struct share_vs_last_spinner final : machine_loop_model<2, 2, 2, Capacity> {
-  using base = machine_loop_model<2, 2, 2, Capacity>;
+struct share_vs_last_spinner final : machine_loop_model<2, 2, 2, shipped_queues<Capacity>> {
+  using base = machine_loop_model<2, 2, 2, shipped_queues<Capacity>>;
   share_vs_last_spinner() {
     this->settle(0);
     this->global.put(this->tasks.make(1));

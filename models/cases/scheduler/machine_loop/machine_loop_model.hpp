@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the models of machine_loop share: a scheduler in small, in which machines find their tasks by the shipped loop,
-// in the shipped queues, and sleep by the shipped park_protocol. What is left of its own is what a host does for the
-// loop without shared memory, and a thread per machine.
+// What the models of machine_loop and of park share: a scheduler in small, in which machines find their tasks by the
+// shipped loop and sleep by the shipped park_protocol. What is left of its own is what a host does for the loop without
+// shared memory, and a thread per machine.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include "oracle.hpp"
 #include "runq/chase_lev.hpp"
 #include "runq/local_queue.hpp"
+#include "runq/protocol/handoff.hpp"
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
@@ -22,6 +23,7 @@ namespace runq::model {
 class no_forks {
  public:
   struct owner {
+    [[nodiscard]] std::size_t size_approx() const { return 0; }
     [[nodiscard]] std::optional<task*> pop() { return {}; }
     void rebind() {}
   };
@@ -34,6 +36,15 @@ class no_forks {
   [[nodiscard]] thief make_thief() { return {}; }
 };
 using fork_deques = basic_chase_lev<task*, atomics>;
+
+/// The queues of a scheduler: the shipped ones. A ring has `Capacity` slots.
+template <std::size_t Capacity = 2, class Forks = no_forks>
+struct shipped_queues {
+  using global = inject<&task::link>;
+  using local = basic_local_queue<&task::link, Capacity>;
+  using forks = Forks;
+  static constexpr std::size_t capacity = Capacity;
+};
 
 /// The order in which a thief visits the others, with the interface of steal_order: from its successor on.
 class next_first {
@@ -61,8 +72,8 @@ class next_first {
 };
 
 /// At the start there are `Processors` of them, machine 0 has processor 0 and spins, and the others do not run: see
-/// settle() and the calls after it. A ring has `Capacity` slots.
-template <unsigned Machines, unsigned Processors, int Tasks, std::size_t Capacity = 2, class Forks = no_forks>
+/// settle() and the calls after it.
+template <unsigned Machines, unsigned Processors, int Tasks, class Queues = shipped_queues<>>
 class machine_loop_model : public scenario {
  public:
   struct machine;
@@ -72,48 +83,72 @@ class machine_loop_model : public scenario {
    public:
     void park() {
       require(!holds_, "a machine goes to sleep, and its thread still counts as one with a processor");
-      if (!constructing_ || unparked_) parker::park();
-      if (constructing_) unparked_ = false;
+      if (!constructing_ || unparked != 0) parker::park();
+      if (constructing_) unparked = 0;
     }
     void unpark() {
-      unparked_ = true;
+      ++unparked;
       parker::unpark();
     }
     void constructed() { constructing_ = false; }
     void holds(bool processor) { holds_ = processor; }
     [[nodiscard]] bool holds() const { return holds_; }
+    int unparked = 0;  // how often, since its construction ended
 
    private:
     bool constructing_ = true;
-    bool unparked_ = false;
     bool holds_ = false;  // its thread: see hold() and leave()
   };
+  // What a processor counts and times is nobody else's business but that of a thief who watches it: and then nobody
+  // begins a task.
   struct counter {
-    [[nodiscard]] int get() const { return 0; }  // nobody begins a task while a thief watches
+    [[nodiscard]] int get() const { return 0; }
+    void operator++() {}
   };
-  using local_queue = basic_local_queue<&task::link, Capacity>;
+  struct no_slice {
+    [[nodiscard]] bool over() const { return false; }
+  };
+  struct chain_type {
+    bool is_due = false;
+    [[nodiscard]] bool due(bool) const { return is_due; }
+    template <class Clock>
+    [[nodiscard]] bool full(bool, Clock&&) const {
+      return true;
+    }
+    void grow() {}
+    void end() {}
+    void forget() {}
+  };
+  using global_queue = typename Queues::global;
+  using local_queue = typename Queues::local;
   struct processor : park_processor<processor, atomics> {
-    processor(inject<&task::link>& global, unsigned i)
+    processor(global_queue& global, unsigned i)
         : index(i),
           queue(global),
           own_queue(queue.make_owner()),
           queue_thief(queue.make_thief()),
-          forks(Capacity),
+          forks(Queues::capacity),
           own_forks(forks.make_owner()),
           forks_thief(forks.make_thief()) {}
     [[nodiscard]] unsigned random() const { return 0; }
 
     const unsigned index;
-    cell<int> owned{0};  // whoever takes from its own queue has it for itself
+    cell<int> owned{0};     // whoever takes from its own queue has it for itself
+    cell<bool> made{true};  // one that resize() brings may have been made just before
+    handoff<atomics> in_call;
+    bool global_first = false;
     counter dispatches;
+    counter runnext_hits;
+    no_slice slice;
+    chain_type chain;
     next_first order;
     local_queue queue;
-    static constexpr std::size_t queue_capacity = Capacity;
+    static constexpr std::size_t queue_capacity = Queues::capacity;
     typename local_queue::owner own_queue;
     typename local_queue::thief queue_thief;
-    Forks forks;
-    typename Forks::owner own_forks;
-    typename Forks::thief forks_thief;
+    typename Queues::forks forks;
+    typename Queues::forks::owner own_forks;
+    typename Queues::forks::thief forks_thief;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
@@ -121,7 +156,7 @@ class machine_loop_model : public scenario {
   /// A task, or nothing.
   struct work {
     work() = default;
-    explicit work(task* t) : what(t) {}
+    explicit work(task* t, bool = false) : what(t) {}
     [[nodiscard]] explicit operator bool() const { return what != nullptr; }
     task* what = nullptr;
   };
@@ -131,18 +166,22 @@ class machine_loop_model : public scenario {
   [[nodiscard]] bool work_anywhere() const { return looping.work_anywhere(); }
   [[nodiscard]] bool surplus(const processor& p) const { return looping.surplus(p); }
   [[nodiscard]] processor& processor_at(unsigned i) {
-    require(i < Processors, "a processor that was never made");
+    require(i < Processors && processors[i].made.get(), "a processor that was never made");
     return processors[i];
   }
   void start_machine(processor& p) {
-    // Only while the scenario is constructed: later every machine is there.
+    // While the scenario is constructed, or by the thread that then is this machine.
     require(started != Machines, "one machine more was to be started than there are");
     machine& m = machines[started++];
     m.spinning.set(true);
     looping.hold(m, p);
   }
   void all_idle() {}
-  [[nodiscard]] machine* this_idle_machine() { return nullptr; }
+  [[nodiscard]] machine* this_idle_machine() {
+    const int thread = current_engine().thread_index();
+    machine* const m = thread < 0 ? nullptr : here_[static_cast<std::size_t>(thread)];
+    return m != nullptr && !m->parker.holds() ? m : nullptr;
+  }
 
   // -- what machine_loop asks of its host --
 
@@ -151,11 +190,11 @@ class machine_loop_model : public scenario {
   static constexpr int look_pauses = 0;
   static constexpr int steal_rounds = 1;
   static constexpr int watch_pauses = 0;
-  [[nodiscard]] work take_local(processor& p) {
+  [[nodiscard]] bool global_first(processor& p) {
     p.owned.set(1);
-    if (const auto f = p.own_forks.pop()) return work(*f);
-    return work(p.own_queue.pop().task);
+    return p.global_first;
   }
+  [[nodiscard]] int clock() const { return 0; }
   [[nodiscard]] bool poll_now(processor&) { return false; }
   [[nodiscard]] bool timers_due() const { return false; }
   [[nodiscard]] bool fire_due_timers() { return false; }
@@ -168,13 +207,17 @@ class machine_loop_model : public scenario {
   [[nodiscard]] task& task_of(processor&, const work& w) { return *w.what; }
   void searches(machine&) {}
   void spins(machine&) {}
-  void rests(machine&) {}
+  void rests(machine& m) {
+    if (!tasks_stay) return;
+    auto& own = m.held->own_queue;
+    require(own.size_approx() == 0 && own.next_is_free(), "a machine gives up a processor that has a task");
+  }
   [[nodiscard]] int begins() const { return 0; }
   void looked(processor&, int) {}
   void stole(processor&, processor&, std::size_t, bool, int) {}
   void lost(processor&) {}
 
-  inject<&task::link> global;
+  global_queue global;
   park_protocol<machine, processor, machine_loop_model, atomics> parking{*this};
   machine_loop<machine, processor, work, machine_loop_model, atomics> looping{*this};
   struct no_rhythm {};
@@ -196,9 +239,7 @@ class machine_loop_model : public scenario {
   void put_to_sleep(unsigned i) {
     machine& m = machines[i];
     leave(m);
-    processor* const p = parking.rest(m, *m.held);
-    require(p == nullptr, "a machine that is put to sleep has a processor");
-    m.held = nullptr;
+    give(m, parking.rest(m, *m.held));
   }
   /// Machine i looks for work from now on, although it has just had some.
   void look_for_work(unsigned i) { require(parking.may_spin(machines[i]), "nobody spins, and a machine may not"); }
@@ -216,16 +257,27 @@ class machine_loop_model : public scenario {
 
   // -- in threads --
 
-  /// As rest() does for a machine that was asleep at the start. False: the scheduler has stopped.
-  [[nodiscard]] bool wake_up(machine& m) {
-    m.parker.park();
-    processor* const p = m.handed.get();
-    m.handed.set(nullptr);
+  /// From now on the calling thread is that of `m`.
+  void be(machine& m) {
+    const int thread = current_engine().thread_index();
+    if (thread >= 0) here_[static_cast<std::size_t>(thread)] = &m;
+  }
+  /// Machine `m` has got `p`, or nothing.
+  void give(machine& m, processor* p) {
+    m.held = nullptr;
     if (p != nullptr) looping.hold(m, *p);
-    return p != nullptr;
+  }
+  /// As rest() does for a machine that was asleep at the start. False: the scheduler has stopped.
+  bool wake_up(machine& m) {
+    be(m);
+    m.parker.park();
+    give(m, m.handed.get());
+    m.handed.set(nullptr);
+    return m.held != nullptr;
   }
   /// Finds a task and begins with it; its id, or 0: the scheduler has stopped.
   int run_one(machine& m) {
+    be(m);
     const work w = looping.next(m);
     if (!w) {
       leave(m);
@@ -264,6 +316,7 @@ class machine_loop_model : public scenario {
   struct flag {
     atomic<int> up{0};
   };
+  std::array<machine*, 4> here_{};  // per thread
 
  protected:
   task_set<Tasks> tasks;
@@ -271,6 +324,7 @@ class machine_loop_model : public scenario {
   std::array<processor, Processors> processors = make_processors(std::make_index_sequence<Processors>());
   std::array<machine, Machines> machines;
   unsigned started = 0;
+  bool tasks_stay = false;  // require that nobody rests beside tasks of its own
 };
 
 }  // namespace runq::model

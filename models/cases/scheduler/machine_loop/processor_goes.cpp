@@ -9,8 +9,8 @@ namespace {
 // Processor 1 has become surplus, with task 1 next, task 2 in its ring, and a fork, 3. Machine 1, busy: gives it up ‖
 // machine 0, spinning. Whoever has the other processor runs them, in that order; the last one stops the scheduler.
 template <std::size_t Capacity>
-struct evacuated final : machine_loop_model<2, 2, 3, Capacity, fork_deques> {
-  using typename machine_loop_model<2, 2, 3, Capacity, fork_deques>::machine;
+struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>> {
+  using typename machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>>::machine;
   evacuated() {
     this->settle(0);
     this->settle(1);

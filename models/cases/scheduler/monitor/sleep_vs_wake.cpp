@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "futex.hpp"
-#include "runq/protocol/handoff.hpp"
+#include "runq/protocol/blocking_calls.hpp"
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/parker.hpp"
 #include "scenario.hpp"
@@ -77,35 +77,35 @@ struct monitored : scenario {
   /// As a machine does: the processor is its own under a lock, whose order the monitor does not see.
   void take_processor() {
     in_use.store(1, std::memory_order::relaxed);
-    monitor.wake();
+    monitoring.wake();
   }
   void give_up_processor() { in_use.store(0, std::memory_order::relaxed); }
 
   atomic<int> in_use{0};
   atomic<int> seen{0};  // by the monitor
   atomic<int> naps{0};
-  monitor_type monitor{*this, naps};
+  monitor_type monitoring{*this, naps};
 };
 
 // Machine: takes the processor, and keeps it until the monitor has seen that; then stops it ‖ monitor.
 struct deep_sleep_vs_wake final : monitored<idle_rhythm> {
   void thread(unsigned index) override {
-    if (index != 0) return monitor.run();
+    if (index != 0) return monitoring.run();
     take_processor();
     await([this] { return seen.load(std::memory_order::acquire) != 0; });
-    monitor.stop();
+    monitoring.stop();
   }
 };
 
 // Machine: takes the processor, gives it up, takes it again, and keeps it until the monitor has seen that ‖ monitor.
 struct wake_again final : monitored<idle_rhythm> {
   void thread(unsigned index) override {
-    if (index != 0) return monitor.run();
+    if (index != 0) return monitoring.run();
     take_processor();
     give_up_processor();
     take_processor();
     await([this] { return seen.load(std::memory_order::acquire) != 0; });
-    monitor.stop();
+    monitoring.stop();
   }
 };
 
@@ -113,9 +113,9 @@ struct wake_again final : monitored<idle_rhythm> {
 struct deep_sleep_vs_stop final : monitored<idle_rhythm> {
   void thread(unsigned index) override {
     if (index == 0) {
-      monitor.stop();
+      monitoring.stop();
     } else {
-      monitor.run();
+      monitoring.run();
     }
   }
 };
@@ -126,9 +126,9 @@ struct wake_vs_stop final : monitored<idle_rhythm> {
     if (index == 0) {
       take_processor();
     } else if (index == 1) {
-      monitor.stop();
+      monitoring.stop();
     } else {
-      monitor.run();
+      monitoring.run();
     }
   }
 };
@@ -137,21 +137,32 @@ struct wake_vs_stop final : monitored<idle_rhythm> {
 // after a nap that is short.
 template <unsigned Calls>
 struct hurry final : monitored<slow_rhythm> {
-  hurry() { in_use.store(1, std::memory_order::relaxed); }
-  void thread(unsigned index) override {
-    if (index == Calls) return monitor.run();
-    await([this] { return naps.load(std::memory_order::acquire) != 0; });
-    (void)calls[index].enter();
-    monitor.hurry();
+  struct processor {
+    handoff<atomics> in_call;
+  };
+  struct machine {
+    processor* held = nullptr;
+  };
+  hurry() {
+    in_use.store(1, std::memory_order::relaxed);
+    for (unsigned i = 0; i != Calls; ++i) machines[i].held = &processors[i];
   }
+  void thread(unsigned index) override {
+    if (index == Calls) return monitoring.run();
+    await([this] { return naps.load(std::memory_order::acquire) != 0; });
+    (void)calling.enter(machines[index]);
+  }
+  void leave(const machine&) {}
   bool look() override {
     bool some = false;
-    for (const auto& call : calls) some |= handoff<atomics>::blocked(call.peek());
+    for (const processor& p : processors) some |= handoff<atomics>::blocked(p.in_call.peek());
     require(some, "the monitor was woken and sees no call");
-    if (++looks == 2) monitor.stop();
+    if (++looks == 2) monitoring.stop();
     return false;
   }
-  handoff<atomics> calls[Calls];
+  processor processors[Calls];
+  machine machines[Calls];
+  blocking_calls<machine, processor, hurry, atomics> calling{*this};
   int looks = 0;  // the monitor's
 };
 

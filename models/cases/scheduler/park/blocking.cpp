@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: MIT
 // A machine comes back from a blocking call and has lost its processor: it gets one, whoever has it or gives it up.
+#include "../blocking_calls/blocking_model.hpp"
 #include "park_model.hpp"
-#include "runq/protocol/handoff.hpp"
 
 namespace runq::model {
 namespace {
 
 // Machine 0 comes back from a call with its processor ‖ the monitor takes it away, because nobody needs it.
-struct taken_meanwhile final : park_model<1, 1, 1> {
+struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
   // As if it had still been counted as spinning, so that no request is pending.
   taken_meanwhile() {
+    block(0);
     constructed();
-    ticket = in_call.enter();
   }
   void thread(unsigned index) override {
-    machine& m = machines[0];
     if (index == 0) {
-      if (!in_call.leave(ticket)) m.held = parking.come_back_waiting(m);
-      require(m.held != nullptr, "the machine has no processor although the scheduler does not stop");
+      be(machines[0]);
+      (void)calling.leave_waiting(call);
+      require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
     } else {
-      parking.hand_off(
-          processors[0], [this] { return in_call.retake(in_call.peek() | 1); }, false);
+      (void)look(long_after);
     }
   }
   void finish() override { require_all_accounted_for(); }
-
-  handoff<atomics> in_call;
-  handoff<atomics>::ticket ticket = 0;
 };
 
 // Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖
@@ -39,7 +35,8 @@ struct taken_for_another final : park_model<2, 1, 1> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      machines[0].held = parking.come_back_waiting(machines[0]);
+      be(machines[0]);
+      give(machines[0], parking.come_back_waiting(machines[0]));
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
     } else {
       take_from(1, false);
@@ -49,7 +46,6 @@ struct taken_for_another final : park_model<2, 1, 1> {
 
 // Machine 1 has the processor that machine 0 lost, and runs out of work ‖ machine 0 comes back, does what is left to
 // do, and stops the scheduler.
-template <bool Asks>
 struct given_back final : park_model<2, 1, 1> {
   given_back() {
     settle(0);
@@ -59,23 +55,12 @@ struct given_back final : park_model<2, 1, 1> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      machines[0].held = parking.come_back_waiting(machines[0]);
+      be(machines[0]);
+      give(machines[0], parking.come_back_waiting(machines[0]));
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
       parking.stop();
     } else {
-      leave(machines[1]);
-    }
-  }
-  // As find_work() of machine_loop; a machine that does not ask gives the processor up all the same.
-  void leave(machine& m) {
-    while (m.held != nullptr) {
-      if (surplus(*m.held)) {
-        m.held = parking.retire(m, *m.held);
-      } else if (Asks && parking.somebody_returns()) {
-        m.held = parking.pass_on(m, *m.held);
-      } else {
-        m.held = parking.rest(m, *m.held);
-      }
+      require(run_one(machines[1]) == 0, "a task is run that nobody has made");
     }
   }
 };
@@ -109,17 +94,13 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      machines[0].held = parking.come_back_waiting(machines[0]);
+      be(machines[0]);
+      give(machines[0], parking.come_back_waiting(machines[0]));
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
       parking.stop();
     } else {
       parking.resize(2);
-      leave(machines[2]);
-    }
-  }
-  void leave(machine& m) {
-    while (m.held != nullptr) {
-      m.held = surplus(*m.held) ? parking.retire(m, *m.held) : parking.rest(m, *m.held);
+      if (machines[2].held != nullptr) run_one(machines[2]);
     }
   }
 };
@@ -137,15 +118,9 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<given_back<true>>({
-        .name = "park/passed_on",
-        .property = "a machine that comes back gets the processor of the next one that looks for a task",
-        .threads = 2,
-        .quick = {.random = 20'000, .bound = 3},
-    }),
-    add_case<given_back<false>>({
-        .name = "park/given_up",
-        .property = "a machine that comes back gets the processor of the next one that gives it up",
+    add_case<given_back>({
+        .name = "park/given_back",
+        .property = "a machine that comes back gets the processor of one that asks, or that has asked and gives it up",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -14,7 +14,7 @@ struct not_spinning final : park_model<2, 2, 2> {
     settle(1);
     // Machine 0 has ended its task, too, and looked again.
     require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
-    put(global, tasks.make(1));
+    global.put(tasks.make(1));
     constructed();
   }
   void thread(unsigned index) override {

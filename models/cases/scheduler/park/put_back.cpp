@@ -13,19 +13,19 @@ namespace {
 struct put_back_vs_last_spinner final : park_model<2, 2, 1> {
   put_back_vs_last_spinner() {
     settle(0);
-    put(processors[0].queue, tasks.make(1));
+    processors[0].queue.put(tasks.make(1));
     constructed();
   }
   struct owner {
     std::optional<task*> pop() {
-      task* const t = take(queue);
+      task* const t = queue.take();
       return t != nullptr ? std::optional(t) : std::nullopt;
     }
     bool push(task* t) {
-      put(queue, t);
+      queue.put(t);
       return true;
     }
-    queue_type& queue;
+    slots<1>& queue;
   };
   void thread(unsigned index) override {
     if (index == 0) {

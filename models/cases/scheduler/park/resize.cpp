@@ -24,7 +24,7 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
     }
   }
   void finish() override {
-    if (task* const t = take(global)) tasks.run(t);
+    if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
     require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
     // It can be used again.
@@ -124,7 +124,7 @@ struct retire_vs_last_spinner final : park_model<2, 2, 1> {
     settle(0);
     settle(1);
     require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
-    put(processors[1].queue, tasks.make(1));
+    processors[1].queue.put(tasks.make(1));
     parking.resize(1);
     constructed();
   }
@@ -168,8 +168,8 @@ struct retire_to_another final : park_model<3, 3, 2, 2> {
     wake_up(machines[1]);
     put_to_sleep(1);
     require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
-    put(processors[2].queue, tasks.make(1));
-    put(processors[2].queue, tasks.make(2));
+    processors[2].queue.put(tasks.make(1));
+    processors[2].queue.put(tasks.make(2));
     parking.resize(2);
     constructed();
   }

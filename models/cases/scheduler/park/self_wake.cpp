@@ -18,12 +18,9 @@ struct event_vs_submit final : park_model<2, 2, 2> {
   void thread(unsigned index) override {
     if (index == 2) return submit(processors[1].queue, 2);
     machine& m = machines[index];
-    if (index == 0) {
-      here[0] = &m;
-      submit(global, 1);
-    }
+    be(m);
+    if (index == 0) submit(global, 1);
     wake_up(m);
-    here[index] = nullptr;
     const int id = run_one(m);
     tell(id);
     wait_for(3 - id);
@@ -43,14 +40,13 @@ struct event_vs_stop final : park_model<1, 1, 1> {
   void thread(unsigned index) override {
     if (index == 1) return parking.stop();
     machine& m = machines[0];
-    here[0] = &m;
+    be(m);
     submit(global, 1);
     wake_up(m);
-    here[0] = nullptr;
     while (run_one(m) != 0) continue;
   }
   void finish() override {
-    if (task* const t = take(global)) tasks.run(t);
+    if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
     require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
   }
@@ -69,9 +65,9 @@ struct queued_after_call final : park_model<2, 1, 1> {
   void thread(unsigned index) override {
     machine& m = machines[index];
     if (index == 0) {
-      here[0] = &m;
+      be(m);
       submit(global, 1);
-      m.held = parking.rest_without(m);
+      require(run_one(m) == 0, "the task of a machine without a processor is run by that machine");
     } else {
       wake_up(m);
       require(run_one(m) == 1, "the machine left although the scheduler does not stop");

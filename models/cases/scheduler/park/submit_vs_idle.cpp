@@ -71,8 +71,8 @@ struct found_wakes final : park_model<2, 2, 2> {
   found_wakes() {
     settle(0);
     put_to_sleep(0);
-    put(machines[1].held->queue, tasks.make(1));
-    put(global, tasks.make(2));
+    machines[1].held->queue.put(tasks.make(1));
+    global.put(tasks.make(2));
     constructed();
   }
   void thread(unsigned index) override {

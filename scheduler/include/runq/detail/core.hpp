@@ -20,6 +20,7 @@
 #include "runq/detail/processor.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
+#include "runq/protocol/blocking_calls.hpp"
 #include "runq/protocol/deadlock.hpp"
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
@@ -150,7 +151,16 @@ class core {
   // Go's number of rounds over all processors; only in the last one is runnext stolen.
   static constexpr int steal_rounds = 4;
   static constexpr int watch_pauses = detail::watch_pauses;
-  [[nodiscard]] work take_local(processor& p);
+  // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it.
+  static constexpr std::uint32_t global_period = 61;
+  // So often a processor with tasks to run looks at its timers.
+  static constexpr std::uint64_t clock_period = 8;
+  [[nodiscard]] bool global_first(processor& p) {
+    ++p.dispatches;
+    if (p.dispatches.get() % clock_period == 0) look_at_clock(p);
+    return p.dispatches.get() % global_period == 0;
+  }
+  static void look_at_clock(processor& p);
   [[nodiscard]] bool poll_now(processor& p);
   [[nodiscard]] bool timers_due() const noexcept { return earliest_timer() <= now(); }
   [[nodiscard]] bool fire_due_timers() { return timers_due() && fire_timers(now()) != 0; }
@@ -171,13 +181,11 @@ class core {
   void stole(processor& p, const processor& victim, std::size_t n, bool from_runnext, instant begin);
   void lost(processor& p) noexcept { ++p.lost; }
 
-  // -- blocking calls (blocking.cpp) --
+  // -- blocking calls, and what blocking_calls asks of its host (blocking.cpp) --
 
-  struct blocked_call {
-    machine* m;
-    processor* p;
+  using calls = blocking_calls<machine, processor, core, policy>;
+  struct blocked_call : calls::call {
     goroutine* g;
-    handoff<policy>::ticket ticket;
     instant begun;  // when, if that is traced
   };
   [[nodiscard]] blocked_call enter_call() noexcept;
@@ -185,8 +193,7 @@ class core {
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
   /// The same for code that cannot be suspended: waits for a processor.
   void leave_call_waiting(const blocked_call& call);
-  void go_on_at(const blocked_call& call, processor& other);
-  void back_from_call(const blocked_call& call, bool kept);
+  void back_from_call(const blocked_call& call, calls::outcome how);
   void trace_lost(const blocked_call& call);
   /// Does `what` when the calling task next waits or blocks, or has ended. False: the caller is none of this
   /// scheduler's tasks, is in a blocking call, or the run ends, so that nobody goes on in any case.
@@ -264,6 +271,7 @@ class core {
   machine_loop<machine, processor, work, core, policy> looping{*this};
   deadlock_question<core, policy> deadlocks{*this};
   monitor_loop<core, parker, monitor_rhythm, policy> monitoring{*this};
+  calls calling{*this};
 
  private:
   // -- the machines' loop (machine.cpp) --
@@ -278,10 +286,6 @@ class core {
   [[nodiscard]] bool watch(watched& seen, processor& p, instant now);
   static void watch_slice(watched& seen, processor& p, instant now);
   void print_trace();
-  /// A machine has entered a blocking call: the monitor may not be slow.
-  void hurry_monitor() noexcept { monitoring.hurry(); }
-  [[nodiscard]] bool chain_is_full(processor& p, bool slice_is_over) noexcept;
-  [[nodiscard]] work take_oldest(processor& p);
   void run(machine& m, work w);
   static void leave_processor() noexcept;
   static void become(machine* m, processor* p) noexcept;

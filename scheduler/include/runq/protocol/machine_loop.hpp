@@ -18,9 +18,11 @@ namespace runq {
 
 /// The loop of all machines of one scheduler. All calls are a machine's for itself, but those that say otherwise.
 ///
-/// `Work` is what a machine runs, or nothing: it converts to bool, and is made of an element of any of the queues.
+/// `Work` is what a machine runs, or nothing: it converts to bool, and is made of an element of any of the queues, and
+/// of whether that runs in its predecessor's time slice.
 /// `Processor` is what park_protocol asks for, and has
 /// - `index`: its number; `dispatches`: a count of the tasks that it has begun, to be read with get()
+/// - `slice`, a time_slice; `chain`, a lifo_chain; `runnext_hits`, a counter
 /// - `own_queue`, `queue_thief`: the handles of its local_queue
 /// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
 /// - `order`, `random`: a steal_order, and a generator for it
@@ -29,8 +31,9 @@ namespace runq {
 /// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
 ///   inject; `processor_at(i)`
 /// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; see there
-/// - `Work take_local(Processor&)`: the next one of the processor's own; whether the global queue's come first now
-///   and then is its business
+/// - `bool global_first(Processor&)`: the processor is about to begin a task, or to look for one elsewhere: counts
+///   that, sees to its timers now and then, and says whether it is the global queue's turn
+/// - `clock()`: the time, for `chain`
 /// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
 /// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
 ///   returns whether there were any
@@ -155,8 +158,52 @@ class machine_loop {
   }
 
   [[nodiscard]] Work take_local_or_global(Processor& p) {
-    if (const Work w = host_.take_local(p)) return w;
+    if (const Work w = take_local(p)) return w;
     return take_share(p);
+  }
+
+  // The global queue's now and then, so that local tasks cannot starve them, and the oldest after a chain that is full;
+  // else what this processor has made runnable last.
+  [[nodiscard]] Work take_local(Processor& p) {
+    if (host_.global_first(p) && host_.global.has_work()) {
+      // Somebody else may have taken it.
+      if (auto* const task = host_.global.take()) return Work(task);
+    }
+    const bool slice_is_over = p.slice.over();
+    if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
+      if (const Work w = take_oldest(p)) return w;
+    }
+    // A strand that has just ended at a join: what it forked last is at the deque's bottom.
+    if (p.own_forks.size_approx() != 0) {
+      if (const auto fork = p.own_forks.pop()) {
+        p.chain.grow();
+        return Work(*fork, true);
+      }
+    }
+    if (const auto next = p.own_queue.pop()) {
+      if (next.from_runnext) {
+        p.chain.grow();
+        ++p.runnext_hits;
+      } else {
+        p.chain.end();
+      }
+      return Work(next.task, next.from_runnext);
+    }
+    return {};
+  }
+
+  [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {
+    if (p.own_queue.size_approx() != 0 || host_.global.has_work()) {
+      return p.chain.full(slice_is_over, [this] { return host_.clock(); });
+    }
+    p.chain.forget();
+    return false;
+  }
+
+  [[nodiscard]] Work take_oldest(Processor& p) {
+    if (auto* const task = p.own_queue.pop_oldest()) return Work(task);
+    if (host_.global.has_work()) return Work(host_.global.take());
+    return {};
   }
 
   [[nodiscard]] Work take_share(Processor& p) {

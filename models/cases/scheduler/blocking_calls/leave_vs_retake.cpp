@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// A machine comes back from a blocking call while the monitor takes its processor: every task runs, and nobody has the
+// processor beside somebody else. When the monitor hands the processor over, its thread becomes the machine that is
+// started for it.
+#include "blocking_model.hpp"
+
+namespace runq::model {
+namespace {
+
+// One processor. Machine 0 is in a call of task 2, and has task 1 next on its processor. Machine 0: comes back ‖ the
+// monitor: takes the processor, or not. Whoever runs the second of the tasks stops the scheduler.
+struct leave_vs_retake final : blocking_model<2, 1, 2> {
+  leave_vs_retake() {
+    settle(0);
+    (void)processors[0].own_queue.push_next(tasks.make(1));
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (index == 0) {
+      be(m);
+      come_back(m, tasks.make(2));
+    } else if (look(0)) {
+      require(m.held == &processors[0], "a processor with a task is taken, and nobody is started for it");
+    } else {
+      return;
+    }
+    while (run_one(m) != 0) count();
+  }
+  void come_back(machine& m, task* mine) {
+    if (calling.leave(call) == outcome::lost) return calling.queue(*mine);
+    m.held->owned.set(1);
+    tasks.run(mine);
+    count();
+  }
+  void count() {
+    if (done.fetch_add(1, std::memory_order::acq_rel) == 1) parking.stop();
+  }
+  void finish() override { tasks.require_all_ran(); }
+
+  atomic<int> done{0};
+};
+
+// Two processors, one of them idle. Machine 0, in a call for long: comes back ‖ the monitor: takes the processor, which
+// nobody needs, or not. The machine has one in any case, and goes on.
+struct moved final : blocking_model<2, 2, 1> {
+  moved() {
+    settle(0);
+    put_to_sleep(1);
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index != 0) {
+      (void)look(long_after);
+      return;
+    }
+    be(machines[0]);
+    require(calling.leave(call) != outcome::lost, "a machine comes back to an idle processor, and does not get it");
+    machines[0].held->owned.set(1);
+  }
+  void finish() override { require_all_accounted_for(); }
+};
+
+// One processor. Machine 0, in a section of plain code: comes back ‖ the monitor: takes the processor, or not, and a
+// machine is started for it; then the scheduler stops. There is a processor for the end of the section all the same.
+struct waits_while_stopping final : blocking_model<2, 1, 1> {
+  waits_while_stopping() {
+    settle(0);
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    machine& m = machines[index];
+    if (index == 0) {
+      be(m);
+      (void)calling.leave_waiting(call);
+      require(m.held != nullptr, "a section ends, and its machine has no processor");
+    } else {
+      (void)look(0);
+      parking.stop();
+    }
+    if (m.held != nullptr) m.held->owned.set(1);
+  }
+};
+
+// Machine 0: comes back from the call that the monitor has seen, and makes another one ‖ the monitor: takes the
+// processor for the first one, or not at all.
+struct second_call final : blocking_model<2, 1, 1> {
+  second_call() {
+    settle(0);
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index != 0) {
+      (void)look(0);
+      return;
+    }
+    machine& m = machines[0];
+    be(m);
+    if (calling.leave(call) != outcome::kept) return;
+    const auto second = calling.enter(m);
+    require(calling.leave(second) == outcome::kept, "a processor is taken for a call that the monitor has not seen");
+  }
+};
+
+const bool added[] = {
+    add_case<leave_vs_retake>({
+        .name = "blocking_calls/leave_vs_retake",
+        .property = "the task of a call and one that waits on its processor are run: come back ‖ retake",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<moved>({
+        .name = "blocking_calls/moved",
+        .property = "a machine that comes back to an idle processor has one, and goes on: come back ‖ retake",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<waits_while_stopping>({
+        .name = "blocking_calls/waits_while_stopping",
+        .property = "a section that ends has a processor of its own: come back, waiting ‖ retake, stop",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<second_call>({
+        .name = "blocking_calls/second_call",
+        .property = "a processor is taken for the call that was seen, and for no later one: two calls ‖ retake",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

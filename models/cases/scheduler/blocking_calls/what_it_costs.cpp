@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// What the monitor takes a processor for, from a machine that has been seen in a call: at once when somebody could use
+// it, later when nobody could; and whether somebody is started for it.
+#include "blocking_model.hpp"
+
+namespace runq::model {
+namespace {
+
+enum class where : unsigned char { next, fork, global };
+
+// Machine 0 is in a call, somebody spins, and task 1 waits. The monitor: takes the processor, and becomes the machine
+// that is started for it, which runs the task ‖ machine 0: comes back after that, to nothing.
+template <where Task>
+struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>> {
+  work_waits() {
+    task* const t = tasks.make(1);
+    switch (Task) {
+      case where::next: (void)processors[0].own_queue.push_next(t); break;
+      case where::fork: require(processors[0].own_forks.push(t), "no memory for a fork"); break;
+      case where::global: global.put(t); break;
+    }
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(look(0), "a processor is left to a call although a task waits for it");
+      require(machines[1].held != nullptr, "a processor is taken for a task, and nobody is started for it");
+      tell(run_one(machines[1]));
+    } else {
+      wait_for(1);
+      be(machines[0]);
+      require(calling.leave(call) == outcome::lost, "a machine comes back to a processor that another one has");
+    }
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// One processor, which machine 0 lost, and machine 1 has, which spins, and is in a call, too. Machine 0: comes back,
+// and waits ‖ the monitor, when it does: takes the processor for it.
+struct somebody_returns final : blocking_model<2, 1, 1> {
+  somebody_returns() {
+    first = calling.enter(machines[0]);
+    require(processors[0].in_call.retake(first.ticket), "nobody else is there");
+    parking.hand_off(
+        processors[0], [] { return true; }, true);
+    block(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      be(machines[0]);
+      require(calling.leave_waiting(first) == outcome::moved, "a machine has kept a processor that was taken");
+      machines[0].held->owned.set(1);
+    } else {
+      await([this] { return parking.somebody_returns(); });
+      require(look(0), "a processor is left to a call although a machine waits for it");
+    }
+  }
+  calls::call first{};
+};
+
+// Machine 0 is in a call, and somebody spins: there is nothing to do. The monitor: takes the processor when the call
+// has lasted for long; for a machine that polls, if nobody does, or for nobody ‖ machine 0: comes back after that.
+template <bool Polled>
+struct nothing_to_do final : blocking_model<2, 1, 1> {
+  nothing_to_do() {
+    nobody_polls = !Polled;
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(!look(0), "a processor that nobody could use is taken at once");
+      require(look(long_after), "a processor is left to a call for ever");
+      require((machines[1].held == nullptr) == Polled,
+              "a machine is started for nothing, or none although nobody polls");
+      tell(1);
+    } else {
+      wait_for(1);
+      be(machines[0]);
+      require(calling.leave(call) == (Polled ? outcome::moved : outcome::lost),
+              "an idle processor, or none, is missed");
+    }
+  }
+};
+
+// Machine 0 is in a call, and nobody spins or may be woken. The monitor: takes the processor at once for a machine that
+// looks for work ‖ that one, asleep.
+struct nobody_looks final : blocking_model<2, 2, 1> {
+  nobody_looks() {
+    settle(0);
+    put_to_sleep(1);
+    parking.resize(1);
+    require(parking.idle_processors() == 0 && parking.spinning() == 0 && !parking.need_spinning(), "somebody looks");
+    block(0);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(look(0), "a processor is left to a call although nobody looks for work");
+    } else {
+      require(wake_up(machines[1]) && machines[1].spinning.get(), "a machine is woken, and does not look for work");
+    }
+  }
+};
+
+const bool added[] = {
+    add_case<work_waits<where::next>>({
+        .name = "blocking_calls/next_waits",
+        .property = "a call costs the processor at once if its next task waits",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<work_waits<where::fork>>({
+        .name = "blocking_calls/fork_waits",
+        .property = "likewise if a fork does",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<work_waits<where::global>>({
+        .name = "blocking_calls/global_waits",
+        .property = "likewise if a task in the global queue does",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<somebody_returns>({
+        .name = "blocking_calls/somebody_returns",
+        .property = "likewise if a machine has come back and waits for a processor: it gets that",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<nothing_to_do<true>>({
+        .name = "blocking_calls/nothing_to_do",
+        .property = "with nothing to do a long call costs the processor, which is idle then",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<nothing_to_do<false>>({
+        .name = "blocking_calls/nobody_polls",
+        .property = "and if nobody polls a machine is started, which will",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<nobody_looks>({
+        .name = "blocking_calls/nobody_looks",
+        .property = "a call costs the processor at once if nobody looks for work, and then somebody does",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
