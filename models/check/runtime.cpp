@@ -41,7 +41,7 @@ void note_order(std::memory_order written, order_of kind, site where, int arg) n
 }
 
 [[nodiscard]] bool weakens(site where, int arg) noexcept {
-  return arg == active.arg && where.line >= active.line && where.line <= active.last_line &&
+  return active.line != 0 && arg == active.arg && where.line >= active.line && where.line <= active.last_line &&
          std::string_view(where.file).ends_with(active.file);
 }
 
@@ -53,7 +53,7 @@ engine* set_current_engine(engine* e) noexcept { return std::exchange(current, e
 
 std::memory_order effective_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
   if (noting) note_order(written, kind, where, arg);
-  if (active.line == 0 || !weakens(where, arg)) return written;
+  if (!weakens(where, arg)) return written;
   seen.weakening_used = true;
   return active.to;
 }
@@ -62,6 +62,8 @@ void set_weakening(const weakening& w) {
   active = w;
   seen.weakening_used = false;
 }
+
+bool is_weakened(site where, int arg) noexcept { return weakens(where, arg); }
 
 void start_noting_orders() noexcept {
   seen.order_count = 0;

@@ -23,6 +23,8 @@ struct weakening {
 
 /// Makes `w` the weakening that effective_order() applies; weakening{} ends it.
 void set_weakening(const weakening& w);
+/// Whether it applies to that operation.
+[[nodiscard]] bool is_weakened(site where, int arg) noexcept;
 /// Whether the current weakening has been applied to at least one operation since it was set.
 [[nodiscard]] bool weakening_was_used() noexcept;
 

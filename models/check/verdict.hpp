@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct event {
   std::uint32_t reads_from = no_event;  ///< index of the event that wrote the value read, where the engine knows it
   std::uint64_t newest = 0;             ///< for a read: the newest value of the location at that step
   bool stale = false;                   ///< a read that ignored newer values
+  std::uint32_t position = 0;           ///< exact engine: events of its thread before it
+  bool weakened = false;                ///< `order` is weaker than what is written in the source
 };
 
 struct search_result {
@@ -65,6 +68,9 @@ struct search_result {
   std::uint64_t blocked = 0;     ///< executions abandoned as blocked (exact engine: not counted in `executions`)
   std::uint64_t spurious = 0;    ///< of `executions`, those in which a weak compare-exchange failed spuriously
   double seconds = 0;
+  std::uint32_t partner = no_event;  ///< the step that the failing one is not ordered with, where the engine knows it
+  std::map<std::uint32_t, std::string>
+      variables;                      ///< by their numbers in the trace: names, where the engine knows them
   std::vector<event> trace;           ///< of the failing execution, or of the one that was asked for
   std::vector<std::string> outcomes;  ///< distinct texts passed to record_outcome(), sorted
 };

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "counterexample.hpp"
+#include "result_json.hpp"
+#include "runtime.hpp"
 
 namespace runq::model::compiled {
 
@@ -38,8 +40,7 @@ namespace {
   return fmt::format("{} execution{} explored, {:.2f} s", r.executions, r.executions == 1 ? "" : "s", r.seconds);
 }
 
-[[nodiscard]] std::string describe(const search_result& r, session& s) {
-  source_index sources;
+[[nodiscard]] std::string describe(const search_result& r, session& s, source_index& sources) {
   std::string text;
   for (const std::string& line : render_counterexample(r, sources)) text += line + "\n";
   if (!s.output().empty()) text += "output of this execution:\n" + s.output();
@@ -86,23 +87,47 @@ void write_all(int to, const void* from, std::size_t size) noexcept {
 }
 
 answer judge(const search_result& r, session& s, const run_options& options) {
-  if (r.what != failure::none) {
-    return {1, fmt::format("FAIL in execution {}: {}: {}\n{}T0 is the thread that {}.\n", r.executions, name_of(r.what),
-                           r.message, describe(r, s), s.is_whole_program() ? "runs main()" : "calls check()")};
+  source_index sources;
+  answer a;
+  if (!options.json_file.empty() || !options.html_dir.empty()) {
+    a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
   }
-  const std::uint64_t shown = options.search.show_execution;
+  if (r.what != failure::none) {
+    a.status = 1;
+    a.headline = fmt::format("FAIL in execution {}: {}: {}", r.executions, name_of(r.what), r.message);
+    a.text = fmt::format("{}\n{}T0 is the thread that {}.\n", a.headline, describe(r, s, sources),
+                         s.is_whole_program() ? "runs main()" : "calls check()");
+    return a;
+  }
+  const auto without_failure = [&a](int status, std::string headline) {
+    a.status = status;
+    a.headline = std::move(headline);
+    a.text = a.headline + "\n";
+    return a;
+  };
+  const order_change& weakened = options.weakened;
+  if (weakened.line != 0 && !s.orders().was_weakened()) {
+    return without_failure(
+        2, fmt::format("no verdict: no operation at {}:{} was executed whose order is stronger than {}", weakened.file,
+                       weakened.line, to_string(weakened.to)));
+  }
   if (r.how != coverage::exhaustive) {
-    if (shown != 0 && !r.trace.empty()) {
-      return {0, fmt::format("execution {}, which does not fail:\n{}", shown, describe(r, s))};
+    if (options.search.show_execution != 0 && !r.trace.empty()) {
+      without_failure(0, fmt::format("execution {}, which does not fail:", options.search.show_execution));
+      a.text += describe(r, s, sources);
+      return a;
     }
-    return {2, fmt::format("no verdict: {} ({})\n", r.message, counted(r))};
+    return without_failure(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
   }
   if (r.executions == 0) {
-    return {2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever\n", r.blocked)};
+    return without_failure(
+        2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever", r.blocked));
   }
-  std::string text = fmt::format("{} ({})\n", passed(s.omitted(), options.search.load_buffering), counted(r));
-  if (s.statistics().duplicates != 0) text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
-  return {0, text};
+  without_failure(0, fmt::format("{} ({})", passed(s.omitted(), options.search.load_buffering), counted(r)));
+  if (s.statistics().duplicates != 0) {
+    a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
+  }
+  return a;
 }
 
 }  // namespace runq::model::compiled

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "options.hpp"
 #include "session.hpp"
@@ -11,8 +14,11 @@
 namespace runq::model::compiled {
 
 struct answer {
-  int status = 2;    ///< 0: no execution fails; 1: one does; 2: no verdict
-  std::string text;  ///< with line ends
+  int status = 2;                          ///< 0: no execution fails; 1: one does; 2: no verdict
+  std::string headline;                    ///< the verdict in one line, without a line end
+  std::string text;                        ///< all there is to say, with line ends
+  std::shared_ptr<nlohmann::json> result;  ///< of the search; nothing: nobody asks for it
+  std::shared_ptr<nlohmann::json> ledger;  ///< its rows; nothing: no ledger was asked for
 };
 
 /// "data race"; empty for none.

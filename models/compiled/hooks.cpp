@@ -7,6 +7,7 @@
 
 #include "session.hpp"
 
+using runq::model::order_of;
 using runq::model::rmw_op;
 using runq::model::compiled::checker_scope;
 using runq::model::compiled::current_session;
@@ -24,7 +25,7 @@ runq::model::compiled::caller_state runq_caller;
 namespace {
 
 /// Compilers put hints into the upper bits.
-[[nodiscard]] std::memory_order order_of(int order) { return static_cast<std::memory_order>(order & 7); }
+[[nodiscard]] std::memory_order to_order(int order) { return static_cast<std::memory_order>(order & 7); }
 
 template <class T>
 inline constexpr bool is_wide = sizeof(T) == 16;
@@ -89,7 +90,7 @@ T load(const volatile T* at, int order, const void* code) {
   const runq::model::compiled::caller_state caller = runq_caller;
   s.look_for_waiting(caller, code);
   const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
-  return from_value<T>(s.load(p, sizeof(T), order_of(order), code, like));
+  return from_value<T>(s.load(p, sizeof(T), s.effective(to_order(order), order_of::load, code), code, like));
 }
 
 template <class T>
@@ -100,7 +101,8 @@ void store(volatile T* at, T value, int order, const void* code) {
     return;
   }
   const checker_scope scope;
-  current_session().store(p, sizeof(T), to_value(value), order_of(order), code);
+  session& s = current_session();
+  s.store(p, sizeof(T), to_value(value), s.effective(to_order(order), order_of::store, code), code);
 }
 
 template <class T>
@@ -113,7 +115,8 @@ T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
   const runq::model::compiled::caller_state caller = runq_caller;
   s.look_for_waiting(caller, code);
   static_cast<void>(s.read_in_earlier_round(caller, p, true, code));
-  return from_value<T>(s.rmw(p, sizeof(T), op, to_value(operand), order_of(order), code));
+  const std::memory_order applied = s.effective(to_order(order), order_of::rmw, code);
+  return from_value<T>(s.rmw(p, sizeof(T), op, to_value(operand), applied, code));
 }
 
 enum class weakness : std::uint8_t { no, yes, unknown };
@@ -129,8 +132,9 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   s.look_for_waiting(caller, code);
   std::uint64_t value = to_value(expected);
   const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
-  const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes, order_of(success),
-                                       order_of(failure), code, like);
+  const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes,
+                                       s.effective(to_order(success), order_of::rmw, code),
+                                       s.effective(to_order(failure), order_of::cas_failure, code), code, like);
   if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
   if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
   expected = from_value<T>(value);
@@ -236,7 +240,9 @@ RUNQ_ATOMIC(128, unsigned __int128)
 RUNQ_HOOK void __tsan_atomic_thread_fence(int order) {
   if (!in_program) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const checker_scope scope;
-  if (order_of(order) != std::memory_order::relaxed) current_session().fence(order_of(order), RUNQ_CALLER);
+  session& s = current_session();
+  const std::memory_order applied = s.effective(to_order(order), order_of::fence, RUNQ_CALLER);
+  if (applied != std::memory_order::relaxed) s.fence(applied, RUNQ_CALLER);
 }
 RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}  // there are no signals in a check
 

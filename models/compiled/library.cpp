@@ -97,6 +97,10 @@ void send(int to, const search_result& r, const answer& a) {
   const char* const also = std::getenv("RUNQ_CHECK");
   if (wrong.empty() && also != nullptr) wrong = read_options(also, options);
   if (!wrong.empty()) return wrong;
+  if (const std::string option = option_of_command(options); !option.empty()) {
+    return fmt::format("{} is for runq-check and a program that is checked as a whole, not for a check in a test",
+                       option);
+  }
   int ends[2];
   if (pipe(ends) != 0) return fmt::format("no pipe: {}", std::strerror(errno));
   std::fflush(nullptr);  // or the child would write it once more

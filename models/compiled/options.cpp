@@ -22,6 +22,8 @@ namespace {
   return words;
 }
 
+constexpr unsigned most_jobs = 64;
+
 /// The options of one call, read one after the other.
 class reader {
  public:
@@ -29,6 +31,9 @@ class reader {
 
   [[nodiscard]] std::string read() {
     while (next_ != words_.size() && wrong_.empty()) take(words_[next_++]);
+    if (wrong_.empty() && to_.ledger && (to_.weakened.line != 0 || to_.search.show_execution != 0)) {
+      wrong_ = "--ledger makes many checks: it goes with neither --weaken nor --execution";
+    }
     return wrong_;
   }
 
@@ -57,6 +62,27 @@ class reader {
       to_.every_iteration = true;
     } else if (option == "--no-leaks") {
       to_.leaks = false;
+    } else if (option == "--weaken") {
+      const std::string_view change = word(option, "FILE:LINE:ORDER");
+      if (wrong_.empty()) wrong_ = read_order_change(change, to_.weakened);
+    } else if (option == "--ledger") {
+      to_.ledger = true;
+    } else if (option == "--ledger-of") {
+      to_.ledger = true;
+      to_.ledger_of.emplace_back(word(option, "the name of a file"));
+    } else if (option == "--jobs") {
+      to_.jobs = static_cast<unsigned>(number(option));
+      if (wrong_.empty() && (to_.jobs == 0 || to_.jobs > most_jobs)) {
+        wrong_ = fmt::format("--jobs takes a number from 1 to {}", most_jobs);
+      }
+    } else if (option == "--json") {
+      to_.json_file = word(option, "the name of a file");
+    } else if (option == "--html") {
+      to_.html_dir = word(option, "the name of a folder");
+    } else if (option == "--title") {
+      to_.title = word(option, "a name");
+    } else if (option == "--replay") {
+      to_.replay = word(option, "a command");
     } else {
       wrong_ = fmt::format("there is no option '{}'", option);
     }
@@ -89,6 +115,14 @@ void prepare(session& s, const run_options& options) {
   s.count_leaks(options.leaks);
   s.recognise_waiting(!options.every_iteration);
   s.set_bounds(options.limits);
+  s.orders().weaken(options.weakened);
+  for (const std::string& file : options.ledger_of) s.orders().include_file(file);
+}
+
+std::string option_of_command(const run_options& options) {
+  if (options.ledger) return "--ledger";
+  if (!options.json_file.empty()) return "--json";
+  return options.html_dir.empty() ? "" : "--html";
 }
 
 std::string read_options(std::string_view words, run_options& to) { return reader(words, to).read(); }

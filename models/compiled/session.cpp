@@ -146,10 +146,9 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   result = search.run();
   output_ = kept_output::take();
   statistics_ = search.statistics();
+  show_accesses(result);
   search_ = nullptr;
-  for (event& e : result.trace) {
-    if (e.where.code != nullptr) e.where = symbols_.own_line(static_cast<const frame*>(e.where.code));
-  }
+  for (event& e : result.trace) describe(e);
   if (result.where.code != nullptr) result.where = symbols_.own_line(static_cast<const frame*>(result.where.code));
   return result;
 }
@@ -168,6 +167,7 @@ void session::begin_execution() {
   for (const auto& [at, value] : originals_) std::memcpy(at, &value, sizeof value);
   heap_.begin_execution();
   shadow_.begin_execution();
+  shown_accesses_.clear();
   kept_output::forget();
   exit_handlers_ = handlers_before_main_;
   for (auto& [at, place] : waiting_places_) place = {};
@@ -325,6 +325,7 @@ void session::look_for_leaks() {
   }
   for (const user_heap::block* b : left) {
     if (std::find(found.begin(), found.end(), b) != found.end()) continue;
+    show(event_kind::allocate, b->allocated, b->begin);
     search_->report(failure::leak,
                     fmt::format("{} bytes, allocated at {}, are never freed", b->size, to_text(b->allocated.at)),
                     {"", 0, b->allocated.at});

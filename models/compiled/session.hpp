@@ -18,6 +18,7 @@
 #include "exact_search.hpp"
 #include "frames.hpp"
 #include "memory.hpp"
+#include "orders.hpp"
 #include "shadow.hpp"
 #include "symbols.hpp"
 #include "user_heap.hpp"
@@ -115,6 +116,7 @@ class session final : public exact::program {
   [[nodiscard]] left_out& omitted() noexcept { return omitted_; }
   /// What the program has written to its output in the last execution.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  [[nodiscard]] program_orders& orders() noexcept { return orders_; }
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
 
   // --- calls
@@ -145,6 +147,10 @@ class session final : public exact::program {
   bool take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking,
             const void* code);
   void fence(std::memory_order order, const void* code);
+  /// The order that applies where the program has written that one.
+  [[nodiscard]] std::memory_order effective(std::memory_order written, order_of kind, const void* code) {
+    return orders_.is_active() ? orders_.effective(frame_of(code), written, kind, symbols_) : written;
+  }
   /// Before an operation that may change nothing: whether the thread has been here before, and so waits.
   void look_for_waiting(const caller_state& caller, const void* code);
   /// After look_for_waiting(): the thread is about to read the variable. The event that has read it in an earlier round
@@ -218,6 +224,7 @@ class session final : public exact::program {
   void enter(unsigned thread) noexcept override;
   void leave() noexcept override;
   void end_execution() override;
+  std::string name_of_variable(unsigned index) override;
 
  private:
   struct handler {
@@ -269,6 +276,9 @@ class session final : public exact::program {
     running().rounds.clear();
   }
   void begin_thread(unsigned thread);
+  void describe(event& e);
+  [[nodiscard]] std::string name_of_memory(const void* at);
+  void show_accesses(search_result& r);
   [[noreturn]] void end_thread(void* result);
   void run_key_handlers(std::vector<void*>& values);
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.
@@ -295,9 +305,10 @@ class session final : public exact::program {
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
   void leave_in_memory(void* at, unsigned size, std::uint64_t value);
   void check_atomic_access(const void* at, unsigned size, const void* code);
-  void check_heap(const void* at, std::size_t size, bool is_write, const void* code);
+  void check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code);
   void access_granule(const void* at, const plain_access& a);
-  void check_against(const plain_access& old, const plain_access& a);
+  void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
+  void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
   void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
   [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;
   void run_exit_handlers(std::vector<handler>& handlers);
@@ -318,6 +329,7 @@ class session final : public exact::program {
   std::uint64_t executions_ = 0;  ///< begun
   frame_tree frames_;
   symbols symbols_;
+  program_orders orders_;
   shadow shadow_;
   user_heap heap_;
   restored_memory memory_;
@@ -334,7 +346,7 @@ class session final : public exact::program {
   std::array<thread_info, exact::thread_slots> threads_;
   /// Which number the n-th thread that a thread starts has: the same in all executions.
   std::map<std::pair<unsigned, unsigned>, unsigned> thread_numbers_;
-  unsigned next_variable_ = 0;
+  std::vector<const void*> variables_;  ///< where the atomic variables lie, by their numbers
   std::map<unsigned __int128, std::uint64_t> wide_numbers_;
   std::vector<unsigned __int128> wide_values_;
   std::vector<handler> exit_handlers_;         ///< of this execution
@@ -350,7 +362,14 @@ class session final : public exact::program {
   bool recognises_waiting_ = true;
   left_out omitted_;
   bounds bounds_;
-  std::vector<exit_handler> keys_;  ///< of this execution: what ends their values
+  /// A plain access that has to do with the failure: the trace has none by itself.
+  struct shown_access {
+    event_kind kind{};
+    step by;
+    const void* at = nullptr;
+  };
+  std::vector<shown_access> shown_accesses_;  ///< the one in conflict, if it is plain, and the failing one
+  std::vector<exit_handler> keys_;            ///< of this execution: what ends their values
   std::vector<exit_handler> keys_before_main_;
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;

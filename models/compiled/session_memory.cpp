@@ -21,6 +21,9 @@ constexpr std::uintptr_t granule_bytes = 8;
 [[nodiscard]] std::uint64_t mask_of(unsigned size) {
   return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
 }
+[[nodiscard]] event_kind kind_of(const plain_access& a) {
+  return a.is_write ? event_kind::cell_write : event_kind::cell_read;
+}
 [[nodiscard]] const char* name_of(bool is_write) { return is_write ? "write" : "read"; }
 
 }  // namespace
@@ -59,11 +62,12 @@ std::uint16_t session::variable_number(granule& g, const void* at, unsigned size
   for (const granule::numbered& k : g.known) {
     if (k.generation == generation && k.place.first == first && k.place.size == size) return k.place.variable;
   }
-  if (next_variable_ == exact::max_thread_events) {
+  if (variables_.size() == exact::max_thread_events) {
     search_->give_up(fmt::format("limit reached: {} atomic variables", exact::max_thread_events));
   }
   if (generation == 0xff) refuse("an atomic variable that is constructed 255 times in the same place", code);
-  const auto variable = static_cast<std::uint16_t>(next_variable_++);
+  const auto variable = static_cast<std::uint16_t>(variables_.size());
+  variables_.push_back(at);
   g.known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
   return variable;
 }
@@ -274,7 +278,7 @@ void session::fence(std::memory_order order, const void* code) { search_->fence(
 
 /// After the operation, because others may have run within it.
 void session::check_atomic_access(const void* at, unsigned size, const void* code) {
-  check_heap(at, size, true, code);
+  check_heap(at, size, true, false, code);
   const exact::graph& graph = search_->current_graph();
   const node& n = graph.at(search_->running(), search_->position() - 1);
   const bool writes = n.kind == exact::node_kind::write;
@@ -285,23 +289,30 @@ void session::check_atomic_access(const void* at, unsigned size, const void* cod
   for (unsigned done = 0; done < size; done += granule_bytes) {
     const std::byte* const part = static_cast<const std::byte*>(at) + done;
     a.bytes = bytes_from(offset_in_granule(part), size - done);
-    for (const plain_access& old : shadow_.of(part).accesses) check_against(old, a);
+    for (const plain_access& old : shadow_.of(part).accesses) check_against(old, a, part, false);
   }
 }
 
-void session::check_heap(const void* at, std::size_t size, bool is_write, const void* code) {
+void session::check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
   if (!heap_.owns(at)) return;
+  const auto show_this = [&] {
+    if (is_plain) show(is_write ? event_kind::cell_write : event_kind::cell_read, step_here(code), at);
+  };
   const user_heap::block* const b = heap_.find(at);
   if (b == nullptr || !b->contains(static_cast<const std::byte*>(at) + size - 1)) {
     fail(failure::misuse, fmt::format("{} of {} bytes outside of what was allocated", name_of(is_write), size), code);
   }
   if (b->is_released) {
+    show(event_kind::deallocate, b->released, b->begin);
+    show_this();
     fail(failure::use_after_free,
          fmt::format("memory is used after or while it is freed by T{} at {}; it was allocated at {}",
                      b->released.thread - 1, to_text(b->released.at), to_text(b->allocated.at)),
          code);
   }
   if (b->allocated.thread != search_->running() && !b->allocated.before(search_->knows())) {
+    show(event_kind::allocate, b->allocated, b->begin);
+    show_this();
     fail(failure::unpublished_allocation,
          fmt::format("memory is used by a thread that cannot know that it was allocated at {}",
                      to_text(b->allocated.at)),
@@ -313,7 +324,7 @@ void session::access(const void* at, std::size_t size, bool is_write, const void
   if (size == 0) return;
   if (is_write && !on_own_stack(at)) note_effect();
   if (is_write) keep_original(at, size);
-  check_heap(at, size, is_write, code);
+  check_heap(at, size, is_write, true, code);
   plain_access a;
   a.by = step_here(code);
   a.is_write = is_write;
@@ -329,7 +340,7 @@ void session::access(const void* at, std::size_t size, bool is_write, const void
 
 void session::access_granule(const void* at, const plain_access& a) {
   granule& g = shadow_.of(at);
-  for (const plain_access& old : g.accesses) check_against(old, a);
+  for (const plain_access& old : g.accesses) check_against(old, a, at, true);
   if (!g.atomics.empty()) {
     const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
     for (std::size_t i = g.atomics.size(); i-- != 0;) {
@@ -345,9 +356,11 @@ void session::access_granule(const void* at, const plain_access& a) {
   g.notes(a);
 }
 
-void session::check_against(const plain_access& old, const plain_access& a) {
+void session::check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
   if ((old.bytes & a.bytes) == 0 || !(old.is_write || a.is_write) || old.by.thread == a.by.thread) return;
   if (old.by.before(search_->knows())) return;
+  show(kind_of(old), old.by, at);
+  if (is_plain) show(kind_of(a), a.by, at);
   fail(failure::data_race,
        fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.by.thread - 1,
                    name_of(old.is_write), old.by.thread - 1, to_text(old.by.at)),
@@ -375,6 +388,8 @@ event_id session::concurrent_event(std::uint16_t variable, bool writes_only, uns
 void session::check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a) {
   const event_id other = concurrent_event(place.variable, !a.is_write, a.by.position);
   if (other != exact::nobody) {
+    search_->set_partner(other);
+    show(kind_of(a), a.by, static_cast<const std::byte*>(granule_begin) + place.first);
     fail(failure::data_race,
          fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.by.thread - 1,
                      other.thread - 1, to_text(other)),
@@ -443,11 +458,15 @@ void session::release(void* p, const void* code) {
   note_effect();
   const step by = step_here(code);
   if (b->is_released) {
+    show(event_kind::deallocate, b->released, p);
+    show(event_kind::deallocate, by, p);
     fail(failure::double_free,
          fmt::format("memory is freed twice: before by T{} at {}", b->released.thread - 1, to_text(b->released.at)),
          code);
   }
   if (b->allocated.thread != by.thread && !b->allocated.before(search_->knows())) {
+    show(event_kind::allocate, b->allocated, p);
+    show(event_kind::deallocate, by, p);
     fail(failure::unpublished_allocation,
          fmt::format("memory is freed by a thread that cannot know that it was allocated at {}",
                      to_text(b->allocated.at)),
@@ -461,6 +480,8 @@ void session::release(void* p, const void* code) {
     a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
     for (const plain_access& old : g.accesses) {
       if (old.by.thread == by.thread || (old.bytes & a.bytes) == 0 || old.by.before(search_->knows())) continue;
+      show(kind_of(old), old.by, part);
+      show(event_kind::deallocate, by, p);
       fail(failure::use_after_free,
            fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.by.thread - 1,
                        to_text(old.by.at)),
@@ -469,6 +490,8 @@ void session::release(void* p, const void* code) {
     for (const atomic_place& place : g.atomics) {
       const event_id other = concurrent_event(place.variable, false, by.position);
       if (other == exact::nobody) continue;
+      search_->set_partner(other);
+      show(event_kind::deallocate, by, p);
       fail(failure::use_after_free,
            fmt::format("memory is freed while in use: atomically by T{} at {}", other.thread - 1, to_text(other)),
            code);

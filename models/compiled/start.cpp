@@ -4,6 +4,7 @@
 // ever instead, and its checks are made by library.cpp.
 #include "start.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -12,6 +13,8 @@
 
 #include "answer.hpp"
 #include "options.hpp"
+#include "program_ledger.hpp"
+#include "results.hpp"
 #include "signals.hpp"
 
 namespace runq::model::compiled {
@@ -42,12 +45,25 @@ int checked_main(int argc, char** argv, char** environment) {
   run_options options;
   const char* const words = std::getenv("RUNQ_CHECK");
   const std::string wrong = read_options(words == nullptr ? "" : words, options);
-  if (!wrong.empty()) end(STDERR_FILENO, {2, "runq-check: " + wrong + "\n"});
-  if (output < 0 || !take_signals()) end(STDERR_FILENO, {2, "runq-check: the system gives too little to begin with\n"});
+  if (!wrong.empty()) end(STDERR_FILENO, {2, {}, "runq-check: " + wrong + "\n", {}, {}});
+  if (output < 0 || !take_signals()) {
+    end(STDERR_FILENO, {2, {}, "runq-check: the system gives too little to begin with\n", {}, {}});
+  }
+  if (options.jobs == 0) options.jobs = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (const std::string refused = prepare_results(options); !refused.empty()) {
+    end(STDERR_FILENO, {2, {}, "runq-check: " + refused + "\n", {}, {}});
+  }
+  const auto check = [=](session& s, const run_options& o) {
+    prepare(s, o);
+    return s.check(program_main, argc, argv, environment, o.search);
+  };
   session& s = current_session();
-  prepare(s, options);
-  const search_result result = s.check(program_main, argc, argv, environment, options.search);
-  end(output, judge(result, s, options));
+  answer a = options.ledger ? make_program_ledger(options, check) : judge(check(s, options), s, options);
+  if (const std::string refused = write_results(a, options); !refused.empty()) {
+    end(STDERR_FILENO, {2, {}, a.text + "runq-check: " + refused + "\n", {}, {}});
+  }
+  if (!options.html_dir.empty()) a.text += "pages: " + options.html_dir + "/index.html\n";
+  end(output, a);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symbols.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +26,15 @@ void ignore_error(void*, const char*, int) {}
   return file.empty() || file.find("/include/c++/") != std::string_view::npos;
 }
 
+/// The headers in which std::atomic and its like are written, whose callers give the orders.
+[[nodiscard]] bool is_about_atomics(std::string_view file) {
+  const std::string_view name = file.substr(file.rfind('/') + 1);
+  return name.starts_with("atomic") || name.starts_with("stdatomic") ||
+         file.find("/__atomic/") != std::string_view::npos;
+}
+
 [[nodiscard]] std::string demangled(const char* name) {
+  if (std::strncmp(name, "_Z", 2) != 0) return name;  // `x` alone would be the type long long
   int status = 0;
   char* const text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = status == 0 ? text : name;
@@ -76,6 +85,21 @@ const std::vector<source_line>& symbols::lines_of(const void* code) {
   // A return address may belong to the next line already.
   backtrace_pcinfo(state(), reinterpret_cast<std::uintptr_t>(code) - 1, +add, &ignore_error, &at->second);
   return at->second;
+}
+
+source_line symbols::line_of_atomic(const frame* at, const std::vector<std::string>& named) {
+  const auto ends_as_named = [&named](const source_line& l) {
+    return std::any_of(named.begin(), named.end(), [&l](const std::string& n) { return l.file.ends_with(n); });
+  };
+  bool is_innermost = true;
+  for (; at != nullptr && at->code != nullptr; at = at->caller) {
+    for (const source_line& l : lines_of(at->code)) {
+      if (!is_library(l) || ends_as_named(l)) return l;
+      if (!is_about_atomics(l.file) || (is_innermost && l.file.ends_with("/atomic_wait.h"))) return {};
+      is_innermost = false;
+    }
+  }
+  return {};
 }
 
 std::vector<source_line> symbols::own_lines(const frame* at) {

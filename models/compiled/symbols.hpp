@@ -28,6 +28,9 @@ class symbols {
  public:
   /// The innermost line of the program's own source: not in the compiler's library or the system's headers.
   [[nodiscard]] site own_line(const frame* at);
+  /// Of an atomic operation: the innermost line that is the program's own, or in a file whose path ends with one of
+  /// `named`. Nothing for an operation within the library, of which the program gives no order.
+  [[nodiscard]] source_line line_of_atomic(const frame* at, const std::vector<std::string>& named);
   /// All lines of its own source, innermost first.
   [[nodiscard]] std::vector<source_line> own_lines(const frame* at);
   /// Whether the innermost call is compiled from a file whose name ends with that, perhaps inline.

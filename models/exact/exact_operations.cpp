@@ -119,6 +119,7 @@ void search::require_live(event_id e, site where) {
   const node& n = g_->at(e);
   const node& init = g_->at(n.variable);
   if (!n.hb.covers(n.variable)) {
+    set_partner(n.variable);
     if (init.memory != nobody) {
       report_here(failure::unpublished_allocation, "memory is used by a thread that cannot know that it is initialised",
                   where);
@@ -128,6 +129,7 @@ void search::require_live(event_id e, site where) {
   if (init.memory == nobody) return;
   const heap::block* const block = heap_.find(init.memory);
   if (block != nullptr && block->release != nobody) {
+    set_partner(block->release);
     report_here(failure::use_after_free, "memory is used after or while it is freed", where);
   }
 }
@@ -141,6 +143,7 @@ void search::require_no_race(event_id e, site where) {
       if (!other.accesses(n.variable)) continue;
       if (n.kind == node_kind::cell_read && other.kind == node_kind::cell_read) continue;
       const site there = threads_[t].sites[i];
+      set_partner({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)});
       report_here(failure::data_race, "data race with the access at " + to_text(there), where);
     }
   }
@@ -448,6 +451,7 @@ void search::add_deallocate(const operation& wanted, site where) {
       const event_id variable = g_->at(t, i).variable;
       if (variable == nobody || g_->at(variable).memory != n.variable) continue;
       const site there = threads_[t].sites[i];
+      set_partner({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)});
       report_here(failure::use_after_free, "memory is freed while in use at " + to_text(there), where);
     }
   }

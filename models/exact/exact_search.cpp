@@ -53,6 +53,7 @@ void search::run_graph() {
 }
 
 void search::begin_execution() {
+  partner_ = nobody;
   executed_.clear();
   heap_.begin_execution();
   extending_ = false;
@@ -231,7 +232,7 @@ void search::complete_execution() {
   ++result_.executions;
   if (options_.spurious_failures != 0 && g_->spurious_failures() != 0) ++result_.spurious;
   if (result_.executions == options_.show_execution) {
-    result_.trace = trace();
+    describe_execution();
     cut_short("stopped at execution " + std::to_string(result_.executions) + ", as asked");
   }
   check_limits();
@@ -272,7 +273,7 @@ void search::report(failure what, std::string message, site where) {
   result_.what = what;
   result_.message = std::move(message);
   result_.where = where;
-  result_.trace = trace();
+  describe_execution();
   event last;
   last.kind = event_kind::failure;
   last.thread = thread_index();

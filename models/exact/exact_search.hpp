@@ -40,6 +40,8 @@ class program {
   virtual void leave() noexcept = 0;
   /// All threads have come to their ends, in a complete execution; may report() a failure.
   virtual void end_execution() = 0;
+  /// What people call the variable with that number; empty: unknown.
+  [[nodiscard]] virtual std::string name_of_variable(unsigned index) = 0;
 };
 
 class search final : public engine, public waiting_engine {
@@ -119,6 +121,8 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] site site_of(event_id e) const noexcept { return threads_[e.thread].sites[e.index]; }
   /// The running thread comes to its end here.
   [[noreturn]] void finish_thread();
+  /// The event that the failure to be reported next is not ordered with.
+  void set_partner(event_id e) noexcept { partner_ = e; }
   /// Ends the search with a failure of this execution.
   void report(failure what, std::string message, site where);
   /// Ends the search with a failure of the running thread, which does not go on.
@@ -228,7 +232,8 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool adapt(event_id e, const operation& wanted);
 
   // exact_trace.cpp
-  [[nodiscard]] std::vector<event> trace() const;
+  /// Fills in the steps of this execution, and what they are about.
+  void describe_execution();
 
   const case_spec* const spec_ = nullptr;  ///< one of these two
   program* const program_ = nullptr;
@@ -255,6 +260,7 @@ class search final : public engine, public waiting_engine {
   bool impossible_ = false;           ///< load buffering: replayed, a thread does something else than the graph says
   failure doubtful_ = failure::none;  ///< a failure in a replay that may still turn out to be impossible
   std::string doubtful_message_;
+  event_id partner_ = nobody;
   bool complete_ = false;  ///< the scenario has been finished and destroyed
   std::vector<event_id> executed_;
   exact::heap heap_;

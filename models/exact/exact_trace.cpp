@@ -3,6 +3,7 @@
 #include <map>
 
 #include "exact_search.hpp"
+#include "runtime.hpp"
 
 namespace runq::model::exact {
 
@@ -22,12 +23,15 @@ class tracer {
     shown.where = where;
     shown.order = n.applied_order();
     shown.value = n.value;
+    shown.position = e.index;
     if (n.kind == node_kind::allocate) {
       shown.location = number_of(e);
     } else if (n.variable != nobody) {
       shown.location = number_of(n.variable);
     }
     if (n.kind == node_kind::read) describe_read(n, shown);
+    const bool is_atomic = n.kind == node_kind::read || n.kind == node_kind::write || n.kind == node_kind::fence;
+    shown.weakened = is_atomic && is_weakened(where, shown.kind == event_kind::cas_failure ? 1 : 0);
     const auto index = static_cast<std::uint32_t>(events_.size());
     index_[key(e)] = index;
     if (n.kind == node_kind::init || n.kind == node_kind::write) note_written(e);
@@ -50,6 +54,18 @@ class tracer {
     if (from != index_.end()) events_[at->second].reads_from = from->second;
   }
 
+  [[nodiscard]] std::uint32_t index_of(event_id e) const {
+    const auto at = index_.find(key(e));
+    return at == index_.end() ? no_event : at->second;
+  }
+  /// The variables of a program, by their numbers in the trace.
+  [[nodiscard]] std::map<std::uint32_t, std::string> names(program& of) const {
+    std::map<std::uint32_t, std::string> named;
+    for (const auto& [variable, number] : locations_) {
+      if (variable >> 16 == constructing) named[number] = of.name_of_variable(variable & 0xffff);
+    }
+    return named;
+  }
   [[nodiscard]] std::vector<event> take() { return std::move(events_); }
 
  private:
@@ -86,7 +102,7 @@ class tracer {
 
 }  // namespace
 
-std::vector<event> search::trace() const {
+void search::describe_execution() {
   // Variables that only the construction touches would bury the rest.
   std::vector<bool> touched(g_->size(constructing), false);
   for (const event_id e : executed_) {
@@ -105,7 +121,9 @@ std::vector<event> search::trace() const {
     t.add(e, outside ? -1 : e.thread - 1, threads_[e.thread].sites[e.index]);
   }
   if (g_->delayed != nobody) t.add_source_of_delayed(g_->delayed);
-  return t.take();
+  if (program_ != nullptr) result_.variables = t.names(*program_);
+  if (g_->contains(partner_)) result_.partner = t.index_of(partner_);
+  result_.trace = t.take();
 }
 
 }  // namespace runq::model::exact

@@ -149,8 +149,16 @@ TEST_F(judgements, what_passes_passes_on_the_page) {
 TEST_F(judgements, a_count_that_is_not_pinned_fails_on_the_page) {
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive")),
                         search("ring/other", "exact", "exhaustive", found("none", "exhaustive")),
-                        search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))}),
+                        search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))},
+                       "*"),
                  1, 3, 2);
+}
+
+TEST_F(judgements, a_new_case_that_was_asked_for_passes_and_is_not_pinned) {
+  const said s = judge({search("ring/new", "exact", "exhaustive", found("none", "exhaustive"))}, "ring/new");
+  expect_all_say(s, 1, 1, 0);
+  EXPECT_NE(s.text.find("PASS exhaustive, not pinned"), std::string::npos) << s.text;
+  EXPECT_NE(s.page.find("PASS exhaustive, not pinned"), std::string::npos);
 }
 
 TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {

@@ -3,11 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <regex>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "runtime.hpp"
+#include "why.hpp"
 
 namespace runq::model {
 
@@ -18,24 +24,34 @@ namespace {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+// "r.tail_.load(" names tail_, "d.slot(b).store(" names slot. A line with two accesses could be either: no name.
+[[nodiscard]] std::string name_in_source(const std::string& source) {
+  static const std::regex access(
+      R"re(([A-Za-z_]\w*)(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])?(?:\.|->)(?:load|store|exchange|fetch_\w+|compare_exchange_\w+|get|set)\()re");
+  const std::sregex_iterator first(source.begin(), source.end(), access);
+  if (first == std::sregex_iterator{} || std::next(first) != std::sregex_iterator{}) return {};
+  return (*first)[1];
+}
+
 [[nodiscard]] std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
 
-[[nodiscard]] std::string what_happened(const event& e) {
+[[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values) {
   switch (e.kind) {
-    case event_kind::load: return fmt::format("load  v{} → {}", e.location, render_value(e.value));
-    case event_kind::store: return fmt::format("store v{} ← {}", e.location, render_value(e.value));
+    case event_kind::load: return fmt::format("load  {} → {}", variable, render_value(e.value));
+    case event_kind::store: return fmt::format("store {} ← {}", variable, render_value(e.value));
     case event_kind::rmw:
-      return fmt::format("rmw   v{} {} → {}", e.location, render_value(e.value), render_value(e.written));
+      return fmt::format("rmw   {} {} → {}", variable, render_value(e.value), render_value(e.written));
     case event_kind::cas_success:
-      return fmt::format("cas   v{} {} → {}", e.location, render_value(e.value), render_value(e.written));
-    case event_kind::cas_failure: return fmt::format("cas   v{} failed, saw {}", e.location, render_value(e.value));
+      return fmt::format("cas   {} {} → {}", variable, render_value(e.value), render_value(e.written));
+    case event_kind::cas_failure: return fmt::format("cas   {} failed, saw {}", variable, render_value(e.value));
     case event_kind::fence: return "fence";
-    case event_kind::cell_read: return fmt::format("read  plain v{} → {}", e.location, render_value(e.value));
-    case event_kind::cell_write: return fmt::format("write plain v{}", e.location);
-    case event_kind::lock: return fmt::format("lock  v{}{}", e.location, e.value == 0 ? " (failed or waiting)" : "");
-    case event_kind::unlock: return fmt::format("unlock v{}", e.location);
-    case event_kind::allocate: return fmt::format("allocate {} bytes", e.value);
-    case event_kind::deallocate: return "free";
+    case event_kind::cell_read:
+      return fmt::format("read  plain {}{}", variable, knows_plain_values ? " → " + render_value(e.value) : "");
+    case event_kind::cell_write: return fmt::format("write plain {}", variable);
+    case event_kind::lock: return fmt::format("lock  {}{}", variable, e.value == 0 ? " (failed or waiting)" : "");
+    case event_kind::unlock: return fmt::format("unlock {}", variable);
+    case event_kind::allocate: return e.value == 0 ? "allocate " + variable : fmt::format("allocate {} bytes", e.value);
+    case event_kind::deallocate: return "free  " + variable;
     case event_kind::pause: return "pause";
     case event_kind::spawn: return fmt::format("start T{}", e.value);
     case event_kind::join: return fmt::format("join  T{}", e.value);
@@ -50,32 +66,121 @@ namespace {
          kind == event_kind::cas_success || kind == event_kind::cas_failure || kind == event_kind::fence;
 }
 
-[[nodiscard]] std::string render(std::size_t number, const event& e, source_index& sources) {
-  const std::string stale = e.stale ? fmt::format("  STALE, newest is {}", render_value(e.newest)) : "";
-  // A comment names atomic operations; plain accesses stand near one by chance.
-  const std::string site_text =
-      has_order(e.kind) ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
-  return fmt::format("{:>4} {:<4} {:<28} {:<8} {:<38} {}{}", number, thread_name(e.thread), what_happened(e),
-                     has_order(e.kind) ? to_string(e.order) : "", site_text, sources.text_of(e.where).substr(0, 60),
-                     stale);
+/// How many columns a terminal shows of "→": bytes that begin a character.
+[[nodiscard]] std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-// Which steps to show when there are too many: the last ones, and before them those on the variable that failed.
-[[nodiscard]] std::vector<std::size_t> chosen_steps(const std::vector<event>& trace, std::size_t room) {
+[[nodiscard]] std::string padded(std::string text, std::size_t columns) {
+  const std::size_t now = columns_of(text);
+  if (now < columns) text.append(columns - now, ' ');
+  return text;
+}
+
+[[nodiscard]] std::string cut(std::string text, std::size_t columns) {
+  if (columns_of(text) <= columns) return text;
+  std::size_t bytes = 0;
+  for (std::size_t shown = 0; bytes != text.size(); ++bytes) {
+    if ((text[bytes] & 0xc0) != 0x80 && shown++ == columns - 1) break;
+  }
+  return text.substr(0, bytes) + "…";
+}
+
+/// Of the terminal; one that nobody looks at is wide.
+[[nodiscard]] std::size_t line_width() {
+  constexpr std::size_t least = 80;
+  constexpr std::size_t of_a_file = 160;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
+  return std::max<std::size_t>(size.ws_col, least);
+}
+
+/// What a reader must not miss about a step.
+[[nodiscard]] std::string remark(std::size_t index, const event& e, const explanation& because) {
+  std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (e.stale) add(fmt::format("STALE, newest is {}", render_value(e.newest)));
+  if (e.weakened) add("WEAKENED");
+  if (index == because.unordered) add(fmt::format("UNORDERED with {}", because.failing + 1));
+  return text;
+}
+
+struct row {
+  std::string number, thread, what, order, remark, place, source;
+};
+
+[[nodiscard]] row row_of(std::size_t index, const search_result& result,
+                         const std::map<std::uint32_t, std::string>& names, const explanation& because,
+                         source_index& sources) {
+  const event& e = result.trace[index];
+  const auto name = names.find(e.location);
+  row r;
+  r.number = fmt::format("{:>4}", index + 1);
+  r.thread = thread_name(e.thread);
+  // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
+  r.what =
+      what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second, result.variables.empty());
+  if (has_order(e.kind)) r.order = to_string(e.order);
+  r.remark = remark(index, e, because);
+  // A comment names atomic operations; plain accesses stand near one by chance.
+  if (e.where.line != 0) {
+    r.place =
+        has_order(e.kind) ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
+  }
+  r.source = sources.text_of(e.where);
+  return r;
+}
+
+/// One line each; the columns are as wide as what is in them, and the source gets what is left.
+[[nodiscard]] std::vector<std::string> in_columns(const std::vector<row>& rows) {
+  constexpr std::size_t widest = 40;
+  constexpr std::size_t least_source = 20;
+  const auto width = [&rows](std::string row::*column) {
+    std::size_t most = 0;
+    for (const row& r : rows) most = std::max(most, columns_of(r.*column));
+    return most < widest ? most : widest;
+  };
+  const std::array columns{&row::number, &row::thread, &row::what, &row::order, &row::remark, &row::place};
+  std::vector<std::string> lines;
+  for (const row& r : rows) {
+    std::string line;
+    for (std::string row::*const column : columns) {
+      if (const std::size_t w = width(column); w != 0) {
+        line += padded(r.*column, w) + (column == &row::number ? " " : "  ");
+      }
+    }
+    const std::size_t used = columns_of(line);
+    line += cut(r.source, std::max(line_width(), used + least_source) - used);
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// Which steps to show when there are too many: those that the explanation names, old values and weakened orders, those
+// on the variable that failed, and then the last ones.
+[[nodiscard]] std::vector<std::size_t> chosen_steps(const std::vector<event>& trace, const explanation& because,
+                                                    std::size_t room) {
+  const auto is_named = [&](std::size_t i) {
+    return std::find(because.steps.begin(), because.steps.end(), i) != because.steps.end();
+  };
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i != trace.size(); ++i) {
-    if (trace[i].thread >= 0 || i + 1 == trace.size()) all.push_back(i);
+    if (trace[i].thread >= 0 || i + 1 == trace.size() || is_named(i)) all.push_back(i);
   }
   if (all.size() <= room) return all;
-  const std::uint32_t involved = trace.back().location;
-  const std::size_t tail = room * 3 / 4;
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = all.size() - tail; i-- != 0 && chosen.size() != room - tail;) {
-    if (involved != 0 && trace[all[i]].location == involved) chosen.push_back(all[i]);
-  }
-  std::reverse(chosen.begin(), chosen.end());
-  chosen.insert(chosen.end(), all.end() - static_cast<std::ptrdiff_t>(tail), all.end());
-  return chosen;
+  const std::uint32_t involved = because.failing < trace.size() ? trace[because.failing].location : 0;
+  std::set<std::size_t> chosen{all.back()};
+  const auto choose = [&](auto accept, std::size_t most) {
+    for (std::size_t i = all.size(); i-- != 0 && chosen.size() < most;) {
+      if (accept(all[i])) chosen.insert(all[i]);
+    }
+  };
+  choose(is_named, room);
+  choose([&](std::size_t i) { return trace[i].stale || trace[i].weakened; }, room / 2);
+  choose([&](std::size_t i) { return involved != 0 && trace[i].location == involved; }, room / 2);
+  choose([](std::size_t) { return true; }, room);
+  return {chosen.begin(), chosen.end()};
 }
 
 }  // namespace
@@ -95,20 +200,46 @@ std::string render_site(site where, source_index& sources) {
   return fmt::format("{}:{}{}", base_name(where.file), where.line, name.empty() ? "" : " [" + name + "]");
 }
 
+std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources) {
+  std::map<std::uint32_t, std::map<std::string, unsigned>> votes;
+  for (const event& e : result.trace) {
+    if (e.location == 0) continue;
+    if (const std::string name = name_in_source(sources.text_of(e.where)); !name.empty()) ++votes[e.location][name];
+  }
+  std::map<std::uint32_t, std::string> names;
+  for (const auto& [location, of_location] : votes) {
+    names[location] = std::max_element(of_location.begin(), of_location.end(), [](const auto& a, const auto& b) {
+                        return a.second < b.second;
+                      })->first;
+  }
+  for (const auto& [location, name] : result.variables) {
+    if (!name.empty()) names[location] = name;
+  }
+  // Several with the same name are told apart by their numbers.
+  std::map<std::string, unsigned> uses;
+  for (const auto& [location, name] : names) ++uses[name];
+  for (auto& [location, name] : names) {
+    if (uses[name] > 1) name += fmt::format("(v{})", location);
+  }
+  return names;
+}
+
 std::vector<std::string> render_counterexample(const search_result& result, source_index& sources) {
-  constexpr std::size_t frame = 3;  // heading, a gap note, the last line
-  const std::vector<std::size_t> steps = chosen_steps(result.trace, max_counterexample_lines - frame);
-  std::vector<std::string> lines;
-  lines.push_back("step thr  what                         order    where");
+  constexpr std::size_t frame = 5;  // heading, a gap note, the reason in two lines, the last line
+  const std::map<std::uint32_t, std::string> names = variable_names(result, sources);
+  const explanation because = why(result, names);
+  std::vector<row> rows{{"step", "thr", "what", "order", "", "where", ""}};
   std::size_t shown_up_to = 0;
   std::size_t left_out = 0;
-  for (const std::size_t i : steps) {
+  for (const std::size_t i : chosen_steps(result.trace, because, max_counterexample_lines - frame)) {
     left_out += i - shown_up_to;
     shown_up_to = i + 1;
-    lines.push_back(render(i + 1, result.trace[i], sources));
+    rows.push_back(row_of(i, result, names, because, sources));
   }
+  std::vector<std::string> lines = in_columns(rows);
   if (left_out != 0)
     lines.push_back(fmt::format("     ({} earlier steps, of construction or of no part in this, left out)", left_out));
+  if (!because.sentence.empty()) lines.push_back("why: " + because.sentence);
   return lines;
 }
 

@@ -2,6 +2,8 @@
 // A failing execution as text that a person reads: at most 40 lines, a line per step.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,12 @@ namespace runq::model {
 
 inline constexpr std::size_t max_counterexample_lines = 40;
 
-/// The lines, without line ends. Long executions are cut to the steps that touch what failed, and to the last ones.
+/// The lines, without line ends; the last one says why it fails, where that is known. Long executions are cut to the
+/// steps that this names, those that touch what failed, and the last ones.
 [[nodiscard]] std::vector<std::string> render_counterexample(const search_result& result, source_index& sources);
+
+/// What people call the variables of the trace, by their numbers: as the program's symbols or the source say.
+[[nodiscard]] std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources);
 
 /// A value as it is shown: a task's name, a small number, or the end of an address.
 [[nodiscard]] std::string render_value(std::uint64_t value);

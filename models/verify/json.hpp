@@ -30,7 +30,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(failure, {{failure::none, "none"},
                                        {failure::unpublished_allocation, "unpublished allocation"},
                                        {failure::deadlock, "deadlock"},
                                        {failure::livelock, "livelock"},
-                                       {failure::misuse, "misuse"}})
+                                       {failure::misuse, "misuse"},
+                                       {failure::crash, "crash"}})
 
 NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
                                           {event_kind::store, "store"},

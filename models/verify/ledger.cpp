@@ -10,26 +10,13 @@
 #include "exact.hpp"
 #include "scenario.hpp"
 #include "searches.hpp"
+#include "weaker.hpp"
 
 namespace runq::model {
 
 namespace {
 
 using order = std::memory_order;
-
-// The orders one step weaker than `from` for this kind of operation.
-[[nodiscard]] std::vector<order> weaker(order_of kind, order from) {
-  switch (from) {
-    case order::seq_cst:
-      if (kind == order_of::store) return {order::release};
-      if (kind == order_of::load || kind == order_of::cas_failure) return {order::acquire};
-      return {order::acq_rel};
-    case order::acq_rel: return {order::acquire, order::release};
-    case order::acquire:
-    case order::release: return {order::relaxed};
-    default: return {};
-  }
-}
 
 // One order of the header, and the cases that use it.
 struct entry {

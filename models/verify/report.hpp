@@ -41,7 +41,12 @@ class report {
   void judge_litmus(job& j);
   void judge_progress(job& j);
   void judge_ledger(job& j);
-  [[nodiscard]] bool count_is_pinned(job& j);
+  enum class pinning : unsigned char {
+    as_pinned,
+    is_new,   ///< nothing is pinned of this case, which was asked for by name
+    differs,  ///< a failure, which has been judged
+  };
+  [[nodiscard]] pinning compare_with_pinned(job& j);
   // Fails for every atomic operation of the shipped sources that has no name of its own.
   void judge_names();
   // Counts the models that kill no mutant alone and do not say why not; fails for every one that does both.

@@ -16,12 +16,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "counterexample.hpp"
 #include "exact.hpp"
 #include "json.hpp"
 #include "ledger.hpp"
 #include "names.hpp"
 #include "relacy.hpp"
+#include "result_json.hpp"
 #include "runtime.hpp"
 #include "scenario.hpp"
 #include "searches.hpp"
@@ -66,36 +66,9 @@ using json = nlohmann::json;
   return j;
 }
 
-[[nodiscard]] json to_json(const event& e, source_index& sources) {
-  json j = {{"kind", e.kind},     {"thread", e.thread},     {"file", e.where.file}, {"line", e.where.line},
-            {"order", e.order},   {"location", e.location}, {"value", e.value},     {"written", e.written},
-            {"newest", e.newest}, {"stale", e.stale}};
-  j["site"] = render_site(e.where, sources);
-  j["text"] = sources.text_of(e.where);
-  j["value_text"] = render_value(e.value);
-  j["written_text"] = render_value(e.written);
-  j["newest_text"] = render_value(e.newest);
-  if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
-  return j;
-}
-
 [[nodiscard]] json to_json(const search_result& r, source_index& sources) {
-  json j = {{"how", r.how},
-            {"what", r.what},
-            {"message", r.message},
-            {"executions", r.executions},
-            {"blocked", r.blocked},
-            {"spurious", r.spurious},
-            {"seconds", r.seconds},
-            {"outcomes", r.outcomes},
-            {"where", render_site(r.where, sources)}};
+  json j = result_json(r, sources);
   if (r.spurious != 0) j["spurious_limit"] = complete_search.spurious_failures;
-  if (!r.trace.empty()) {
-    j["counterexample"] = render_counterexample(r, sources);
-    json trace = json::array();
-    for (const event& e : r.trace) trace.push_back(to_json(e, sources));
-    j["trace"] = trace;
-  }
   return j;
 }
 

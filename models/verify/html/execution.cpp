@@ -2,7 +2,6 @@
 #include "execution.hpp"
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -54,6 +53,7 @@ namespace {
   s.value = value_of(event, "value");
   s.written = value_of(event, "written");
   s.stale = flag(event, "stale");
+  s.weakened = flag(event, "weakened");
   if (s.stale) s.newest = value_of(event, "newest");
   s.site = has_an_order(s.kind) ? site_name(text(event, "site")) : "";
   s.source = text(event, "text");
@@ -62,7 +62,7 @@ namespace {
 
 void mark_weakened(execution& e, const json& search) {
   const std::string site = changed_site(search);
-  for (step& s : e.steps) s.weakened = !site.empty() && s.site == site;
+  for (step& s : e.steps) s.weakened = s.weakened || (!site.empty() && s.site == site);
 }
 
 template <class Accept>
@@ -116,6 +116,15 @@ void mark_failing(execution& e, const json& result) {
   e.steps.back().failing = true;
   step& failed = failed_operation(e);
   failed.failing = true;
+  if (result.contains("unordered")) {
+    const std::uint64_t other = number(result, "unordered");
+    const std::uint64_t here = number(result, "failing");
+    if (other < e.steps.size() && here < e.steps.size()) {
+      e.steps[here].failing = true;
+      e.steps[here].conflict = static_cast<int>(other);
+    }
+    return;
+  }
   const bool unordered = what == "data race" || what == "uninitialised read";
   if (!unordered || failed.location == 0) return;
   failed.conflict = last_before(e, failed.index, [&](const step& other) {
@@ -172,7 +181,7 @@ void keep_overtaken(execution& e) {
 
 // Steps that matter: on the failing variable, on those read stale or changed by the mutant, and whatever carried a
 // value from one thread to another.
-void mark_minor(execution& e) {
+void mark_minor(execution& e, const json& result) {
   std::set<std::uint64_t> involved;
   for (const step& s : e.steps) {
     if (s.location != 0 && (s.failing || s.stuck || s.stale || s.weakened)) involved.insert(s.location);
@@ -181,29 +190,19 @@ void mark_minor(execution& e) {
     const bool marked = s.failing || s.stuck || s.weakened || s.stale;
     if (marked || s.kind == "fence" || involved.contains(s.location)) s.minor = false;
   }
+  // What the sentence that says why names, the free of a use after free among it.
+  for (const json& index : list(result, "why_steps")) {
+    if (index.is_number_unsigned() && index < e.steps.size()) e.steps[index.get<std::size_t>()].minor = false;
+  }
   keep_messages(e);
   keep_overtaken(e);
   keep_earlier_looks(e);
 }
 
-// "r.tail_.load(" names tail_, "d.slot(b).store(" names slot. A line with two accesses could be either: no name.
-[[nodiscard]] std::string name_in_source(const std::string& source) {
-  static const std::regex access(
-      R"re(([A-Za-z_]\w*)(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])?(?:\.|->)(?:load|store|exchange|fetch_\w+|compare_exchange_\w+|get|set)\()re");
-  const std::sregex_iterator first(source.begin(), source.end(), access);
-  if (first == std::sregex_iterator{} || std::next(first) != std::sregex_iterator{}) return {};
-  return (*first)[1];
-}
-
-void name_variables(execution& e) {
-  std::map<std::uint64_t, std::map<std::string, unsigned>> votes;
+void name_variables(execution& e, const json& trace) {
   for (const step& s : e.steps) {
-    if (const std::string name = name_in_source(s.source); s.location != 0 && !name.empty()) ++votes[s.location][name];
-  }
-  for (const auto& [location, names] : votes) {
-    e.names[location] = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) {
-                          return a.second < b.second;
-                        })->first;
+    const std::string name = text(trace[static_cast<std::size_t>(s.index)], "variable");
+    if (s.location != 0 && !name.empty()) e.names[s.location] = name;
   }
 }
 
@@ -231,8 +230,8 @@ execution read_execution(const json& search) {
   mark_weakened(e, search);
   find_sources(e, trace);
   mark_failing(e, result);
-  mark_minor(e);
-  name_variables(e);
+  mark_minor(e, result);
+  name_variables(e, trace);
   find_columns(e);
   return e;
 }

@@ -21,7 +21,7 @@ constexpr std::string_view timeline_script =
 constexpr std::string_view timeline_legend = R"(
 <details class="legend" open><summary>How to read this</summary>
 <p>Time runs downwards; each box is one step of one thread, and its number is that of the text form. A step names the
-variable (<b>v3</b>; beside it what the source calls it), the value read (→) or written (←), and the memory order as
+variable (<b>v3</b>; beside it what the program calls it), the value read (→) or written (←), and the memory order as
 executed. The second line is our header's line, the <b>[site]</b> in the comment above the operation, and the source.</p>
 <ul>
 <li><svg width="46" height="10" class="c0"><path class="l" d="M1 5H38"/><path class="h" d="M45 5L38 1V9Z"/></svg>
@@ -172,6 +172,7 @@ class page {
 
   // Killed mutants replay by name: their search stops at the first failure.
   [[nodiscard]] std::string replay() const {
+    if (std::string command = text(search_, "command"); !command.empty()) return command;
     std::string given = text(search_, "replay");
     if (given.starts_with("./") || given.starts_with("cmake")) return given;
     std::string command = "./kit verify --case " + text(search_, "case");
@@ -183,7 +184,7 @@ class page {
 
   [[nodiscard]] std::string facts() const {
     return "<dl class=\"facts\">\n" + fact("property", escaped(property_of(search_))) + fact("mutant", change()) +
-           fact("failure", failure()) + fact("found by", found_by()) +
+           fact("failure", failure()) + fact("why", escaped(text(result_, "why"))) + fact("found by", found_by()) +
            fact("replay", fmt::format("<code class=\"command\">{}</code>", escaped(replay()))) + "</dl>\n";
   }
 

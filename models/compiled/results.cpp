@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "results.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "html.hpp"
+
+namespace runq::model::compiled {
+
+namespace {
+
+using nlohmann::json;
+
+[[nodiscard]] const char* outcome_of(const answer& a) {
+  return a.status == 0 ? "passed" : a.status == 1 ? "failed" : "no verdict";
+}
+
+/// As the results of ./kit verify, so that they have the same pages.
+[[nodiscard]] json report(const answer& a, const run_options& options) {
+  json searches = json::array();
+  if (a.ledger == nullptr) {
+    searches.push_back({{"case", options.title},
+                        {"search", "exhaustive"},
+                        {"label", "main()"},
+                        {"engine", "exact"},
+                        {"expect", "pass"},
+                        {"command", options.replay},
+                        {"result", *a.result},
+                        {"outcome", outcome_of(a)},
+                        {"verdict", a.headline}});
+  }
+  return {{"version", RUNQ_VERSION},
+          {"searches", searches},
+          {"problems", json::array()},
+          {"failed", a.status == 0 ? 0 : 1},
+          {"status", a.status},
+          {"verdict", a.headline},
+          {"ledger", a.ledger == nullptr ? json::array() : *a.ledger}};
+}
+
+}  // namespace
+
+std::string prepare_results(const run_options& options) {
+  if (!options.json_file.empty() && !std::ofstream(options.json_file)) return "cannot write " + options.json_file;
+  if (options.html_dir.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(options.html_dir, error);
+  return error ? fmt::format("cannot make the folder {}: {}", options.html_dir, error.message()) : "";
+}
+
+std::string write_results(const answer& a, const run_options& options) {
+  if (options.json_file.empty() && options.html_dir.empty()) return {};
+  const json all = report(a, options);
+  if (!options.json_file.empty()) {
+    std::ofstream out(options.json_file);
+    out << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
+    out.close();
+    if (!out) return "cannot write " + options.json_file;
+  }
+  if (options.html_dir.empty()) return {};
+  try {
+    write_html(options.html_dir, all);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What runq-check makes of its options: weaker orders, the ledger, files, pages, the sentence that says why, and errors."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = sys.argv.pop(1)
+PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "command")
+ORDERS = os.path.join(PROGRAMS, "orders.cpp")
+
+
+def line_of(program, text):
+    with open(program, encoding="utf-8") as source:
+        return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+class Command(unittest.TestCase):
+    def check(self, *arguments):
+        ran = subprocess.run([TOOL, "--compiler", "g++", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, timeout=300)
+        return ran.returncode, ran.stdout
+
+    def fails(self, kind):
+        status, text = self.check(os.path.join(PROGRAMS, "failures.cpp"), "--", f"-DFAILURE={kind}")
+        self.assertEqual(status, 1, text)
+        self.assertLessEqual(text.count("\n"), 42)
+        return text
+
+    def why(self, kind):
+        text = self.fails(kind)
+        found = re.search(r"^why: (.*)$", text, re.MULTILINE)
+        self.assertIsNotNone(found, text)
+        return found[1], text
+
+    def step(self, text, what):
+        """The number of the step whose line contains that."""
+        found = re.search(rf"^ *(\d+) .*{what}.*$", text, re.MULTILINE)
+        self.assertIsNotNone(found, f"{what}\n{text}")
+        return found[1]
+
+    # --- why ---------------------------------------------------------------------------------------------------------
+
+    def test_a_race_names_the_step_that_does_not_synchronise_and_both_accesses(self):
+        why, text = self.why("RACE")
+        store, load = self.step(text, "store flag"), self.step(text, "load +flag")
+        first, second = self.step(text, "write plain data .*UNORDERED"), self.step(text, "write plain data .*data = 2")
+        self.assertEqual(why, f"step {load} acquires from step {store}, which is relaxed, so step {first} does not happen "
+                              f"before step {second}")
+
+    def test_an_assertion_after_a_stale_read_names_the_write_that_was_not_seen(self):
+        why, text = self.why("STALE")
+        stale, write = self.step(text, "STALE"), self.step(text, "store payload")
+        load, store = self.step(text, "load +flag"), self.step(text, "store flag")
+        self.assertEqual(why, f"step {stale} does not see step {write}: step {load} reads what step {store} releases, but "
+                              f"is itself relaxed, so step {write} does not happen before step {stale}")
+
+    def test_a_use_after_free_names_the_free_and_the_use(self):
+        why, text = self.why("FREED")
+        free = self.step(text, "free ")
+        self.assertIn(f"step {free}", why)
+        self.assertIn("n->value", text)
+
+    def test_a_cycle_of_locks_names_who_waits_for_whom(self):
+        why, _ = self.why("LOCKS")
+        self.assertRegex(why, r"^T\d waits at step \d+ for (first|second), which T\d holds since step \d+, and T\d waits at "
+                              r"step \d+ for (first|second), which T\d holds since step \d+$")
+
+    def test_a_loop_that_waits_for_ever_names_what_nobody_writes(self):
+        why, _ = self.why("WAITS")
+        self.assertRegex(why, r"^T1 waits at step \d+ until flag is another value than 0, and nobody is left to write one$")
+
+    def test_a_leak_names_the_allocation(self):
+        why, text = self.why("LEAK")
+        self.assertEqual(why, f"step {self.step(text, 'allocate')} allocates it, and no step frees it")
+
+    def test_memory_that_is_freed_twice_names_both(self):
+        why, text = self.why("TWICE")
+        frees = re.findall(r"^ *(\d+) .*free ", text, re.MULTILINE)
+        self.assertEqual(len(frees), 2, text)
+        self.assertIn(f"step {frees[0]}", why)
+
+    def test_an_interleaving_is_not_blamed_on_memory_orders(self):
+        why, _ = self.why("INTERLEAVING")
+        self.assertIn("the order of the steps alone leads here", why)
+
+    # --- weaker orders -----------------------------------------------------------------------------------------------
+
+    def test_a_weakened_order_is_marked_where_it_applies(self):
+        line = line_of(ORDERS, "ready.load")
+        status, text = self.check("--weaken", f"orders.cpp:{line}:relaxed", ORDERS)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, rf"load +ready.*relaxed.*WEAKENED.*orders\.cpp:{line}")
+
+    def test_what_cannot_be_weakened_is_an_error(self):
+        line = line_of(ORDERS, "ready.load")
+        for change, said in (("orders.cpp", "FILE:LINE:ORDER"), (f"orders.cpp:{line}:weak", "no memory order"),
+                             (f"orders.cpp:{line}/read:relaxed", "no kind of operation"),
+                             (f"orders.cpp:{line}:release", "no operation at"), ("orders.cpp:1:relaxed", "no operation at"),
+                             (f"other.cpp:{line}:relaxed", "no operation at")):
+            status, text = self.check("--weaken", change, ORDERS)
+            self.assertEqual(status, 2, f"{change}: {text}")
+            self.assertIn(said, text)
+
+    # --- the ledger --------------------------------------------------------------------------------------------------
+
+    def test_the_ledger_tells_needed_orders_from_redundant_ones(self):
+        status, text = self.check("--ledger", ORDERS)
+        self.assertEqual(status, 0, text)
+        fence, store, load = (line_of(ORDERS, what) for what in ("atomic_thread_fence", "ready.store", "ready.load"))
+        # The fence and the store can each do without the other's release.
+        expected = rf"""orders.cpp:{fence} +fence +release +std::atomic_thread_fence.*
+  → relaxed +redundant here: no failure in \d+ executions
+orders.cpp:{store} +store +seq_cst +ready.store\(true\);
+  → release +redundant here: no failure in \d+ executions
+  → relaxed +redundant here: no failure in \d+ executions
+orders.cpp:{load} +load +acquire +if .*
+  → relaxed +needed: data race in execution \d+
+ledger: 3 orders, 4 weakenings: 1 needed, 3 redundant here, 0 without a verdict \(.* s\)
+as it is: exhaustive"""
+        self.assertRegex(text, re.compile("^" + expected))
+
+    def test_the_ledger_is_the_same_by_any_number_of_processes(self):
+        ledgers = [re.sub(r"\d+\.\d+ s", "", self.check("--ledger", "--jobs", jobs, ORDERS)[1]) for jobs in ("1", "4")]
+        self.assertEqual(*ledgers)
+        self.assertIn("4 weakenings", ledgers[0])
+
+    def test_a_search_that_a_limit_cuts_short_leaves_the_order_without_a_verdict(self):
+        status, text = self.check("--ledger", "--max-executions", "3", os.path.join(PROGRAMS, "store_buffering.cpp"))
+        self.assertEqual(status, 2, text)
+        self.assertIn("no verdict: limit reached: max_executions = 3", text)
+        self.assertNotIn("0 without a verdict", text)
+
+    def test_there_is_no_ledger_of_a_program_that_fails(self):
+        status, text = self.check("--ledger", os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=RACE")
+        self.assertEqual(status, 1, text)
+        self.assertTrue(text.startswith("without any change: FAIL"), text)
+
+    def test_only_the_orders_of_named_files(self):
+        status, text = self.check("--ledger-of", "other.hpp", ORDERS)
+        self.assertEqual(status, 0, text)
+        self.assertIn("ledger: 0 orders, 0 weakenings", text)
+
+    # --- files and pages ---------------------------------------------------------------------------------------------
+
+    def test_text_file_and_page_say_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results, pages = os.path.join(folder, "results.json"), os.path.join(folder, "pages")
+            status, text = self.check("--json", results, "--html", pages, os.path.join(PROGRAMS, "failures.cpp"), "--",
+                                      "-DFAILURE=RACE")
+            self.assertEqual(status, 1, text)
+            with open(results, encoding="utf-8") as file:
+                said = json.load(file)
+            self.assertEqual(said["verdict"], text.splitlines()[0])
+            self.assertEqual((said["status"], said["failed"]), (1, 1))
+            search = said["searches"][0]
+            self.assertEqual((search["outcome"], search["verdict"]), ("failed", said["verdict"]))
+            self.assertEqual(search["result"]["what"], "data race")
+            self.assertIn("why: " + search["result"]["why"], text)
+            drawn = [name for name in os.listdir(pages) if name != "index.html"]
+            self.assertEqual(len(drawn), 1)
+            with open(os.path.join(pages, drawn[0]), encoding="utf-8") as file:
+                page = file.read()
+            self.assertIn(search["result"]["why"], page)
+            self.assertIn("class=\"conflict", page)
+            with open(os.path.join(pages, "index.html"), encoding="utf-8") as file:
+                self.assertIn(drawn[0], file.read())
+
+    def test_the_ledger_is_in_the_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = os.path.join(folder, "results.json")
+            self.assertEqual(self.check("--ledger", "--json", results, ORDERS)[0], 0)
+            with open(results, encoding="utf-8") as file:
+                rows = json.load(file)["ledger"]
+            self.assertEqual([row["verdict"] for row in rows], ["redundant", "redundant", "redundant", "killed"])
+
+    # --- bad input ---------------------------------------------------------------------------------------------------
+
+    def test_bad_input_is_an_error_that_says_what_to_do(self):
+        for arguments, said in ((["--json", "/no/such/folder/file"], "cannot write /no/such/folder/file"),
+                                (["--html", "/dev/null/pages"], "cannot make the folder"),
+                                (["--jobs", "0"], "--jobs takes a number from 1 to 64"),
+                                (["--jobs", "many"], "needs a number, not 'many'"),
+                                (["--ledger", "--execution", "1"], "neither --weaken nor --execution"),
+                                (["--unknown"], "there is no option --unknown")):
+            status, text = self.check(*arguments, ORDERS)
+            self.assertEqual(status, 2, f"{arguments}: {text}")
+            self.assertIn(said, text)
+
+
+unittest.main(verbosity=1)

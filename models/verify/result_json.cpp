@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "result_json.hpp"
+
+#include "counterexample.hpp"
+#include "json.hpp"
+#include "why.hpp"
+
+namespace runq::model {
+
+using nlohmann::json;
+
+namespace {
+
+[[nodiscard]] json step_json(const event& e, source_index& sources) {
+  json j = {{"kind", e.kind},     {"thread", e.thread},     {"file", e.where.file}, {"line", e.where.line},
+            {"order", e.order},   {"location", e.location}, {"value", e.value},     {"written", e.written},
+            {"newest", e.newest}, {"stale", e.stale}};
+  j["site"] = render_site(e.where, sources);
+  j["text"] = sources.text_of(e.where);
+  j["value_text"] = render_value(e.value);
+  j["written_text"] = render_value(e.written);
+  j["newest_text"] = render_value(e.newest);
+  if (e.weakened) j["weakened"] = true;
+  if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
+  return j;
+}
+
+}  // namespace
+
+json result_json(const search_result& r, source_index& sources) {
+  json j = {{"how", r.how},
+            {"what", r.what},
+            {"message", r.message},
+            {"executions", r.executions},
+            {"blocked", r.blocked},
+            {"spurious", r.spurious},
+            {"seconds", r.seconds},
+            {"outcomes", r.outcomes},
+            {"where", render_site(r.where, sources)}};
+  if (!r.trace.empty()) {
+    j["counterexample"] = render_counterexample(r, sources);
+    json trace = json::array();
+    const std::map<std::uint32_t, std::string> names = variable_names(r, sources);
+    for (const event& e : r.trace) {
+      trace.push_back(step_json(e, sources));
+      // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
+      if (e.kind == event_kind::cell_read && !r.variables.empty()) trace.back()["value_text"] = "?";
+      if (const auto name = names.find(e.location); name != names.end()) trace.back()["variable"] = name->second;
+    }
+    const explanation because = why(r, names);
+    if (!because.sentence.empty()) j["why"] = because.sentence;
+    if (because.unordered != no_event) j["unordered"] = because.unordered;
+    if (because.failing != no_event) j["failing"] = because.failing;
+    j["why_steps"] = because.steps;
+    j["trace"] = std::move(trace);
+  }
+  return j;
+}
+
+}  // namespace runq::model

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+#include "why.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "counterexample.hpp"
+#include "runtime.hpp"
+
+namespace runq::model {
+
+namespace {
+
+[[nodiscard]] bool acquires(const event& e) {
+  if (e.kind == event_kind::lock) return e.value == 1;
+  return e.order != std::memory_order::relaxed && e.order != std::memory_order::release;
+}
+[[nodiscard]] bool releases(const event& e) {
+  if (e.kind == event_kind::unlock) return true;
+  return e.order == std::memory_order::release || e.order == std::memory_order::acq_rel ||
+         e.order == std::memory_order::seq_cst;
+}
+[[nodiscard]] bool reads(const event& e) {
+  switch (e.kind) {
+    case event_kind::load:
+    case event_kind::rmw:
+    case event_kind::cas_success:
+    case event_kind::cas_failure:
+    case event_kind::lock: return true;
+    default: return false;
+  }
+}
+[[nodiscard]] bool is_rmw(const event& e) {
+  return e.kind == event_kind::rmw || e.kind == event_kind::cas_success || e.kind == event_kind::lock;
+}
+[[nodiscard]] bool writes(const event& e) {
+  return is_rmw(e) || e.kind == event_kind::store || e.kind == event_kind::unlock;
+}
+[[nodiscard]] std::uint64_t value_written(const event& e) { return is_rmw(e) ? e.written : e.value; }
+
+/// For each thread (0: construction), how many of its steps are known.
+using known_steps = std::map<int, std::uint32_t>;
+void join(known_steps& to, const known_steps& other) {
+  for (const auto& [thread, steps] : other) to[thread] = std::max(to[thread], steps);
+}
+
+/// Happens-before between the steps of a trace.
+class ordering {
+ public:
+  explicit ordering(const std::vector<event>& trace) : trace_(trace), known_(trace.size()), released_(trace.size()) {
+    for (std::size_t i = 0; i != trace.size(); ++i) add(i);
+  }
+
+  [[nodiscard]] bool happens_before(std::size_t a, std::size_t b) const { return a != b && covers(known_[b], a); }
+  /// Whether who acquires `write` knows of `a`.
+  [[nodiscard]] bool hands_on(std::size_t write, std::size_t a) const { return covers(released_[write], a); }
+
+ private:
+  struct thread_state {
+    known_steps known;
+    known_steps to_acquire;     ///< by a later fence
+    known_steps release_fence;  ///< at the last one
+    std::uint32_t steps = 0;
+    bool begun = false;
+  };
+
+  [[nodiscard]] bool covers(const known_steps& known, std::size_t a) const {
+    const auto of_thread = known.find(trace_[a].thread);
+    return of_thread != known.end() && of_thread->second >= number_[a];
+  }
+
+  void begin(thread_state& t, int thread) {
+    if (t.begun) return;
+    t.begun = true;
+    // Construction comes before all threads; a thread that another one starts knows what that one knew.
+    if (thread >= 0) join(t.known, threads_[-1].known);
+    if (const auto from = spawned_.find(thread); from != spawned_.end()) join(t.known, known_[from->second]);
+  }
+
+  void add(std::size_t i) {
+    const event& e = trace_[i];
+    // What comes in no thread, after threads have begun, is finish(): it comes after all of them.
+    if (e.thread < 0 && threads_.size() > 1) {
+      for (auto& [number, other] : threads_) join(threads_[-1].known, other.known);
+    }
+    thread_state& t = threads_[e.thread];
+    begin(t, e.thread);
+    number_.push_back(++t.steps);
+    t.known[e.thread] = t.steps;
+    if (reads(e) && e.reads_from != no_event && e.reads_from < i)
+      join(acquires(e) ? t.known : t.to_acquire, released_[e.reads_from]);
+    if (e.kind == event_kind::fence && acquires(e)) join(t.known, t.to_acquire);
+    if (e.kind == event_kind::fence && releases(e)) t.release_fence = t.known;
+    if (e.kind == event_kind::spawn) spawned_[static_cast<int>(e.value)] = i;
+    if (e.kind == event_kind::join) join(t.known, threads_[static_cast<int>(e.value)].known);
+    if (writes(e)) {
+      released_[i] = releases(e) ? t.known : t.release_fence;
+      if (is_rmw(e) && e.reads_from != no_event && e.reads_from < i) join(released_[i], released_[e.reads_from]);
+    }
+    known_[i] = t.known;
+  }
+
+  const std::vector<event>& trace_;
+  std::vector<known_steps> known_;
+  std::vector<known_steps> released_;
+  std::vector<std::uint32_t> number_;
+  std::map<int, thread_state> threads_;
+  std::map<int, std::size_t> spawned_;
+};
+
+class reason {
+ public:
+  reason(const search_result& r, const std::map<std::uint32_t, std::string>& names)
+      : r_(r), trace_(r.trace), names_(names), order_(r.trace) {}
+
+  [[nodiscard]] explanation find() {
+    if (r_.what == failure::none || trace_.empty() || !knows_sources()) return {};
+    find_failing();
+    switch (r_.what) {
+      case failure::data_race:
+      case failure::uninitialised_read:
+      case failure::unpublished_allocation:
+      case failure::use_after_free:
+      case failure::double_free: explain_conflict(); break;
+      case failure::check_failed:
+      case failure::lost:
+      case failure::run_twice:
+      case failure::out_of_order:
+      case failure::not_linearizable:
+      case failure::crash: explain_values(); break;
+      case failure::deadlock: explain_waiting(); break;
+      case failure::leak: explain_leak(); break;
+      default: break;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] std::string step(std::size_t i) {
+    found_.steps.push_back(i);
+    return fmt::format("step {}", i + 1);
+  }
+  [[nodiscard]] std::string thread(int number) const { return number < 0 ? "main" : fmt::format("T{}", number); }
+  [[nodiscard]] std::string variable(const event& e) const {
+    const auto name = names_.find(e.location);
+    return name == names_.end() || name->second.empty() ? fmt::format("v{}", e.location) : name->second;
+  }
+  void say(std::string sentence) { found_.sentence = std::move(sentence); }
+
+  template <class Accept>
+  [[nodiscard]] std::optional<std::size_t> last_before(std::size_t index, Accept accept) const {
+    for (std::size_t i = index; i-- != 0;) {
+      if (accept(trace_[i])) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// Relacy does not say what a step reads from. The exact engine says which step of its thread it is, too.
+  [[nodiscard]] bool knows_sources() const {
+    return std::any_of(trace_.begin(), trace_.end(),
+                       [](const event& e) { return e.reads_from != no_event || e.position != 0; });
+  }
+
+  /// The engine ends a trace with a step that only says who fails; the operation is the one before.
+  void find_failing() {
+    const event& last = trace_.back();
+    const auto own = last_before(trace_.size() - 1, [&](const event& e) { return e.thread == last.thread; });
+    found_.failing = static_cast<std::uint32_t>(own.value_or(trace_.size() - 1));
+  }
+
+  // ----- who does not know of whom
+
+  /// Whether `to` comes after `from` in program order or by what was read.
+  [[nodiscard]] bool leads_to(std::size_t from, std::size_t to) const {
+    std::vector<bool> reached(trace_.size(), false);
+    std::set<int> threads;  // that have made a step which it leads to
+    for (std::size_t i = from; i <= to; ++i) {
+      const event& e = trace_[i];
+      const bool by_read = reads(e) && e.reads_from != no_event && e.reads_from < i && reached[e.reads_from];
+      const bool by_join = e.kind == event_kind::join && threads.contains(static_cast<int>(e.value));
+      reached[i] = i == from || by_read || by_join || threads.contains(e.thread);
+      if (!reached[i]) continue;
+      threads.insert(e.thread);
+      if (e.kind == event_kind::spawn) threads.insert(static_cast<int>(e.value));
+    }
+    return reached[to];
+  }
+
+  /// A read, on the way from `first` to `second`, of a write that knows of `first`, through which it is not handed on.
+  [[nodiscard]] std::optional<std::size_t> broken_link(std::size_t first, std::size_t second) const {
+    std::optional<std::size_t> found;
+    for (std::size_t i = first + 1; i <= second; ++i) {
+      const event& e = trace_[i];
+      if (!reads(e) || e.reads_from == no_event || e.reads_from >= i) continue;
+      const std::size_t source = e.reads_from;
+      if (trace_[source].thread == e.thread) continue;
+      const bool source_knows = source == first || order_.happens_before(first, source);
+      if (!source_knows || order_.happens_before(first, i)) continue;
+      if (i != second && !leads_to(i, second)) continue;
+      // One whose reader the failing step knows of is the only one to mend.
+      const bool is_last = i == second || order_.happens_before(i, second);
+      if (!found || is_last) found = i;
+    }
+    return found;
+  }
+
+  [[nodiscard]] static std::string described(const event& e) {
+    return fmt::format("{}{}", to_string(e.order), e.weakened ? " (weakened)" : "");
+  }
+
+  /// "step 20 acquires from step 13, which is relaxed"
+  [[nodiscard]] std::string describe_link(std::size_t read, std::size_t first) {
+    const std::size_t write = trace_[read].reads_from;
+    const event& r = trace_[read];
+    const event& w = trace_[write];
+    const bool is_released = order_.hands_on(write, first);
+    if (acquires(r) && !is_released) {
+      return fmt::format("{} acquires from {}, which is {}{}", step(read), step(write), described(w),
+                         w.order == std::memory_order::relaxed ? "" : " and releases nothing");
+    }
+    if (is_released) {
+      return fmt::format("{} reads what {} releases, but is itself {}", step(read), step(write), described(r));
+    }
+    return fmt::format("{} ({}) reads from {} ({})", step(read), described(r), step(write), described(w));
+  }
+
+  /// Why `first` does not happen before `second`.
+  [[nodiscard]] std::string unordered(std::size_t first, std::size_t second) {
+    if (const auto link = broken_link(first, second)) {
+      return fmt::format("{}, so {} does not happen before {}", describe_link(*link, first), step(first), step(second));
+    }
+    return fmt::format("nothing that {} reads up to {} comes from {} after {}, so nothing orders the two",
+                       thread(trace_[second].thread), step(second), thread(trace_[first].thread), step(first));
+  }
+
+  void explain_conflict() {
+    const std::size_t failing = found_.failing;
+    std::optional<std::size_t> partner;
+    if (r_.partner != no_event && r_.partner < trace_.size()) partner = r_.partner;
+    if (!partner && trace_[failing].location != 0) {
+      partner = last_before(failing, [&](const event& e) {
+        return e.location == trace_[failing].location && e.thread != trace_[failing].thread &&
+               (writes(e) || e.kind == event_kind::cell_write);
+      });
+    }
+    if (!partner) {
+      if (r_.what == failure::uninitialised_read) say(fmt::format("no step before {} writes there", step(failing)));
+      return;
+    }
+    if (*partner == failing) return;
+    if (order_.happens_before(*partner, failing)) {
+      say(fmt::format("{} happens before {}, and {}", step(*partner), step(failing),
+                      r_.what == failure::double_free      ? "both free the same memory"
+                      : r_.what == failure::use_after_free ? "has freed what it uses"
+                                                           : "is in conflict with it"));
+      return;
+    }
+    found_.unordered = static_cast<std::uint32_t>(*partner);
+    say(unordered(*partner, failing));
+  }
+
+  // ----- what was read
+
+  [[nodiscard]] std::optional<std::size_t> write_of_newest(std::size_t read) const {
+    const event& e = trace_[read];
+    return last_before(
+        read, [&](const event& w) { return w.location == e.location && writes(w) && value_written(w) == e.newest; });
+  }
+
+  void explain_values() {
+    const int thread = trace_.back().thread;
+    const auto is_stale = [&](const event& e) { return e.stale && (thread < 0 || e.thread == thread); };
+    auto stale = last_before(trace_.size(), is_stale);
+    if (!stale) stale = last_before(trace_.size(), [](const event& e) { return e.stale; });
+    const bool is_delayed = std::any_of(trace_.begin(), trace_.end(), [&](const event& e) {
+      return e.reads_from != no_event && e.reads_from > static_cast<std::size_t>(&e - trace_.data());
+    });
+    if (stale && !is_delayed) {
+      const auto newest = write_of_newest(*stale);
+      if (!newest) return;
+      say(fmt::format("{} does not see {}: {}", step(*stale), step(*newest), unordered(*newest, *stale)));
+      return;
+    }
+    for (std::size_t i = 0; i != trace_.size(); ++i) {
+      const event& e = trace_[i];
+      if (!reads(e) || e.location == 0) continue;
+      if (e.reads_from != no_event && e.reads_from > i) {
+        say(fmt::format("{} reads what {} writes only later: the read was delayed (load buffering)", step(i),
+                        step(e.reads_from)));
+        return;
+      }
+      const auto last = last_before(i, [&](const event& w) { return w.location == e.location && writes(w); });
+      if (!last || e.reads_from == no_event || e.reads_from == *last) continue;
+      say(fmt::format("{} reads from {}, and not from {}, which comes later in this order only", step(i),
+                      step(e.reads_from), step(*last)));
+      return;
+    }
+    say("every read sees the last write before it: the order of the steps alone leads here, whatever the memory "
+        "orders");
+  }
+
+  // ----- who waits for whom
+
+  /// The step at which `thread` took the lock that it still holds at the end.
+  [[nodiscard]] std::optional<std::size_t> held_since(std::uint32_t lock) const {
+    const auto last = last_before(trace_.size(), [&](const event& e) {
+      return e.location == lock && (e.kind == event_kind::unlock || (e.kind == event_kind::lock && e.value == 1));
+    });
+    return last && trace_[*last].kind == event_kind::lock ? last : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> last_step_of(int thread) const {
+    return last_before(trace_.size() - 1, [&](const event& e) { return e.thread == thread; });
+  }
+
+  [[nodiscard]] static bool waits_for_lock(const event& e) { return e.kind == event_kind::lock && e.value == 0; }
+
+  void explain_waiting() {
+    const int thread = trace_.back().thread;
+    const auto last = last_step_of(thread);
+    if (!last) return;
+    const event& e = trace_[*last];
+    if (waits_for_lock(e)) return explain_locks(*last);
+    if (!reads(e) || e.location == 0) {
+      say(fmt::format("{} waits, and no thread that could go on is left", this->thread(thread)));
+      return;
+    }
+    if (variable(e).starts_with("waiters of ")) {
+      say(fmt::format("{} waits at {} until somebody wakes the {}, and nobody is left to do so", this->thread(thread),
+                      step(*last), variable(e).substr(0, variable(e).find('('))));
+      return;
+    }
+    say(fmt::format("{} waits at {} until {} is another value than {}, and nobody is left to write one",
+                    this->thread(thread), step(*last), variable(e), render_value(e.value)));
+  }
+
+  void explain_locks(std::size_t first) {
+    std::string text;
+    std::vector<int> seen;
+    for (std::optional<std::size_t> waits = first; waits && waits_for_lock(trace_[*waits]);) {
+      const event& e = trace_[*waits];
+      if (std::find(seen.begin(), seen.end(), e.thread) != seen.end()) break;
+      seen.push_back(e.thread);
+      text += fmt::format("{}{} waits at {} for {}", text.empty() ? "" : ", and ", thread(e.thread), step(*waits),
+                          variable(e));
+      const auto held = held_since(e.location);
+      if (!held) break;
+      const bool by_itself = trace_[*held].thread == e.thread;
+      text += fmt::format(", which {} {} since {}", by_itself ? "it holds itself" : thread(trace_[*held].thread),
+                          by_itself ? "" : "holds", step(*held));
+      waits = last_step_of(trace_[*held].thread);
+    }
+    if (const std::size_t twice = text.find("  "); twice != std::string::npos) text.erase(twice, 1);
+    say(text);
+  }
+
+  void explain_leak() {
+    const auto made = r_.partner != no_event && r_.partner < trace_.size()
+                          ? std::optional<std::size_t>(r_.partner)
+                          : last_before(trace_.size(), [&](const event& e) {
+                              return e.kind == event_kind::allocate && e.where.line == r_.where.line;
+                            });
+    if (made) say(fmt::format("{} allocates it, and no step frees it", step(*made)));
+  }
+
+  const search_result& r_;
+  const std::vector<event>& trace_;
+  const std::map<std::uint32_t, std::string>& names_;
+  const ordering order_;
+  explanation found_;
+};
+
+}  // namespace
+
+explanation why(const search_result& r, const std::map<std::uint32_t, std::string>& names) {
+  return reason(r, names).find();
+}
+
+}  // namespace runq::model
