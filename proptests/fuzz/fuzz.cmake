@@ -14,7 +14,7 @@ endif()
 
 # Both bounds hold; on a slow machine the second one is reached first.
 set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
-set(RUNQ_FUZZ_SECONDS 60 CACHE STRING "Seconds of each fuzz target in ctest, at most")
+set(RUNQ_FUZZ_SECONDS 20 CACHE STRING "Seconds of each fuzz target in ctest, at most")
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 
 function(runq_fuzz_program name)
