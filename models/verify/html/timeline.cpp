@@ -22,7 +22,8 @@ constexpr std::string_view timeline_legend = R"(
 <details class="legend" open><summary>How to read this</summary>
 <p>Time runs downwards; each box is one step of one thread, and its number is that of the text form. A step names the
 variable (<b>v3</b>; beside it what the program calls it), the value read (→) or written (←), and the memory order as
-executed. The second line is our header's line, the <b>[site]</b> in the comment above the operation, and the source.</p>
+executed. The second line is the place in the source, the <b>[site]</b> that the comment above names, if any, and the
+code.</p>
 <ul>
 <li><svg width="46" height="10" class="c0"><path class="l" d="M1 5H38"/><path class="h" d="M45 5L38 1V9Z"/></svg>
   reads from: the value at the arrow's head was written at its tail. Arrows within one thread are thin.
