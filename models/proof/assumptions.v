@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus.
-Require Import ring invariant theorems sizes wrap header counterexamples.
+Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
 Definition everything :=
   (invariant_of_every_run,
@@ -28,6 +28,7 @@ Definition everything :=
    steal_one_claim_must_release,
    observe_head_must_acquire, steal_head_must_acquire, steal_out_head_must_acquire, steal_one_head_must_acquire,
    the_header_forbids_these_runs, the_header_forbids_these_answers,
+   an_accepted_graph_is_a_run, accepted_graphs_are_runs,
    litmus.store_buffering, litmus.load_buffering, litmus.message_passing, litmus.message_passing_release_acquire,
    litmus.iriw_release_acquire, litmus.coherence, litmus.wrc, litmus.wrc_release_acquire, litmus.two_plus_two_w,
    litmus.stale_failed_cas, litmus.stale_depth, litmus.release_sequence_same_thread, litmus.release_sequence_rmw).

@@ -11,7 +11,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 # In this order: each uses those before it.
-FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "assumptions"]
+FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay", "assumptions"]
 TABLE_FROM = "header"
 
 
