@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What nobody can go below, and what one would write without any library: a plain ring and a plain stack for one
-// thread, a std::deque under a std::mutex, the instructions and the cache-line transfer that queues are made of, and
-// what a scheduler of coroutines is made of: a coroutine call and a symmetric transfer.
+// Lower bounds, and what one would write without a library: a plain ring and a plain stack for one thread, and a
+// std::deque under a std::mutex; the instructions and the cache-line transfer that queues are made of; and the
+// coroutine call and the symmetric transfer that a scheduler of coroutines is made of.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -30,7 +30,7 @@ using runq_bench::tally;
 
 // ---- queues ---------------------------------------------------------------------------------------------------------
 
-/// A ring for one thread, with head and tail in memory, as any queue object's are that others can see.
+/// A ring for one thread, with head and tail in memory, as in every queue that other threads can see.
 class plain_ring {
  public:
   [[nodiscard]] bool push(item value) noexcept {
@@ -52,7 +52,7 @@ class plain_ring {
     return value;
   }
 
-  /// Not made to be shared; in `drain` the queue is handed over as a whole.
+  /// Not for two threads at once: in the row `drain` the whole queue goes from one thread to the other.
   class thief {
    public:
     explicit thief(plain_ring& victim) : victim_(victim) {}
@@ -137,7 +137,7 @@ class mutex_deque {
 
 // ---- instructions ---------------------------------------------------------------------------------------------------
 
-// Each waits for the one before: a load of what the last one wrote, as in a queue's pop.
+// Each operation waits for the one before, because it loads what that one wrote, as in a queue's pop.
 void compare_exchange(benchmark::State& state) {
   const pinned here(0);
   std::atomic<std::uint64_t> head{0};
@@ -190,7 +190,7 @@ void line_transfer(benchmark::State& state) {
 
 // ---- coroutines -----------------------------------------------------------------------------------------------------
 
-/// Frames from a stack of memory: nothing can be cheaper. One thread.
+/// Takes frames from a stack of memory, the cheapest allocation there is. One thread.
 class frames {
  public:
   static void* take(std::size_t bytes) {
@@ -257,7 +257,7 @@ call fib(int n) {
   co_return a + b;
 }
 
-// fib(20) makes two calls wherever the schedulers' makes a fork and a call.
+// This fib(20) makes two calls where the schedulers' fib makes a fork and a call.
 void two_coroutine_calls(benchmark::State& state) {
   const pinned here(0);
   bool right = true;
@@ -321,7 +321,7 @@ int main(int argc, char** argv) {
   runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
   runq_bench::add_row("floor/two_coroutine_calls", two_coroutine_calls);
 #if defined(__OPTIMIZE__)
-  // Without optimisation g++ makes no tail call of a transfer, and the stack would grow with each.
+  // Without optimisation g++ does not turn a transfer into a tail call, and each one would make the stack grow.
   runq_bench::add_row("floor/symmetric_transfer", symmetric_transfer);
 #endif
   return runq_bench::run(argc, argv);

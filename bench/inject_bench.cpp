@@ -51,7 +51,7 @@ struct inject_candidate {
   inject queue;
 };
 
-/// The same by hand: a plain list, without a size, around which there is a mutex.
+/// What one would write by hand: a plain list, without a size, under a mutex.
 struct mutex_list_candidate {
   struct node {
     item id = 0;
@@ -119,7 +119,7 @@ struct mutex_deque_candidate {
   std::deque<node*> items;
 };
 
-// The question that is asked before every search for work.
+// A scheduler calls has_work() before every search for work.
 void has_work(benchmark::State& state) {
   const runq_bench::pinned here(0);
   const auto queue = std::make_unique<inject_candidate::inject>();

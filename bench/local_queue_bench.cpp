@@ -65,8 +65,8 @@ void tasks_push_pop(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// Half full, 129 more are pushed: the last one overflows, and 129 go to the global queue, from where they are taken in
-// batches. Time is for 129 tasks once through all that.
+// The ring is half full, and 129 more tasks are pushed: the last one overflows, so 129 go to the global queue, and are
+// taken from there in batches. The time is that of 129 tasks, each once through all of this.
 void overflow(benchmark::State& state) {
   const pinned here(0);
   const auto p = std::make_unique<processor>();

@@ -33,7 +33,7 @@ namespace runq_bench {
 // ---- an owner, and a thief ------------------------------------------------------------------------------------------
 
 /// Pushes so many elements, whose values are their serial numbers, and pops up to so many. A candidate whose operations
-/// this compiler cannot inline brings the loop along.
+/// this compiler cannot inline has a loop of its own for it.
 template <class Queue>
 void turn(Queue& queue, item pushes, item pops, tally& in, tally& out) {
   if constexpr (requires { queue.turn(pushes, pops, in, out); }) {
@@ -56,7 +56,7 @@ void turn(Queue& queue, item pushes, item pops, tally& in, tally& out) {
 
 inline constexpr item all = ~item{0};
 
-// Nobody else is there. The argument is how many are pushed before they are popped.
+// The owner alone. The argument is the number of elements that it pushes before it pops them.
 template <class Queue>
 void pairs(benchmark::State& state) {
   const pinned here(0);
@@ -129,7 +129,7 @@ void rare(benchmark::State& state) {
   with_thief<Queue>(state, std::chrono::microseconds(10));
 }
 
-/// Waits a while by spinning, then more politely.
+/// Waits by spinning for a while, and then by giving the processor up.
 template <class Condition>
 void await(Condition condition) {
   for (int i = 0; !condition(); ++i) {
@@ -156,7 +156,7 @@ void drain(benchmark::State& state) {
       await([&] { return now.load(std::memory_order::acquire) != owners; });
       if (now.load(std::memory_order::acquire) == over) return;
       const auto began = std::chrono::steady_clock::now();
-      // Nobody else is at the queue, so when three tries find nothing there is nothing that a thief can find.
+      // No other thread uses the queue, so when three tries find nothing, a thief cannot find anything.
       for (int in_vain = 0; in_vain != 3;) in_vain = thief.steal(stolen) != 0 ? 0 : in_vain + 1;
       took = std::chrono::steady_clock::now() - began;
       now.store(owners, std::memory_order::release);
@@ -201,7 +201,7 @@ void add_owner_rows(const std::string& candidate) {
 // ---- the global queue -----------------------------------------------------------------------------------------------
 
 // So many producers put 4096 each, in batches; a consumer, if there is one, takes them at the same time, otherwise they
-// are taken outside of the time. Time is the wall's, per element.
+// are taken outside of the measured time. Time is wall-clock time per element.
 template <class Queue, int Producers, bool Consumer>
 void global(benchmark::State& state) {
   constexpr std::size_t each = 4096;
@@ -226,7 +226,7 @@ void global(benchmark::State& state) {
     }
     return got;
   };
-  // The other thread, if there is one, produces, and this one does the rest.
+  // The other thread, if there is one, produces; this one does everything else.
   constexpr bool two = Producers == 2 || Consumer;
   std::atomic<std::int64_t> begun{0};
   std::atomic<std::int64_t> done{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a ring costs; the rows are those of queue_rows.hpp. A locked instruction is nearly all that the ring's pop
-// costs, and how much that is beside a few loads and stores differs by a factor of two between processors.
+// What a ring costs; the rows are those of queue_rows.hpp. Nearly all of the cost of the ring's pop is one locked
+// instruction. What that costs in comparison with a few loads and stores differs by a factor of two between processors.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ using runq_bench::item;
 using runq_bench::pinned;
 using runq_bench::tally;
 
-/// Steals into a ring of the thief's own, and takes the loot out of it: one at a time, as a scheduler does, or all by
-/// one claim.
+/// Steals into a ring of the thief's own, and takes the stolen elements out of it: one at a time, as a scheduler does,
+/// or all by one claim.
 enum class loot : bool { pop, drain };
 
 template <loot By>

@@ -282,7 +282,7 @@ def measure_queues(build, results, options):
         if not count or program.name == "go_runq_bench" or not re.match(r"pairs/64$|slot$|floor$", row):
             continue
         if name.startswith("floor/line"):
-            continue  # a matter of two processors
+            continue  # a row for two processors
         few, many = (20, 120) if "coroutine" in name else (200, 1200)
         both = [count([str(program), f"--benchmark_filter=^{name}(/iterations:.*)?$"], {"RUNQ_BENCH_ITERATIONS": str(n)}) for n in (few, many)]
         if None not in both:
@@ -351,7 +351,7 @@ def measure_scheduler(build, results, options):
     run_all(sweeps, min(repetitions, 3), "by number and length of tasks")
     results.context["workers"] = usual
     results.context["too_many"] = too_many
-    # What nobody can go below.
+    # The floor: what no scheduler can go below.
     floor = build / "floor_bench"
     if floor.exists() and not results.rows.get("floor"):
         for _ in range(repetitions):
@@ -657,7 +657,7 @@ def draw(results, folder):
     try:
         import matplotlib
     except ImportError:
-        # Debian's is for Debian's python3, which need not be the first in the path.
+        # Debian's matplotlib belongs to Debian's python3, which need not be the first in the path.
         system = "/usr/bin/python3"
         if os.path.exists(system) and not os.path.samefile(system, sys.executable):
             saved = folder / "results.json"

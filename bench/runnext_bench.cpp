@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the runnext slot costs, beside the floor (a slot in memory for one thread) and an optional under a std::mutex.
 //
-// What this does not show: what the slot is for, namely that the task just readied finds its data in this core's cache;
-// nor a thief at the same time: it comes only in its last round, after a back-off. The element is an integer.
+// This does not show the benefit of the slot: that the task just readied finds its data in this core's cache. Nor does
+// it show a thief at the same time, which comes only in its last round, after a back-off. The element is an integer.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

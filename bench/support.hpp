@@ -110,8 +110,8 @@ class remembering_reporter : public benchmark::BenchmarkReporter {
   bool failed_ = false;
 };
 
-/// A thread that sleeps until destroyed. While a process has one thread only, glibc's mutex does without locked
-/// instructions, and the rows with a mutex would look better than they ever are where a mutex is needed.
+/// A thread that sleeps until destroyed. As long as a process has one thread, glibc's mutex uses no locked
+/// instructions, and the rows with a mutex would look better than they are in any program that needs one.
 class second_thread {
  public:
   second_thread() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How to run the laws and the history checker on a queue of yours. The queue here is nobody's: a small ring with one
-// owner and many thieves, templated over its atomics as many are. It comes right and with two seeded bugs, one that a
-// single thread can see and one that takes two.
+// How to run the laws and the history checker on a queue of yours. The queue here is an example: a small ring with one
+// owner and many thieves, templated over its atomics as many are. There is a correct one and one for each of two seeded
+// bugs: a single thread can see the first bug, the second takes two threads.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -60,7 +60,7 @@ namespace {
 
 using runq::props::value;
 
-// The adaptor: all that there is to write.
+// The adaptor is all that has to be written.
 template <third_party::bug Bug, template <class> class Atom = std::atomic>
 struct adaptor {
   static constexpr std::size_t capacity = 8;
@@ -106,7 +106,7 @@ int main() {
   const int together = run_laws<bug::owner_does_not_compare>(
       "small_ring_whose_owner_does_not_compare",
       {"--must-fail", "linearizable_on_threads_that_roam", "--must-fail", "linearizable_on_threads_that_are_pinned"});
-  // A search that may look at one configuration finds no order of anything, and no evidence: that is no pass.
+  // A search that may look at one configuration only is undecided about every history, and undecided is no pass.
   const int undecided = run_laws<bug::none>("small_ring_with_no_time_to_judge",
                                             {"--only", "linearizable_on_threads_that_roam", "--configurations", "1"});
   if (undecided == 0) std::cout << "undecided histories passed\n";

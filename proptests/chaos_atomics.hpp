@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A policy like runq::std_atomics whose operations take their time: around every access the calling thread may be
-// held up until other threads have done something, and a weak compare-exchange may fail for no reason.
-// Memory orders are the queue's own.
+// A policy like runq::std_atomics that disturbs: around every access it may hold the calling thread up until other
+// threads have done something, and a weak compare-exchange may fail spuriously. The memory orders are those that the
+// queue asks for.
 //
-// Which operations hold a thread up is decided by their source lines and the plan's seed: each plan picks some *hot*
-// lines, where it happens often and for long. A thread that is held up goes on when the others have made some number of
-// accesses, so that a window of two instructions is wide open on two cores, on one, and on a busy machine.
+// The source line of an operation and the plan's seed decide whether it holds a thread up: each plan picks some *hot*
+// lines, where it does so often and for long. A thread that is held up goes on when the others have made some number of
+// accesses, so that others can get in between two instructions on two cores, on one, and on a busy machine.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace runq::props {
 namespace detail {
 
 /// Lets other threads run until `condition`, but not for ever: at most `most` times, and not for more than some 1 ms,
-/// because beside a busy stranger each time can cost a time slice.
+/// because on a loaded machine each yield can cost a time slice.
 template <class Condition>
 void yield_until(int most, Condition&& condition) noexcept {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
@@ -38,7 +38,7 @@ class chaos {
  public:
   static constexpr std::size_t max_threads = 8;
 
-  /// Before the threads of a run start: how many there will be. One run at a time.
+  /// To be called before the threads of a run start, with their number. One run at a time.
   static void expect(std::size_t threads) noexcept {
     for (counter& c : everybody().accesses) c.n.store(0, std::memory_order::relaxed);
     everybody().held.store(0, std::memory_order::relaxed);
@@ -117,7 +117,8 @@ class chaos {
     }
     return n;
   }
-  // Waits until the others have made `accesses`, but not for ever: they may be waiting for a lock that this one holds.
+  // Waits until the other threads have made `accesses`, but not for ever: they may wait for a lock that this thread
+  // holds.
   static void hold_up(const state& s, std::uint64_t accesses) noexcept {
     shared& all = everybody();
     if (all.held.fetch_add(1, std::memory_order::relaxed) + 1 < all.active.load(std::memory_order::relaxed)) {

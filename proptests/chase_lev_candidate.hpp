@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// runq::basic_chase_lev as a candidate: unbounded, and its owner pops the newest.
+// runq::basic_chase_lev as a candidate, unbounded and bounded: its owner pops the newest.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,16 +16,17 @@
 
 namespace runq::props {
 
-template <std::size_t Initial, class Atomics = std_atomics>
+template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow>
 class chase_lev_deque {
  public:
-  using deque = basic_chase_lev<value, Atomics>;
-  static constexpr std::size_t capacity = unbounded;
+  using deque = basic_chase_lev<value, Atomics, Full>;
+  static constexpr std::size_t capacity = Full == when_full::grow ? unbounded : Initial;
   static constexpr bool owner_pops_newest = true;
 
   explicit chase_lev_deque(std::uint64_t) : deque_(Initial), owner_(deque_.make_owner()), thief_(deque_.make_thief()) {}
 
   bool push(value v) { return owner_.push(v); }
+  std::size_t push_batch(std::span<const value> vs) { return owner_.push_batch(vs.begin(), vs.end()).count; }
   std::optional<value> pop() { return owner_.pop(); }
   steal_result<value> steal() { return thief_.steal(); }
   bool has_work() { return thief_.has_work(); }
@@ -35,7 +37,9 @@ class chase_lev_deque {
   }
   void rebind() { owner_.rebind(); }
 
-  static std::string type_name() { return "runq::basic_chase_lev<std::uint32_t>"; }
+  static std::string type_name() {
+    return Full == when_full::grow ? "runq::chase_lev<std::uint32_t>" : "runq::bounded_chase_lev<std::uint32_t>";
+  }
   static paste code(std::uint64_t, std::size_t queues) {
     paste p;
     for (std::size_t i = 0; i != queues; ++i) {
@@ -52,23 +56,29 @@ class chase_lev_deque {
   typename deque::thief thief_;
 };
 
-template <std::size_t Initial, class Atomics = std_atomics>
+template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow>
 [[nodiscard]] candidate chase_lev_candidate() {
-  using queue = chase_lev_deque<Initial, Atomics>;
+  using queue = chase_lev_deque<Initial, Atomics, Full>;
   candidate c = fifo_candidate<queue>(queue::type_name() + " from " + std::to_string(Initial));
-  c.expression = "runq::props::chase_lev_candidate<" + std::to_string(Initial) + ", runq::props::chaos_atomics>()";
+  c.expression = "runq::props::chase_lev_candidate<" + std::to_string(Initial) + ", runq::props::chaos_atomics" +
+                 (Full == when_full::grow ? "" : ", runq::when_full::refuse") + ">()";
   return c;
 }
 
-/// What the suites run on. Templates, so that who does not call them does not compile them either.
+/// The candidates that the suites run on. They are templates, so that a program that does not call them does not
+/// compile them.
 template <class = void>
 std::vector<candidate> chase_lev_candidates() {
-  return {chase_lev_candidate<2>(), chase_lev_candidate<8>(), chase_lev_candidate<256>()};
+  return {chase_lev_candidate<2>(), chase_lev_candidate<8>(), chase_lev_candidate<256>(),
+          chase_lev_candidate<2, std_atomics, when_full::refuse>(),
+          chase_lev_candidate<64, std_atomics, when_full::refuse>()};
 }
 /// The same header with forced delays, for real threads.
 template <class = void>
 std::vector<candidate> chase_lev_candidates_on_threads() {
-  return {chase_lev_candidate<2, chaos_atomics>(), chase_lev_candidate<64, chaos_atomics>()};
+  return {chase_lev_candidate<2, chaos_atomics>(), chase_lev_candidate<64, chaos_atomics>(),
+          chase_lev_candidate<2, chaos_atomics, when_full::refuse>(),
+          chase_lev_candidate<8, chaos_atomics, when_full::refuse>()};
 }
 
 }  // namespace runq::props

@@ -164,7 +164,7 @@ class fifo_spec {
     }
   }
 
-  /// Ways in which a concurrent call may have come about.
+  /// The number of ways in which a concurrent call may have had its result.
   [[nodiscard]] unsigned variants(const operation&, const outcome&) const { return 1; }
 
   /// One atomic step of a concurrent call that returned `seen`.
@@ -178,7 +178,7 @@ class fifo_spec {
         if (seen.count == 1) append(own, {o.first});
         return progress::done;
       case verb::push_batch:
-        // A look at the room, which others may enlarge before the batch is published.
+        // The call looks at the room, which thieves may enlarge before the batch is published.
         if (phase == 0) return std::min<std::size_t>(o.n, room(own)) == seen.count ? progress::more : progress::illegal;
         append(own, run_of(o.first, seen.count));
         return progress::done;
@@ -188,9 +188,9 @@ class fifo_spec {
         (void)pop(own, 1);
         return progress::done;
       case verb::steal:
-        // The owner of a LIFO deque takes its last element when it reserves it, which thieves may see ("empty"), and
-        // moves the top only later: a thief that loses to it then may have come after the take. So any earlier take
-        // will do.
+        // The owner of a LIFO deque takes its last element when it reserves it, which thieves may see ("empty"), but
+        // moves the top only later. So a thief may lose to a take that came before the thief's call, and any earlier
+        // take explains `lost`.
         if (seen.what == answer::lost) return newest_first_ ? done_if(other.takes != 0) : lost(mine, other, phase);
         if (seen.what == answer::empty) return done_if(other.items.empty());
         return done_if(seen.count == 1 && claim(other, seen.taken));
@@ -223,14 +223,14 @@ class fifo_spec {
     }
   }
 
-  /// Which of its values a call put in.
+  /// The values of a call that it put in.
   static values entered(const operation& o, const outcome& seen) {
     return run_of(o.first, std::min(fresh_values(o), seen.count));
   }
 
   static operation prefill(value v) { return {verb::push, 0, 0, 0, 0, v}; }
 
-  /// Makes a call out of any numbers: one that keeps the contract.
+  /// Turns any numbers into a call that keeps the contract.
   static operation tidy(operation o, const candidate& c, std::size_t queues) {
     const auto next = static_cast<std::uint8_t>((o.actor + 1U + o.m % (queues - 1)) % queues);
     switch (o.what) {
@@ -247,7 +247,7 @@ class fifo_spec {
     return o;
   }
 
-  /// What thread `actor` does in a concurrent script: thread 0 feeds and eats, the others steal.
+  /// The calls of thread `actor` in a concurrent script: thread 0 pushes and pops, the others steal.
   static std::vector<verb> concurrent_mix(std::size_t actor) {
     if (actor == 0) {
       return {verb::push, verb::push, verb::push_batch, verb::pop,   verb::pop,

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-// Nothing: the headers that the suites share are precompiled for this source (CMakeLists.txt).
+// Empty: the headers that the suites share are precompiled for this source (CMakeLists.txt).

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Histories of real threads, and the question whether some sequential order explains one (linearizability): the search
-// of the models (models/check/wing_gong.hpp), with a memory of configurations already tried.
+// Histories of real threads, and the check whether a history is linearizable. It uses the search of the models
+// (models/check/wing_gong.hpp), and remembers the configurations that it has tried.
 //
 // A specification is a copyable class that plays the queue one *step* at a time:
 //
 //   using operation = …; using response = …;
-//   unsigned variants(operation, response)                          ways in which the call may have come about, >= 1
-//   progress step(operation, unsigned phase, unsigned variant, response)  one atomic step; illegal, more, or done
-//   void encode(std::vector<std::uint32_t>&)                        all of its state, for the memory
+//   unsigned variants(operation, response)      ways in which the call may have come about, at least 1
+//   progress step(operation, unsigned phase, unsigned variant, response)
+//                                               one atomic step; returns illegal, more, or done
+//   void encode(std::vector<std::uint32_t>&)    all of its state, so that the search can remember it
 //
 // Most calls are one step. A call that is not atomic by contract has several, and steps of other threads may come in
 // between: a steal of half is a look at the victim, a look at the room, one claim of many elements, and one publication
 // in the thief's own queue.
 //
-// The rule for `empty`. A thief's "empty" is legal if and only if at some step between its invocation and its response
-// the queue was empty in the order that explains everything else. Nothing weaker is needed here although the queues
-// promise only that nothing that happened-before had left an element behind: the clock below is one atomic counter that
-// every invocation and every response increments, so what responded before a call was invoked happened-before it. The
-// rule is weak where the contract is: between two steps of one call (a task on its way from runnext to the ring, a
-// stolen batch not yet published) elements are in no queue, and "empty" is then a true answer.
+// The rule for `empty`. A thief's "empty" is legal if and only if the queue was empty, in the sequential order that is
+// being tried, at some step between the call's invocation and its response. The queues promise less: only that nothing
+// that happened-before the call left an element behind. But here the two are the same, because the clock below is one
+// atomic counter that every invocation and every response increments, so a call that responded before another was
+// invoked happened-before it. The rule is as weak as the contract in one place: between two steps of one call (a task
+// on its way from runnext to the ring, a stolen batch not yet published) elements are in no queue, and "empty" is then
+// a true answer.
 //
 // The rule for `lost`. Legal if and only if somebody else took something from that queue (or changed that slot) between
 // two moments of the call. A queue that says "lost" for any other reason does not make progress.

@@ -19,8 +19,8 @@
 
 namespace runq::props {
 
-/// What travels in an intrusive queue. `id` is plain memory, written by whoever puts the node and read by whoever takes
-/// it, so that ThreadSanitizer sees a hand-over that orders nothing.
+/// An element of an intrusive queue. `id` is plain memory that the thread that puts the node writes, and the thread
+/// that takes it reads, so that ThreadSanitizer reports a hand-over that orders nothing.
 template <class Atomics>
 struct node {
   inject_link<node, Atomics> link;
@@ -126,7 +126,8 @@ template <class Atomics>
   return c;
 }
 
-/// What the suites run on. Templates, so that who does not call them does not compile them either.
+/// The candidates that the suites run on. They are templates, so that a program that does not call them does not
+/// compile them.
 template <class = void>
 std::vector<candidate> inject_candidates() {
   return {inject_candidate<std_atomics>("runq::std_atomics")};
@@ -140,7 +141,7 @@ std::vector<candidate> inject_candidates_on_threads() {
 [[nodiscard]] inline std::string chain_disagrees(const std::vector<std::uint8_t>& steps) {
   using chain = inject_chain<&node<std_atomics>::link>;
   std::deque<node<std_atomics>> nodes;
-  // Left alone when they turn out to be broken.
+  // When a chain turns out to be broken, it is not used any more.
   auto* const chains = new chain[2];
   std::deque<value> models[2];
   std::string wrong;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Laws, and the program that runs them with RapidCheck.
 //
-// A law is a name that says what is promised, and a property. `stateful_law` makes one by running random calls on a
-// candidate and on its specification; `threads_law`, by running random scripts on real threads. Both are templates over
-// the specification and take any candidate.
+// A law is a property and a name that says what is promised. A `stateful_law` runs random calls on a candidate and on
+// its specification; a `threads_law` runs random scripts on real threads. Both are templates over the specification and
+// take any candidate.
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -25,6 +27,8 @@
 
 #include <rapidcheck.h>
 #include <rapidcheck/state.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "history.hpp"
@@ -33,10 +37,10 @@
 
 namespace runq::props {
 
-// RapidCheck prints generated values by these.
+// RapidCheck prints generated values with these.
 inline void showValue(const operation& o, std::ostream& out) { out << o; }
 
-/// The run under way as a unit test; printed when a law fails, also when the process is about to die.
+/// The present run as the code of a unit test; printed when a law fails, also when the process is about to die.
 class transcript {
  public:
   static void begin(const paste& words, const std::string& comment) {
@@ -75,7 +79,7 @@ class transcript {
   }
 };
 
-/// How many calls a law has made: 200 cases of nothing would be no evidence.
+/// How many calls a law has made. Cases without calls would be no evidence.
 inline std::uint64_t& calls_made() {
   static std::uint64_t n = 0;
   return n;
@@ -105,7 +109,7 @@ struct law {
 ///   --only TEXT         only laws whose name contains TEXT; may be repeated
 ///   --must-fail NAME    run this law and succeed only if it fails; may be repeated
 ///   --paste FILE        write the code of the first failure to FILE
-///   --configurations N  look at so many configurations of a history at most (default: 2,000,000)
+///   --configurations N  try at most so many configurations of a history (default: 2,000,000)
 /// RUNQ_PROP_CASES=N     cases per law, and a fifth of that, run five times each, for threads; RC_PARAMS is
 /// RapidCheck's (seed=…, max_success=…, reproduce=…)
 class suite {
@@ -127,6 +131,9 @@ class suite {
   };
 
   result run_one(const law& l, rc::detail::TestParams params, const options& chosen) const;
+  result run_apart(const law& l, const rc::detail::TestParams& params, const options& chosen) const;
+  template <class Run>
+  static int in_child(Run&& run);
 
   std::string stem_;
   std::vector<law> laws_;
@@ -134,7 +141,7 @@ class suite {
 
 namespace detail {
 
-// A contract that stops the process, or a sanitizer that does, must not take the repro with it.
+// Prints the code that repeats the failure even when a contract or a sanitizer stops the process.
 inline void print_repro_and_die(int sig) {
   const std::string code = "\nthe process died in:\n" + transcript::code();
   (void)!write(STDERR_FILENO, code.data(), code.size());
@@ -153,7 +160,7 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   const rc::detail::Configuration& config = rc::detail::configuration();
   params.maxSuccess = std::max(1, params.maxSuccess / l.cost);
   const std::uint64_t seed = params.seed;
-  // Other calls for every law, and yet all from one seed.
+  // Every law gets other calls, but all of them come from one seed.
   for (const char c : l.name) params.seed = (params.seed ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   if (must_fail) {
     params.disableShrinking = chosen.paste_file.empty();
@@ -167,7 +174,7 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   histories& threads = histories_judged();
   threads.judged = threads.undecided = 0;
   const auto begun = std::chrono::steady_clock::now();
-  // The listener that prints nothing: RapidCheck's own would print dots.
+  // A listener that prints nothing; RapidCheck's own prints dots.
   struct silent final : rc::detail::TestListener {
     void onTestCaseFinished(const rc::detail::CaseDescription&) override { ++cases; }
     void onShrinkTried(const rc::detail::CaseDescription&, bool) override {}
@@ -229,6 +236,47 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   return result::failed;
 }
 
+// In a child process, for a law that must fail. A seeded bug may make a contract stop the process, and has been noticed
+// then, too. A bug may also destroy memory, or loop for ever, before the law sees a wrong answer: then the law tries
+// again, with another seed.
+inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams& params, const options& chosen) const {
+  constexpr std::uint64_t most_tries = 10;
+  for (std::uint64_t tries = 0; tries != most_tries; ++tries) {
+    rc::detail::TestParams seeded = params;
+    seeded.seed += tries;
+    const int status = in_child([&] { return run_one(l, seeded, chosen); });
+    if (WIFEXITED(status)) return static_cast<result>(WEXITSTATUS(status));
+    const bool contract = WTERMSIG(status) == SIGABRT;
+    std::cout << (contract ? "KILLED  " : "AGAIN  ") << stem_ << "/" << l.name << "  "
+              << (contract ? "a contract stopped the process" : strsignal(WTERMSIG(status))) << std::endl;
+    if (contract) return result::failed;
+  }
+  std::cout << "ERROR  " << stem_ << "/" << l.name << "  none of " << most_tries << " runs came to its end"
+            << std::endl;
+  return result::gave_up;
+}
+
+// What `run` ends with, as waitpid() says it. A child that loops for ever ends with SIGXCPU.
+template <class Run>
+int suite::in_child(Run&& run) {
+  constexpr rlim_t most_seconds_of_processor_time = 30;
+  std::cout.flush();
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{most_seconds_of_processor_time, most_seconds_of_processor_time + 5};
+    setrlimit(RLIMIT_CPU, &limit);
+    const result end = run();
+    std::cout.flush();
+    _exit(static_cast<int>(end));
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child) {
+    std::cerr << "no child process: " << std::strerror(errno) << std::endl;
+    std::exit(2);
+  }
+  return status;
+}
+
 inline int suite::run(int argc, char** argv) {
   options chosen;
   for (int i = 1; i < argc; ++i) {
@@ -272,7 +320,8 @@ inline int suite::run(int argc, char** argv) {
     const bool must_fail = not_found.erase(l.name) != 0;
     if (!wanted && !must_fail) continue;
     ++ran;
-    if (run_one(l, params, chosen) != (must_fail ? result::failed : result::passed)) ++bad;
+    const result end = must_fail ? run_apart(l, params, chosen) : run_one(l, params, chosen);
+    if (end != (must_fail ? result::failed : result::passed)) ++bad;
   }
   for (const std::string& name : not_found) std::cout << "there is no law called " << name << std::endl;
   if (ran == 0) std::cout << "no law matches" << std::endl;
@@ -281,20 +330,21 @@ inline int suite::run(int argc, char** argv) {
   return bad == 0 && ran != 0 && not_found.empty() ? 0 : 1;
 }
 
-/// What a stateful law looks at.
+/// What a stateful law checks.
 struct focus {
   std::string name;
-  /// The calls it makes, each as often as it stands here; those that a candidate does not have are left out.
+  /// The calls that it makes. A call that is listed twice is made twice as often; calls that a candidate does not have
+  /// are left out.
   std::vector<verb> mix;
   /// Whether an answer agrees with the expected one; empty: the law does not consult the specification.
   std::function<bool(const operation&, const outcome& want, const outcome& seen)> agree;
-  /// Without these the law is about nothing: candidates that lack one are not asked.
+  /// The calls that the law is about: it is not run on candidates that lack one of them.
   std::vector<verb> needs{};
-  /// What went in, and only that, comes out, and once. Does not consult the specification.
+  /// Whether every element that went in, and no other, comes out, and exactly once. Does not consult the specification.
   bool conserve = false;
-  /// What comes out of the hands of actor 0 and of thieves is in the order in which actor 0, who alone puts, put it.
+  /// Whether actor 0 and the thieves get the elements in the order in which actor 0, who alone puts, has put them.
   bool in_order = false;
-  /// Makes the same calls on a second candidate whose counters start elsewhere and compares all answers.
+  /// Whether to make the same calls on a second candidate, whose counters start elsewhere, and compare all answers.
   bool any_start = false;
 };
 
@@ -317,7 +367,7 @@ struct model {
   value next = 1;
 };
 
-/// A candidate under test, with the record of what was asked of it.
+/// A candidate under test, with a record of the calls made on it.
 template <class Spec>
 class execution {
  public:
@@ -377,7 +427,7 @@ class execution {
     for (const operation& o : Spec::emptying(queues_)) {
       while (call(o).what != answer::empty) {
       }
-      // More than there should be?
+      // Makes one more call, which should find nothing: the queue may hold more elements than it should.
       transcript::add(Spec::code(o, {answer::empty, 0, {}, false}, words_));
       for (const value v : subject_->apply(o).taken) left(v, "when all is taken");
     }
@@ -510,7 +560,7 @@ template <class Spec>
   for (const focus& f : all) {
     std::vector<candidate> able;
     for (const candidate& c : candidates) {
-      // Counters that start at 0 whatever is asked for say nothing about their start.
+      // A candidate whose counters always start at 0 can show nothing about other starts.
       if (f.any_start && c.index_bits == 0) continue;
       if (detail::only_those_of(c, f.needs).size() == f.needs.size()) able.push_back(c);
     }
@@ -522,7 +572,7 @@ template <class Spec>
 /// A law about real threads: every history can be explained by the specification.
 template <class Spec>
 [[nodiscard]] law threads_law(const std::string& name, const std::vector<candidate>& candidates, bool pinned) {
-  // Once a script has failed, the smaller ones are tried more often before they are believed to be right.
+  // Once a script has failed, each smaller script is run more often before it counts as passed.
   auto suspicious = std::make_shared<bool>(false);
   return {name,
           [=] {
@@ -537,7 +587,7 @@ template <class Spec>
               auto calls = *rc::gen::resize(
                   30, rc::gen::container<std::vector<operation>>(detail::any_operation<Spec>(mix, c, t, 1, threads)));
               if (calls.size() > 12) calls.resize(12);
-              // Most of them meet in queue 0.
+              // Most of the calls go to queue 0, so that threads meet there.
               for (operation& o : calls) {
                 if (t != 0 && o.victim != o.actor && o.m < 5) o.victim = 0;
                 o.n = std::min<std::uint16_t>(o.n, 6);

@@ -158,7 +158,8 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics>
   return c;
 }
 
-/// What the suites run on. Templates, so that who does not call them does not compile them either.
+/// The candidates that the suites run on. They are templates, so that a program that does not call them does not
+/// compile them.
 template <class = void>
 std::vector<candidate> local_queue_candidates() {
   return {local_queue_candidate<2, std::uint8_t>(),    local_queue_candidate<4, std::uint8_t>(),

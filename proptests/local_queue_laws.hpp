@@ -27,7 +27,8 @@ inline law overflow_series_law(const std::vector<candidate>& candidates) {
             const candidate& c = candidates[*between<std::size_t>(0, candidates.size())];
             const std::unique_ptr<subject> queues = c.make(0, processor_spec::how_many);
             transcript::begin(c.code(0, processor_spec::how_many), c.name);
-            // Every S up to some 20 overflows: the state after S spawns is on the way to the state after more.
+            // One run checks every S up to some 20 overflows, because the state after S spawns comes before the state
+            // after more.
             const std::size_t most = 12 * c.capacity;
             std::size_t global = 0;
             for (std::size_t s = 1; s <= most; ++s) {

@@ -14,7 +14,7 @@
 
 namespace runq::props {
 
-/// What the suites put in a queue. 0 is never put: some queues mean "nothing" by it.
+/// The values that the suites put in a queue. They never put 0, which means "nothing" to some queues.
 using value = std::uint32_t;
 using values = std::vector<value>;
 
@@ -64,7 +64,7 @@ struct operation {
 
 enum class answer : std::uint8_t { done, empty, lost };
 
-/// What a call returned. `taken` holds what the caller got in its hands; `count` is the number that the call returned.
+/// What a call returned. `taken` holds the elements that the caller got; `count` is the number that the call returned.
 struct outcome {
   answer what = answer::done;
   std::size_t count = 0;

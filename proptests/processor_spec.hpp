@@ -142,7 +142,8 @@ class processor_spec {
     }
   }
 
-  /// A thief that asks for both looks at the ring first and at runnext afterwards; one element may come from either.
+  /// A thief that may take from both looks at the ring first and at runnext afterwards; a single element may come from
+  /// either.
   [[nodiscard]] unsigned variants(const operation& o, const outcome& seen) const {
     return o.what == verb::steal_half && o.m == 1 && (seen.what == answer::lost || seen.count == 1) ? 2 : 1;
   }
@@ -189,7 +190,7 @@ class processor_spec {
         }
       case verb::drain:
         if (phase == 0) {
-          // Whether runnext gave the first is seen from what is there.
+          // The state shows whether the first element came from runnext.
           mine.n = own.next != 0 ? 1 : 0;
           if (mine.n == 1) {
             if (seen.taken.empty() || seen.taken[0] != own.next) return progress::illegal;
@@ -324,8 +325,8 @@ class processor_spec {
     return progress::done;
   }
 
-  // The element in hand goes to the ring; or half of a full ring is claimed, and then goes to the global queue, and the
-  // element in hand behind it.
+  // Either the element in hand goes to the ring; or the ring is full, half of it is claimed and goes to the global
+  // queue, followed by the element in hand.
   progress step_push(unsigned phase, const outcome& seen, hand& mine, processor& own) {
     if (seen.count == 0) return room(own) != 0 ? publish(mine, own) : progress::illegal;
     if (phase == 0) {
@@ -340,7 +341,7 @@ class processor_spec {
     return progress::done;
   }
 
-  // A look and a failed claim: `now` must have changed in between.
+  // A look, and then a claim that fails: `now` must have changed in between.
   static progress lost(hand& mine, std::uint32_t now, bool look) {
     if (look) {
       mine.mark = now;
@@ -355,7 +356,7 @@ class processor_spec {
                       processor& own, processor& other) {
     const bool empty = seen.what == answer::empty;
     if (variant == 1 || (empty && o.m == 1)) {
-      // The ring was empty; then runnext.
+      // The thief finds the ring empty, and then looks at runnext.
       if (phase == 0) return other.ring.empty() ? progress::more : progress::illegal;
       if (empty) return done_if(other.next == 0);
       if (seen.what == answer::lost) {

@@ -80,7 +80,8 @@ template <class Slot>
   return c;
 }
 
-/// What the suites run on. Templates, so that who does not call them does not compile them either.
+/// The candidates that the suites run on. They are templates, so that a program that does not call them does not
+/// compile them.
 template <class = void>
 std::vector<candidate> runnext_candidates() {
   return {slot_candidate<basic_runnext<value>>("runq::basic_runnext<std::uint32_t>")};

@@ -63,7 +63,7 @@ class slot_spec {
 
   progress step(const operation& o, unsigned phase, unsigned, const outcome& seen) {
     if (o.what == verb::steal_next && seen.what == answer::lost) {
-      // It saw an element, and later something else.
+      // The thief saw an element, and later another value.
       if (phase == 0) {
         seen_[o.actor] = changes_;
         return slot_ != 0 ? progress::more : progress::illegal;

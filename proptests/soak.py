@@ -78,6 +78,9 @@ class Soak:
                     break
             else:
                 self.rounds += 1
+        # Python ends with the default actions of signals: a late second Ctrl-C would look as if the run had failed.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         print(f"soak: nothing failed  {self.so_far()}")
         return 0
 

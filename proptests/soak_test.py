@@ -63,6 +63,14 @@ def stops_in_the_middle_of_a_law(folder):
     expect(process, 0, r"^soak: nothing failed  .*  1 laws run", said=said)
 
 
+def a_late_signal_does_not_change_the_status(folder):
+    for _ in range(5):
+        process = start("--minutes", "0.001", fake(folder, "short", "exit 0"))
+        said = line_like(process, r"^soak: nothing failed")
+        process.send_signal(signal.SIGINT)
+        expect(process, 0, said=said)
+
+
 def fake(folder, name, ending):
     """A program of two laws: the first one passes, and then comes the ending."""
     program = folder / name
@@ -101,4 +109,5 @@ else:
     stops(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
         stops_in_the_middle_of_a_law(pathlib.Path(temporary))
+        a_late_signal_does_not_change_the_status(pathlib.Path(temporary))
         says(pathlib.Path(temporary))

@@ -39,7 +39,7 @@ struct script {
   }
 };
 
-/// As code.
+/// Prints a script as code.
 inline std::ostream& operator<<(std::ostream& out, const script& s) {
   static constexpr const char* pins[] = {"none", "one_core", "spread"};
   out << "{{";
@@ -70,16 +70,16 @@ inline void pin_this_thread([[maybe_unused]] pinning how, [[maybe_unused]] std::
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    // Where the system refuses, the threads run unpinned: they find less, but nothing wrong.
+    // If the system refuses, the threads run unpinned: they find fewer bugs, but report no false ones.
     (void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
     return;
   }
 #endif
 }
 
-// Threads that are started together need not run together: on a busy machine one may be through before another begins.
-// So a thread waits, though not for ever, until nobody is more than two calls behind. Relaxed: this must not order what
-// the queue does not.
+// Threads that are started together need not run together: on a loaded machine one may have ended before another
+// begins. So a thread waits, though not for ever, until no other is more than two calls behind. The operations are
+// relaxed, so that they do not order what the queue does not order.
 struct alignas(64) pace_counter {
   std::atomic<std::size_t> n{0};
 };
@@ -145,13 +145,13 @@ recorded_run<Spec> run_on_threads(const candidate& c, const script& s, std::uint
   }
   for (std::thread& t : threads) t.join();
 
-  // What is left, so that a lost or doubled element shows.
+  // Takes what is left, so that a lost or doubled element shows.
   queues->rebind();
   recorder<Spec> log(clock, run.calls[n]);
   for (const operation& o : Spec::emptying(n)) {
     do {
       log.record(o, [&](const operation& call) { return queues->apply(call); });
-      // A queue that has gone mad may never be empty.
+      // A queue with a bug may never be empty.
     } while (run.calls[n].back().seen.what != answer::empty && run.calls[n].size() < 1000);
   }
   if constexpr (requires { run.initial.learn(run.calls); }) run.initial.learn(run.calls);

@@ -18,7 +18,7 @@
 //   idle       CPU ms per second while all tasks wait, over N ms
 //   pipes      ns per round: two tasks, two pipes, 16 bytes there and back, N rounds
 //   echo       ns per echo: 64 TCP connections in this process, 16 bytes there and back, N times each
-//              (in both, who reads has room for 1024 bytes, as one does who does not know what will come)
+//              (in both, a reader has room for 1024 bytes, as if it did not know how much will come)
 //   sleep      µs by which a sleep of 1 ms lasts too long: the median of N, one after the other
 //   blocking   ms that 8 tasks take to make N calls each that block the thread for 1 ms
 //   parked     CPU ms per second while N tasks wait for a socket each, over N / 10 ms
@@ -151,8 +151,8 @@ struct grain {
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
 }
-/// CPU ms per second of this process while the calling thread sleeps. That thread's own falling asleep and waking up
-/// is part of it: some 0.03 ms, so `ms` should be some thousands.
+/// CPU ms per second of this process while the calling thread sleeps. This includes some 0.03 ms for the calling
+/// thread's own falling asleep and waking up, so `ms` should be some thousands.
 [[nodiscard]] inline double idle_cpu(long ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, 300L)));  // until spinners have gone to sleep
   const double before = cpu_ms();
@@ -166,7 +166,7 @@ struct grain {
   return *middle;
 }
 
-/// As many descriptors as the system lets this process have.
+/// Lets this process have as many descriptors as the system allows.
 inline void raise_descriptor_limit() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);

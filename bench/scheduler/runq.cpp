@@ -350,7 +350,7 @@ double parked_row(unsigned workers, long n) {
       runq::go(wait(a));
       runq::go(wait(b));
     }
-    // Blocks the thread, as nothing else is to run: what is measured are the others, and the monitor.
+    // Blocks this thread, for which there is no other task: what is measured are the other threads, and the monitor.
     cpu = co_await runq::blocking([n] { return bench::idle_cpu(n / 4); });
     for (auto& [a, b] : sockets) {
       a.shutdown_write();

@@ -202,8 +202,11 @@ void runq_chase_lev_hand_over(runq_chase_lev* deque) { deque->owner.rebind(); }
 runq_status runq_chase_lev_push(runq_chase_lev* deque, void* element) {
   return deque->owner.push(element) ? RUNQ_OK : RUNQ_NO_MEMORY;
 }
+size_t runq_chase_lev_push_batch(runq_chase_lev* deque, void* const* elements, size_t count) {
+  return deque->owner.push_batch(std::span(elements, count));
+}
 runq_status runq_chase_lev_pop(runq_chase_lev* deque, void** element) { return give(deque->owner.pop(), element); }
-size_t runq_chase_lev_capacity(const runq_chase_lev* deque) { return deque->owner.capacity(); }
+size_t runq_chase_lev_capacity(const runq_chase_lev* deque) { return deque->deque.capacity(); }
 
 runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element) {
   return give(deque->deque.make_thief().steal(), element);

@@ -121,9 +121,13 @@ void runq_chase_lev_hand_over(runq_chase_lev* deque);
 
 /** Adds one element at the bottom, or RUNQ_NO_MEMORY. Owner only. Wait-free but for the growth, which allocates. */
 runq_status runq_chase_lev_push(runq_chase_lev* deque, void* element);
+/** Adds the first of `count` elements, in order, all published at once; returns how many, fewer than `count` only if
+ * there is no memory. Owner only. Wait-free but for the growth, which allocates. */
+size_t runq_chase_lev_push_batch(runq_chase_lev* deque, void* const* elements, size_t count);
 /** Takes the newest element, or RUNQ_EMPTY, also when a thief got the last one. Owner only. Wait-free. */
 runq_status runq_chase_lev_pop(runq_chase_lev* deque, void** element);
-/** Elements that fit before the next growth; 0 before the first push. Owner only. Wait-free. */
+/** Elements that fit before a push has to grow the deque; before the first push, those for which it will make room. Any
+ *  thread. Wait-free. */
 size_t runq_chase_lev_capacity(const runq_chase_lev* deque);
 
 /** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */

@@ -6,10 +6,10 @@ set(runq_stems ring runnext inject local_queue chase_lev)
 # What of the scheduler has models: a header, and a folder of cases. Protocols are what the scheduler is made of; users
 # include the others.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness
-    poll_sleep time_slice deadlock timer_heap spares
-    blocking_calls)
-set(runq_scheduler_stems wait_group channel select mutex)
-# Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex and wait_group.
+    poll_sleep time_slice deadlock timer_heap spares blocking_calls fd_uses descriptors
+    task_state processor_table live_tasks)
+set(runq_scheduler_stems wait_group channel select mutex scope semaphore condition_variable)
+# Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
 set(runq_shared_protocols waiting)
 # Headers that are no queue of their own.
 set(runq_support_headers atomics common)

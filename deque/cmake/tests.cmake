@@ -3,7 +3,7 @@
 include(GoogleTest)
 
 # runq_precompile(name LIBRARIES libraries… HEADERS headers…): headers that many sources include, compiled once in a build.
-# Of every sanitizer's and every preset's build most was this. The preset `clang` goes without, so that a source which
+# Of every sanitizer's and every preset's build most was this. `./kit test --tidy` goes without, so that a source which
 # forgets an include does not stay unnoticed.
 function(runq_precompile name)
   cmake_parse_arguments(arg "" "" "LIBRARIES;HEADERS" ${ARGN})

@@ -30,6 +30,11 @@ int main() {
   while (const auto left = owner.pop()) popped += *left;
   done.store(true, std::memory_order::release);
   other.join();
-  std::printf("popped %ld, stolen %ld\n", popped, stolen);
-  return popped + stolen == count * (count + 1) / 2 ? 0 : 1;
+  const long all = count * (count + 1) / 2;
+  std::printf("the numbers 1 to %ld were pushed; their sum is %ld\n", count, all);
+  std::printf("  the owner popped numbers with the sum %ld, the newest first\n", popped);
+  std::printf("  the thief stole numbers with the sum %ld, the oldest first\n", stolen);
+  std::printf("%s\n", popped + stolen == all ? "together they are the sum of all"
+                                             : "together they are not: a number was lost, or taken twice");
+  return popped + stolen == all ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The C interface, tested from C. A machine without a C compiler shows it as a test that was not run.
+# The test of the C interface, written in C. Without a C compiler, ctest shows the test as not run.
 include(CheckLanguage)
 check_language(C)
 if(NOT CMAKE_C_COMPILER)
@@ -15,7 +15,7 @@ set_target_properties(c_interface_test PROPERTIES C_STANDARD 11 C_STANDARD_REQUI
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(c_interface_test PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
 endif()
-# A sanitizer that is set for C++ is to see the C code, too.
+# A sanitizer that is set for C++ must check the C code, too.
 string(REGEX MATCHALL "-fsanitize=[^ ]+" sanitizers "${CMAKE_CXX_FLAGS}")
 target_compile_options(c_interface_test PRIVATE ${sanitizers})
 add_test(NAME c_interface_test COMMAND c_interface_test)

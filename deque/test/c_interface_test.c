@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The C interface as a C11 program sees it: every function once by itself, then every queue with a thief on a second
- * thread, where each element must be taken exactly once. */
+ * The C interface, used by a C11 program. First the program calls every function on one thread. Then a second thread
+ * steals from each kind of queue, and each element must be taken exactly once. */
 #include <pthread.h>
 #include <runq.h>
 #include <sched.h>
@@ -39,7 +39,8 @@ static void ring_alone(void) {
   EXPECT(runq_ring_pop(mine, &got) == RUNQ_OK && got == at(things, 0));
   EXPECT(runq_ring_steal(mine, &got) == RUNQ_OK && got == at(things, 1));
 
-  /* 254 are left: 2 … 255. Half of them: 2 … 128, the newest to be run at once, the others in their ring. */
+  /* 254 elements are left: 2 … 255. The thief takes half of them, 2 … 128. It gets the newest one as the result, and
+   * the others go into its own ring. */
   EXPECT(runq_ring_steal_half_into(mine, theirs, RUNQ_RING_CAPACITY, &got, &taken) == RUNQ_OK);
   EXPECT(got == at(things, 128) && taken == 127 && runq_ring_size_approx(theirs) == 126);
   EXPECT(runq_ring_pop(theirs, &got) == RUNQ_OK && got == at(things, 2));
@@ -47,10 +48,10 @@ static void ring_alone(void) {
   EXPECT(runq_ring_steal_half_into(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
   EXPECT(runq_ring_steal_half_into(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 129));
   EXPECT(taken == 127);
-  /* 126 are left: 130 … 255. */
+  /* 126 elements are left: 130 … 255. */
   EXPECT(runq_ring_shed_half(mine, out) == 63 && out[0] == at(things, 130) && out[62] == at(things, 192));
   EXPECT(runq_ring_size_approx(mine) == 63);
-  /* 193 … 255. Half of them into memory: 193 … 224; then there is room for two only. */
+  /* 193 … 255 are left. The first steal takes half of them into memory: 193 … 224. The second has room for two only. */
   EXPECT(runq_ring_steal_half(mine, out, RUNQ_RING_CAPACITY / 2, &taken) == RUNQ_OK && taken == 32);
   EXPECT(out[0] == at(things, 193) && out[31] == at(things, 224));
   EXPECT(runq_ring_steal_half(mine, out, 0, &taken) == RUNQ_INVALID);
@@ -83,25 +84,28 @@ static void chase_lev_alone(void) {
   char things[100];
   void* got = NULL;
   runq_chase_lev* deque = runq_chase_lev_create(8);
-  EXPECT(deque != NULL && runq_chase_lev_capacity(deque) == 0 && !runq_chase_lev_has_work(deque));
+  EXPECT(deque != NULL && runq_chase_lev_capacity(deque) == 8 && !runq_chase_lev_has_work(deque));
   EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_EMPTY && runq_chase_lev_steal(deque, &got) == RUNQ_EMPTY);
   for (size_t i = 0; i != sizeof things; ++i) EXPECT(runq_chase_lev_push(deque, at(things, i)) == RUNQ_OK);
   EXPECT(runq_chase_lev_capacity(deque) == 128 && runq_chase_lev_size_approx(deque) == 100);
   EXPECT(runq_chase_lev_has_work(deque));
   EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_OK && got == at(things, 99));
   EXPECT(runq_chase_lev_steal(deque, &got) == RUNQ_OK && got == at(things, 0));
+  void* const batch[] = {at(things, 7), at(things, 8), at(things, 9)};
+  EXPECT(runq_chase_lev_push_batch(deque, batch, 3) == 3 && runq_chase_lev_size_approx(deque) == 101);
+  EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_OK && got == at(things, 9));
   runq_chase_lev_hand_over(deque);
   runq_chase_lev_destroy(deque);
   runq_chase_lev_destroy(NULL);
 
-  /* More than there is memory for: the first push says so, and the deque stays usable. */
+  /* There is no memory for so large an array: the first push reports that, and the deque stays usable. */
   deque = runq_chase_lev_create((size_t)-1 / 2);
   EXPECT(deque != NULL && runq_chase_lev_push(deque, things) == RUNQ_NO_MEMORY);
   EXPECT(runq_chase_lev_pop(deque, &got) == RUNQ_EMPTY);
   runq_chase_lev_destroy(deque);
 }
 
-/* What a runtime queues: its own struct, with the link anywhere in it. */
+/* A task of a runtime that uses the queues: a struct of its own, with the link anywhere in it. */
 struct job {
   int number;
   runq_task link;
@@ -138,12 +142,13 @@ static void local_queue_alone(void) {
   EXPECT(job_of(runq_local_queue_pop(mine, &next))->number == 0 && !next);
   EXPECT(job_of(runq_local_queue_pop_oldest(mine))->number == 1);
 
-  /* 256 fit, and 10 overflow. */
+  /* 256 tasks fit, and 10 overflow into the global queue. */
   EXPECT(runq_local_queue_push_batch(mine, links, count) == 10 && runq_global_size_approx(global) == 10);
   EXPECT(runq_local_queue_steal(theirs, mine, false, 0, &got, &taken) == RUNQ_OK && taken == 128);
   EXPECT(job_of(got)->number == 127 && runq_local_queue_size_approx(theirs) == 127);
   EXPECT(runq_local_queue_steal(mine, mine, false, 0, &got, &taken) == RUNQ_INVALID);
-  /* A share of ten for two: 10 / 2 + 1, the first to be run, five queued behind the 128 that are left. */
+  /* The share of one of two processors in ten tasks is 10 / 2 + 1 = 6. The first is returned to be run, and five are
+   * queued behind the 128 that are left. */
   EXPECT(job_of(runq_local_queue_take_from(mine, global, 2))->number == 256);
   EXPECT(runq_local_queue_size_approx(mine) == 133);
   EXPECT(job_of(runq_global_take(global))->number == 262);
@@ -151,7 +156,7 @@ static void local_queue_alone(void) {
   runq_global_put_batch(global, links + 256, 1);
   EXPECT(runq_global_size_approx(global) == 5);
 
-  /* A processor goes away: all of its tasks, the one to run next first. */
+  /* When a processor goes away, drain() moves all of its tasks to the global queue: first the one to run next. */
   EXPECT(runq_local_queue_push_next(theirs, links[127]) == 0);
   EXPECT(runq_local_queue_drain(theirs, global) == 128 && !runq_local_queue_has_work(theirs));
   for (int i = 0; i != 5; ++i) EXPECT(runq_global_take(global) != NULL);
@@ -160,7 +165,7 @@ static void local_queue_alone(void) {
   while (runq_global_take(global) != NULL) continue;
   while (runq_local_queue_pop(mine, NULL) != NULL) continue;
 
-  /* What is to run next is taken only by thieves who ask for it. */
+  /* A thief takes the task that is to run next only if it asks for it. */
   EXPECT(runq_local_queue_push_next(mine, links[3]) == 0);
   EXPECT(runq_local_queue_steal(theirs, mine, false, 0, &got, NULL) == RUNQ_EMPTY);
   EXPECT(runq_local_queue_steal(theirs, mine, true, RUNQ_DEFAULT_BACKOFF, &got, NULL) == RUNQ_OK);
@@ -191,7 +196,7 @@ struct robbery {
   void* victim;
   void (*rob)(void*);
 };
-/* On a machine with one processor the thief has it only when the owner, who has queued something, lets go of it. */
+/* On a machine with one processor the thief runs only when the owner yields. The owner has queued something by then. */
 static void let_the_thief_run(int i) {
   if (i % 1024 == 0) sched_yield();
 }
@@ -201,7 +206,7 @@ static void* start(void* robbery) {
   return NULL;
 }
 
-/* Once `all_pushed` was seen, one more robbery that finds nothing is the last. */
+/* The thief may stop after a steal that finds nothing, if it saw `all_pushed` before that steal. */
 static bool go_on(runq_status last, bool stop) { return last != RUNQ_EMPTY || !stop; }
 
 static void rob_ring(void* victim) {
@@ -324,7 +329,7 @@ static void own_local_queue(void* queue) {
 static void two_threads(const char* name, void* queue, void (*own)(void*), void (*rob)(void*)) {
   EXPECT(queue != NULL);
   int round = 0;
-  do { /* again if the owner was done before the thief got anything */
+  do { /* repeats the test if the owner was done before the thief got anything */
     pthread_t thief;
     struct robbery robbery = {queue, rob};
     stolen = 0;

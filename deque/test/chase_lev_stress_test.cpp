@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One owner and several thieves on real threads: every element is taken exactly once, its contents are visible, and a
-// thief sees the oldest first. RUNQ_STRESS multiplies the number of elements.
+// One owner and several thieves on real threads. Every element is taken exactly once, its contents are visible to the
+// taker, and each thief takes older elements before newer ones. RUNQ_STRESS multiplies the number of elements.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace {
 
 struct task {
-  std::uint64_t contents = 0;  // plain: ThreadSanitizer judges its publication
+  std::uint64_t contents = 0;  // not atomic, so ThreadSanitizer reports it if the deque does not publish it
   std::atomic<int> ran{0};
 };
 
@@ -45,7 +45,7 @@ TEST(chase_lev_stress, every_element_is_taken_exactly_once_with_its_contents) {
           std::this_thread::yield();
           continue;
         }
-        // Thieves take from the end where tasks only get newer.
+        // Thieves take the oldest task, so each one is newer than the one before.
         EXPECT_LT(last, got.value);
         last = got.value;
         run(got.value);
@@ -55,7 +55,7 @@ TEST(chase_lev_stress, every_element_is_taken_exactly_once_with_its_contents) {
   for (std::size_t i = 0; i != count; ++i) {
     tasks[i].contents = 7 * i + 3;
     ASSERT_TRUE(owner.push(&tasks[i]));
-    // Bursts of pushes and pops: the deque is long at times, and often down to its last element.
+    // The owner pushes and pops in bursts, so the deque is sometimes long and often down to its last element.
     if (i % 64 < 48) continue;
     for (int pops = 0; pops != 3; ++pops) {
       if (const auto t = owner.pop()) run(*t);

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The deque's rules, one test each, on one thread; many threads are in chase_lev_stress_test.cpp, all interleavings of
-// small programs in models/cases/queues/chase_lev/.
+// The deque's rules, one test each, on one thread. chase_lev_stress_test.cpp tests with many threads, and
+// models/cases/queues/chase_lev/ checks all interleavings of small programs.
 #include "runq/chase_lev.hpp"
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <iterator>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support.hpp"
 
 namespace {
 
@@ -31,6 +39,7 @@ struct scarce_atomics : runq::std_atomics {
   }
 };
 using scarce_deque = runq::basic_chase_lev<std::uint64_t, scarce_atomics>;
+using scarce_bounded_deque = runq::basic_chase_lev<std::uint64_t, scarce_atomics, runq::when_full::refuse>;
 
 TEST(chase_lev, owner_pops_the_newest_first) {
   deque d;
@@ -73,7 +82,6 @@ TEST(chase_lev, nothing_is_allocated_before_the_first_push) {
   scarce_atomics::allocations_left = 0;
   scarce_deque d;
   auto owner = d.make_owner();
-  EXPECT_EQ(owner.capacity(), 0U);
   EXPECT_EQ(owner.pop(), std::nullopt);
   EXPECT_EQ(d.make_thief().steal().status, runq::steal_status::empty);
   EXPECT_EQ(scarce_atomics::blocks_alive, 0);
@@ -105,6 +113,7 @@ TEST(chase_lev, grows_by_doubling_and_keeps_order_at_both_ends) {
 
 TEST(chase_lev, initial_capacity_is_rounded_up_to_a_power_of_two) {
   deque d(5);
+  EXPECT_EQ(d.capacity(), 8U);
   auto owner = d.make_owner();
   ASSERT_TRUE(owner.push(1));
   EXPECT_EQ(owner.capacity(), 8U);
@@ -112,6 +121,20 @@ TEST(chase_lev, initial_capacity_is_rounded_up_to_a_power_of_two) {
   auto least_owner = least.make_owner();
   ASSERT_TRUE(least_owner.push(1));
   EXPECT_EQ(least_owner.capacity(), 2U);
+}
+
+TEST(chase_lev, capacity_is_that_of_the_first_push_before_it_and_any_thread_may_ask) {
+  scarce_atomics::allocations_left = 2;
+  scarce_deque d(4);
+  auto owner = d.make_owner();
+  EXPECT_EQ(owner.capacity(), 4U);
+  for (std::uint64_t i = 0; i != 4; ++i) ASSERT_TRUE(owner.push(i));
+  EXPECT_EQ(scarce_atomics::allocations_left, 1);  // as many as it said fitted into the first array
+  EXPECT_EQ(owner.capacity(), 4U);
+  ASSERT_TRUE(owner.push(4));
+  std::size_t seen_by_another = 0;
+  std::thread([&] { seen_by_another = d.capacity(); }).join();
+  EXPECT_EQ(seen_by_another, 8U);
 }
 
 TEST(chase_lev, a_slot_is_used_again_only_after_it_was_emptied) {
@@ -128,7 +151,7 @@ TEST(chase_lev, a_slot_is_used_again_only_after_it_was_emptied) {
 }
 
 TEST(chase_lev, push_returns_false_when_memory_runs_out_and_loses_nothing) {
-  scarce_atomics::allocations_left = 2;  // arrays of 2 and 4
+  scarce_atomics::allocations_left = 2;  // enough for the arrays of 2 and 4 slots
   {
     scarce_deque d(2);
     auto owner = d.make_owner();
@@ -163,7 +186,7 @@ TEST(chase_lev, outgrown_arrays_live_until_the_deque_dies) {
     scarce_deque d(2);
     auto owner = d.make_owner();
     for (std::uint64_t i = 0; i != 100; ++i) ASSERT_TRUE(owner.push(i));
-    EXPECT_EQ(scarce_atomics::blocks_alive, 7);  // 2, 4, … 128
+    EXPECT_EQ(scarce_atomics::blocks_alive, 7);  // arrays of 2, 4, … 128 slots
   }
   EXPECT_EQ(scarce_atomics::blocks_alive, 0);
 }
@@ -183,6 +206,163 @@ TEST(chase_lev, has_work_and_size_agree_when_nobody_else_is_there) {
   EXPECT_FALSE(thief.has_work());
   EXPECT_EQ(thief.size_approx(), 0U);
 }
+
+TEST(chase_lev, a_bounded_one_refuses_what_does_not_fit_and_never_allocates_again) {
+  scarce_atomics::allocations_left = 100;
+  {
+    scarce_bounded_deque d(3);
+    EXPECT_EQ(scarce_atomics::blocks_alive, 1);
+    EXPECT_EQ(d.capacity(), 4U);
+    auto owner = d.make_owner();
+    const auto thief = d.make_thief();
+    std::uint64_t oldest = 0;
+    std::uint64_t next = 0;
+    for (int round = 0; round != 100; ++round) {
+      while (next - oldest != 4) ASSERT_TRUE(owner.push(next++));
+      EXPECT_FALSE(owner.push(999));
+      EXPECT_FALSE(owner.push(999));
+      EXPECT_EQ(owner.size_approx(), 4U);
+      for (int i = 0; i != 1 + round % 4; ++i) ASSERT_EQ(thief.steal().value, oldest++);
+    }
+    while (next != oldest) ASSERT_EQ(owner.pop(), --next);
+    EXPECT_EQ(d.capacity(), 4U);
+  }
+  EXPECT_EQ(scarce_atomics::allocations_left, 99);
+  EXPECT_EQ(scarce_atomics::blocks_alive, 0);
+}
+
+TEST(chase_lev, a_bounded_one_that_got_no_memory_has_no_capacity) {
+  scarce_atomics::allocations_left = 0;
+  scarce_bounded_deque d(8);
+  auto owner = d.make_owner();
+  EXPECT_EQ(d.capacity(), 0U);
+  EXPECT_FALSE(owner.push(1));
+  EXPECT_EQ(owner.push_batch(std::array<std::uint64_t, 2>{1, 2}), 0U);
+  EXPECT_EQ(owner.pop(), std::nullopt);
+  EXPECT_EQ(d.make_thief().steal().status, runq::steal_status::empty);
+}
+
+TEST(chase_lev, a_batch_goes_in_whole_and_in_order_while_the_deque_grows) {
+  deque d(2);
+  auto owner = d.make_owner();
+  ASSERT_TRUE(owner.push(0));
+  std::vector<std::uint64_t> values(100);
+  for (std::uint64_t i = 0; i != 100; ++i) values[i] = i + 1;
+  EXPECT_EQ(owner.push_batch(values), 100U);
+  EXPECT_EQ(d.capacity(), 128U);
+  EXPECT_EQ(owner.pop(), 100U);
+  for (std::uint64_t i = 0; i != 100; ++i) ASSERT_EQ(d.make_thief().steal().value, i);
+}
+
+TEST(chase_lev, an_empty_batch_changes_nothing) {
+  scarce_atomics::allocations_left = 0;
+  scarce_deque d(2);
+  auto owner = d.make_owner();
+  EXPECT_EQ(owner.push_batch(std::vector<std::uint64_t>{}), 0U);
+  EXPECT_FALSE(d.make_thief().has_work());
+}
+
+TEST(chase_lev, a_batch_may_come_from_an_iterator_that_can_be_read_once) {
+  deque d;
+  auto owner = d.make_owner();
+  std::istringstream text("7 8 9");
+  const auto [rest, count] =
+      owner.push_batch(std::istream_iterator<std::uint64_t>(text), std::istream_iterator<std::uint64_t>());
+  EXPECT_EQ(count, 3U);
+  EXPECT_EQ(rest, std::istream_iterator<std::uint64_t>());
+  EXPECT_EQ(d.make_thief().steal().value, 7U);
+  EXPECT_EQ(owner.pop(), 9U);
+  EXPECT_EQ(owner.pop(), 8U);
+}
+
+TEST(chase_lev, of_a_batch_that_does_not_fit_the_rest_has_not_been_read) {
+  runq::bounded_chase_lev<std::uint64_t> d(4);
+  auto owner = d.make_owner();
+  ASSERT_TRUE(owner.push(1));
+  std::istringstream text("2 3 4 5 6");
+  const auto [rest, count] =
+      owner.push_batch(std::istream_iterator<std::uint64_t>(text), std::istream_iterator<std::uint64_t>());
+  EXPECT_EQ(count, 3U);
+  EXPECT_EQ(*rest, 5U);
+  EXPECT_EQ(owner.size_approx(), 4U);
+  EXPECT_EQ(d.make_thief().steal().value, 1U);
+  EXPECT_EQ(owner.push_batch(std::counted_iterator(rest, 2), std::default_sentinel).count, 1U);
+  for (std::uint64_t i = 5; i != 1; --i) EXPECT_EQ(owner.pop(), i);
+}
+
+/// A node of a list that its taker destroys: the link is gone as soon as the node can be taken.
+struct node {
+  node* next = nullptr;
+};
+class node_iterator {
+ public:
+  using value_type = node*;
+  using difference_type = std::ptrdiff_t;
+  node_iterator() = default;
+  explicit node_iterator(node* first) : at_(first) {}
+  node* operator*() const { return at_; }
+  node_iterator& operator++() {
+    at_ = at_->next;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+
+ private:
+  node* at_ = nullptr;
+};
+
+TEST(chase_lev, no_link_of_a_batch_is_read_after_its_element_was_published) {
+  using probed_deque = runq::basic_chase_lev<node*, runq_test::probe_atomics>;
+  probed_deque d(2);
+  auto owner = d.make_owner();
+  std::array<node, 3> nodes{};
+  nodes[0].next = &nodes[1];
+  nodes[1].next = &nodes[2];
+  // At every store of the batch a thief takes what it can get, and breaks the link of what it took.
+  std::size_t taken = 0;
+  for (std::size_t nth = 1; nth != 8; ++nth) {
+    const auto rob = [&] {
+      while (node* const n = d.make_thief().steal()) {
+        n->next = n;  // a batch that followed it would never end
+        ++taken;
+      }
+    };
+    nodes[2].next = nullptr;
+    nodes[1].next = &nodes[2];
+    nodes[0].next = &nodes[1];
+    taken = 0;
+    runq_test::probe::before(runq_test::op::store, nth, rob);
+    EXPECT_EQ(owner.push_batch(std::counted_iterator(node_iterator(nodes.data()), 3), std::default_sentinel).count, 3U);
+    rob();
+    EXPECT_EQ(taken, 3U);
+  }
+}
+
+#if defined(__cpp_exceptions)
+TEST(chase_lev, what_an_iterator_passed_before_it_threw_is_in_the_deque) {
+  struct thrower {
+    using value_type = std::uint64_t;
+    using difference_type = std::ptrdiff_t;
+    std::uint64_t at = 1;
+    std::uint64_t operator*() const {
+      if (at == 3) throw std::runtime_error("the third");
+      return at;
+    }
+    thrower& operator++() {
+      ++at;
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::unreachable_sentinel_t) const { return false; }
+  };
+  deque d;
+  auto owner = d.make_owner();
+  EXPECT_THROW(static_cast<void>(owner.push_batch(thrower{}, std::unreachable_sentinel)), std::runtime_error);
+  EXPECT_EQ(owner.size_approx(), 2U);
+  EXPECT_EQ(owner.pop(), 2U);
+  EXPECT_EQ(owner.pop(), 1U);
+}
+#endif
 
 TEST(chase_lev, the_owner_handle_is_move_only_and_the_thief_handle_is_copyable) {
   static_assert(!std::is_copy_constructible_v<deque::owner> && !std::is_copy_assignable_v<deque::owner>);
@@ -205,6 +385,29 @@ TEST(chase_lev, moving_the_owner_hands_the_deque_to_another_thread) {
   });
   other.join();
   EXPECT_EQ(d.make_thief().steal().value, 2U);
+}
+
+TEST(chase_lev, an_unchecked_owner_is_whoever_holds_the_hosts_mutex) {
+  runq::basic_chase_lev<std::uint64_t, runq::unchecked_owner<>> d(2);
+  auto owner = d.make_owner();
+  std::mutex mutex;
+  constexpr std::uint64_t each = 1000;
+  std::array<std::uint64_t, 3> sums{};
+  runq_test::in_threads(3, [&](std::size_t self) {
+    for (std::uint64_t i = 0; i != each; ++i) {
+      if (self == 2) {
+        sums[2] += d.make_thief().steal().value;
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      if (!owner.push(i + 1)) ADD_FAILURE();
+      if (i % 3 == 0) sums[self] += owner.pop().value_or(0);
+    }
+  });
+  // They have been joined, so this thread may pop what they left.
+  std::uint64_t rest = 0;
+  while (const auto left = owner.pop()) rest += *left;
+  EXPECT_EQ(sums[0] + sums[1] + sums[2] + rest, 2 * each * (each + 1) / 2);
 }
 
 #ifndef NDEBUG

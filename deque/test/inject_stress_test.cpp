@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// inject on real threads: row Q17, every element is taken exactly once, and row Q9, first in first out.
+// inject on real threads. Row Q17: every element is taken exactly once. Row Q9: first in, first out.
 // RUNQ_STRESS=n makes every run n times as long.
 #include <array>
 #include <atomic>
@@ -26,7 +26,8 @@ using queue = runq::inject<&task::link>;
 constexpr std::size_t producers = 3;
 constexpr std::size_t consumers = 3;
 
-// Producers put and splice, consumers take one or a fair share, and sometimes put what they took in front again.
+// Producers call put() and splice(). Consumers take one element or a fair share. With `put_back` they sometimes put a
+// share back in front.
 void produce_and_consume(bool put_back) {
   const std::size_t each = runq_test::stress_size(400'000);
   const std::size_t elements = producers * each;
@@ -68,7 +69,7 @@ void produce_and_consume(bool put_back) {
     for (;;) {
       const bool last_look = producing.load(std::memory_order::acquire) == 0;
       if (!q.has_work()) {
-        // Whoever has put something back goes on until it sees the queue empty, so nothing is left behind.
+        // A consumer that has put something back goes on until it sees the queue empty, so nothing is left behind.
         if (last_look) return;
         std::this_thread::yield();
         continue;

@@ -366,7 +366,7 @@ TEST(inject, an_element_may_be_put_again_once_it_was_taken) {
   queue q;
   for (int round = 0; round != 3; ++round) {
     q.splice(t.chained(1, 4));
-    // Each of these leaves the list in another way.
+    // Each of these calls unlinks elements in a different way. All of them must clear the links.
     chain share = q.take_batch(4, 1);
     ASSERT_EQ(share.pop_front(), t[1]);
     ASSERT_EQ(q.take(), t[2]);

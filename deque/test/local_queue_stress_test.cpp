@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// local_queue on real threads: row Q17, every task is taken exactly once, through runnext, rings, overflow and the
-// global queue; and row Q16, Go's test of emptiness, with two parties and with three.
-// What this does not show: the interleavings that this processor never makes; those are for the models.
+// local_queue on real threads. Row Q17: every task is taken exactly once, through runnext, rings, overflow and the
+// global queue. Row Q16: Go's test of emptiness, with two threads and with three.
+// The tests do not show the interleavings that this machine never produces. The models check those.
 // RUNQ_STRESS=n makes every run n times as long.
 #include <atomic>
 #include <cstddef>
@@ -26,7 +26,7 @@ struct task : runq_test::parcel {
   runq::inject_link<task> link{};
 };
 
-// Every processor spawns its own tasks, runs what it finds, and robs the others.
+// Every processor spawns its own tasks, runs the tasks that it finds, and steals from the others.
 template <std::size_t Capacity>
 void processors_share_their_work(std::size_t processors, std::size_t tasks_each) {
   using local = runq::basic_local_queue<&task::link, Capacity>;
@@ -101,7 +101,7 @@ TEST(local_queue_stress, Q17_four_processors_with_tiny_queues_run_each_task_once
   processors_share_their_work<4>(4, runq_test::stress_size(60'000));
 }
 
-// Go's test: there is always one task in the queue, and at times two; an observer must never call it empty.
+// Go's test: the queue always holds one task, and sometimes two. An observer must never see it empty.
 TEST(local_queue_stress, Q16_a_queue_that_always_holds_a_task_never_looks_empty) {
   for (const bool next_1 : {false, true}) {
     for (const bool next_2 : {false, true}) {
@@ -137,14 +137,15 @@ TEST(local_queue_stress, Q16_a_queue_that_always_holds_a_task_never_looks_empty)
   }
 }
 
-// With a thief as the third party the promise is: never false while a task is published, that is, while the push that
-// made it runnable has returned, no later push_next() is moving it, and nobody has set about taking it.
+// With a thief as a third thread, has_work() promises less: it is never false while a task is published. A task is
+// published while three things hold: the push that made it runnable has returned, no later push_next() is moving it,
+// and no thread has begun to take it.
 //
-// `published` counts the ends of publications, `claimed` the beginnings of claims, a move out of runnext among them.
-// Both are changed by read-modify-writes that acquire and release, and the observer reads them in the same way: so if
-// its look saw the effect of a claim, its later read of `claimed` counts that claim.
+// `published` is increased after a publication has ended, and `claimed` before a claim begins. A move out of runnext
+// counts as a claim. All threads access both counters by read-modify-writes with acquire and release. So if the
+// observer's look saw the effect of a claim, its later read of `claimed` counts that claim.
 //
-// Returns how many looks met a published task: the others say nothing.
+// Returns how many looks happened while a task was surely published. The other looks prove nothing.
 std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
   runq::inject<&task::link> global;
   runq::basic_local_queue<&task::link, 8> queue(global);
@@ -172,7 +173,7 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
         if (const auto own_task = owner.pop()) {
           log.open(0, own_task.task);
         } else {
-          count(published, 1);  // claimed nothing after all
+          count(published, 1);  // found nothing, so this takes the claim back
         }
       }
       if (dice.roll(4) == 0) {
@@ -181,17 +182,17 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
       } else {
         count(claimed, 1);
         owner.push_next(&tasks[next]);
-        count(published, 2);  // this task, and the displaced one, if there was one; else the claim is taken back
+        count(published, 2);  // this task and the displaced one; if none was displaced, this takes the claim back
       }
       if (dice.roll(256) == 0) std::this_thread::yield();
       if (next % 1024 == 0) {
-        // Does not run away from an observer that has no processor.
+        // Waits until the observer has looked again, in case it does not get a CPU.
         runq_test::patience patience;
         for (const std::uint64_t before = looks.load(); looks.load() == before && !patience.spent();) continue;
       }
     }
     stop.store(true, std::memory_order::release);
-    // Claimed as all others: the observer may be in the middle of its last look.
+    // These claims are counted, too, because the observer may be in the middle of its last look.
     for (;;) {
       count(claimed, 1);
       const auto own_task = owner.pop();
@@ -204,13 +205,13 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
     const auto victim = queue.make_thief();
     for (;;) {
       const bool last_look = stop.load(std::memory_order::acquire);
-      count(claimed, 2);  // as many as the limit below allows; the rest is taken back
+      count(claimed, 2);  // as many tasks as the steal below may take; the claims of the others are taken back
       const auto loot = thiefs.steal_from(victim, steal_runnext::yes, 2, 0);
       if (loot.count != 2) count(published, 2 - loot.count);
       if (loot) {
         log.open(1, loot.value);
         while (const auto more = thiefs.pop()) log.open(1, more.task);
-        // Where all share one processor, the observer is to have it before everything is stolen.
+        // If all threads share one CPU, this lets the observer have it before everything is stolen.
         if (dice.roll(64) == 0) std::this_thread::yield();
       } else {
         if (last_look && !victim.has_work()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules of local_queue, one test each. Rows Q1 to Q7 and Q12 to Q18 of the queue rules, as far as they need no
-// scheduler. Left to a scheduler: Q8 (the order in which victims are tried) and the rounds of Q15.
+// scheduler. The scheduler's tests check Q8 (the order in which victims are tried) and the rounds of Q15.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ ids from_to(int first, int last) {
   return out;
 }
 
-/// Two processors, the queue they share, and tasks with the ids 1 … n.
+/// Two processors p and q with a local queue each, the global queue that they share, and tasks with the ids 1 … n.
 template <class Atomics, std::size_t Capacity = 256, class Index = std::uint64_t>
 struct basic_machine {
   using task = basic_task<Atomics>;
@@ -48,7 +48,7 @@ struct basic_machine {
   }
   basic_machine(const basic_machine&) = delete;
   basic_machine& operator=(const basic_machine&) = delete;
-  // What a test leaves behind would stop the program.
+  // Empties the queues. A queue that is destroyed with tasks in it would stop the program.
   ~basic_machine() {
     empty(p, p_seen);
     empty(q, q_seen);
@@ -203,7 +203,8 @@ TEST(local_queue, Q3_an_overflow_that_finds_a_thief_has_made_room_pushes_after_a
   EXPECT_EQ(pop_all(m.p), from_to(5, 9));
 }
 
-// Loads of a push to a full ring: tail and head by the push, head and tail by the overflow.
+// A push to a full ring makes four loads: push() loads tail and head, and the overflow loads head and tail. A thief
+// makes room before each of them in turn.
 TEST(local_queue, Q3_an_overflow_takes_nothing_from_a_ring_in_which_a_thief_has_made_room_at_any_step) {
   for (std::size_t load = 1; load <= 4; ++load) {
     probed_machine m(9);
@@ -218,7 +219,7 @@ TEST(local_queue, Q3_an_overflow_takes_nothing_from_a_ring_in_which_a_thief_has_
   }
 }
 
-// Go's schedtrace after S spawns by a program that never stops to schedule.
+// The queue lengths in Go's schedtrace after `spawned` spawns by a program that never lets the scheduler run.
 TEST(local_queue, Q4_tasks_spawned_without_a_pause_are_spread_as_in_go) {
   machine m(2000);
   for (int spawned = 1; spawned <= 2000; ++spawned) {
@@ -227,7 +228,7 @@ TEST(local_queue, Q4_tasks_spawned_without_a_pause_are_spread_as_in_go) {
     ASSERT_EQ(m.global.size_approx(), static_cast<std::size_t>(129 * overflows)) << spawned;
     ASSERT_EQ(m.p.size_approx(), static_cast<std::size_t>(spawned - 1 - 129 * overflows)) << spawned;
   }
-  EXPECT_EQ(m.p.pop().task, m[2000]);  // the newest was in runnext
+  EXPECT_EQ(m.p.pop().task, m[2000]);  // the newest task was in runnext
 }
 
 TEST(local_queue, Q4_the_series_257_258_387_1001_has_the_measured_sizes) {
@@ -510,12 +511,13 @@ TEST(local_queue, crosses_the_wrap_of_a_narrow_counter) {
 
 // ---- has_work: false is a promise -----------------------------------------------------------------------------------
 
-// Go's own story: the task in runnext is kicked into the ring after the observer has looked there.
+// The race that Go's source describes: the observer has looked into the ring and not yet at runnext. Then the owner
+// moves the task from runnext into the ring.
 template <class Ask>
 void sees_a_task_that_moves_meanwhile(op reads_runnext, std::size_t nth, Ask&& there_is_work) {
   probed_machine m(2);
   m.p.push_next(m[1]);
-  probe::before(reads_runnext, nth, [&m] {  // head and tail were read; runnext is next
+  probe::before(reads_runnext, nth, [&m] {  // the observer has read head and tail, and will read runnext
     m.p.push_next(m[2]);
     EXPECT_EQ(m.p.pop().task, m[2]);
   });
@@ -533,12 +535,13 @@ TEST(local_queue, Q16_look_sees_a_task_that_moves_from_runnext_to_the_ring_meanw
   sees_a_task_that_moves_meanwhile(op::rmw, 1, [](const auto& seen) { return seen.look(); });
 }
 
-// The window that is left, with a thief as the third party: false while the displaced task is on its way, which is why
-// the promise is about published tasks. The owner is awake in it, and publishes next.
+// With a thief as a third party, has_work() may be false while a displaced task is on its way from runnext to the ring.
+// So has_work() promises something only about published tasks. No task is lost by that: the owner is running, and
+// publishes the displaced task in its next step.
 TEST(local_queue, Q16_has_work_may_miss_a_displaced_task_only_until_the_owner_has_published_it) {
   probed_machine m(2);
   m.p.push_next(m[1]);
-  probe::before(op::store, 2, [&m] {  // the slot is written, the tail is not
+  probe::before(op::store, 2, [&m] {  // the ring's slot has been written, its tail has not
     EXPECT_EQ(m.q.steal_from(m.p_seen, steal_runnext::yes, 8, 0).value, m[2]);
     EXPECT_FALSE(m.p_seen.has_work());
   });
@@ -549,7 +552,7 @@ TEST(local_queue, Q16_has_work_may_miss_a_displaced_task_only_until_the_owner_ha
 }
 
 TEST(local_queue, Q16_has_work_is_never_false_at_any_step_of_the_owner_with_two_parties) {
-  // The observer asks before every single operation of put, put, get with all four combinations of next.
+  // The observer asks before each atomic operation of put, put, get, for all four combinations of next_1 and next_2.
   for (const bool next_1 : {false, true}) {
     for (const bool next_2 : {false, true}) {
       for (const op kind : {op::load, op::store, op::rmw}) {

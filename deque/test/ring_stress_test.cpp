@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ring on real threads: row Q17, every element is taken exactly once. What this does not show: the interleavings that
-// this processor never makes; those are for the models. RUNQ_STRESS=n makes every run n times as long.
+// ring on real threads. Row Q17: every element is taken exactly once. The tests do not show the interleavings that this
+// machine never produces. The models check those. RUNQ_STRESS=n makes every run n times as long.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -26,8 +26,8 @@ using runq_test::takers;
 
 constexpr std::uint64_t just_below_the_wrap = std::numeric_limits<std::uint64_t>::max() - 1000;
 
-// One owner, who pushes, pops, sheds and drains, and thieves. There is one origin, so more can be asked than in a
-// meeting of many: every log is in order, and every batch is a gapless range.
+// One owner pushes, pops, sheds and drains, and three thieves steal. All elements come from one owner, so the test can
+// also check that every thread takes them in order, and that every batch is a range without gaps.
 template <class Ring>
 void one_owner_and_three_thieves(std::size_t elements) {
   std::vector<parcel> parcels(elements);
@@ -46,7 +46,7 @@ void one_owner_and_three_thieves(std::size_t elements) {
         parcels[next].pack(next);
         if (owner.push(&parcels[next])) {
           ++next;
-        } else if (dice.roll(256) == 0) {  // rarely: beside a busy stranger a yield costs a time slice
+        } else if (dice.roll(256) == 0) {  // rarely: on a loaded machine each yield can cost a time slice
           std::this_thread::yield();
         }
       } else if (roll < 50) {
@@ -77,7 +77,7 @@ void one_owner_and_three_thieves(std::size_t elements) {
     const auto victim = ring.make_thief();
     runq_test::dice dice(self + 1);
     std::array<parcel*, Ring::capacity() / 2> taken{};
-    // One try, of any kind; what it takes is then in `taken`.
+    // Tries to steal once, in a way chosen at random. What it takes is in `taken` afterwards.
     const auto rob = [&]() -> runq::batch_result {
       const std::size_t roll = dice.roll(16);
       if (roll < 8) return victim.steal_half(std::span(taken).first(roll == 0 ? 2 : taken.size()));
@@ -117,7 +117,7 @@ TEST(ring_stress, Q17_one_owner_and_three_thieves_of_a_tiny_ring_take_each_eleme
   one_owner_and_three_thieves<runq::basic_ring<parcel*, 4>>(runq_test::stress_size(1'000'000));
 }
 
-// Everybody is an owner and robs the others, so what was stolen is stolen again.
+// Every thread owns a ring and steals from the others, so elements that were stolen are stolen again.
 template <class Ring>
 void everybody_robs_everybody(std::size_t threads, std::size_t elements_each) {
   const std::size_t elements = threads * elements_each;
@@ -170,7 +170,7 @@ TEST(ring_stress, Q17_four_owners_of_tiny_rings_who_rob_each_other_take_each_ele
   everybody_robs_everybody<runq::basic_ring<parcel*, 4>>(4, runq_test::stress_size(150'000));
 }
 
-// A ring that is never empty while somebody looks is never called empty.
+// The ring is never empty, so an observer must never see it empty.
 TEST(ring_stress, Q16_a_ring_that_always_holds_something_never_looks_empty) {
   const std::size_t rounds = runq_test::stress_size(2'000'000);
   runq::basic_ring<std::size_t, 4> ring(just_below_the_wrap);

@@ -80,7 +80,7 @@ TEST(ring, Q2_a_push_with_room_writes_two_words_and_reads_none_that_thieves_writ
   auto owner = r.make_owner();
   probe::reset();
   ASSERT_TRUE(owner.push(1));
-  EXPECT_EQ(probe::count(op::load), 1U);  // the owner's own tail
+  EXPECT_EQ(probe::count(op::load), 1U);  // loads the tail, which only the owner writes
   EXPECT_EQ(probe::count(op::store), 2U);
   EXPECT_EQ(probe::count(op::rmw), 0U);
 }
@@ -97,7 +97,7 @@ TEST(ring, Q2_a_pop_makes_one_read_modify_write_and_none_when_empty) {
   EXPECT_EQ(probe::count(op::lock), 0U);
 }
 
-// A million operations of every kind.
+// Makes a million operations of every kind.
 void use_a_million_times(runq::ring<int>::owner& owner, runq::ring<int>::owner& other) {
   for (int i = 0; i != 100'000; ++i) {
     static_cast<void>(owner.push(i));
@@ -369,7 +369,7 @@ TEST(ring, a_steal_into_memory_is_loads_and_one_claim) {
 }
 
 TEST(ring, a_queue_of_queues_of_thieves_keeps_the_order) {
-  // What was stolen can be stolen again: the second thief takes from the first.
+  // Elements that were stolen can be stolen again: the second thief steals from the first.
   runq::ring<int> a;
   runq::ring<int> b;
   runq::ring<int> c;
@@ -414,7 +414,7 @@ TEST(ring, a_steal_into_memory_that_loses_the_race_takes_nothing) {
   EXPECT_EQ(loot.status, steal_status::lost);
   EXPECT_EQ(loot.count, 0U);
   EXPECT_FALSE(loot);
-  EXPECT_EQ(out.back(), -1);  // beyond the half of six there is nothing to write
+  EXPECT_EQ(out.back(), -1);  // half of six is three, so the fourth place is not written
   EXPECT_EQ(pop_all(owner), from_to(2, 6));
 }
 
@@ -547,7 +547,7 @@ TEST(ring, a_drain_whose_sink_throws_keeps_what_it_did_not_hand_out) {
         out.push_back(value);
       };
       EXPECT_THROW(owner.drain(sink), int);
-      // The one that the sink was given when it threw is the sink's.
+      // The element that the sink got when it threw belongs to the sink.
       ASSERT_EQ(out, from_to(1, given));
       ASSERT_EQ(owner.size_approx(), static_cast<std::size_t>(7 - given));
       ASSERT_EQ(pop_all(owner), from_to(given + 2, 8));
@@ -596,7 +596,8 @@ TEST(ring, size_approx_stays_between_0_and_the_capacity_even_when_its_reads_are_
 
 // ---- the counters wrap ----------------------------------------------------------------------------------------------
 
-// Every operation, chosen at random, against a std::deque. `rounds` is far more than it takes to wrap.
+// Calls operations at random on a ring and on a std::deque, and compares the results. In `rounds` operations the
+// counters wrap.
 template <class Ring>
 void compare_with_a_deque(typename Ring::index_type first, std::size_t rounds) {
   Ring r(first);
@@ -707,7 +708,7 @@ static_assert(std::is_nothrow_move_constructible_v<owner_handle> && std::is_noth
 static_assert(!std::is_copy_constructible_v<owner_handle> && !std::is_copy_assignable_v<owner_handle>);
 static_assert(!std::is_default_constructible_v<owner_handle>);
 static_assert(std::is_nothrow_copy_constructible_v<thief_handle> && std::is_nothrow_copy_assignable_v<thief_handle>);
-// Where a counter is wider than std::size_t, a distance of 2^32 must not look like none.
+// If a counter is wider than std::size_t, a distance of 2^32 must not be truncated to 0.
 static_assert(runq::detail::saturated<std::uint32_t>(std::uint64_t{1} << 32U) == 0xffffffffU);
 static_assert(runq::detail::saturated<std::uint32_t>(std::uint64_t{7}) == 7U);
 static_assert(runq::detail::saturated<std::size_t>(std::uint8_t{255}) == 255U);
@@ -834,9 +835,9 @@ TEST(ring_contract, the_use_of_a_moved_from_owner_stops_the_program) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-// ---- what breaking them does in other builds ------------------------------------------------------------------------
+// ---- what a broken contract does in builds without checks -----------------------------------------------------------
 
-/// Contracts as with NDEBUG.
+/// A policy that does not check contracts, as in builds with NDEBUG.
 struct unchecked_atomics : runq::std_atomics {
   static void check(bool, const char*) noexcept {}
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// runnext on real threads: row Q17, every element is taken exactly once: by its owner, by a thief, or by displacement.
-// What this does not show: the interleavings that this processor never makes; those are for the models.
+// runnext on real threads. Row Q17: every element is taken exactly once, by its owner, by a thief, or by displacement.
+// The tests do not show the interleavings that this machine never produces. The models check those.
 // RUNQ_STRESS=n makes every run n times as long.
 #include <atomic>
 #include <cstddef>
@@ -35,7 +35,7 @@ TEST(runnext_stress, Q17_an_owner_and_three_thieves_take_each_element_once_in_or
       const std::size_t roll = dice.roll(2048);
       if (roll < 256) {
         if (const std::optional<parcel*> p = owner.take()) log.open(0, *p);
-      } else if (roll == 2047) {  // rarely: beside a busy stranger a yield costs a time slice
+      } else if (roll == 2047) {  // rarely: on a loaded machine each yield can cost a time slice
         std::this_thread::yield();
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules of runnext, one test each. Rows Q2, Q14, Q15 and Q17 of the queue rules; Q13, and where a displaced task
-// goes, are in local_queue_test.cpp. In which round a thief may come here belongs to a scheduler.
+// goes, are in local_queue_test.cpp. The scheduler decides in which round a thief may steal from runnext.
 #include <cstddef>
 #include <optional>
 #include <thread>
@@ -109,7 +109,7 @@ TEST(runnext, a_put_displaces_nothing_when_a_thief_was_quicker) {
 }
 
 TEST(runnext, a_task_that_left_and_came_back_may_be_stolen) {
-  // It is runnable again, so whoever claims it may run it: no ABA to fear.
+  // The task is runnable again, so the thread that claims it may run it. So the ABA case is harmless.
   probed_slot s;
   auto owner = s.make_owner();
   ASSERT_EQ(owner.put(1), std::nullopt);
@@ -146,7 +146,7 @@ TEST(runnext, look_answers_as_has_work_does_and_changes_nothing) {
   EXPECT_FALSE(owner.occupied());
 }
 
-// A put() orders itself after a look() only if that is a read-modify-write of the slot.
+// look() is totally ordered with put() only because it is a read-modify-write of the slot, and not a load.
 TEST(runnext, a_look_is_one_read_modify_write) {
   probed_slot s;
   probe::reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of this folder share. Each test program is one source file, so definitions may stand here: the
-// replaced operator new among them.
+// What the tests of this folder share. Each test program is one source file, so this header may hold definitions, also
+// those that replace operator new.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ namespace runq_test {
 
 inline std::atomic<std::size_t> allocations{0};
 
-/// How often `work` called operator new, in whatever thread. Always 0 under ThreadSanitizer.
+/// How often all threads called operator new while `work` ran. Always 0 under ThreadSanitizer.
 template <class Work>
 std::size_t allocations_during(Work&& work) {
   const std::size_t before = allocations.load();
@@ -87,24 +87,24 @@ template <class Work>
     syscall(SYS_exit, 0);
   }
 #endif
-  std::_Exit(0);  // not to be had here: nothing is shown
+  std::_Exit(0);  // this system has no strict seccomp: the test shows nothing
 }
 
-// ---- one thread that meets every interleaving it asks for -----------------------------------------------------------
+// ---- interleavings staged on one thread -----------------------------------------------------------------------------
 
 enum class op : unsigned char { load, store, rmw, cell, pause, lock };
 
-/// What the operations of `probe_atomics` did. For tests with one thread.
+/// Counts the operations of `probe_atomics`, and lets a test act between them. For tests with one thread.
 class probe {
  public:
-  /// Before the `nth` operation of this kind from now on (1 is the next), does `action`, once: it plays the other
-  /// thread. Its own operations are neither counted nor interrupted.
+  /// Calls `action` once, before the `nth` operation of this kind from now on (1 is the next). The action stands for
+  /// another thread. Its own operations are neither counted nor interrupted.
   static void before(op kind, std::size_t nth, std::function<void()> action) {
     kind_ = kind;
     countdown_ = nth;
     action_ = std::move(action);
   }
-  /// Whether the action was done.
+  /// Whether the action was called.
   [[nodiscard]] static bool happened() { return countdown_ == 0; }
 
   static void reset() {
@@ -112,7 +112,7 @@ class probe {
     countdown_ = 0;
   }
   [[nodiscard]] static std::size_t count(op kind) { return counts_[static_cast<std::size_t>(kind)]; }
-  /// Atomic operations of all kinds.
+  /// The number of loads, stores and read-modify-writes.
   [[nodiscard]] static std::size_t atomics() { return count(op::load) + count(op::store) + count(op::rmw); }
 
   static void step(op kind) {
@@ -199,8 +199,8 @@ struct probe_atomics : runq::std_atomics {
 
 // ---- many threads ---------------------------------------------------------------------------------------------------
 
-/// `usual`, made larger or smaller by the environment variable RUNQ_STRESS (a factor, 1 when it is not set), and
-/// smaller under ThreadSanitizer.
+/// `usual` multiplied by the environment variable RUNQ_STRESS (1 when it is not set); a tenth of that under
+/// ThreadSanitizer.
 inline std::size_t stress_size(std::size_t usual) {
   const char* const text = std::getenv("RUNQ_STRESS");
   const double wish = text == nullptr ? 1.0 : std::strtod(text, nullptr);
@@ -224,7 +224,7 @@ void in_threads(std::size_t n, Work work) {
   for (std::thread& t : threads) t.join();
 }
 
-/// Pseudo-random numbers that are the same everywhere.
+/// Pseudo-random numbers that are the same on every platform.
 class dice {
  public:
   explicit dice(std::uint64_t seed) noexcept : state_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
@@ -238,8 +238,8 @@ class dice {
   std::uint64_t state_;
 };
 
-/// What a stressed queue carries a pointer to. Plain memory throughout: it is the queue that has to order the accesses,
-/// and ThreadSanitizer judges whether it does.
+/// The element to which a stressed queue holds a pointer. Its members are not atomic: the queue must order the
+/// accesses, and ThreadSanitizer reports it if the queue does not.
 struct parcel {
   std::uint32_t id = 0;
   std::uint64_t contents = 0;
@@ -249,19 +249,20 @@ struct parcel {
     id = number;
     contents = expected(number);
   }
-  /// True the first time, if the contents have arrived.
+  /// Whether this is the first call and the contents have arrived.
   [[nodiscard]] bool open() { return contents == expected(id) && ++opened == 1; }
 
  private:
   static std::uint64_t expected(std::uint32_t number) { return number * 0x9E3779B97F4A7C15ULL + 7; }
 };
 
-/// Who took what: one log per thread, compared when all have ended. Identities, not sums: two errors do not cancel.
+/// Notes which thread took which element, in one log per thread, and checks the logs when all threads have ended. It
+/// compares ids and not sums, so that two errors cannot cancel each other.
 class takers {
  public:
   explicit takers(std::size_t threads) : logs_(threads) {}
 
-  /// To be called by the thread `self` with what it took.
+  /// The thread `self` calls it with each element that it took.
   void open(std::size_t self, parcel* p) {
     log& mine = logs_[self];
     mine.ids.push_back(p->id);
@@ -294,12 +295,13 @@ class takers {
   std::vector<log> logs_;
 };
 
-/// For loops that end when all elements have been taken: if one is lost, they are to fail and not to hang.
+/// For loops that end when all elements have been taken. If an element is lost, the loop must fail and not hang.
 class patience {
  public:
-  /// To be called when there was nothing to do. Lets other threads run; true after 20 s without success.
+  /// A loop calls it each time it found nothing to do. Lets other threads run. True after 20 s without success().
   [[nodiscard]] bool spent() {
-    // Not each time: beside a busy stranger a yield costs a time slice, and these tests would take minutes.
+    // Yields only every 16th time: on a loaded machine each yield can cost a time slice, and these tests would take
+    // minutes.
     if (++fruitless_ % 16 == 0) std::this_thread::yield();
     if (fruitless_ % 4096 != 0) return false;
     const auto now = std::chrono::steady_clock::now();
@@ -315,16 +317,21 @@ class patience {
 
 }  // namespace runq_test
 
-// ThreadSanitizer of clang 19 brings an operator new that cannot be replaced; so nothing is counted there.
+// Under ThreadSanitizer of clang 19 a program cannot replace operator new. So nothing is counted there.
 #if !RUNQ_TEST_TSAN
 // NOLINTBEGIN(misc-definitions-in-headers,misc-new-delete-overloads,cppcoreguidelines-no-malloc)
 [[gnu::noinline]] void* operator new(std::size_t size) {
+  return runq_test::allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
+// AddressSanitizer has one of its own, which does not call the first.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return runq_test::allocate(size, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
 }
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   return runq_test::allocate(size, static_cast<std::size_t>(alignment));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }

@@ -5,9 +5,9 @@
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
 
-check_docs.py comments --root ROOT --work DIR --compiler CXX --header FILE.hpp
+check_docs.py comments --root ROOT --work DIR --compiler CXX --header FILE.hpp …
     Every example in a doc comment (`///     code`) compiles: as declarations, or as statements of a coroutine that sees
-    comment_prelude.hpp.
+    comment_prelude.hpp. All of them together if they can, which takes a second or two; otherwise each alone.
 
 check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
@@ -123,26 +123,59 @@ class CodeCheck:
             except Problem as as_statements:
                 raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
 
-    def comment(self, name, body):
-        includes = f'#include <runq/runq.hpp>\n#include "{self.root / "docs/check/comment_prelude.hpp"}"\n'
-        flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-fsyntax-only"]
+    COMMENT_FLAGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
+                     "-Wno-unused-function", "-fsyntax-only"]
+
+    def compile_comment(self, name, text):
+        prelude = self.root / "docs/check/comment_prelude.hpp"
+        self.compile(name, f'#include <runq/runq.hpp>\n#include "{prelude}"\n{text}', *self.COMMENT_FLAGS)
+
+    @staticmethod
+    def as_declarations(body):
+        return f"namespace {{\n{body}}}\n" if "int main" not in body else body
+
+    @staticmethod
+    def as_coroutine(name, body):
+        return f"runq::task<> {name}() {{\n{body}co_return;\n}}\n"
+
+    def comments_together(self, examples):
+        """Whether they compile in one source, each in the way that its first line looks like."""
+        parts = []
+        for number, (_, body) in enumerate(examples):
+            if re.match(r"(runq::task<[^;]*|int main\(.*) \{", body):
+                parts.append(f"namespace example_{number} {{\n{body}}}\n" if "int main" not in body else body)
+            else:
+                parts.append(self.as_coroutine(f"example_{number}", body))
         try:
-            self.compile(name, f"{includes}namespace {{\n{body}}}\n" if "int main" not in body else includes + body, *flags,
-                         "-Wno-unused-function")
+            self.compile_comment("together", "".join(parts))
+            return True
+        except Problem:
+            return False
+
+    def comment_alone(self, name, body):
+        try:
+            self.compile_comment(name, self.as_declarations(body))
             return "compiled"
         except Problem as as_declarations:
             try:
-                self.compile(name, f"{includes}runq::task<> comment() {{\n{body}co_return;\n}}\n", *flags)
+                self.compile_comment(name, self.as_coroutine("comment", body))
                 return "compiled inside a coroutine"
             except Problem as as_statements:
                 raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
 
-    def check_comments(self, header):
+    def check_comments(self, headers):
+        examples = [(header, body) for header in headers for body in comment_examples(header.read_text())]
+        if not examples:
+            print("no example was found")
+            return 1
+        if self.comments_together(examples):
+            print(f"{len(examples)} examples, compiled together")
+            return 0
         failed = 0
-        for number, body in enumerate(comment_examples(header.read_text())):
-            where = f"{header.name}: example {number + 1}:"
+        for number, (header, body) in enumerate(examples):
+            where = f"{header.name}: {body.splitlines()[0]}:"
             try:
-                print(where, self.comment(f"{header.stem}_{number}", body))
+                print(where, self.comment_alone(f"alone_{number}", body))
             except Problem as problem:
                 failed += 1
                 print(where, "FAILED", problem)
@@ -288,7 +321,7 @@ def main():
     parser.add_argument("--prefix", default="")
     parser.add_argument("--library", default="")
     parser.add_argument("--page", type=Path)
-    parser.add_argument("--header", type=Path)
+    parser.add_argument("--header", type=Path, action="append", default=[])
     arguments = parser.parse_args()
     if arguments.what == "links":
         return check_links(arguments.root)

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PAGE = "docs/rows.md"
 FOLDERS = ("deque/test", "scheduler/test")
-ID = r"(?:Q|WT|L|S|X)\d+"
+ID = r"(?:Q|WT|L|SC|S|X)\d+"
 REGENERATE = "docs/check/rows.py --root . --write"
 
 

@@ -31,7 +31,20 @@ template <class T>
 template <class T>
 inline constexpr std::uint64_t mask_of = sizeof(T) == 8 ? ~0ULL : (1ULL << (8 * sizeof(T))) - 1;
 
+/// The failure order of a compare-exchange that was called with one order.
+[[nodiscard]] constexpr std::memory_order failure_order(std::memory_order order) noexcept {
+  if (order == std::memory_order::acq_rel) return std::memory_order::acquire;
+  return order == std::memory_order::release ? std::memory_order::relaxed : order;
+}
+
+template <class T>
+inline constexpr bool never = false;
+
 }  // namespace detail
+
+// An operator cannot tell from which line it is called: nobody could find it in a counterexample, or weaken its order.
+#define RUNQ_NO_OPERATOR(instead) \
+  static_assert(detail::never<T>, "a model's atomic has no operators, which hide their lines: write " instead)
 
 /// std::atomic as the models see it. A default-constructed one is uninitialised: reading it is reported.
 template <class T>
@@ -50,30 +63,37 @@ class atomic {
   atomic& operator=(const atomic&) = delete;
   ~atomic() { current_engine().atomic_destroy(at_); }
 
-  T load(std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+  T load(std::memory_order order = seq_cst, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     const site where{file, line};
     return detail::from_bits<T>(current_engine().load(at_, effective_order(order, order_of::load, where, 0), where));
   }
-  void store(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  void store(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
     const site where{file, line};
     current_engine().store(at_, detail::to_bits(value), effective_order(order, order_of::store, where, 0), where);
   }
-  T exchange(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T exchange(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
     return rmw(rmw_op::exchange, value, order, {file, line});
   }
-  T fetch_add(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T fetch_add(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE()) {
     return rmw(rmw_op::add, value, order, {file, line});
   }
-  T fetch_sub(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T fetch_sub(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE()) {
     return rmw(rmw_op::sub, value, order, {file, line});
   }
-  T fetch_and(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T fetch_and(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE()) {
     return rmw(rmw_op::bit_and, value, order, {file, line});
   }
-  T fetch_or(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T fetch_or(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
     return rmw(rmw_op::bit_or, value, order, {file, line});
   }
-  T fetch_xor(T value, std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  T fetch_xor(T value, std::memory_order order = seq_cst, const char* file = __builtin_FILE(),
+              int line = __builtin_LINE()) {
     return rmw(rmw_op::bit_xor, value, order, {file, line});
   }
   bool compare_exchange_weak(T& expected, T desired, std::memory_order success, std::memory_order failure,
@@ -84,8 +104,31 @@ class atomic {
                                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return compare_exchange(expected, desired, false, success, failure, {file, line});
   }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order order = seq_cst,
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return compare_exchange(expected, desired, true, order, detail::failure_order(order), {file, line});
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order = seq_cst,
+                               const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return compare_exchange(expected, desired, false, order, detail::failure_order(order), {file, line});
+  }
+
+  // Operators that std::atomic has. A program that uses one does not compile, and is told what to write instead.
+  operator T() const { RUNQ_NO_OPERATOR("load()"); }    // NOLINT(google-explicit-constructor)
+  T operator=(T) { RUNQ_NO_OPERATOR("store(value)"); }  // NOLINT(misc-unconventional-assign-operator)
+  T operator++() { RUNQ_NO_OPERATOR("fetch_add(1)"); }
+  T operator++(int) { RUNQ_NO_OPERATOR("fetch_add(1)"); }
+  T operator--() { RUNQ_NO_OPERATOR("fetch_sub(1)"); }
+  T operator--(int) { RUNQ_NO_OPERATOR("fetch_sub(1)"); }
+  T operator+=(T) { RUNQ_NO_OPERATOR("fetch_add(value)"); }
+  T operator-=(T) { RUNQ_NO_OPERATOR("fetch_sub(value)"); }
+  T operator&=(T) { RUNQ_NO_OPERATOR("fetch_and(value)"); }
+  T operator|=(T) { RUNQ_NO_OPERATOR("fetch_or(value)"); }
+  T operator^=(T) { RUNQ_NO_OPERATOR("fetch_xor(value)"); }
 
  private:
+  static constexpr std::memory_order seq_cst = std::memory_order::seq_cst;
+
   T rmw(rmw_op op, T operand, std::memory_order order, site where) {
     return detail::from_bits<T>(current_engine().rmw(at_, op, detail::to_bits(operand),
                                                      effective_order(order, order_of::rmw, where, 0), where));
@@ -102,6 +145,8 @@ class atomic {
 
   mutable location at_;
 };
+
+#undef RUNQ_NO_OPERATOR
 
 /// Plain memory, checked for data races and for reads before the first write.
 template <class T>
@@ -181,7 +226,7 @@ struct atomics {
 inline void require(bool ok, const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   atomics::check(ok, what, file, line);
 }
-/// The same, and of which kind the failure is.
+/// The same, and says of which kind the failure is.
 inline void require(bool ok, failure kind, const char* what, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE()) {
   if (!ok) current_engine().fail(kind, what, {file, line});

@@ -20,9 +20,9 @@ class deadline_clock {
   atomic<int> passed_{0};
 };
 
-/// As in the kernel, who goes to sleep looks at the word, and who wakes looks for a sleeper, under one lock. A woken
-/// thread learns nothing by that: what its waker has done it must see by the word. A sleep for 0 ns is over at once,
-/// any other one when `clock` says so, or never without one.
+/// As in the kernel, one lock covers the look at the word by a thread that goes to sleep, and the search for a sleeper
+/// by one that wakes. Being woken tells a thread nothing: it must see by the word what its waker has done. A sleep for
+/// 0 ns ends at once; any other one ends when `clock` says so, or never if there is no clock.
 class futex {
  public:
   explicit futex(const deadline_clock* clock = nullptr) : clock_(clock) {}
@@ -34,7 +34,7 @@ class futex {
     woken_.store(0, std::memory_order::relaxed);
   }
 
-  [[nodiscard]] static bool deadline(std::int64_t ns) { return ns != 0; }  // whether it is to come
+  [[nodiscard]] static bool deadline(std::int64_t ns) { return ns != 0; }  // whether the deadline is still to come
 
   template <class T>
   [[nodiscard]] bool wait_until(atomic<T>& word, T value, bool to_come) {

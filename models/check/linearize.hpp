@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Histories of a model, and whether a sequential order explains them. Asked of every execution that an engine explores.
+// Histories of a model, and whether they are linearizable: checked in every execution that an engine explores.
 //
-// "Before" is happens-before as the engine knows it; an engine without clocks (Relacy) knows program order only, and
-// that construction comes first and finish() last, and so judges less.
+// "Before" is happens-before as the engine knows it. An engine without clocks (Relacy) knows program order only, and
+// that construction comes first and finish() last: so it finds fewer errors.
 // Fixed arrays: an engine may have taken over operator new.
 #pragma once
 
@@ -11,15 +11,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "atomics.hpp"
+#include "call_text.hpp"
 #include "id_list.hpp"
-#include "wing_gong.hpp"
+#include "judged_calls.hpp"
+#include "order_search.hpp"
 
 namespace runq::model {
 
-/// At most `Calls` calls, judged by a specification (wing_gong.hpp): `Spec::call` is what was asked and answered, and
-/// `progress step(call, phase, variant)` and `unsigned variants(call)` are its steps.
+/// At most `Calls` calls, judged by a specification (wing_gong.hpp): `Spec::call` is what was asked and answered,
+/// `progress step(call, phase, variant)` and `unsigned variants(call)` are its steps, and `call_text describe(call)` is
+/// what people read, as "take front → 1".
 template <class Spec, std::size_t Calls>
 class call_log {
  public:
@@ -36,65 +40,42 @@ class call_log {
 
   /// Fails the execution if no sequential order explains it, from `initial` on. In finish(), once.
   void require_linearizable(const Spec& initial) const {
-    search calls{records_, count_};
+    order_search<recorded, Calls> calls{{&records_}, count_};
     for (std::size_t i = 0; i != count_; ++i) {
       for (std::size_t j = 0; j != count_; ++j) {
         if (i == j || !current_engine().happened_before(records_[j].ended, records_[i].began)) continue;
         calls.predecessors[i] |= std::uint64_t{1} << j;
       }
     }
-    Spec state = initial;
-    nothing_seen none;
-    require(explains(state, calls, none), failure::not_linearizable,
+    if (calls.explains_from(initial)) return;
+    tell(initial, calls, history_that_fails());
+    require(false, failure::not_linearizable,
             "no sequential order explains what the operations returned: not linearizable");
   }
 
  private:
-  static_assert(Calls <= 64);
-
   struct record {
     moment began, ended;
     call what{};
   };
 
-  struct position {
-    unsigned phase = 0;
-    unsigned variant = 0;
-    bool done = false;
+  /// How the search for an order plays the recorded calls (order_search.hpp).
+  struct recorded {
+    const std::array<record, Calls>* records;
+
+    [[nodiscard]] unsigned variants(const Spec& s, std::size_t i) const { return s.variants((*records)[i].what); }
+    [[nodiscard]] progress step(Spec& s, std::size_t i, unsigned phase, unsigned variant) const {
+      return s.step((*records)[i].what, phase, variant);
+    }
   };
 
-  struct search {
-    const std::array<record, Calls>& records;
-    const std::size_t count;
-    std::array<std::uint64_t, Calls> predecessors{};
-    std::array<position, Calls> positions{};
-
-    [[nodiscard]] std::uint64_t pending() const {
-      std::uint64_t bits = 0;
-      for (std::size_t i = 0; i != count; ++i) bits |= std::uint64_t{positions[i].done ? 0U : 1U} << i;
-      return bits;
+  void tell(const Spec& initial, const order_search<recorded, Calls>& calls, judged_history& to) const {
+    to.count = count_;
+    for (std::size_t i = 0; i != count_; ++i) {
+      to.calls[i] = {records_[i].began, records_[i].ended, calls.predecessors[i], Spec::describe(records_[i].what)};
     }
-    [[nodiscard]] bool all_done() const { return pending() == 0; }
-    template <class Try>
-    [[nodiscard]] bool any_that_may_go(Try&& attempt) {
-      const std::uint64_t waiting = pending();
-      for (std::size_t i = 0; i != count; ++i) {
-        if (!positions[i].done && (predecessors[i] & waiting) == 0 && attempt(i)) return true;
-      }
-      return false;
-    }
-    [[nodiscard]] position& at(std::size_t i) { return positions[i]; }
-    [[nodiscard]] unsigned variants(const Spec& s, std::size_t i) const { return s.variants(records[i].what); }
-    [[nodiscard]] progress step(Spec& s, std::size_t i) const {
-      return s.step(records[i].what, positions[i].phase, positions[i].variant);
-    }
-    void finish(std::size_t i) { positions[i].done = true; }
-  };
-
-  // The histories of a model are short: nothing is remembered.
-  struct nothing_seen {
-    [[nodiscard]] static constexpr bool is_new(const Spec&, const search&) { return true; }
-  };
+    blame(initial, calls, to);
+  }
 
   std::size_t count_ = 0;
   std::array<record, Calls> records_{};
@@ -127,12 +108,39 @@ class queue_spec {
 
   explicit queue_spec(std::size_t capacity) : capacity_(capacity) {}
 
+  [[nodiscard]] static call_text describe(const call& c) {
+    switch (c.kind) {
+      case op_kind::append: return call_text("append ").add_list(c.ids.all());
+      case op_kind::append_some: return call_text("append ").add_list(c.ids.all()).add(" → full");
+      case op_kind::refuse: return call_text("append → full");
+      case op_kind::take_front: return took("take front", c);
+      case op_kind::take_back: return took("take back", c);
+      case op_kind::take_half: return took("take half", c);
+      case op_kind::take_lower_half: return took("take lower half", c);
+      case op_kind::take_all: return took("take all", c);
+      case op_kind::find_empty: return call_text("look → empty");
+      case op_kind::find_work: return call_text("look → not empty");
+      case op_kind::replace: return replaced(c);
+    }
+    return {};
+  }
+
   [[nodiscard]] static constexpr unsigned variants(const call&) { return 1; }
   [[nodiscard]] progress step(const call& c, unsigned, unsigned) {
     return apply(c) ? progress::done : progress::illegal;
   }
 
  private:
+  [[nodiscard]] static call_text took(const char* what, const call& c) {
+    return call_text(what).add(" → ").add_list(c.ids.all());
+  }
+  [[nodiscard]] static call_text replaced(const call& c) {
+    const bool is_empty = c.ids.size < 2 || c.ids.ids[1] == 0;
+    return call_text("put ")
+        .add(c.ids.ids[0])
+        .add(" → displaced ")
+        .add_list(c.ids.all().subspan(is_empty ? c.ids.size : 1));
+  }
   // Performs `c`; false if the sequential queue would have answered differently.
   [[nodiscard]] bool apply(const call& c) {
     const std::size_t size = inside_.size;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "scenario.hpp"
+#include "variant.hpp"
 
 namespace runq::model {
 
@@ -23,7 +24,7 @@ struct named_value {
   const char* kind;
   int number;
 };
-// Fixed, too: constructors of scenarios call this.
+// A fixed array, because constructors of scenarios, which run inside an execution, call name_value().
 constexpr std::size_t max_named_values = 64;
 std::array<named_value, max_named_values> named_values;
 std::size_t named_value_count = 0;
@@ -46,6 +47,8 @@ void note_order(std::memory_order written, order_of kind, site where, int arg) n
 }
 
 }  // namespace
+
+std::uint64_t chosen_mutant = 0;
 
 engine& current_engine() noexcept { return *current; }
 
@@ -115,7 +118,7 @@ void set_notes(const runtime_notes& to) noexcept { seen = to; }
 bool add_notes(const runtime_notes& more) noexcept {
   if (seen.outcome_count + more.outcome_count > runtime_notes::max_outcomes ||
       seen.order_count + more.order_count > runtime_notes::max_orders) {
-    return false;  // most are the same, so perhaps there would have been room
+    return false;  // an upper bound: most of them are the same
   }
   for (std::size_t i = 0; i != more.outcome_count; ++i) record_outcome(more.outcomes[i].data());
   for (std::size_t i = 0; i != more.order_count; ++i) {

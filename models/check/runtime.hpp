@@ -23,7 +23,7 @@ struct weakening {
 
 /// Makes `w` the weakening that effective_order() applies; weakening{} ends it.
 void set_weakening(const weakening& w);
-/// Whether it applies to that operation.
+/// Whether the current weakening applies to that operation.
 [[nodiscard]] bool is_weakened(site where, int arg) noexcept;
 /// Whether the current weakening has been applied to at least one operation since it was set.
 [[nodiscard]] bool weakening_was_used() noexcept;
@@ -70,7 +70,7 @@ struct runtime_notes {
 };
 [[nodiscard]] const runtime_notes& notes() noexcept;
 void set_notes(const runtime_notes& to) noexcept;
-/// False when there are too many.
+/// Adds what another process was told. Returns false when there is no room for it.
 [[nodiscard]] bool add_notes(const runtime_notes& more) noexcept;
 
 [[nodiscard]] const char* to_string(std::memory_order order) noexcept;

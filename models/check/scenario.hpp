@@ -70,7 +70,8 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
-  /// Every model has a mutant (mutants/*.mutant) that it alone of its source kills, or says here why there is none.
+  /// Why this case kills no mutant (mutants/*.mutant): printed. A case that kills none and gives no reason fails, and
+  /// so does one that kills one and gives a reason.
   const char* no_mutant_of_its_own = nullptr;
   /// Set by add_case: the source that registers the case.
   const char* file = "";
@@ -78,7 +79,7 @@ struct case_spec {
   scenario* (*construct)(void* where) = nullptr;
 };
 
-/// Clocks are as wide as this needs, and what they cost shows: who needs more threads compiles the engine again.
+/// A clock has an entry for each thread, and its size costs time. Whoever needs more threads compiles the engine again.
 #ifndef RUNQ_MODEL_MAX_THREADS
 #define RUNQ_MODEL_MAX_THREADS 4
 #endif

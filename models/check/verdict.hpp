@@ -59,6 +59,30 @@ struct event {
   bool weakened = false;                ///< `order` is weaker than what is written in the source
 };
 
+/// Where a search stands.
+struct search_progress {
+  std::uint64_t executions = 0;
+  double estimated = 0;  ///< executions that there are in all; 0: not known
+  double seconds = 0;
+};
+
+/// A thread that will never go on.
+struct stuck_thread {
+  int thread = -1;
+  int joins = -1;  ///< the thread whose end it waits for; -1: it waits for something else
+};
+
+/// A call of a history that no order explains. Calls are numbered in the order in which they began in the trace.
+struct shown_call {
+  int thread = -1;                 ///< -1: construction or finish
+  std::string text;                ///< with its answer
+  std::uint32_t first = no_event;  ///< its first and last step in the trace; no_event: it shows none
+  std::uint32_t last = no_event;
+  std::uint32_t began = 0;  ///< in units of its own, which grow along the trace
+  std::uint32_t ended = 0;
+  std::vector<std::uint32_t> after{};  ///< the calls that happened before it
+};
+
 struct search_result {
   coverage how = coverage::cut_short;
   failure what = failure::none;
@@ -67,12 +91,21 @@ struct search_result {
   std::uint64_t executions = 0;  ///< complete executions explored; on failure, the number of the failing one
   std::uint64_t blocked = 0;     ///< executions abandoned as blocked (exact engine: not counted in `executions`)
   std::uint64_t spurious = 0;    ///< of `executions`, those in which a weak compare-exchange failed spuriously
+  std::uint64_t cut_off = 0;     ///< exact engine: continuations that exact_options::bound has forbidden
+  std::uint64_t walks = 0;       ///< exact engine: random walks that came to their end
+  double estimated = 0;          ///< executions that there are in all; 0: not known
   double seconds = 0;
   std::uint32_t partner = no_event;  ///< the step that the failing one is not ordered with, where the engine knows it
   std::map<std::uint32_t, std::string>
-      variables;                      ///< by their numbers in the trace: names, where the engine knows them
-  std::vector<event> trace;           ///< of the failing execution, or of the one that was asked for
-  std::vector<std::string> outcomes;  ///< distinct texts passed to record_outcome(), sorted
+      variables;  ///< by their numbers in the trace: names, where the engine knows them
+  std::map<std::uint32_t, std::uint32_t> variable_indices;  ///< by their numbers in the trace: how the program counts
+  bool knows_sources = false;                               ///< `trace` says what each read reads from
+  std::vector<stuck_thread> stuck;                          ///< of a deadlock, where the engine knows them
+  std::vector<shown_call> calls;                            ///< of a history that no order explains
+  std::vector<std::uint32_t> explained_calls;               ///< an order of some of them that explains their answers
+  std::uint32_t unexplained_call = no_event;  ///< `explained_calls` has all but this one; no_event: more are missing
+  std::vector<event> trace;                   ///< of the failing execution, or of the one that was asked for
+  std::vector<std::string> outcomes;          ///< distinct texts passed to record_outcome(), sorted
 };
 
 }  // namespace runq::model

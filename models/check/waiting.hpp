@@ -22,7 +22,7 @@ class waiting_engine {
   [[nodiscard]] virtual bool retries_block() const noexcept = 0;
 };
 
-/// The current engine's, or nullptr. A search is long and an await short: the cast does not show.
+/// The current engine's, or nullptr. The cost of the cast does not show in a search.
 [[nodiscard]] inline waiting_engine* current_waiting_engine() noexcept {
   return dynamic_cast<waiting_engine*>(&current_engine());
 }

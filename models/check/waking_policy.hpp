@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tasks that wait, for the models of channels, mutexes and the like: what task_waiting (runq/protocol/waiting.hpp) is
-// in production. Who wakes a task runs it on the spot: so it runs on another thread than the one on which it fell
-// asleep, possibly while that one still is on its way out of the call that put it to sleep.
+// For models of channels, mutexes and the like, in which tasks wait. Stands in for production's task_waiting
+// (runq/protocol/waiting.hpp). Whoever wakes a task runs it at once, on the waker's thread; the thread on which the
+// task fell asleep may still be inside the call that put the task to sleep.
 #pragma once
 
 #include <new>
@@ -22,7 +22,7 @@ class sleeping_task {
 
  private:
   friend struct waking_policy;
-  cell<bool> there_{true};  // read by who wakes the task: so it shows if the frame is gone
+  cell<bool> there_{true};  // a waker reads it: waking a task whose frame is gone is an error
 };
 
 struct waking_policy {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Linearizability: is there an order of the calls, true to what came before what, in which a sequential specification
-// gives the same answers? The search is that of Wing and Gong, "Testing and Verifying Concurrent Objects" (1993): try
-// each call that nothing pending must precede, undo, try the next; with Lowe's memory of what has been tried, where the
-// caller has one. The one search of the models (linearize.hpp) and of the property suites (proptests/history.hpp).
+// Linearizability: is there an order of the calls, consistent with what came before what, in which a sequential
+// specification gives the same answers? The search is that of Wing and Gong, "Testing and Verifying Concurrent Objects"
+// (1993): try each call that no pending call must precede, undo, try the next. If the caller provides it, the search
+// remembers the states that it has tried, as Lowe suggested. Both the models (linearize.hpp) and the property suites
+// (proptests/history.hpp) use it.
 //
 // A specification is copyable and plays one *step* at a time. Most calls are one step; a call that is not atomic by
 // contract has several, and steps of other calls may come in between.

@@ -2,36 +2,22 @@
 #include "answer.hpp"
 
 #include <cerrno>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "counterexample.hpp"
+#include "json.hpp"
 #include "result_json.hpp"
 #include "runtime.hpp"
+#include "size_words.hpp"
 
 namespace runq::model::compiled {
 
-const char* name_of(failure what) {
-  switch (what) {
-    case failure::none: return "";
-    case failure::check_failed: return "check failed";
-    case failure::lost: return "lost";
-    case failure::run_twice: return "run twice";
-    case failure::out_of_order: return "out of order";
-    case failure::not_linearizable: return "not linearizable";
-    case failure::data_race: return "data race";
-    case failure::uninitialised_read: return "uninitialised read";
-    case failure::use_after_free: return "use after free";
-    case failure::double_free: return "double free";
-    case failure::leak: return "leak";
-    case failure::unpublished_allocation: return "unpublished allocation";
-    case failure::deadlock: return "deadlock";
-    case failure::livelock: return "livelock";
-    case failure::misuse: return "misuse";
-    case failure::crash: return "crash";
-  }
-  return "failure";
+std::string name_of(failure what) {
+  return what == failure::none ? std::string() : nlohmann::json(what).get<std::string>();
 }
 
 namespace {
@@ -48,10 +34,32 @@ namespace {
   return text;
 }
 
-/// Load buffering is what RC11 forbids and C++20 does not; no search has all of it.
-[[nodiscard]] std::string passed(const left_out& omitted, bool load_buffering) {
+/// ", with queue.cpp:42/load weakened to relaxed"
+[[nodiscard]] std::string changed(const order_change& weakened) {
+  return weakened.line == 0 ? "" : fmt::format(", with {} weakened to {}", place_of(weakened), to_string(weakened.to));
+}
+
+/// The word of the verdict, and what it covers. `left_out_more`: besides load buffering and what the word itself says.
+[[nodiscard]] std::string found_nothing(const search_result& r, const run_options& options, bool left_out_more) {
+  const std::string with = changed(options.weakened);
+  const unsigned bound = options.search.bound;
+  if (r.how == coverage::sampled) {
+    constexpr double largest = 1e15;
+    return fmt::format("sampled{}: no failure in {} random walk{} through about {} executions", with, r.walks,
+                       r.walks == 1 ? "" : "s", r.estimated < largest ? roughly(r.estimated) : "more than 10^15");
+  }
+  if (r.how != coverage::bounded) {
+    return fmt::format("{}{}: no execution that C++20 allows fails", left_out_more ? "bounded" : "exhaustive", with);
+  }
+  if (r.cut_off == 0) {
+    return fmt::format("bounded {}{}: no execution that C++20 allows fails, and none is beyond the bound", bound, with);
+  }
+  return fmt::format("bounded {}{}: no execution with so many deviations fails", bound, with);
+}
+
+/// What C++20 allows and the search did not explore, apart from load buffering.
+[[nodiscard]] std::string also_left_out(const left_out& omitted, const bounds& limits) {
   std::string also;
-  const bounds& limits = current_session().limits();
   if (omitted.spurious_failures) {
     also += limits.spurious_failures == 0
                 ? std::string(", spurious failures of weak compare-exchanges (--spurious N)")
@@ -68,9 +76,32 @@ namespace {
     also +=
         fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
   }
-  return fmt::format("{}: no execution that C++20 allows fails; left out: load buffering{}{}",
-                     also.empty() ? "exhaustive" : "bounded",
-                     load_buffering ? ", but for what --load-buffering tries" : "", also);
+  return also;
+}
+
+/// What the word of the verdict leaves out.
+[[nodiscard]] std::string left_out_by_word(const search_result& r, unsigned bound) {
+  if (r.how == coverage::sampled) return ", what no walk has met";
+  if (r.how != coverage::bounded || r.cut_off == 0) return "";
+  return fmt::format(", more than {} deviation{} (--bound N)", bound, bound == 1 ? "" : "s");
+}
+
+/// No search explores all load buffering, which C++20 allows and RC11 forbids.
+[[nodiscard]] std::string passed(const search_result& r, session& s, const run_options& options) {
+  const std::string also = also_left_out(s.omitted(), s.limits());
+  return fmt::format("{}; left out: load buffering{}{}{} ({})", found_nothing(r, options, !also.empty()),
+                     options.search.load_buffering ? ", but for what --load-buffering tries" : "",
+                     left_out_by_word(r, options.search.bound), also, counted(r));
+}
+
+/// Whether there is nothing to judge but one execution, which somebody has asked to see.
+[[nodiscard]] bool is_only_shown(const search_result& r, const run_options& options) {
+  return r.how == coverage::cut_short && (options.search.show_execution != 0 || options.has_path) && !r.trace.empty();
+}
+
+/// Whether executions have numbers of their own; if not, their paths identify them.
+[[nodiscard]] bool are_counted(const session& s, const run_options& options) {
+  return options.search.walks == 0 && !s.is_part() && !options.has_path;
 }
 
 }  // namespace
@@ -86,46 +117,47 @@ void write_all(int to, const void* from, std::size_t size) noexcept {
   }
 }
 
-answer judge(const search_result& r, session& s, const run_options& options) {
-  source_index sources;
-  answer a;
-  if (!options.json_file.empty() || !options.html_dir.empty()) {
-    a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
+answer judge_briefly(const search_result& r, session& s, const run_options& options) {
+  const order_change& weakened = options.weakened;
+  const std::set<std::string>& weakened_in = s.orders().weakened_in();
+  const auto say = [](int status, std::string headline) { return answer{status, std::move(headline), {}, {}, {}}; };
+  if (weakened_in.size() > 1) {
+    return say(2, fmt::format("no verdict: {} is the name of several files: {}; give more of the path", weakened.file,
+                              fmt::join(weakened_in, ", ")));
   }
   if (r.what != failure::none) {
-    a.status = 1;
-    a.headline = fmt::format("FAIL in execution {}: {}: {}", r.executions, name_of(r.what), r.message);
-    a.text = fmt::format("{}\n{}T0 is the thread that {}.\n", a.headline, describe(r, s, sources),
-                         s.is_whole_program() ? "runs main()" : "calls check()");
-    return a;
+    const std::string number = are_counted(s, options) ? fmt::format(" in execution {}", r.executions) : "";
+    return say(1, fmt::format("FAIL{}{}: {}: {}", number, changed(weakened), name_of(r.what), r.message));
   }
-  const auto without_failure = [&a](int status, std::string headline) {
-    a.status = status;
-    a.headline = std::move(headline);
-    a.text = a.headline + "\n";
-    return a;
-  };
-  const order_change& weakened = options.weakened;
   if (weakened.line != 0 && !s.orders().was_weakened()) {
-    return without_failure(
-        2, fmt::format("no verdict: no operation at {}:{} was executed whose order is stronger than {}", weakened.file,
-                       weakened.line, to_string(weakened.to)));
+    return say(2, fmt::format("no verdict: no operation at {} was executed whose order is stronger than {}",
+                              place_of(weakened), to_string(weakened.to)));
   }
-  if (r.how != coverage::exhaustive) {
-    if (options.search.show_execution != 0 && !r.trace.empty()) {
-      without_failure(0, fmt::format("execution {}, which does not fail:", options.search.show_execution));
-      a.text += describe(r, s, sources);
-      return a;
-    }
-    return without_failure(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
+  if (is_only_shown(r, options)) {
+    return say(0, options.has_path ? fmt::format("the execution at {}, which does not fail:", path_text(options.path))
+                                   : fmt::format("execution {}, which does not fail:", r.executions));
   }
+  if (r.how == coverage::cut_short) return say(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
   if (r.executions == 0) {
-    return without_failure(
-        2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever", r.blocked));
+    return say(2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever", r.blocked));
   }
-  without_failure(0, fmt::format("{} ({})", passed(s.omitted(), options.search.load_buffering), counted(r)));
-  if (s.statistics().duplicates != 0) {
+  return say(0, passed(r, s, options));
+}
+
+answer judge(const search_result& r, session& s, const run_options& options) {
+  source_index sources;
+  answer a = judge_briefly(r, s, options);
+  a.text = a.headline + "\n";
+  if (r.what != failure::none || is_only_shown(r, options)) a.text += describe(r, s, sources);
+  if (r.what != failure::none) {
+    a.text +=
+        fmt::format("T0 is the thread that {}.{}\n", s.is_whole_program() ? "runs main()" : "calls check()",
+                    are_counted(s, options) ? "" : " To see this execution again: --path " + path_text(s.last_way()));
+  } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
+  }
+  if (!options.json_file.empty() || !options.html_dir.empty()) {
+    a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
   }
   return a;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,11 +23,16 @@ struct answer {
 };
 
 /// "data race"; empty for none.
-[[nodiscard]] const char* name_of(failure what);
+[[nodiscard]] std::string name_of(failure what);
 
-/// All of it, unless the other side has closed.
+/// Writes all bytes, unless the other side has closed.
 void write_all(int to, const void* from, std::size_t size) noexcept;
 
+/// Checks the program once, in the process that calls it.
+using check_function = std::function<search_result(session&, const run_options&)>;
+
 [[nodiscard]] answer judge(const search_result& r, session& s, const run_options& options);
+/// Status and headline only: no execution is shown.
+[[nodiscard]] answer judge_briefly(const search_result& r, session& s, const run_options& options);
 
 }  // namespace runq::model::compiled

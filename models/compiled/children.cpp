@@ -33,7 +33,7 @@ bool children::start(std::size_t number, const std::function<std::string()>& wor
   return true;
 }
 
-/// Reads what comes from all of them until one of them closes its end.
+/// Reads what all children send until one of them closes its end.
 std::size_t children::next_that_ended() {
   for (;;) {
     std::vector<pollfd> outputs;
@@ -52,7 +52,7 @@ std::size_t children::next_that_ended() {
   }
 }
 
-children::answer children::next() {
+child_answer children::next() {
   const std::size_t i = next_that_ended();
   child c = std::move(running_[i]);
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -60,7 +60,7 @@ children::answer children::next() {
   int status = 0;
   while (waitpid(c.process, &status, 0) < 0 && errno == EINTR) {
   }
-  answer a{c.number, std::move(c.text), {}};
+  child_answer a{c.number, std::move(c.text), {}};
   if (WIFSIGNALED(status)) {
     a.error = fmt::format("the check was ended by signal {}", WTERMSIG(status));
   } else if (status != 0 || a.text.empty()) {

@@ -11,19 +11,19 @@
 
 namespace runq::model::compiled {
 
+struct child_answer {
+  std::size_t number;
+  std::string text;   ///< what the child's function has returned
+  std::string error;  ///< why there is no text
+};
+
 class children {
  public:
-  struct answer {
-    std::size_t number;
-    std::string text;   ///< what the child's function has returned
-    std::string error;  ///< why there is no text
-  };
-
   /// Runs `work` in a new process, which is known by `number`. False when the system gives none.
   [[nodiscard]] bool start(std::size_t number, const std::function<std::string()>& work);
   [[nodiscard]] std::size_t running() const noexcept { return running_.size(); }
   /// Waits until one has ended. There must be one.
-  [[nodiscard]] answer next();
+  [[nodiscard]] child_answer next();
 
  private:
   struct child {

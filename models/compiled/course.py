@@ -51,7 +51,7 @@ def arguments(path, words):
 
 
 def check(tool, path, words):
-    # g++, whatever CXX says: the pictures are its.
+    # Always g++, whatever CXX says: the pictures show what g++ compiles.
     command = [tool, "--compiler", "g++", *arguments(path, words)]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
     if ran.returncode not in (0, 1):

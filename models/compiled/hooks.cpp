@@ -3,7 +3,11 @@
 // clang++ 14 use it. Outside of a check the operations are simply carried out.
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <string>
+
+#include <dlfcn.h>
 
 #include "session.hpp"
 
@@ -17,8 +21,8 @@ using runq::model::compiled::session;
 #define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
 #define RUNQ_CALLER __builtin_return_address(0)
 
-// An atomic operation that may be the one a loop waits with begins here: what a thread is about to do follows from the
-// registers that its function has to find again, and from its stack.
+// Where an atomic operation begins by which a loop may wait. The registers that the calling function expects to find
+// unchanged, and its stack, determine what the thread does next.
 extern "C" __attribute__((visibility("hidden"))) runq::model::compiled::caller_state runq_caller;
 runq::model::compiled::caller_state runq_caller;
 
@@ -130,6 +134,8 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   session& s = current_session();
   const runq::model::compiled::caller_state caller = runq_caller;
   s.look_for_waiting(caller, code);
+  s.access_expected(&expected, sizeof(T), session::expected_access::read, code);
+  const T wanted = expected;
   std::uint64_t value = to_value(expected);
   const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
   const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes,
@@ -137,7 +143,12 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
                                        s.effective(to_order(failure), order_of::cas_failure, code), code, like);
   if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
   if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
-  expected = from_value<T>(value);
+  const T found = from_value<T>(value);
+  if (!done) {
+    s.access_expected(&expected, sizeof(T),
+                      found == wanted ? session::expected_access::left : session::expected_access::changed, code);
+  }
+  expected = found;
   return done;
 }
 
@@ -197,33 +208,31 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
     return expected;                                                                                             \
   }
 
-#define RUNQ_ENTRY(name)                           \
-  asm(".globl __tsan_" name "\n.type __tsan_" name \
-      ", @function\n"                              \
-      "__tsan_" name                               \
-      ":\n"                                        \
-      "movq %rbx, runq_caller(%rip)\n"             \
-      "movq %rbp, runq_caller+8(%rip)\n"           \
-      "movq %r12, runq_caller+16(%rip)\n"          \
-      "movq %r13, runq_caller+24(%rip)\n"          \
-      "movq %r14, runq_caller+32(%rip)\n"          \
-      "movq %r15, runq_caller+40(%rip)\n"          \
-      "movq %rsp, runq_caller+48(%rip)\n"          \
-      "jmp runq_" name                             \
-      "\n"                                         \
-      ".size __tsan_" name ", . - __tsan_" name "\n");
-#define RUNQ_ENTRIES(bits)                              \
-  RUNQ_ENTRY("atomic" #bits "_load")                    \
-  RUNQ_ENTRY("atomic" #bits "_exchange")                \
-  RUNQ_ENTRY("atomic" #bits "_fetch_add")               \
-  RUNQ_ENTRY("atomic" #bits "_fetch_sub")               \
-  RUNQ_ENTRY("atomic" #bits "_fetch_and")               \
-  RUNQ_ENTRY("atomic" #bits "_fetch_or")                \
-  RUNQ_ENTRY("atomic" #bits "_fetch_xor")               \
-  RUNQ_ENTRY("atomic" #bits "_fetch_nand")              \
-  RUNQ_ENTRY("atomic" #bits "_compare_exchange_strong") \
-  RUNQ_ENTRY("atomic" #bits "_compare_exchange_weak")   \
-  RUNQ_ENTRY("atomic" #bits "_compare_exchange_val")
+#define RUNQ_ENTRY(prefix, name)                                               \
+  asm(".globl " prefix name "\n.type " prefix name ", @function\n" prefix name \
+      ":\n"                                                                    \
+      "movq %rbx, runq_caller(%rip)\n"                                         \
+      "movq %rbp, runq_caller+8(%rip)\n"                                       \
+      "movq %r12, runq_caller+16(%rip)\n"                                      \
+      "movq %r13, runq_caller+24(%rip)\n"                                      \
+      "movq %r14, runq_caller+32(%rip)\n"                                      \
+      "movq %r15, runq_caller+40(%rip)\n"                                      \
+      "movq %rsp, runq_caller+48(%rip)\n"                                      \
+      "jmp runq_" name                                                         \
+      "\n"                                                                     \
+      ".size " prefix name ", . - " prefix name "\n");
+#define RUNQ_ENTRIES(bits)                                         \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_load")                    \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_exchange")                \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_add")               \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_sub")               \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_and")               \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_or")                \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_xor")               \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_fetch_nand")              \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_compare_exchange_strong") \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_compare_exchange_weak")   \
+  RUNQ_ENTRY("__tsan_", "atomic" #bits "_compare_exchange_val")
 
 RUNQ_ENTRIES(8)
 RUNQ_ENTRIES(16)
@@ -236,6 +245,100 @@ RUNQ_ATOMIC(16, std::uint16_t)
 RUNQ_ATOMIC(32, std::uint32_t)
 RUNQ_ATOMIC(64, std::uint64_t)
 RUNQ_ATOMIC(128, unsigned __int128)
+
+// Functions of libatomic. clang calls them for a structure whose own alignment is less than its size, although
+// std::atomic aligns it; every compiler calls them for what needs a lock.
+
+namespace {
+
+template <class Function, class... Arguments>
+auto call_libatomic(const char* name, const void* code, Arguments... arguments) {
+  if (in_program) {
+    in_program = false;
+    current_session().refuse(std::string("an atomic variable that needs a lock, by ") + name + "()", code);
+  }
+  auto* const real = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  if (real == nullptr) std::abort();
+  return real(arguments...);
+}
+
+/// Calls `perform` with a zero of the type that is as large; false: no such type is atomic without a lock there.
+template <class Perform>
+bool with_type_of(std::size_t size, const volatile void* at, Perform&& perform) {
+  if (reinterpret_cast<std::uintptr_t>(at) % (size == 0 ? 1 : size) != 0) return false;
+  switch (size) {
+    case 1: perform(std::uint8_t{0}); return true;
+    case 2: perform(std::uint16_t{0}); return true;
+    case 4: perform(std::uint32_t{0}); return true;
+    case 8: perform(std::uint64_t{0}); return true;
+    case 16: perform(static_cast<unsigned __int128>(0)); return true;
+    default: return false;
+  }
+}
+
+template <class T>
+[[nodiscard]] T read_plain(const void* from, const void* code) {
+  access(from, sizeof(T), false, code);
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+template <class T>
+void write_plain(void* to, T value, const void* code) {
+  access(to, sizeof(T), true, code);
+  std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace
+
+extern "C" void runq_atomic_load(std::size_t size, const volatile void* at, void* to, int order) {
+  const void* const code = RUNQ_CALLER;
+  const bool done = with_type_of(size, at, [&](auto zero) {
+    using type = decltype(zero);
+    write_plain(to, load<type>(static_cast<const volatile type*>(at), order, code), code);
+  });
+  if (!done)
+    call_libatomic<void(std::size_t, const volatile void*, void*, int)>("__atomic_load", code, size, at, to, order);
+}
+RUNQ_HOOK void runq_atomic_store(std::size_t size, volatile void* at, void* from, int order) __asm__("__atomic_store");
+RUNQ_HOOK void runq_atomic_store(std::size_t size, volatile void* at, void* from, int order) {
+  const void* const code = RUNQ_CALLER;
+  const bool done = with_type_of(size, at, [&](auto zero) {
+    using type = decltype(zero);
+    store<type>(static_cast<volatile type*>(at), read_plain<type>(from, code), order, code);
+  });
+  if (!done)
+    call_libatomic<void(std::size_t, volatile void*, void*, int)>("__atomic_store", code, size, at, from, order);
+}
+extern "C" void runq_atomic_exchange(std::size_t size, volatile void* at, void* from, void* to, int order) {
+  const void* const code = RUNQ_CALLER;
+  const bool done = with_type_of(size, at, [&](auto zero) {
+    using type = decltype(zero);
+    auto* const p = static_cast<volatile type*>(at);
+    write_plain(to, rmw<type>(p, rmw_op::exchange, read_plain<type>(from, code), order, code), code);
+  });
+  if (done) return;
+  call_libatomic<void(std::size_t, volatile void*, void*, void*, int)>("__atomic_exchange", code, size, at, from, to,
+                                                                       order);
+}
+extern "C" bool runq_atomic_compare_exchange(std::size_t size, volatile void* at, void* expected, void* from,
+                                             int success, int failure) {
+  const void* const code = RUNQ_CALLER;
+  bool exchanged = false;
+  const bool done = with_type_of(size, at, [&](auto zero) {
+    using type = decltype(zero);
+    type value = read_plain<type>(expected, code);
+    exchanged = compare_exchange<type>(static_cast<volatile type*>(at), value, read_plain<type>(from, code),
+                                       weakness::unknown, success, failure, code);
+    if (!exchanged) write_plain(expected, value, code);
+  });
+  if (done) return exchanged;
+  return call_libatomic<bool(std::size_t, volatile void*, void*, void*, int, int)>(
+      "__atomic_compare_exchange", code, size, at, expected, from, success, failure);
+}
+RUNQ_ENTRY("__", "atomic_load")
+RUNQ_ENTRY("__", "atomic_exchange")
+RUNQ_ENTRY("__", "atomic_compare_exchange")
 
 RUNQ_HOOK void __tsan_atomic_thread_fence(int order) {
   if (!in_program) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -270,7 +373,7 @@ RUNQ_HOOK void __tsan_read_range(void* at, unsigned long size) { access(at, size
 RUNQ_HOOK void __tsan_write_range(void* at, unsigned long size) { access(at, size, true, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_vptr_read(void** at) { access(at, sizeof(void*), false, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_vptr_update(void** at, void* value) {
-  // Constructors of one object write the same again, which nobody can notice.
+  // Constructors of one object may write the same pointer again, which nobody can notice.
   if (*at != value) access(at, sizeof(void*), true, RUNQ_CALLER);
 }
 

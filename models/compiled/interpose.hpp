@@ -40,7 +40,7 @@ inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
   return static_cast<std::uint64_t>(t.tv_sec) * nanoseconds_per_second + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// What may end by a timeout does, or `take()` succeeds: false for a timeout.
+/// A wait that may time out: either it does, or `take()` succeeds. Returns false for a timeout.
 template <class Take>
 [[nodiscard]] bool take_before(session& s, const timespec& until, const void* code, Take&& take) {
   if (s.times_out(code)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // malloc and its relatives, and operator new. The program's memory comes from its own heap, in which every execution
-// finds the same addresses. The C library allocates for itself, and what it keeps outlives an execution: it goes on as
-// ever, as does the checker.
+// finds the same addresses. The C library and the checker keep using the C library's heap, because what they allocate
+// outlives an execution.
 #include <bit>
 #include <cerrno>
 #include <cstdint>

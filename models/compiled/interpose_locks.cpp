@@ -161,7 +161,7 @@ RUNQ_HOOK time_t time(time_t* now) noexcept {
   return seconds;
 }
 
-// Whoever sleeps goes on after that time; what the others do meanwhile is explored anyway.
+// A thread that sleeps goes on after that time; what the others do meanwhile is explored anyway.
 namespace {
 
 void sleep_for(session& s, std::uint64_t nanoseconds) { s.let_time_pass_until(s.known_time() + nanoseconds); }
@@ -199,7 +199,7 @@ RUNQ_HOOK unsigned sleep(unsigned seconds) {
 
 // --- the threads of C11 ---------------------------------------------------------------------------------------------
 //
-// Their objects have room for those of pthreads, which are what the C library makes of them, too.
+// The C library makes these objects out of those of pthreads; so does the checker, for which they have room.
 
 namespace {
 
@@ -223,7 +223,7 @@ static_assert(sizeof(once_flag) == sizeof(pthread_once_t) && sizeof(tss_t) == si
 RUNQ_HOOK int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   RUNQ_PASS_ON(thrd_create, thread, function, argument)
   s.access(thread, sizeof *thread, true, code);
-  // It returns an int, which is the lower half of the register in which a pointer is returned.
+  // A function of C11 returns an int, which is the lower half of the register in which a pointer is returned.
   *thread = s.spawn(reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(function)), argument, code);
   return thrd_success;
 }

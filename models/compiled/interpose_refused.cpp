@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include "start.hpp"
 
@@ -12,11 +11,12 @@ namespace {
 
 using any_function = long (*)(long, long, long, long, long, long);
 
-long refuse_or_call(const char* name, const void* code, long a, long b, long c, long d, long e, long f) {
+long refuse_or_call(const char* name, const char* what, const void* code, long a, long b, long c, long d, long e,
+                    long f) {
   namespace checker = runq::model::compiled;
   if (checker::in_program) {
     checker::in_program = false;
-    checker::current_session().refuse(fmt::format("{}()", name), code);
+    checker::current_session().refuse(what, code);
   }
   const auto real = reinterpret_cast<any_function>(dlsym(RTLD_NEXT, name));
   if (real == nullptr) std::abort();
@@ -26,12 +26,13 @@ long refuse_or_call(const char* name, const void* code, long a, long b, long c, 
 }  // namespace
 
 // Arguments travel in registers, of which none of these functions uses more than six.
-#define RUNQ_REFUSE(name)                                                                                            \
-  extern "C"                                                                                                         \
-      __attribute__((visibility("default"))) long refused_##name(long, long, long, long, long, long) __asm__(#name); \
-  long refused_##name(long a, long b, long c, long d, long e, long f) {                                              \
-    return refuse_or_call(#name, __builtin_return_address(0), a, b, c, d, e, f);                                     \
+#define RUNQ_REFUSE_AS(name, symbol, what)                                                                            \
+  extern "C"                                                                                                          \
+      __attribute__((visibility("default"))) long refused_##name(long, long, long, long, long, long) __asm__(symbol); \
+  long refused_##name(long a, long b, long c, long d, long e, long f) {                                               \
+    return refuse_or_call(symbol, what, __builtin_return_address(0), a, b, c, d, e, f);                               \
   }
+#define RUNQ_REFUSE(name) RUNQ_REFUSE_AS(name, #name, #name "()")
 
 RUNQ_REFUSE(pthread_cancel)
 RUNQ_REFUSE(pthread_tryjoin_np)
@@ -47,3 +48,6 @@ RUNQ_REFUSE(select)
 RUNQ_REFUSE(epoll_wait)
 RUNQ_REFUSE(sigaction)
 RUNQ_REFUSE(signal)
+
+RUNQ_REFUSE_AS(random_device, "_ZNSt13random_device9_M_getvalEv",
+               "std::random_device, whose numbers are never the same")

@@ -34,10 +34,10 @@ RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes
   RUNQ_PASS_ON(pthread_create, thread, attributes, function, argument)
   int detached = PTHREAD_CREATE_JOINABLE;
   if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detached);
-  const pthread_t started = s.spawn(function, argument, code);
-  if (detached == PTHREAD_CREATE_DETACHED) s.detach(started, code);
+  // Written before the thread begins, which may read it: the end of std::thread's constructor, too, comes before that.
   s.access(thread, sizeof *thread, true, code);
-  *thread = started;
+  *thread = s.spawn(function, argument, code);
+  if (detached == PTHREAD_CREATE_DETACHED) s.detach(*thread, code);
   return 0;
 }
 RUNQ_HOOK int pthread_join(pthread_t thread, void** result) {
@@ -335,6 +335,23 @@ enum : std::uint64_t { not_begun = 0, under_way = 1, done = 2 };
 
 }  // namespace
 
+// --- exceptions ------------------------------------------------------------------------------------------------------
+
+/// The last user of an exception object frees it. The C++ library counts the users in code that is not instrumented;
+/// therefore all that they did with the object is taken to come before this.
+RUNQ_HOOK void free_exception(void* thrown) noexcept __asm__("__cxa_free_exception");
+void free_exception(void* thrown) noexcept {
+  void (*original)(void*) = nullptr;
+  {
+    const bool is_checked = in_program;
+    in_program = false;
+    original = real<void(void*)>("__cxa_free_exception");
+    if (is_checked) current_session().take_over(thrown);
+    in_program = is_checked;
+  }
+  original(thrown);
+}
+
 // The headers declare these in a namespace.
 RUNQ_HOOK int guard_acquire(std::uint64_t* guard) __asm__("__cxa_guard_acquire");
 RUNQ_HOOK void guard_release(std::uint64_t* guard) noexcept __asm__("__cxa_guard_release");
@@ -342,7 +359,7 @@ RUNQ_HOOK void guard_abort(std::uint64_t* guard) noexcept __asm__("__cxa_guard_a
 
 namespace {
 
-// The C++ library's own. No static variables: those are what these functions are there for.
+// The C++ library's function. It is kept in no static variable, whose initialisation would call these very functions.
 template <class Result>
 [[nodiscard]] Result pass_on_guard(const char* name, std::uint64_t* guard) {
   return real<Result(std::uint64_t*)>(name)(guard);
@@ -384,7 +401,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
     session& s;
     pthread_once_t* control;
     const void* code;
-    std::uint64_t state = not_begun;  // an exception: somebody else tries again
+    std::uint64_t state = not_begun;  // stays so if the function throws: somebody else tries again
     ~finish() {
       const checker_scope scope;
       s.store(control, 4, state, std::memory_order::release, code);

@@ -11,7 +11,7 @@
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::failure;
 
-/// Only executions in which it holds count. Outside of a check there is no other execution to go on with.
+/// Only executions in which the condition holds count. Outside of a check there is no other execution to go on with.
 RUNQ_HOOK void __VERIFIER_assume(int condition) noexcept {
   if (condition != 0) return;
   if (!in_program) {
@@ -32,14 +32,14 @@ RUNQ_HOOK [[noreturn]] void __VERIFIER_error() {
   current_session().fail(failure::check_failed, "__VERIFIER_error() is reached", RUNQ_CALLER);
 }
 
-/// Either: both are explored.
+/// Returns true or false: both are explored.
 RUNQ_HOOK bool __VERIFIER_nondet_bool() noexcept {
   if (!in_program) return false;
   const checker_scope scope;
   return current_session().choose(2, RUNQ_CALLER) != 0;
 }
 
-// Any value of a type: too many.
+// Any value of such a type would be too many executions.
 #define RUNQ_ANY(type)                                                                              \
   RUNQ_HOOK long __VERIFIER_nondet_##type() noexcept {                                              \
     if (!in_program) return 0;                                                                      \

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The runtime side of <runq/check.hpp>. A check runs in a process of its own, a copy of this one: what it does to
 // memory, to the C library's state and to itself ends with it. The answer comes back through a pipe.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "answer.hpp"
+#include "children.hpp"
 #include "options.hpp"
 #define RUNQ_CHECK_RUNTIME
-#include "runq/check.hpp"
+#include "runq/linearizable.hpp"
 #include "signals.hpp"
 #include "start.hpp"
 
@@ -29,91 +33,177 @@ int call_body(int, char**, char**) {
   return 0;
 }
 
-/// False when the other side has closed before there were so many bytes.
-[[nodiscard]] bool read_all(int from, void* to, std::size_t size) {
-  auto* at = static_cast<std::byte*>(to);
-  while (size != 0) {
-    const ssize_t got = read(from, at, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return true;
+/// What the child says: this, and then the text.
+[[nodiscard]] std::string describe(const search_result& r, const answer& a) {
+  runq_check_answer head{};
+  // A test that only shows one execution has no verdict.
+  head.status = a.status == 0 && r.how == coverage::cut_short ? 2 : a.status;
+  head.executions = r.executions;
+  head.seconds = r.seconds;
+  const std::string name = name_of(r.what);
+  name.copy(head.failure, sizeof head.failure - 1);
+  std::string said(sizeof head, '\0');
+  std::memcpy(said.data(), &head, sizeof head);
+  return said + a.text;
 }
 
-/// What the child writes: this, then so many bytes of text.
-struct reply {
-  runq_check_answer answer{};
-  std::size_t text_size = 0;
-};
-
-void send(int to, const search_result& r, const answer& a) {
-  reply head;
-  // For a test, an execution that was only shown is no verdict of all of them.
-  head.answer.status = a.status == 0 && r.how != coverage::exhaustive ? 2 : a.status;
-  head.answer.executions = r.executions;
-  head.answer.seconds = r.seconds;
-  const std::string_view name = name_of(r.what);
-  name.copy(head.answer.failure, sizeof head.answer.failure - 1);
-  head.text_size = a.text.size();
-  write_all(to, &head, sizeof head);
-  write_all(to, a.text.data(), a.text.size());
-}
-
-[[noreturn]] void check_as_child(const runq_check_request& request, const void* callers_stack,
-                                 const run_options& options, int to) {
+[[nodiscard]] std::string check_as_child(const runq_check_request& request, const void* callers_stack,
+                                         const run_options& options, bool shows_failure = true) {
   requested = &request;
-  if (!take_signals()) _exit(2);
+  if (!take_signals() || !start_ticks()) return {};
   session& s = current_session();
   prepare(s, options);
+  if (!shows_failure) s.describe_nothing();
   take_keys();
   s.begin_at(callers_stack);
   const search_result result = s.check(&call_body, 0, nullptr, nullptr, options.search);
-  send(to, result, judge(result, s, options));
-  _exit(0);
+  if (shows_failure) return describe(result, judge(result, s, options));
+  answer a = judge_briefly(result, s, options);
+  a.text = a.headline + "\n";
+  return describe(result, a);
 }
 
-/// The reason why there is no answer, or an empty text.
-[[nodiscard]] std::string receive(int from, pid_t child, reply& head, std::string& text) {
-  bool complete = read_all(from, &head, sizeof head);
-  if (complete) {
-    text.resize(head.text_size);
-    complete = read_all(from, text.data(), text.size());
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (complete) return {};
-  if (WIFSIGNALED(status)) return fmt::format("the check was ended by signal {}", WTERMSIG(status));
-  return fmt::format("the check ended with status {}", WIFEXITED(status) ? WEXITSTATUS(status) : status);
-}
-
-/// The reason why there is no answer, or an empty text.
-[[nodiscard]] std::string run(const runq_check_request& request, const void* callers_stack, reply& head,
-                              std::string& text) {
-  run_options options;
-  std::string wrong = read_options(request.options, options);
+/// The reason why there is no check, or an empty text.
+[[nodiscard]] std::string read_all_options(const char* words, run_options& options) {
+  std::string wrong = read_options(words, options);
   const char* const also = std::getenv("RUNQ_CHECK");
   if (wrong.empty() && also != nullptr) wrong = read_options(also, options);
-  if (!wrong.empty()) return wrong;
-  if (const std::string option = option_of_command(options); !option.empty()) {
-    return fmt::format("{} is for runq-check and a program that is checked as a whole, not for a check in a test",
-                       option);
+  if (!wrong.empty() || options.of_command.empty()) return wrong;
+  return fmt::format("{} is for runq-check and a program that is checked as a whole, not for a check in a test",
+                     options.of_command);
+}
+
+struct found {
+  runq_check_answer head{};
+  std::string text;
+};
+
+[[nodiscard]] found without_answer(const std::string& reason) {
+  found f;
+  f.head.status = 2;
+  f.text = "no verdict: " + reason + "\n";
+  return f;
+}
+[[nodiscard]] std::string no_process() { return fmt::format("the system gives no process: {}", std::strerror(errno)); }
+[[nodiscard]] found read_answer(const child_answer& got) {
+  found f;
+  if (!got.error.empty()) return without_answer(got.error);
+  if (got.text.size() < sizeof f.head) return without_answer("the check ended before it had a verdict");
+  std::memcpy(&f.head, got.text.data(), sizeof f.head);
+  f.text = got.text.substr(sizeof f.head);
+  return f;
+}
+
+[[nodiscard]] found run(const runq_check_request& request, const void* callers_stack) {
+  run_options options;
+  if (const std::string wrong = read_all_options(request.options, options); !wrong.empty()) {
+    return without_answer(wrong);
   }
-  int ends[2];
-  if (pipe(ends) != 0) return fmt::format("no pipe: {}", std::strerror(errno));
-  std::fflush(nullptr);  // or the child would write it once more
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    check_as_child(request, callers_stack, options, ends[1]);
+  std::fflush(nullptr);  // otherwise the child would print it once more
+  children process;
+  if (!process.start(0, [&] { return check_as_child(request, callers_stack, options); })) {
+    return without_answer(no_process());
   }
-  close(ends[1]);
-  std::string reason =
-      child < 0 ? fmt::format("no process: {}", std::strerror(errno)) : receive(ends[0], child, head, text);
-  close(ends[0]);
-  return reason;
+  return read_answer(process.next());
+}
+
+/// Some checks of a series, made as one: the first thing that their body does is to choose which of them it is.
+struct some_of {
+  const runq_check_series* series;
+  std::size_t first;
+  std::size_t count;
+
+  static void call(void* self) {
+    const some_of& s = *static_cast<const some_of*>(self);
+    std::size_t number = s.first;
+    if (s.count > 1) {
+      const checker_scope scope;
+      number += current_session().choose(static_cast<unsigned>(s.count), nullptr);
+    }
+    s.series->body(s.series->context, number);
+  }
+};
+
+/// Hands over the answers of a series in the order of their numbers, whatever order they come in. A process costs more
+/// than most checks: several are made by one, and each alone only if they do not pass together.
+class series_of_checks {
+ public:
+  static constexpr std::size_t together = 32;
+
+  series_of_checks(const runq_check_series& series, const run_options& options, const void* callers_stack)
+      : series_(series), options_(options), callers_stack_(callers_stack) {
+    for (std::size_t first = 0; first < series.count; first += together) {
+      add(first, std::min(together, series.count - first));
+    }
+  }
+
+  template <class Take>
+  void run(Take&& take) {
+    for (bool go_on = true; go_on && !waiting_.empty();) {
+      const some_of next = waiting_.begin()->second;
+      const found f = answer_of(next);
+      waiting_.erase(waiting_.begin());
+      if (f.head.status != 0 && next.count > 1) {
+        for (std::size_t i = 0; i != next.count; ++i) add(next.first + i, 1);
+        continue;
+      }
+      for (std::size_t i = 0; go_on && i != next.count; ++i) {
+        found one = f;
+        if (i != 0) one.head.executions = 0;
+        go_on = take(next.first + i, one);
+      }
+    }
+    while (processes_.running() != 0) static_cast<void>(processes_.next());
+  }
+
+ private:
+  void add(std::size_t first, std::size_t count) { waiting_.emplace(first, some_of{&series_, first, count}); }
+
+  /// Those that come next are started meanwhile.
+  [[nodiscard]] found answer_of(const some_of& wanted) {
+    const auto key = [](const some_of& s) { return std::pair(s.first, s.count); };
+    for (;;) {
+      for (const auto& [first, s] : waiting_) {
+        if (processes_.running() >= std::max(series_.jobs, 1U)) break;
+        if (begun_.insert(key(s)).second && !start(s)) answers_[key(s)] = without_answer(no_process());
+      }
+      if (const auto at = answers_.find(key(wanted)); at != answers_.end()) return std::exchange(at->second, {});
+      const child_answer got = processes_.next();
+      answers_[numbers_[got.number]] = read_answer(got);
+    }
+  }
+  [[nodiscard]] bool start(some_of s) {
+    numbers_.emplace_back(s.first, s.count);
+    const runq_check_request request{&some_of::call, &s, series_.options};
+    return processes_.start(numbers_.size() - 1,
+                            [&] { return check_as_child(request, callers_stack_, options_, s.count == 1); });
+  }
+
+  const runq_check_series& series_;
+  const run_options& options_;
+  const void* callers_stack_;
+  std::map<std::size_t, some_of> waiting_;  ///< by their first numbers
+  std::set<std::pair<std::size_t, std::size_t>> begun_;
+  std::map<std::pair<std::size_t, std::size_t>, found> answers_;
+  std::vector<std::pair<std::size_t, std::size_t>> numbers_;  ///< of the processes
+  children processes_;
+};
+
+template <class Take>
+void run_series(const runq_check_series& series, const void* callers_stack, Take&& take) {
+  run_options options;
+  if (const std::string wrong = read_all_options(series.options, options); !wrong.empty()) {
+    take(0, without_answer(wrong));
+    return;
+  }
+  std::fflush(nullptr);
+  series_of_checks(series, options, callers_stack).run(take);
+}
+
+void refuse_within_check(const void* code) {
+  if (!in_program) return;
+  in_program = false;
+  current_session().refuse("a check within a check", code);
 }
 
 }  // namespace
@@ -131,19 +221,22 @@ RUNQ_EXPORT void runq_check_run(const runq_check_request* request, runq_check_an
                                 void (*add_text)(void* to, const char* text, std::size_t size), void* to) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   const void* const callers_stack = __builtin_dwarf_cfa();
-  if (in_program) {
-    in_program = false;
-    current_session().refuse("a check within a check", __builtin_return_address(0));
-  }
-  reply head;
-  std::string text;
-  const std::string reason = run(*request, callers_stack, head, text);
-  if (!reason.empty()) {
-    head.answer.status = 2;
-    text = "no verdict: " + reason + "\n";
-  }
-  *answer = head.answer;
-  add_text(to, text.data(), text.size());
+  refuse_within_check(__builtin_return_address(0));
+  const found f = run(*request, callers_stack);
+  *answer = f.head;
+  add_text(to, f.text.data(), f.text.size());
+}
+
+RUNQ_EXPORT void runq_check_run_series(const runq_check_series* series,
+                                       bool (*take)(void* to, std::size_t number, const runq_check_answer* answer,
+                                                    const char* text, std::size_t size),
+                                       void* to) noexcept {
+  using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
+  const void* const callers_stack = __builtin_dwarf_cfa();
+  refuse_within_check(__builtin_return_address(0));
+  run_series(*series, callers_stack, [&](std::size_t number, const found& f) {
+    return take(to, number, &f.head, f.text.data(), f.text.size());
+  });
 }
 
 RUNQ_EXPORT void runq_check_fail(const char* what, const char* file, int line) noexcept {

@@ -235,7 +235,7 @@ __attribute__((target("fsgsbase"))) void set_thread_pointer(std::byte* to) noexc
     _writefsbase_u64(reinterpret_cast<std::uintptr_t>(to));
   } else {
     long result = 0;
-    // Not by a function of libc, which would write errno to somewhere.
+    // A raw system call: a function of libc would write errno, which lies relative to the thread pointer.
     asm volatile("syscall" : "=a"(result) : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(to) : "rcx", "r11", "memory");
   }
 }

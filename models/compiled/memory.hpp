@@ -22,7 +22,7 @@ class restored_memory {
   void add(void* begin, std::size_t size);
   /// The global variables of the program and of the libraries that keep state for it.
   void add_global_variables();
-  /// From now on. False when the system does not let us.
+  /// Protects the pages from now on. Returns false if the system does not let us.
   [[nodiscard]] bool protect();
   void restore() noexcept;
   /// For the handler of SIGSEGV: whether the fault was the first write of a page, which may go on now.
@@ -53,7 +53,7 @@ class thread_storage {
   /// Notes what the main thread's variables hold now.
   void remember_main();
   void restore_main() noexcept;
-  /// As of a new thread.
+  /// Sets the variables to what a new thread begins with.
   void reset(std::byte* thread_pointer) const noexcept;
   [[nodiscard]] bool contains(const void* address, const std::byte* thread_pointer) const noexcept;
 
@@ -72,7 +72,7 @@ class thread_storage {
 /// Where the code of some modules lies.
 class code_ranges {
  public:
-  /// Those whose file names begin with that; an empty name: the program itself.
+  /// Adds the modules whose file names begin with that; an empty name: the program itself.
   void add_module(std::string_view name_begin);
   [[nodiscard]] bool contains(const void* code) const noexcept {
     for (unsigned i = 0; i != count_; ++i) {

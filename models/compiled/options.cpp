@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace runq::model::compiled {
 
 namespace {
 
+/// Between line ends a word may be empty. Between spaces no word is empty.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text) {
   const char separator = text.find('\n') == std::string_view::npos ? ' ' : '\n';
   std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t end = text.find(separator);
-    if (end != 0) words.push_back(text.substr(0, end));
+    if (end != 0 || separator == '\n') words.push_back(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return words;
 }
 
 constexpr unsigned most_jobs = 64;
+/// Options that a check in a test does not have.
+constexpr std::array<std::string_view, 7> of_command{"--ledger", "--ledger-of", "--jobs",  "--json",
+                                                     "--html",   "--title",     "--replay"};
 
 /// The options of one call, read one after the other.
 class reader {
@@ -30,7 +37,13 @@ class reader {
   reader(std::string_view words, run_options& to) : words_(split(words)), to_(to) {}
 
   [[nodiscard]] std::string read() {
-    while (next_ != words_.size() && wrong_.empty()) take(words_[next_++]);
+    while (next_ != words_.size() && wrong_.empty()) {
+      const std::string_view option = words_[next_++];
+      const bool is_of_command = std::find(of_command.begin(), of_command.end(), option) != of_command.end();
+      if (is_of_command && to_.of_command.empty()) to_.of_command = option;
+      take(option);
+    }
+    if (wrong_.empty()) wrong_ = conflict();
     if (wrong_.empty() && to_.ledger && (to_.weakened.line != 0 || to_.search.show_execution != 0)) {
       wrong_ = "--ledger makes many checks: it goes with neither --weaken nor --execution";
     }
@@ -38,6 +51,18 @@ class reader {
   }
 
  private:
+  [[nodiscard]] std::string conflict() const {
+    const exact_options& search = to_.search;
+    const bool bounded = search.bound != exact_options::no_bound;
+    if (search.walks != 0 && bounded) return "--sample and --bound are two ways not to explore everything: choose one";
+    if (search.load_buffering && bounded)
+      return "--bound does not go with --load-buffering: executions have several ways";
+    if (to_.has_path && (search.walks != 0 || search.show_execution != 0 || to_.ledger)) {
+      return "--path shows one execution: it goes with none of --sample, --execution and --ledger";
+    }
+    return {};
+  }
+
   void take(std::string_view option) {
     exact_options& search = to_.search;
     if (option == "--execution") {
@@ -50,6 +75,15 @@ class reader {
       search.time_limit_seconds = static_cast<double>(number(option));
     } else if (option == "--spurious") {
       to_.limits.spurious_failures = search.spurious_failures = static_cast<unsigned>(number(option));
+    } else if (option == "--bound") {
+      search.bound = static_cast<unsigned>(number(option, exact_options::no_bound - 1));
+    } else if (option == "--sample") {
+      search.walks = number(option);
+      if (wrong_.empty() && search.walks == 0) wrong_ = "--sample takes a number of walks, at least 1";
+    } else if (option == "--seed") {
+      search.seed = number(option);
+    } else if (option == "--path") {
+      read_path(word(option, "the path that a failure shows, as 0.3.1"));
     } else if (option == "--timeouts") {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
     } else if (option == "--rounds") {
@@ -89,18 +123,26 @@ class reader {
   }
 
   [[nodiscard]] std::string_view word(std::string_view option, std::string_view what) {
-    if (next_ != words_.size()) return words_[next_++];
+    if (next_ != words_.size() && !words_[next_].empty()) return words_[next_++];
     wrong_ = fmt::format("{} needs {}", option, what);
     return {};
   }
-  [[nodiscard]] std::uint64_t number(std::string_view option) {
+  [[nodiscard]] std::uint64_t number(std::string_view option, std::uint64_t most = ~std::uint64_t{0}) {
     const std::string_view text = word(option, "a number");
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (wrong_.empty() && (error != std::errc{} || end != text.data() + text.size())) {
       wrong_ = fmt::format("{} needs a number, not '{}'", option, text);
     }
+    if (wrong_.empty() && value > most) wrong_ = fmt::format("{} takes a number up to {}", option, most);
     return value;
+  }
+  void read_path(std::string_view text) {
+    const std::optional<exact::way> read = to_path(text);
+    if (wrong_.empty() && !read)
+      wrong_ = fmt::format("--path takes numbers with dots between, as 0.3.1, not '{}'", text);
+    to_.has_path = read.has_value();
+    if (read) to_.path = *read;
   }
 
   std::vector<std::string_view> words_;
@@ -111,18 +153,41 @@ class reader {
 
 }  // namespace
 
+std::string path_text(const exact::way& path) { return path.empty() ? "-" : fmt::format("{}", fmt::join(path, ".")); }
+
+std::optional<exact::way> to_path(std::string_view text) {
+  exact::way path;
+  if (text == "-") return path;
+  for (const char* at = text.data();; ++at) {
+    std::uint32_t taken = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), taken);
+    if (error != std::errc{}) return {};
+    path.push_back(taken);
+    at = end;
+    if (at == text.data() + text.size()) return path;
+    if (*at != '.') return {};
+  }
+}
+
 void prepare(session& s, const run_options& options) {
   s.count_leaks(options.leaks);
   s.recognise_waiting(!options.every_iteration);
   s.set_bounds(options.limits);
+  if (options.has_path) s.show_only(options.path);
   s.orders().weaken(options.weakened);
   for (const std::string& file : options.ledger_of) s.orders().include_file(file);
 }
 
-std::string option_of_command(const run_options& options) {
-  if (options.ledger) return "--ledger";
-  if (!options.json_file.empty()) return "--json";
-  return options.html_dir.empty() ? "" : "--html";
+std::string not_shared_out(const run_options& options) {
+  const exact_options& search = options.search;
+  const char* const option = options.ledger               ? "--ledger"
+                             : search.walks != 0          ? "--sample"
+                             : search.show_execution != 0 ? "--execution"
+                             : options.has_path           ? "--path"
+                             : search.load_buffering      ? "--load-buffering"
+                             : search.check_duplicates    ? "--check-duplicates"
+                                                          : nullptr;
+  return option == nullptr ? "" : fmt::format("{} is for one process: leave out --jobs, or mpirun", option);
 }
 
 std::string read_options(std::string_view words, run_options& to) { return reader(words, to).read(); }

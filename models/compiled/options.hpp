@@ -2,6 +2,7 @@
 // How a check is made: the options of runq-check, and those of runq::check(), which come as the same words.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +19,22 @@ struct run_options {
   bool every_iteration = false;
   bounds limits;
   order_change weakened;  ///< an order that is made weaker
+  exact::way path;        ///< only the execution at its end
+  bool has_path = false;
   // Of the command only:
+  std::string of_command;              ///< the first of these options that is given
   bool ledger = false;                 ///< weaken every order, one at a time
-  std::vector<std::string> ledger_of;  ///< those in files whose paths end with one of these; none: in all of its own
+  std::vector<std::string> ledger_of;  ///< weaken only orders in files whose paths end so; none: in all own files
   unsigned jobs = 0;                   ///< processes at the same time; 0: one for each processor
   std::string json_file;               ///< where results go; empty: nowhere
-  std::string html_dir;                ///< as well
+  std::string html_dir;                ///< where pages go; empty: nowhere
   std::string title = "main()";        ///< of the program, on its page
   std::string replay;                  ///< the command that does the same again
 };
+
+/// "0.3.1"; "-" for the very first execution.
+[[nodiscard]] std::string path_text(const exact::way& path);
+[[nodiscard]] std::optional<exact::way> to_path(std::string_view text);
 
 /// Before check().
 void prepare(session& s, const run_options& options);
@@ -35,7 +43,7 @@ void prepare(session& s, const run_options& options);
 /// or an empty text. May be called again: later options win.
 [[nodiscard]] std::string read_options(std::string_view words, run_options& to);
 
-/// What only the command can do, if it is asked for; otherwise an empty text.
-[[nodiscard]] std::string option_of_command(const run_options& options);
+/// Names an option, if one is given, that several processes cannot share, in a sentence; otherwise empty.
+[[nodiscard]] std::string not_shared_out(const run_options& options);
 
 }  // namespace runq::model::compiled

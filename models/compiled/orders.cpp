@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "orders.hpp"
 
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -13,7 +12,8 @@ namespace runq::model::compiled {
 
 namespace {
 
-constexpr std::array kinds{order_of::load, order_of::store, order_of::rmw, order_of::cas_failure, order_of::fence};
+constexpr std::array<order_of, order_kinds> kinds{order_of::load, order_of::store, order_of::rmw, order_of::cas_failure,
+                                                  order_of::fence};
 
 [[nodiscard]] std::memory_order stronger_of(order_of kind, std::memory_order a, std::memory_order b) {
   if (a == b || is_weaker(kind, a, b)) return b;
@@ -52,10 +52,12 @@ const char* name_of(order_of kind) {
   return "";
 }
 
-bool path_ends_with(std::string_view path, std::string_view name) {
-  if (!path.ends_with(name)) return false;
-  return path.size() == name.size() || name.starts_with('/') || path[path.size() - name.size() - 1] == '/';
+std::string place_of(const order_change& change) {
+  return fmt::format("{}:{}{}{}", change.file, change.line, change.any_kind ? "" : "/",
+                     change.any_kind ? "" : name_of(change.kind));
 }
+
+std::string to_text(const order_change& change) { return place_of(change) + ":" + to_string(change.to); }
 
 std::string read_order_change(std::string_view text, order_change& to) {
   const std::string usage = fmt::format("--weaken takes FILE:LINE:ORDER, as queue.cpp:42:relaxed, not '{}'", text);
@@ -84,9 +86,9 @@ std::string read_order_change(std::string_view text, order_change& to) {
   return {};
 }
 
-const source_line& program_orders::line_of(const frame* at, symbols& lines) {
+program_orders::place& program_orders::place_at(const frame* at, symbols& lines) {
   const auto [known, added] = known_.try_emplace(at);
-  if (added) known->second = lines.line_of_atomic(at, named_);
+  if (added) known->second.line = lines.line_of_atomic(at, named_);
   return known->second;
 }
 
@@ -95,20 +97,23 @@ bool program_orders::changes(const source_line& at, order_of kind) const {
   return change_.any_kind ? kind != order_of::cas_failure : kind == change_.kind;
 }
 
+void program_orders::note(place& at, std::memory_order written, order_of kind) {
+  std::memory_order*& noted = at.noted[static_cast<std::size_t>(kind)];
+  if (noted == nullptr) noted = &noted_.try_emplace({at.line.file, at.line.line, kind}, written).first->second;
+  *noted = stronger_of(kind, *noted, written);
+}
+
 std::memory_order program_orders::effective(const frame* at, std::memory_order written, order_of kind, symbols& lines) {
-  const source_line& where = line_of(at, lines);
-  if (where.line == 0) return written;
-  if (is_noting_ && written != std::memory_order::relaxed) {
-    const auto [noted, added] = noted_.try_emplace({where.file, where.line, kind}, written);
-    if (!added) noted->second = stronger_of(kind, noted->second, written);
-  }
-  if (!changes(where, kind) || !is_weaker(kind, change_.to, written)) return written;
-  was_weakened_ = true;
+  place& here = place_at(at, lines);
+  if (here.line.line == 0) return written;
+  if (is_noting_ && written != std::memory_order::relaxed) note(here, written, kind);
+  if (!changes(here.line, kind) || !is_weaker(kind, change_.to, written)) return written;
+  weakened_in_.insert(here.line.file);
   return change_.to;
 }
 
 bool program_orders::is_weakened(const frame* at, std::memory_order applied, order_of kind, symbols& lines) {
-  return change_.line != 0 && applied == change_.to && changes(line_of(at, lines), kind);
+  return change_.line != 0 && applied == change_.to && changes(place_at(at, lines).line, kind);
 }
 
 }  // namespace runq::model::compiled

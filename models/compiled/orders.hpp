@@ -3,8 +3,10 @@
 // them is made weaker.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +17,8 @@
 #include "symbols.hpp"
 
 namespace runq::model::compiled {
+
+inline constexpr std::size_t order_kinds = 5;  ///< enumerators of order_of
 
 /// An order of all operations of one kind on one line: "queue.cpp:42/load".
 struct order_site {
@@ -36,11 +40,13 @@ struct order_change {
 /// "load"; the failure order of a compare-exchange is "failure".
 [[nodiscard]] const char* name_of(order_of kind);
 
+/// "queue.cpp:42/load"; without a kind if it has none.
+[[nodiscard]] std::string place_of(const order_change& change);
+/// As --weaken takes it.
+[[nodiscard]] std::string to_text(const order_change& change);
+
 /// Reads "FILE:LINE:ORDER" or "FILE:LINE/KIND:ORDER". Returns what is wrong with it, or an empty text.
 [[nodiscard]] std::string read_order_change(std::string_view text, order_change& to);
-
-/// Whether the path is that name, or ends with it after a slash.
-[[nodiscard]] bool path_ends_with(std::string_view path, std::string_view name);
 
 class program_orders {
  public:
@@ -56,22 +62,31 @@ class program_orders {
   [[nodiscard]] bool is_active() const noexcept { return is_noting_ || change_.line != 0; }
   /// The order that applies where `written` stands in the program.
   [[nodiscard]] std::memory_order effective(const frame* at, std::memory_order written, order_of kind, symbols& lines);
-  /// Whether it was another one than the program's, for any operation.
-  [[nodiscard]] bool was_weakened() const noexcept { return was_weakened_; }
-  /// Whether it is, for that operation and the order that was applied.
+  /// Whether any operation was given a weaker order than the program's.
+  [[nodiscard]] bool was_weakened() const noexcept { return !weakened_in_.empty(); }
+  /// The files in which that happened: more than one when the name that was given is the end of several paths.
+  [[nodiscard]] const std::set<std::string>& weakened_in() const noexcept { return weakened_in_; }
+  void note_weakened_in(const std::string& file) { weakened_in_.insert(file); }
+  /// Whether that operation was given the weaker order `applied`.
   [[nodiscard]] bool is_weakened(const frame* at, std::memory_order applied, order_of kind, symbols& lines);
   /// The strongest order of each site.
   [[nodiscard]] const std::map<order_site, std::memory_order>& noted() const noexcept { return noted_; }
 
  private:
-  [[nodiscard]] const source_line& line_of(const frame* at, symbols& lines);
+  /// What is known of the operations at one place in the code.
+  struct place {
+    source_line line;
+    std::array<std::memory_order*, order_kinds> noted{};  ///< by kind: its strongest order, in noted_
+  };
+  [[nodiscard]] place& place_at(const frame* at, symbols& lines);
+  void note(place& at, std::memory_order written, order_of kind);
   [[nodiscard]] bool changes(const source_line& at, order_of kind) const;
 
   bool is_noting_ = false;
-  bool was_weakened_ = false;
+  std::set<std::string> weakened_in_;  ///< the files whose orders were
   order_change change_;
   std::vector<std::string> named_;
-  std::unordered_map<const frame*, source_line> known_;
+  std::unordered_map<const frame*, place> known_;
   std::map<order_site, std::memory_order> noted_;
 };
 

@@ -25,7 +25,7 @@ using order = std::memory_order;
 struct entry {
   order_site where;
   order written{};
-  bool alone_on_line = true;  ///< no operation of another kind has an order there
+  std::string site;  ///< as --weaken takes it
 };
 
 struct row {
@@ -37,26 +37,34 @@ struct row {
   std::uint64_t executions = 0;
 };
 
-[[nodiscard]] std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-/// As --weaken takes it.
-[[nodiscard]] std::string to_text(const entry& e) {
-  const bool needs_kind = !e.alone_on_line || e.where.kind == order_of::cas_failure;
-  return fmt::format("{}:{}{}{}", base_name(e.where.file), e.where.line, needs_kind ? "/" : "",
-                     needs_kind ? name_of(e.where.kind) : "");
+/// The last `parts` parts of the path.
+[[nodiscard]] std::string_view end_of(std::string_view path, unsigned parts) {
+  std::size_t begin = path.size();
+  for (; parts != 0 && begin != std::string_view::npos && begin != 0; --parts) begin = path.rfind('/', begin - 1);
+  return begin == std::string_view::npos || begin == 0 ? path : path.substr(begin + 1);
 }
+[[nodiscard]] std::string_view base_name(std::string_view path) { return end_of(path, 1); }
 
-/// What a child says of its check.
-[[nodiscard]] std::string describe(const search_result& r, session& s, const run_options& options) {
+/// JSON as text. Bytes in a path or in the program's output that are not UTF-8 are replaced.
+[[nodiscard]] std::string sent(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+/// What a child says of the check of the program as it is.
+[[nodiscard]] std::string describe_unweakened(const search_result& r, session& s, const run_options& options) {
   const answer a = judge(r, s, options);
   json orders = json::array();
   for (const auto& [where, written] : s.orders().noted()) {
     orders.push_back({where.file, where.line, static_cast<int>(where.kind), static_cast<int>(written)});
   }
-  // Replaced: what is not UTF-8 in a path, or in what the program has printed.
-  return json{{"status", a.status},      {"headline", a.headline},     {"text", a.text},
-              {"what", name_of(r.what)}, {"executions", r.executions}, {"orders", orders}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  json said = {{"status", a.status}, {"headline", a.headline}, {"text", a.text}, {"orders", orders}};
+  if (a.result != nullptr) said["result"] = *a.result;
+  return sent(said);
+}
+
+/// What a child says of a check with a weaker order: a failing execution is not shown.
+[[nodiscard]] std::string describe_weakened(const search_result& r, session& s, const run_options& options) {
+  const answer a = judge_briefly(r, s, options);
+  return sent(
+      {{"status", a.status}, {"headline", a.headline}, {"what", name_of(r.what)}, {"executions", r.executions}});
 }
 
 class maker {
@@ -82,27 +90,40 @@ class maker {
   [[nodiscard]] answer check_unweakened() {
     const bool started = processes_.start(0, [this] {
       current_session().orders().note();
-      return describe(check_(current_session(), options_), current_session(), options_);
+      return describe_unweakened(check_(current_session(), options_), current_session(), options_);
     });
     if (!started)
       return {2, "no verdict: the system gives no process", "no verdict: the system gives no process\n", {}, {}};
-    const children::answer got = processes_.next();
+    const child_answer got = processes_.next();
     if (!got.error.empty()) return {2, "no verdict: " + got.error, "no verdict: " + got.error + "\n", {}, {}};
     const json said = json::parse(got.text);
     as_it_is_ = said["headline"];
     answer a{said["status"], as_it_is_, said["text"], {}, {}};
+    if (said.contains("result")) a.result = std::make_shared<json>(said["result"]);
     if (a.status != 0) a.text = "without any change: " + a.text;
     for (const json& o : said["orders"]) {
-      entry e{{o[0], o[1], static_cast<order_of>(o[2].get<int>())}, static_cast<order>(o[3].get<int>())};
+      entry e{{o[0], o[1], static_cast<order_of>(o[2].get<int>())}, static_cast<order>(o[3].get<int>()), {}};
       if (is_asked_for(e.where.file)) entries_.push_back(std::move(e));
     }
-    for (entry& e : entries_) {
-      e.alone_on_line = 1 == std::count_if(entries_.begin(), entries_.end(), [&e](const entry& other) {
-                          return other.where.kind != order_of::cas_failure && other.where.line == e.where.line &&
-                                 other.where.file == e.where.file;
-                        });
-    }
+    for (entry& e : entries_) e.site = site_of(e.where);
     return a;
+  }
+
+  /// No more of the path than tells the file from others, and the kind only where others are on the same line.
+  [[nodiscard]] std::string site_of(const order_site& where) const {
+    unsigned parts = 1;
+    const auto is_another = [&](const entry& e) {
+      return e.where.file != where.file && path_ends_with(e.where.file, end_of(where.file, parts));
+    };
+    while (end_of(where.file, parts) != where.file && std::any_of(entries_.begin(), entries_.end(), is_another)) {
+      ++parts;
+    }
+    const bool shares_line = std::any_of(entries_.begin(), entries_.end(), [&where](const entry& e) {
+      return e.where.kind != order_of::cas_failure && e.where.kind != where.kind && e.where.line == where.line &&
+             e.where.file == where.file;
+    });
+    const bool any_kind = where.kind != order_of::cas_failure && !shares_line;
+    return place_of({std::string(end_of(where.file, parts)), where.line, any_kind, where.kind, {}});
   }
 
   [[nodiscard]] bool is_asked_for(const std::string& file) const {
@@ -126,13 +147,13 @@ class maker {
       session& s = current_session();
       run_options options = options_;
       options.weakened = {where.file, where.line, false, where.kind, r.to};
-      return describe(check_(s, options), s, options);
+      return describe_weakened(check_(s, options), s, options);
     });
     if (!started) note(number, 2, "the system gives no process");
   }
 
   void finish_one() {
-    const children::answer got = processes_.next();
+    const child_answer got = processes_.next();
     if (!got.error.empty()) return note(got.number, 2, got.error);
     const json said = json::parse(got.text);
     rows_[got.number].executions = said["executions"];
@@ -173,8 +194,7 @@ class maker {
 
   [[nodiscard]] static std::string heading(const entry& e, source_index& sources) {
     constexpr std::size_t width = 100;
-    std::string line =
-        fmt::format("{:<24} {:<7} {:<8}", compiled::to_text(e), name_of(e.where.kind), to_string(e.written));
+    std::string line = fmt::format("{:<24} {:<7} {:<8}", e.site, name_of(e.where.kind), to_string(e.written));
     const std::string source = sources.text_of({e.where.file.c_str(), e.where.line});
     return line + "  " + source.substr(0, width > line.size() + 2 ? width - line.size() - 2 : 0);
   }
@@ -207,7 +227,7 @@ class maker {
             {"file", e.where.file},
             {"line", e.where.line},
             {"kind", name_of(e.where.kind)},
-            {"site", compiled::to_text(e)},
+            {"site", e.site},
             {"text", sources.text_of({e.where.file.c_str(), e.where.line})},
             {"arg", e.where.kind == order_of::cas_failure ? 1 : 0},
             {"written", to_string(r.from)},

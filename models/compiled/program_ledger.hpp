@@ -10,9 +10,6 @@
 
 namespace runq::model::compiled {
 
-/// Checks the program once, in the process that calls it.
-using check_function = std::function<search_result(session&, const run_options&)>;
-
 /// Every check is made in a process of its own, `options.jobs` at the same time. Status 0: the ledger is complete,
 /// whatever it says; 1: the program fails as it is; 2: a check came to no verdict.
 [[nodiscard]] answer make_program_ledger(const run_options& options, const check_function& check);

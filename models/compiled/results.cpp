@@ -20,20 +20,30 @@ using nlohmann::json;
   return a.status == 0 ? "passed" : a.status == 1 ? "failed" : "no verdict";
 }
 
-/// As the results of ./kit verify, so that they have the same pages.
-[[nodiscard]] json report(const answer& a, const run_options& options) {
+/// What kind of search it was: one that a limit has cut short was meant to be exhaustive.
+[[nodiscard]] std::string search_of(const json& result) {
+  const std::string how = result["how"];
+  return how == "cut_short" ? "exhaustive" : how;
+}
+
+[[nodiscard]] json search(const answer& a, const run_options& options) {
+  json s = {{"case", options.title},
+            {"search", a.result == nullptr ? "exhaustive" : search_of(*a.result)},
+            {"label", "main()"},
+            {"engine", "exact"},
+            {"expect", "pass"},
+            {"command", options.replay},
+            {"result", a.result == nullptr ? json{{"error", a.headline}} : *a.result},
+            {"outcome", outcome_of(a)},
+            {"verdict", a.headline}};
+  if (options.weakened.line != 0) s["weakened"] = to_text(options.weakened);
+  return s;
+}
+
+/// In the form of the results of ./kit verify, so that the same pages show them.
+[[nodiscard]] json results_of(const answer& a, const run_options& options) {
   json searches = json::array();
-  if (a.ledger == nullptr) {
-    searches.push_back({{"case", options.title},
-                        {"search", "exhaustive"},
-                        {"label", "main()"},
-                        {"engine", "exact"},
-                        {"expect", "pass"},
-                        {"command", options.replay},
-                        {"result", *a.result},
-                        {"outcome", outcome_of(a)},
-                        {"verdict", a.headline}});
-  }
+  if (a.ledger == nullptr) searches.push_back(search(a, options));
   return {{"version", RUNQ_VERSION},
           {"searches", searches},
           {"problems", json::array()},
@@ -55,7 +65,7 @@ std::string prepare_results(const run_options& options) {
 
 std::string write_results(const answer& a, const run_options& options) {
   if (options.json_file.empty() && options.html_dir.empty()) return {};
-  const json all = report(a, options);
+  const json all = results_of(a, options);
   if (!options.json_file.empty()) {
     std::ofstream out(options.json_file);
     out << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";

@@ -79,7 +79,7 @@ class kept_output {
 [[noreturn]] void terminated() {
   in_program = false;
   session& s = current_session();
-  std::string message = "std::terminate() is called";
+  std::string message = "std::terminate() is called, as when a std::thread ends that was neither joined nor detached";
   if (const std::type_info* const type = abi::__cxa_current_exception_type()) {
     int status = 0;
     char* const name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
@@ -94,7 +94,7 @@ class kept_output {
   s.fail(failure::crash, message, __builtin_return_address(0));
 }
 
-// Not inline: where exit_thread() stops to unwind.
+// Not inline: exit_thread() unwinds the stack up to here.
 [[gnu::noinline]] int call_main(main_function main, int argc, char** argv, char** environment) noexcept {
   return main(argc, argv, environment);
 }
@@ -124,8 +124,10 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   keys_before_main_ = keys_;
   values_before_main_ = threads_[1].values;
   exact::search search(*this, options);
+  search.take_work_from(source_);
+  if (shown_) search.show_only(*shown_);
   search_ = &search;
-  // Given back before the stacks are: the C library writes to memory that is freed.
+  // Protects the ends of the stacks until the stacks are freed, when the C library writes to that memory.
   struct guards {
     const exact::search& of;
     explicit guards(const exact::search& s) : of(s) { set(PROT_NONE); }
@@ -146,8 +148,10 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   result = search.run();
   output_ = kept_output::take();
   statistics_ = search.statistics();
-  show_accesses(result);
+  last_way_ = search.way_here();
+  if (describes_) show_accesses(result);
   search_ = nullptr;
+  if (!describes_) return result;
   for (event& e : result.trace) describe(e);
   if (result.where.code != nullptr) result.where = symbols_.own_line(static_cast<const frame*>(result.where.code));
   return result;
@@ -211,7 +215,7 @@ void session::register_exit_handlers() {
   exit_handlers_.clear();
 }
 
-/// Whether that memory is restored anyway, or new in every execution.
+/// Whether that memory is put back anyway, or is new in every execution.
 bool session::is_put_back(const void* at) const noexcept {
   const auto within = [at](const std::byte* begin, std::size_t size) { return at >= begin && at < begin + size; };
   if (heap_.owns(at) || memory_.contains(at) || within(callers_begin_, callers_stack_.size())) return true;
@@ -243,7 +247,7 @@ void session::end_thread(void* result) {
   search_->finish_thread();
 }
 
-/// As often as the C library does, for a handler may set values anew.
+/// Repeats it as often as the C library does, for a handler may set values anew.
 void session::run_key_handlers(std::vector<void*>& values) {
   for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     for (unsigned key = 0; key != values.size(); ++key) {
@@ -349,7 +353,8 @@ void session::mark_reachable(const std::byte* begin, const std::byte* end,
 void session::enter_function(const void* code) {
   thread_info& t = running();
   t.at = frames_.callee(t.at, code);
-  // Before its end is reached: the checker needs some of the stack, too, and cannot be stopped just anywhere.
+  // Fails before the end of the stack is reached: the checker needs some of it, too, and must not be stopped just
+  // anywhere.
   constexpr std::size_t left_to_checker = std::size_t{32} * 1024;
   const std::byte* const lowest = search_->stack_of(search_->running()).lowest();
   if (static_cast<const std::byte*>(__builtin_frame_address(0)) < lowest + guard_bytes + left_to_checker) {
@@ -581,7 +586,7 @@ bool session::stop_waiting(const void* at, unsigned number, const void* code) {
 
 unsigned session::wake(const void* at, bool all, const void* code) {
   waiting_place& place = place_of(at);
-  // Reads the newest: who waits has begun to before this, or sees what was done before this.
+  // Reads the newest count: a thread has begun to wait before this, or it sees what was done before this.
   const std::uint64_t begun = rmw(&place.begun, 4, rmw_op::add, 0, std::memory_order::relaxed, code);
   std::vector<unsigned> asleep;
   for (unsigned i = 0; i != begun && i != waiting_place::most; ++i) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -86,8 +87,11 @@ class session final : public exact::program {
   /// Before check(): it begins in the middle of a program, whose functions' stack frames, from `callers_stack` on, and
   /// whose memory every execution finds as they are now.
   void begin_at(const void* callers_stack);
+  /// Before check(): nobody wants to see an execution that fails, and it takes long to find its lines.
+  void describe_nothing() noexcept { describes_ = false; }
   [[nodiscard]] bool is_whole_program() const noexcept { return callers_begin_ == nullptr; }
-  /// The program has checks of its own, and ends as ever: hands on what the initialisers of its variables have left.
+  /// For a program with checks of its own, which ends as ever: registers what its global initialisers want done at
+  /// exit.
   void register_exit_handlers();
   [[nodiscard]] search_result check(main_function main, int argc, char** argv, char** environment,
                                     const exact_options& options);
@@ -97,6 +101,14 @@ class session final : public exact::program {
   void count_leaks(bool on) noexcept { leaks_count_ = on; }
   void set_bounds(const bounds& b) noexcept { bounds_ = b; }
   [[nodiscard]] const bounds& limits() const noexcept { return bounds_; }
+  /// Before check(): see exact::search.
+  void take_work_from(exact::work_source* source) noexcept { source_ = source; }
+  [[nodiscard]] bool is_part() const noexcept { return source_ != nullptr; }
+  void show_only(const exact::way& to) { shown_ = to; }
+  /// The search of the check that is under way; nullptr: none is.
+  [[nodiscard]] const exact::search* search() const noexcept { return search_; }
+  /// The way to the last execution of the check before.
+  [[nodiscard]] const exact::way& last_way() const noexcept { return last_way_; }
   /// Whether the address is where a thread has no more stack.
   [[nodiscard]] bool is_end_of_stack(const void* address) const noexcept;
   /// Changes whenever the program does something that others can notice. For a signal handler.
@@ -119,22 +131,24 @@ class session final : public exact::program {
   [[nodiscard]] program_orders& orders() noexcept { return orders_; }
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
 
-  // --- calls
-  // -----------------------------------------------------------------------------------------------------------
+  // --- calls --------------------------------------------------------------------------------------------------------
   void enter_function(const void* code);
   void leave_function() noexcept;
 
-  // --- memory
-  // ----------------------------------------------------------------------------------------------------------
+  // --- memory -------------------------------------------------------------------------------------------------------
   void access(const void* at, std::size_t size, bool is_write, const void* code);
+  /// What a compare-exchange expects may be shared memory, as the link of a node: compilers show no access to it.
+  enum class expected_access : std::uint8_t { read, left, changed };
+  void access_expected(const void* at, std::size_t size, expected_access how, const void* code);
   [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const void* code);
   void release(void* p, const void* code);
+  /// What was done so far to the block of memory that contains `p` comes before what the running thread does next.
+  void take_over(const void* p);
   [[nodiscard]] bool owns(const void* p) const noexcept { return heap_.owns(p); }
   /// How much was allocated at `p`.
   [[nodiscard]] std::size_t size_of(void* p) noexcept;
 
-  // --- atomic operations: values of up to 64 bits
-  // -----------------------------------------------------------------------
+  // --- atomic operations: values of up to 64 bits -------------------------------------------------------------------
   std::uint64_t load(const void* at, unsigned size, std::memory_order order, const void* code,
                      exact::event_id like = exact::nobody);
   void store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code);
@@ -161,8 +175,7 @@ class session final : public exact::program {
   [[nodiscard]] std::uint64_t number_of(unsigned __int128 value);
   [[nodiscard]] unsigned __int128 wide_value(std::uint64_t number) const { return wide_values_[number]; }
 
-  // --- threads
-  // -----------------------------------------------------------------------------------------------------------
+  // --- threads ------------------------------------------------------------------------------------------------------
   [[nodiscard]] pthread_t spawn(void* (*function)(void*), void* argument, const void* code);
   /// pthread_exit: unwinds the running thread's stack, and ends it.
   [[noreturn]] void exit_thread(void* result, const void* code);
@@ -178,26 +191,25 @@ class session final : public exact::program {
   /// exit(status), or the end of main().
   [[noreturn]] void exit_program(int status, const void* code);
 
-  // --- locks and waiting
-  // ---------------------------------------------------------------------------------------------------
+  // --- locks and waiting --------------------------------------------------------------------------------------------
   void lock(void* mutex, const void* code);
   [[nodiscard]] bool try_lock(void* mutex, const void* code);
   void unlock(void* mutex, const void* code);
   /// How many times the running thread holds this.
   [[nodiscard]] unsigned& held(const void* lock);
-  /// A wait that may end by a timeout begins: whether it does.
+  /// A wait that may end by a timeout begins. Returns whether it does end so.
   [[nodiscard]] bool times_out(const void* code);
-  /// The other case: the running thread would wait until somebody else does something. In another execution it is
+  /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
   /// there.
   [[noreturn]] void wait_for_others(const void* code);
   /// What a clock shows, in nanoseconds. Time goes on only where a deadline may pass.
   [[nodiscard]] std::uint64_t time(const void* code);
   [[nodiscard]] std::uint64_t known_time() const;
-  /// The time is not before that for the running thread, and for who comes after it.
+  /// From now on the clock shows at least that time to the running thread, and to whatever happens after this.
   void let_time_pass_until(std::uint64_t nanoseconds);
   [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
   // Threads that wait at an address until somebody wakes them: condition variables, futexes.
-  /// The running thread is waiting from now on, as number …
+  /// The running thread waits from now on. Returns the number by which it can be woken.
   [[nodiscard]] unsigned begin_waiting(const void* at, const void* code);
   /// Waits until it is woken. `for_ever`: see wait_while().
   void wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code);
@@ -211,8 +223,7 @@ class session final : public exact::program {
   void wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                   const void* code);
 
-  // --- verdicts
-  // --------------------------------------------------------------------------------------------------------------
+  // --- verdicts -----------------------------------------------------------------------------------------------------
   [[noreturn]] void fail(failure what, const std::string& message, const void* code);
   /// Something that the checker does not model, which `what` names.
   [[noreturn]] void refuse(const std::string& what, const void* code);
@@ -304,8 +315,10 @@ class session final : public exact::program {
   void write_memory(void* at, unsigned size, std::uint64_t value);
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
   void leave_in_memory(void* at, unsigned size, std::uint64_t value);
+  static void touch(const void* at, std::size_t size, const void* code);
   void check_atomic_access(const void* at, unsigned size, const void* code);
   void check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code);
+  void access_plainly(const void* at, std::size_t size, bool is_write, const void* code);
   void access_granule(const void* at, const plain_access& a);
   void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
@@ -326,6 +339,9 @@ class session final : public exact::program {
 
   exact::search* search_ = nullptr;
   exact_statistics statistics_;
+  exact::work_source* source_ = nullptr;
+  std::optional<exact::way> shown_;
+  exact::way last_way_;
   std::uint64_t executions_ = 0;  ///< begun
   frame_tree frames_;
   symbols symbols_;
@@ -351,7 +367,7 @@ class session final : public exact::program {
   std::vector<unsigned __int128> wide_values_;
   std::vector<handler> exit_handlers_;         ///< of this execution
   std::vector<handler> handlers_before_main_;  ///< with those of global variables only
-  /// Not in the program's memory, but accessed like it.
+  /// Lies outside of the program's memory, but is accessed like it.
   std::map<const void*, waiting_place> waiting_places_;
   /// A check in the middle of a program: its stack, and what else the check has overwritten.
   std::byte* callers_begin_ = nullptr;
@@ -359,10 +375,11 @@ class session final : public exact::program {
   std::vector<std::pair<std::uint64_t*, std::uint64_t>> originals_;
   std::string output_;
   bool leaks_count_ = true;
+  bool describes_ = true;
   bool recognises_waiting_ = true;
   left_out omitted_;
   bounds bounds_;
-  /// A plain access that has to do with the failure: the trace has none by itself.
+  /// A plain access that the failure is about: the engine's trace has no plain accesses.
   struct shown_access {
     event_kind kind{};
     step by;

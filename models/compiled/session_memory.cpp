@@ -86,9 +86,9 @@ bool session::on_a_stack(const void* at) const noexcept {
   return false;
 }
 
-/// A loop that only reads does the same over and over until it reads something else. Its state is all that decides what
-/// it does next: registers, and its own stack; other memory is as it was, because the thread has written none, and
-/// because what others write there it can only see after it has read another value.
+/// A loop that only reads repeats itself until it reads another value. Its state, which decides what it does next, is
+/// the registers and its own stack. Other memory is as it was: the thread has written none, and it can see what others
+/// write there only after it has read another value.
 void session::look_for_waiting(const caller_state& caller, const void* code) {
   if (!recognises_waiting_) return;
   constexpr std::size_t most_visits = 64;            // a loop with more operations is not recognised
@@ -106,7 +106,7 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
     mix(word);
   }
   std::vector<visit>& visits = running().visits;
-  // While it is replayed the graph says what it does.
+  // While the thread is replayed, the graph says what it does.
   if (search_->at_frontier()) {
     for (const visit& v : visits) {
       if (v.state != state) continue;
@@ -207,7 +207,7 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
   return found;
 }
 
-/// After a write: so that somebody else's shows.
+/// Notes what an atomic write has left in memory: if something else is there later, somebody else has written.
 void session::leave_in_memory(void* at, unsigned size, std::uint64_t value) {
   write_memory(at, size, value);
   const unsigned first = offset_in_granule(at);
@@ -320,11 +320,31 @@ void session::check_heap(const void* at, std::size_t size, bool is_write, bool i
   }
 }
 
+/// Faults where the program's access would, had its compiler not dropped it: nobody needs the value.
+void session::touch(const void* at, std::size_t size, const void* code) {
+  const auto* const begin = static_cast<const volatile std::byte*>(at);
+  touched = {static_cast<const std::byte*>(at), size, code};
+  static_cast<void>(*begin);
+  static_cast<void>(begin[size - 1]);
+}
+
 void session::access(const void* at, std::size_t size, bool is_write, const void* code) {
   if (size == 0) return;
   if (is_write && !on_own_stack(at)) note_effect();
-  if (is_write) keep_original(at, size);
+  access_plainly(at, size, is_write, code);
+}
+
+/// A loop that waits may leave the same value there in every round: only another one is an effect.
+void session::access_expected(const void* at, std::size_t size, expected_access how, const void* code) {
+  if (on_own_stack(at)) return;
+  if (how == expected_access::changed) note_effect();
+  access_plainly(at, size, how != expected_access::read, code);
+}
+
+void session::access_plainly(const void* at, std::size_t size, bool is_write, const void* code) {
   check_heap(at, size, is_write, true, code);
+  touch(at, size, code);
+  if (is_write) keep_original(at, size);
   plain_access a;
   a.by = step_here(code);
   a.is_write = is_write;
@@ -398,7 +418,7 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
   if (a.is_write) return;
   const exact::graph& graph = search_->current_graph();
   const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
-  // Of the writes, all of which happen-before this, or after it in executions that are replayed.
+  // The newest write that this access knows of; in a replay, later ones may be in the graph already.
   event_id newest = graph.at(init).newest;
   const exact::clock known = search_->knows();
   while (newest != init && !known.covers(newest)) newest = graph.at(newest).older;
@@ -446,6 +466,16 @@ void* session::allocate(std::size_t size, std::size_t alignment, const void* cod
 std::size_t session::size_of(void* p) noexcept {
   const user_heap::block* const b = heap_.find(p);
   return b == nullptr ? 0 : b->size - static_cast<std::size_t>(static_cast<std::byte*>(p) - b->begin);
+}
+
+void session::take_over(const void* p) {
+  if (search_ == nullptr || !heap_.owns(p)) return;
+  const user_heap::block* const b = heap_.find(p);
+  if (b == nullptr) return;
+  for (std::byte* part = b->begin; part < b->begin + b->size; part += granule_bytes - offset_in_granule(part)) {
+    const byte_mask bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
+    for (plain_access& old : shadow_.of(part).accesses) old.bytes = static_cast<byte_mask>(old.bytes & ~bytes);
+  }
 }
 
 void session::release(void* p, const void* code) {

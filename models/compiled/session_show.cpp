@@ -65,6 +65,9 @@ void session::show_accesses(search_result& r) {
   if (shown_accesses_.size() > 2) shown_accesses_.resize(2);  // with load buffering: of the first of several failures
   std::uint32_t number = 1;
   for (const event& e : r.trace) number = std::max(number, e.location + 1);
+  // Names may be the same: two static variables of functions, two members of memory from one line.
+  std::map<const void*, std::uint32_t> numbers;
+  for (const auto& [location, index] : r.variable_indices) numbers.try_emplace(variables_[index], location);
   for (const shown_access& shown : shown_accesses_) {
     if (shown.by.thread == user_heap::before_main) continue;
     event e;
@@ -72,11 +75,10 @@ void session::show_accesses(search_result& r) {
     e.thread = shown.by.thread - 1;
     e.where = {"", 0, shown.by.at};
     e.position = shown.by.position;
-    const std::string name = name_of_memory(shown.at);
-    const auto known = std::find_if(r.variables.begin(), r.variables.end(),
-                                    [&name](const auto& variable) { return !name.empty() && variable.second == name; });
-    e.location = known == r.variables.end() ? number++ : known->first;
-    r.variables[e.location] = name;
+    const auto [at_number, added] = numbers.try_emplace(shown.at, number);
+    if (added) ++number;
+    e.location = at_number->second;
+    r.variables[e.location] = name_of_memory(shown.at);
     std::size_t at = 0;
     for (std::size_t i = 0; i + 1 < r.trace.size(); ++i) {
       const event& before = r.trace[i];

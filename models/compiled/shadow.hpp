@@ -42,7 +42,7 @@ struct granule {
   std::uint64_t execution = 0;  ///< to which all but `known` and `is_put_back` belongs
   std::vector<plain_access> accesses;
   std::vector<atomic_place> atomics;
-  /// By the first byte: how often an atomic that was there has been overwritten by something else.
+  /// For each byte of the granule: how often an atomic that began there has been overwritten by something else.
   std::array<std::uint8_t, 8> generations{};
 
   struct numbered {
@@ -53,23 +53,21 @@ struct granule {
   bool is_put_back = false;     ///< every execution finds it as the first one did
 
   void notes(const plain_access& a) {
-    if (accesses.size() == 1 && replaces(accesses.front(), a)) {
+    if (accesses.size() == 1 && says_more(a, accesses.front()) && (accesses.front().bytes & ~a.bytes) == 0) {
       accesses.front() = a;
       return;
     }
     for (plain_access& old : accesses) {
-      if (a.is_write || (old.by.thread == a.by.thread && !old.is_write)) {
-        old.bytes = static_cast<byte_mask>(old.bytes & ~a.bytes);
-      }
+      if (says_more(a, old)) old.bytes = static_cast<byte_mask>(old.bytes & ~a.bytes);
     }
     std::erase_if(accesses, [](const plain_access& old) { return old.bytes == 0; });
     accesses.push_back(a);
   }
 
  private:
-  /// Whether `old` says nothing more when there is `a`.
-  [[nodiscard]] static bool replaces(const plain_access& old, const plain_access& a) noexcept {
-    return (old.bytes & ~a.bytes) == 0 && (a.is_write || (old.by.thread == a.by.thread && !old.is_write));
+  /// Whether `old` says nothing more where there is `a`.
+  [[nodiscard]] static bool says_more(const plain_access& a, const plain_access& old) noexcept {
+    return a.is_write || (old.by.thread == a.by.thread && !old.is_write);
   }
 };
 

@@ -7,12 +7,14 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "history.hpp"
 #include "start.hpp"
 
 namespace runq::model::compiled {
@@ -31,6 +33,7 @@ const void* crash_address = nullptr;
 /// Runs in place of the program's code that a signal has stopped.
 [[noreturn]] void crashed() {
   std::string what = fmt::format("{} ({})", strsignal(crash_signal), sigabbrev_np(crash_signal));
+  if (std::exchange(judging, false)) what += ", in calls that are made one after the other to judge a history";
   if (current_session().is_end_of_stack(crash_address)) {
     what += fmt::format(": a thread has used up its stack of {} bytes", exact::fiber_stack_bytes);
   } else if (crash_signal == SIGSEGV || crash_signal == SIGBUS) {
@@ -39,12 +42,20 @@ const void* crash_address = nullptr;
   current_session().fail(failure::crash, what, crash_code);
 }
 
-/// Runs in place of code that does nothing that anybody could notice.
+/// Runs in place of code that does nothing that the engine would hear of.
 [[noreturn]] void run_endlessly() {
-  current_session().give_up(fmt::format("limit reached: {} s of processor time without an operation that other threads "
-                                        "can notice; a loop that goes on for ever?",
-                                        endless_seconds),
-                            crash_code);
+  if (std::exchange(judging, false)) {
+    current_session().give_up(
+        fmt::format("limit reached: calls that are made one after the other, to judge a history, run for {} s: an "
+                    "operation that waits needs a specification that says so by runq::wait_for_another_call()",
+                    endless_seconds),
+        crash_code);
+  }
+  current_session().give_up(
+      fmt::format("limit reached: a thread runs for {} s of processor time without an atomic operation, a lock, or the "
+                  "start or end of a thread: a loop that never ends, or a computation that is too long for a check",
+                  endless_seconds),
+      crash_code);
 }
 
 /// After the signal handler; the stack that was in use is not used again.
@@ -78,7 +89,7 @@ void on_signal(int number_of_signal, siginfo_t* info, void* context) {
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const bool overflow = number_of_signal == SIGSEGV && current_session().is_end_of_stack(info->si_addr);
   const bool on_behalf = !in_program && is_on_behalf(*info);
-  if (!in_program && !overflow && !on_behalf) end_as_broken(number_of_signal);
+  if (!in_program && !judging && !overflow && !on_behalf) end_as_broken(number_of_signal);
   crash_signal = number_of_signal;
   crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;  // as if it were a return address
   crash_address = info->si_addr;
@@ -98,26 +109,10 @@ void on_tick(int, siginfo_t*, void* context) {
     ticks = 0;
     return;
   }
-  if (++ticks < ticks_per_second * endless_seconds || !in_program) return;
+  if (++ticks < ticks_per_second * endless_seconds || (!in_program && !judging)) return;
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;
   go_on_with(&run_endlessly, registers);
-}
-
-/// Of the processor time of this thread.
-[[nodiscard]] bool start_ticks() {
-  struct sigaction action {};
-  action.sa_sigaction = &on_tick;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  sigevent event{};
-  event.sigev_notify = SIGEV_THREAD_ID;
-  event.sigev_signo = SIGPROF;
-  event._sigev_un._tid = gettid();
-  timer_t timer{};
-  itimerspec every{};
-  every.it_interval.tv_nsec = every.it_value.tv_nsec = 1'000'000'000 / ticks_per_second;
-  return sigaction(SIGPROF, &action, nullptr) == 0 && timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 &&
-         timer_settime(timer, 0, &every, nullptr) == 0;
 }
 
 }  // namespace
@@ -131,7 +126,23 @@ bool take_signals() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   if (stack.ss_sp == MAP_FAILED || sigaltstack(&stack, nullptr) != 0) return false;
   for (const int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigaction(s, &action, nullptr);
-  return start_ticks();
+  return true;
+}
+
+/// Ticks of the processor time of this thread.
+bool start_ticks() {
+  struct sigaction action {};
+  action.sa_sigaction = &on_tick;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = SIGPROF;
+  event._sigev_un._tid = gettid();
+  timer_t timer{};
+  itimerspec every{};
+  every.it_interval.tv_nsec = every.it_value.tv_nsec = 1'000'000'000 / ticks_per_second;
+  return sigaction(SIGPROF, &action, nullptr) == 0 && timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 &&
+         timer_settime(timer, 0, &every, nullptr) == 0;
 }
 
 }  // namespace runq::model::compiled

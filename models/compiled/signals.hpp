@@ -4,7 +4,12 @@
 
 namespace runq::model::compiled {
 
-/// Takes the signals of crashes, for the calling thread. False when there is no memory.
+/// Takes the signals of crashes, for the calling thread and for processes that begin as copies of this one. False when
+/// there is no memory.
 [[nodiscard]] bool take_signals();
+
+/// In the process and on the thread that makes a check, before it: from now on somebody looks whether the program goes
+/// on. A copy of the process has no timer. False when the system gives none.
+[[nodiscard]] bool start_ticks();
 
 }  // namespace runq::model::compiled

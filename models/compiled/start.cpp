@@ -14,7 +14,9 @@
 #include "answer.hpp"
 #include "options.hpp"
 #include "program_ledger.hpp"
+#include "progress.hpp"
 #include "results.hpp"
+#include "share_out.hpp"
 #include "signals.hpp"
 
 namespace runq::model::compiled {
@@ -49,16 +51,31 @@ int checked_main(int argc, char** argv, char** environment) {
   if (output < 0 || !take_signals()) {
     end(STDERR_FILENO, {2, {}, "runq-check: the system gives too little to begin with\n", {}, {}});
   }
+  const unsigned processes = options.ledger ? 1 : options.jobs;
+  const bool is_shared = started_by_mpi() || processes > 1;
+  if (const std::string refused = is_shared ? not_shared_out(options) : ""; !refused.empty()) {
+    end(STDERR_FILENO, {2, {}, "runq-check: " + refused + "\n", {}, {}});
+  }
   if (options.jobs == 0) options.jobs = static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   if (const std::string refused = prepare_results(options); !refused.empty()) {
     end(STDERR_FILENO, {2, {}, "runq-check: " + refused + "\n", {}, {}});
   }
   const auto check = [=](session& s, const run_options& o) {
     prepare(s, o);
+    if (!start_ticks()) {
+      search_result none;
+      none.message = "limit reached: the system gives no timer";
+      return none;
+    }
     return s.check(program_main, argc, argv, environment, o.search);
   };
+  if (!options.ledger) options.search.progress = &print_progress;
   session& s = current_session();
-  answer a = options.ledger ? make_program_ledger(options, check) : judge(check(s, options), s, options);
+  answer a = started_by_mpi() ? check_by_ranks(options, check)
+             : processes > 1  ? check_by_processes(processes, options, check)
+             : options.ledger ? make_program_ledger(options, check)
+                              : judge(check(s, options), s, options);
+  end_progress();
   if (const std::string refused = write_results(a, options); !refused.empty()) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: " + refused + "\n", {}, {}});
   }

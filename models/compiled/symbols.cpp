@@ -44,6 +44,11 @@ void ignore_error(void*, const char*, int) {}
 
 }  // namespace
 
+bool path_ends_with(std::string_view path, std::string_view name) {
+  if (!path.ends_with(name)) return false;
+  return path.size() == name.size() || name.starts_with('/') || path[path.size() - name.size() - 1] == '/';
+}
+
 bool has_code_by_clang() {
   std::ifstream program("/proc/self/exe", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(program), {}};
@@ -89,7 +94,7 @@ const std::vector<source_line>& symbols::lines_of(const void* code) {
 
 source_line symbols::line_of_atomic(const frame* at, const std::vector<std::string>& named) {
   const auto ends_as_named = [&named](const source_line& l) {
-    return std::any_of(named.begin(), named.end(), [&l](const std::string& n) { return l.file.ends_with(n); });
+    return std::any_of(named.begin(), named.end(), [&l](const std::string& n) { return path_ends_with(l.file, n); });
   };
   bool is_innermost = true;
   for (; at != nullptr && at->code != nullptr; at = at->caller) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine.hpp"
@@ -21,6 +22,9 @@ struct source_line {
   std::string function;
 };
 
+/// Whether the path is that name, or ends with it after a slash.
+[[nodiscard]] bool path_ends_with(std::string_view path, std::string_view name);
+
 /// Whether clang has compiled some of the program, by the note that compilers leave in it.
 [[nodiscard]] bool has_code_by_clang();
 
@@ -28,18 +32,18 @@ class symbols {
  public:
   /// The innermost line of the program's own source: not in the compiler's library or the system's headers.
   [[nodiscard]] site own_line(const frame* at);
-  /// Of an atomic operation: the innermost line that is the program's own, or in a file whose path ends with one of
-  /// `named`. Nothing for an operation within the library, of which the program gives no order.
+  /// The line of an atomic operation: the innermost one that is the program's own, or in a file whose path ends with
+  /// one of `named`. Nothing for an operation within the library, of which the program gives no order.
   [[nodiscard]] source_line line_of_atomic(const frame* at, const std::vector<std::string>& named);
   /// All lines of its own source, innermost first.
   [[nodiscard]] std::vector<source_line> own_lines(const frame* at);
-  /// Whether the innermost call is compiled from a file whose name ends with that, perhaps inline.
+  /// Whether the innermost call is compiled from a file whose name ends with `file`, perhaps inline.
   [[nodiscard]] bool is_within(const frame* at, std::string_view file);
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address);
 
  private:
-  /// Of one code address: more than one where calls were compiled inline, innermost first.
+  /// The lines of one code address: more than one where calls were compiled inline, innermost first.
   const std::vector<source_line>& lines_of(const void* code);
   [[nodiscard]] backtrace_state* state();
 

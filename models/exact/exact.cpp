@@ -15,7 +15,8 @@ search_result run_exact(const case_spec& spec, const exact_options& options, exa
     return result;
   }
   exact_options now = options;
-  if (options.show_execution != 0) now.jobs = 1;  // executions are numbered as one process meets them
+  // Executions are numbered as one process meets them.
+  if (options.show_execution != 0 || options.show_each != nullptr) now.jobs = 1;
   const runtime_notes before = notes();
   auto search = std::make_unique<exact::search>(spec, now);
   result = search->run();

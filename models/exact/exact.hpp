@@ -10,8 +10,8 @@
 namespace runq::model {
 
 struct exact_options {
-  /// Also executions in which one relaxed read takes its value from a write that comes later in its own program order:
-  /// C++20 and hardware allow them, RC11 does not.
+  /// Explores also executions in which one relaxed read takes its value from a write that comes later in its own
+  /// program order: C++20 and hardware allow them, RC11 does not.
   bool load_buffering = false;
   /// At most so many weak compare-exchanges of an execution's threads (not of the construction, nor of finish()) fail
   /// although the value was the expected one. Complete up to this number: no graph is reached through one with more.
@@ -20,6 +20,18 @@ struct exact_options {
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.
   bool retries_block = false;
+  /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
+  /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
+  /// earlier read is made to read the new write. Complete up to this number: coverage::bounded. Not with
+  /// load_buffering, where several ways lead to one graph.
+  static constexpr unsigned no_bound = ~0U;
+  unsigned bound = no_bound;
+  /// Makes so many random walks instead of a search: coverage::sampled. 0: searches. Walks are made by one process.
+  std::uint64_t walks = 0;
+  std::uint64_t seed = 1;  ///< of the walks: the same number, the same walks
+  /// Called now and then, at most every `progress_seconds`.
+  void (*progress)(const search_progress&) = nullptr;
+  double progress_seconds = 1;
   /// Processes that search together (exact_team.hpp), at most 64. The result is the same with any number.
   unsigned jobs = 1;
   /// Limits. Reaching one ends the search with coverage::cut_short and a message that names it.
@@ -28,6 +40,8 @@ struct exact_options {
   double time_limit_seconds = 0;  ///< 0: none
   /// Stop at this complete execution, counted from 1, and return its trace even if it passes. 0: do not.
   std::uint64_t show_execution = 0;
+  /// Is called with every complete execution, in the order in which one process meets them, its trace in the result.
+  void (*show_each)(const search_result&) = nullptr;
   /// This thread stops for ever after `freeze_after` operations; -1: none. Then finish() is not run.
   int freeze_thread = -1;
   unsigned freeze_after = 0;

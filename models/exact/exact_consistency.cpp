@@ -242,7 +242,7 @@ event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept
 event_id successor_rmw(const graph& g, event_id source) noexcept {
   const event_id next = g.at(source).newer;
   if (next == nobody || !g.at(next).exclusive) return nobody;
-  // Whoever is right behind `source` and exclusive has read from it: nothing is ever placed in between.
+  // An exclusive write right after `source` in mo has read from it: nothing is ever placed in between.
   return next;
 }
 

@@ -84,9 +84,9 @@ void search::try_delayed_at(graph& g, event_id read, event_id write, event_id ol
   g.displace(write);
 }
 
-/// A thread asks for something else than the graph says at `e`. With a delayed read that may be: a value that nobody
-/// has read can change; anything else shows that the write did depend on the read. Returns false without a delayed
-/// read.
+/// A thread asks for another operation than the graph has at `e`. With a delayed read that can happen: a written value
+/// that nobody has read may change. Any other difference shows that the write does depend on the read. Returns false if
+/// the graph has no delayed read.
 bool search::adapt(event_id e, const operation& wanted) {
   if (!in_doubt()) return false;
   node& n = g_->at(e);

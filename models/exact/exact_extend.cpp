@@ -4,7 +4,7 @@
 
 namespace runq::model::exact {
 
-/// With any contents.
+/// A graph to be overwritten: it may hold an old one.
 std::unique_ptr<graph> search::new_graph() {
   if (spare_.empty()) return std::make_unique<graph>();
   std::unique_ptr<graph> result = std::move(spare_.back());
@@ -38,7 +38,7 @@ void search::extend(const operation& wanted, site where) {
   note_executed(where);
 }
 
-/// Continues with 0, and pushes the others.
+/// Continues with choice 0, and pushes the graphs of the other choices.
 void search::add_choice(const operation& wanted, site where) {
   const event_id e = g_->append(current_, wanted);
   note_executed(where);
@@ -102,8 +102,9 @@ void search::try_source(event_id read, event_id source, site where) {
   g.set_source(read, source);
 }
 
-/// Whether one more failure keeps to the limit. What a revisit deletes has no spurious failure in it (maximally_added),
-/// so the graphs on the way to one have no more of them than itself: the limit hides no graph that keeps to it.
+/// Whether one more spurious failure is within the limit. A revisit never deletes a spurious failure (maximally_added),
+/// so the graphs on the way to a graph have no more of them than that graph: the limit hides no graph that is within
+/// it.
 bool search::may_fail_spuriously(const graph& g, event_id read) const noexcept {
   const node& r = g.at(read);
   const bool of_a_thread = read.thread != constructing && read.thread != finishing;
@@ -182,9 +183,9 @@ void search::revisit_reads(event_id write) {
   }
 }
 
-/// The revisit deletes what was added after `read` and is no prefix of `write`. It is allowed only if all of that, and
-/// `read` itself, is as it would be if it had been added with the newest values at hand: so that exactly one of the
-/// graphs that differ in deleted parts only leads to the revisited one.
+/// The revisit deletes what was added after `read`, except for what `write` depends on. It is allowed only if `read`
+/// and each deleted event were added from the newest values, as far as they existed then. So of all graphs that differ
+/// only in what is deleted, exactly one leads to the revisited graph.
 bool search::may_revisit(event_id read, event_id write) const {
   const clock& prefix = g_->at(write).porf;
   const std::uint32_t stamp = g_->at(read).stamp;
@@ -223,7 +224,7 @@ void search::revisit(event_id read, event_id write) {
   clock keep = g.at(write).porf;
   const std::uint32_t stamp = g.at(read).stamp;
   for (unsigned t = 0; t != finishing; ++t) {
-    // Stamps grow along po: what a revisit makes older than its source is the last of its thread.
+    // Stamps increase along po. Only a revisited read can be older than its source, and it is the last of its thread.
     while (keep[t] < g.size(t) && g.at(t, keep[t]).stamp <= stamp) ++keep[t];
   }
   g.restrict_to(keep);

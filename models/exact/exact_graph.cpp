@@ -135,7 +135,7 @@ void graph::place_after(event_id write, event_id older) {
     return;
   }
   at(w.newer).older = write;
-  // Removals leave gaps: only neighbours without one have to move up.
+  // Removals leave gaps between places: only neighbours without a gap between them have to move up.
   std::uint32_t place = w.place;
   for (event_id e = w.newer; e != nobody && at(e).place == place; e = at(e).newer) at(e).place = ++place;
 }
@@ -180,6 +180,8 @@ void graph::pack(std::byte* where) const noexcept {
                    next_stamp_,
                    fixed_until,
                    unfinished_rmw,
+                   deviations,
+                   weight,
                    delayed,
                    finds_variables,
                    spawners_};
@@ -206,6 +208,8 @@ void graph::unpack(const std::byte* where) {
   next_stamp_ = head.next_stamp;
   fixed_until = head.fixed_until;
   unfinished_rmw = head.unfinished_rmw;
+  deviations = head.deviations;
+  weight = head.weight;
   delayed = head.delayed;
   finds_variables = head.finds_variables;
   spawners_ = head.spawners;
@@ -232,7 +236,7 @@ std::uint64_t fingerprint(const graph& g) noexcept {
 }
 
 event_id last_access(const graph& g, unsigned thread, const clock& seen, event_id variable) noexcept {
-  if (thread == constructing && g.finds_variables) return nobody;  // nothing but what comes to life
+  if (thread == constructing && g.finds_variables) return nobody;  // a construction that only brings variables to life
   for (unsigned i = seen[thread]; i-- != 0;) {
     if (g.at(thread, i).accesses(variable)) return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i)};
   }

@@ -139,7 +139,7 @@ struct node : operation {
     }
     return false;
   }
-  /// Of the location, atomic or plain; fences and heap events have none.
+  /// Whether it accesses that location, atomic or plain; fences and heap events access none.
   [[nodiscard]] bool accesses(event_id of) const noexcept { return variable == of && kind != node_kind::deallocate; }
 };
 
@@ -191,8 +191,17 @@ class graph {
 
   /// Load buffering: the read that takes its value from a write which depends on it in po ∪ rf; nobody: none does.
   event_id delayed = nobody;
-  /// Then the events with stamps up to this one are what the two depend on, and stay as they are.
+  /// With a delayed read: the events with stamps up to this one, on which the read and its source depend, stay as they
+  /// are.
   std::uint32_t fixed_until = 0;
+
+  /// The share of the search that goes on from here (1: all of it), if each choice at an event leads to as many
+  /// executions.
+  double weight = 1;
+  /// How many choices on the way here were not the first: see exact_options::bound.
+  std::uint32_t deviations = 0;
+  /// Grows with every event.
+  [[nodiscard]] std::uint32_t next_stamp() const noexcept { return next_stamp_; }
 
   /// Appends an event to `thread`, with its stamp and the clocks that its place in po implies.
   event_id append(unsigned thread, const operation& o);
@@ -216,7 +225,7 @@ class graph {
   /// Gives `e` the clocks that its place in po implies, before any rf edge.
   void inherit(event_id e);
   void join_everything(node& first) const;
-  /// Whether no other thread is or will be concurrent with the event: such ones close no cycle.
+  /// Whether no other thread is or will be concurrent with the event: such an event closes no cycle.
   [[nodiscard]] bool is_alone(const node& n) const noexcept;
 
   /// What stands before the events in a packed graph.
@@ -226,6 +235,8 @@ class graph {
     std::uint32_t next_stamp;
     std::uint32_t fixed_until;
     std::uint32_t unfinished_rmw;
+    std::uint32_t deviations;
+    double weight;
     event_id delayed;
     bool finds_variables;
     std::array<event_id, thread_slots> spawners;

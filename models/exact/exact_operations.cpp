@@ -47,11 +47,16 @@ event_id search::perform(const operation& wanted, site where) {
 }
 
 bool search::happened_before(moment end, moment begin) const noexcept {
-  if (end.steps == 0 || end.thread == begin.thread) return end.thread != begin.thread || end.steps <= begin.steps;
-  const event_id last{static_cast<std::uint16_t>(end.thread), static_cast<std::uint16_t>(end.steps - 1)};
-  // The first event of a thread is ordered after the construction only, the first of finish() after everything.
-  if (begin.steps == 0)
-    return end.thread == static_cast<int>(constructing) || begin.thread == static_cast<int>(finishing);
+  if (end.thread == begin.thread) return end.steps <= begin.steps;
+  // A thread that has made no event yet has nothing that a clock could cover: its first event stands for that time.
+  const event_id last{static_cast<std::uint16_t>(end.thread),
+                      static_cast<std::uint16_t>(end.steps == 0 ? 0 : end.steps - 1)};
+  // Before its first event, a thread knows what it began with: of a scenario the construction, of a program what came
+  // before the start of the thread. finish() knows everything.
+  if (begin.steps == 0) {
+    return end.thread == static_cast<int>(constructing) || begin.thread == static_cast<int>(finishing) ||
+           g_->beginning_of(static_cast<unsigned>(begin.thread)).covers(last);
+  }
   return g_->at(static_cast<unsigned>(begin.thread), begin.steps - 1).hb.covers(last);
 }
 
@@ -93,7 +98,7 @@ bool search::replay(const operation& wanted, site where) {
   return false;
 }
 
-/// Plain memory is right, too, when a read is replayed after the write that it reads from.
+/// Waits until the source of `read` has been replayed: then plain memory holds what was written before it, too.
 void search::await_source(const node& read) {
   const event_id source = read.source;
   while (threads_[source.thread].position <= source.index) threads_[current_].stack.suspend();

@@ -16,11 +16,19 @@ search::search(program& executed, const exact_options& options) : program_(&exec
 search_result search::run() {
   start_ = std::chrono::steady_clock::now();
   engine* const before = set_current_engine(this);
-  result_.how = coverage::exhaustive;
-  push(std::make_unique<graph>());
-  pending_.back()->finds_variables = program_ != nullptr;
-  explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
-  if (!over() && !pending_.empty()) explore_together();
+  result_.how = options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+  next_progress_ = options_.progress_seconds;
+  if (shown_) {
+    explore_shown();
+  } else if (source_ != nullptr) {
+    explore_parts();
+  } else if (options_.walks != 0) {
+    walk_at_random();
+  } else {
+    begin_at_root();
+    explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
+    if (!over() && !pending_.empty()) explore_together();
+  }
   set_current_engine(before);
   result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   return std::move(result_);
@@ -28,10 +36,7 @@ search_result search::run() {
 
 void search::explore(std::uint64_t graphs) {
   while (!over() && !pending_.empty()) {
-    g_ = std::move(pending_.back());
-    pending_.pop_back();
-    run_graph();
-    recycle(std::move(g_));
+    explore_next();
     if (team_ != nullptr) {
       confer();
     } else if (result_.executions + result_.blocked >= graphs) {
@@ -205,12 +210,17 @@ void search::judge_waiting_threads() {
     }
     if (s == status::waiting && stuck == 0) stuck = t;
   }
-  if (stuck == 0) stuck = joining;  // for itself, or for each other
+  if (stuck == 0) stuck = joining;  // nobody awaits anything: they join themselves, or each other
+  for (unsigned t = 1; t <= last_thread(); ++t) {
+    const bool joins = threads_[t].now == status::joining;
+    if (!joins && threads_[t].now != status::waiting) continue;
+    result_.stuck.push_back({static_cast<int>(t) - 1, joins ? static_cast<int>(threads_[t].joined) - 1 : -1});
+  }
   current_ = stuck;
   report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
 }
 
-/// In a program also others that are the same: whoever waits has perhaps written them itself, by a read-modify-write.
+/// In a program, old writes of the newest value count as the newest: the waiting thread may have written it, in a loop.
 bool search::saw_newest_values(unsigned thread) const {
   for (unsigned i = threads_[thread].await_begin; i < g_->size(thread); ++i) {
     const node& n = g_->at(thread, i);
@@ -231,9 +241,14 @@ void search::complete_execution() {
   }
   ++result_.executions;
   if (options_.spurious_failures != 0 && g_->spurious_failures() != 0) ++result_.spurious;
-  if (result_.executions == options_.show_execution) {
+  if (result_.executions == options_.show_execution || shows_this_) {
     describe_execution();
     cut_short("stopped at execution " + std::to_string(result_.executions) + ", as asked");
+  }
+  if (options_.show_each != nullptr) {
+    describe_execution();
+    options_.show_each(result_);
+    result_.trace.clear();
   }
   check_limits();
 }
@@ -243,13 +258,13 @@ void search::check_limits() {
   if (result_.executions >= options_.max_executions && !pending_.empty()) {
     use_up_budget("max_executions = " + std::to_string(options_.max_executions));
   }
-  if (options_.time_limit_seconds <= 0) return;
+  if (options_.time_limit_seconds <= 0 && options_.progress == nullptr) return;
   events_unclocked_ += executed_.size();
   if (events_unclocked_ < look_at_clock_every) return;
   events_unclocked_ = 0;
-  if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > options_.time_limit_seconds) {
-    use_up_budget("time_limit_seconds");
-  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (options_.time_limit_seconds > 0 && seconds > options_.time_limit_seconds) use_up_budget("time_limit_seconds");
+  if (seconds >= next_progress_) report_progress(seconds);
 }
 
 void search::use_up_budget(const std::string& limit) {
@@ -293,9 +308,10 @@ void search::report_here(failure what, std::string message, site where) {
   abandon();
 }
 
-/// False for a graph with a delayed read that has come up before. Another one that has is a bug of the search.
+/// False for a graph with a delayed read that was visited before. Another graph that was visited before is a bug.
 bool search::is_new_graph() {
   const bool has_delayed = g_->delayed != nobody;
+  if (options_.walks != 0) return true;  // walks may meet the same graph again
   if (!options_.check_duplicates && !has_delayed) return true;
   if (first_time(seen_, 0, fingerprint(*g_))) return true;
   if (!has_delayed) ++statistics_.duplicates;

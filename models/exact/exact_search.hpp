@@ -11,8 +11,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "exact.hpp"
@@ -26,16 +28,35 @@ namespace runq::model::exact {
 
 class team;
 
-/// What a search executes over and over when it is no scenario: a program with its own memory (models/native). Its
-/// first thread is number 1; the others come into being by search::spawn(). It is told where it stands by these calls:
+/// A way through the search, from its beginning: at each execution, which of the continuations that it has left for
+/// later was taken.
+using way = std::vector<std::uint32_t>;
+
+/// Where a search that is a part of a larger one gets its work, and leaves some of it to others. A part is named by the
+/// way to it, which is the same in every process. A graph cannot be sent: its numbers mean something in one process
+/// only.
+class work_source {
+ public:
+  virtual ~work_source() = default;
+  /// Called when nothing is left to do. Returns the next part, or nothing if there is none.
+  [[nodiscard]] virtual std::optional<way> next() = 0;
+  /// Called after each execution. Returns how many parts others would take over.
+  [[nodiscard]] virtual unsigned wanted() = 0;
+  virtual void give(way part) = 0;
+  /// Whether the result is no longer wanted.
+  [[nodiscard]] virtual bool stopped() const noexcept = 0;
+};
+
+/// What a search executes again and again instead of a scenario: a program with its own memory (models/compiled). Its
+/// first thread is number 1; search::spawn() creates the others. These calls tell the program where the search stands:
 class program {
  public:
   virtual ~program() = default;
   /// Puts the memory into the state from which every execution begins.
   virtual void begin_execution() = 0;
-  /// The body of a thread, on its stack.
+  /// Runs the body of a thread, on its stack.
   virtual void run(unsigned thread) = 0;
-  /// Around the time that a thread runs, on the stack of the search.
+  /// enter() and leave() are called before and after a thread runs, on the stack of the search.
   virtual void enter(unsigned thread) noexcept = 0;
   virtual void leave() noexcept = 0;
   /// All threads have come to their ends, in a complete execution; may report() a failure.
@@ -51,9 +72,20 @@ class search final : public engine, public waiting_engine {
 
   [[nodiscard]] search_result run();
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
-  /// After a search by several processes: whether one has to tell what it came to.
+  /// After a search by several processes: whether one process has to search again, to report what was found.
   enum class again : std::uint8_t { no, as_before, without_time_limit };
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
+  /// Before run(), of a program: only the parts of the search that come from there. May be nullptr.
+  void take_work_from(work_source* source) noexcept { source_ = source; }
+  /// Before run(), of a program: only the execution at the end of that way, which is described even if it passes.
+  void show_only(way to) { shown_ = std::move(to); }
+  /// The way to the running execution, of a program.
+  [[nodiscard]] way way_here() const;
+  /// Where the search stands; the numbers only grow.
+  [[nodiscard]] const search_result& so_far() const noexcept { return result_; }
+  /// How much of the search is done, by weight.
+  [[nodiscard]] double weight_done() const noexcept { return weight_done_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return pending_.size(); }
 
   // engine
   void atomic_init(location& at, bool initialised, std::uint64_t value, site where) override;
@@ -112,7 +144,7 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] unsigned running() const noexcept { return current_; }
   /// Events of the running thread so far.
   [[nodiscard]] unsigned position() const noexcept { return threads_[current_].position; }
-  /// Whether the graph does not say what it does next.
+  /// Whether the running thread has no further event in the graph.
   [[nodiscard]] bool at_frontier() const noexcept { return position() == g_->size(current_); }
   void await_since(unsigned position) noexcept { threads_[current_].await_begin = position; }
   /// What happens-before the next event of the running thread.
@@ -162,6 +194,28 @@ class search final : public engine, public waiting_engine {
   void add_up(team& t);
   /// Whether `number` is new: to this process's set, or to the team's.
   [[nodiscard]] bool first_time(std::unordered_set<std::uint64_t>& alone, unsigned together, std::uint64_t number);
+
+  // exact_walk.cpp: through the tree of all executions
+  struct turn {
+    std::shared_ptr<const turn> before;
+    std::uint32_t taken = 0;
+  };
+  struct part {
+    std::unique_ptr<graph> from;
+    std::shared_ptr<const turn> last;  ///< of a program: the last turn on the way there
+  };
+  void begin_at_root();
+  void go_on_with_only(std::size_t which);
+  /// Executes the graph that was pushed last. Returns the weight of what ends with that.
+  double explore_next();
+  [[nodiscard]] double share_weight(std::size_t first);
+  [[nodiscard]] static way way_of(const turn* last);
+  void push(std::unique_ptr<graph> g);
+  [[nodiscard]] bool follow(const way& to);
+  void explore_parts();
+  void explore_shown();
+  void walk_at_random();
+  void report_progress(double seconds);
 
   // exact_search.cpp: one execution
   /// Until nothing is pending; alone, at most until `graphs` have been visited.
@@ -221,7 +275,6 @@ class search final : public engine, public waiting_engine {
   void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
   [[nodiscard]] std::unique_ptr<graph> new_graph();
   [[nodiscard]] std::unique_ptr<graph> copy(const graph& g);
-  void push(std::unique_ptr<graph> g) { pending_.push_back(std::move(g)); }
   void recycle(std::unique_ptr<graph> g) { spare_.push_back(std::move(g)); }
 
   // exact_delay.cpp: load buffering
@@ -234,6 +287,7 @@ class search final : public engine, public waiting_engine {
   // exact_trace.cpp
   /// Fills in the steps of this execution, and what they are about.
   void describe_execution();
+  [[nodiscard]] std::vector<event_id> interleaving() const;
 
   const case_spec* const spec_ = nullptr;  ///< one of these two
   program* const program_ = nullptr;
@@ -250,7 +304,16 @@ class search final : public engine, public waiting_engine {
   std::unordered_set<std::uint64_t> seen_;  ///< complete graphs: those with a delayed read, or all for check_duplicates
   std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried
 
-  std::vector<std::unique_ptr<graph>> pending_;
+  std::vector<part> pending_;
+  std::vector<std::uint32_t>
+      pushed_at_;                     ///< in this execution: the stamp of the event with which each graph was pushed
+  std::shared_ptr<const turn> turn_;  ///< of the graph that is being executed
+  double weight_done_ = 0;
+  double next_progress_ = 0;  ///< in seconds since the start
+  bool tells_progress_ = true;
+  work_source* source_ = nullptr;
+  std::optional<way> shown_;
+  bool shows_this_ = false;
   std::vector<std::unique_ptr<graph>> spare_;
   std::unique_ptr<graph> g_;  ///< the graph that is being executed
 

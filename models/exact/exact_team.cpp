@@ -65,7 +65,7 @@ unsigned team::fork_members() {
     if (pid < 0) break;  // fewer will do
     if (pid == 0) {
 #ifdef __linux__
-      // Whoever kills the first member means all.
+      // If the first member is killed, so are the others.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
       if (getppid() != parent) _exit(1);
@@ -80,7 +80,7 @@ unsigned team::fork_members() {
   return self_;
 }
 
-/// A member that died may have taken work along: nobody would ever end.
+/// A member that died may have had work, for whose end the others would wait for ever: so this ends the search.
 void team::look_after_members() noexcept {
   std::erase_if(pids_, [this](pid_t pid) {
     int status = 0;
@@ -105,6 +105,12 @@ void team::wait_for_members() noexcept {
 std::uint64_t team::executions() const noexcept {
   std::uint64_t sum = 0;
   for (unsigned i = 0; i != jobs_; ++i) sum += members()[i].executions.load(std::memory_order::relaxed);
+  return sum;
+}
+
+double team::weight_done() const noexcept {
+  double sum = 0;
+  for (unsigned i = 0; i != jobs_; ++i) sum += members()[i].weight_done.load(std::memory_order::relaxed);
   return sum;
 }
 
@@ -145,8 +151,8 @@ team::parcel* team::find_work(unsigned& victim) noexcept {
 bool team::take(graph& g, bool has_worked) {
   constexpr unsigned rounds_awake = 64;
   shared_->idle.fetch_add(1, std::memory_order::relaxed);
-  // What was added for the graphs on offer comes before this in the same variable, and a graph that somebody takes is
-  // work until that member has none left: 0 is final.
+  // This subtraction comes after the additions for the graphs on offer, to the same variable. A graph that a member
+  // takes counts as work until that member has none left. So once the count is 0, it stays 0.
   if (has_worked) shared_->work.fetch_sub(1, std::memory_order::relaxed);
   unsigned victim = self_;
   for (unsigned round = 0;; ++round) {
@@ -189,12 +195,15 @@ void search::work_as_other() {
   result_ = {};
   result_.how = coverage::exhaustive;
   statistics_ = {};
+  weight_done_ = 0;
+  tells_progress_ = false;
   work(false);
   team::summary& s = team_->own();
   s.failed = result_.what != failure::none;
   s.executions = result_.executions;
   s.blocked = result_.blocked;
   s.spurious = result_.spurious;
+  s.cut_off = result_.cut_off;
   s.statistics = statistics_;
   std::strncpy(s.message.data(), result_.message.c_str(), s.message.size() - 1);
   s.notes = notes();
@@ -210,7 +219,7 @@ void search::work(bool has_work) {
     std::unique_ptr<graph> next = new_graph();
     if (!team_->take(*next, has_work)) break;
     has_work = true;
-    push(std::move(next));
+    pending_.push_back({std::move(next), nullptr});
   }
   if (over()) team_->stop();
 }
@@ -223,13 +232,13 @@ void search::confer() {
     over_ = stopped_by_team_ = true;
     return;
   }
-  team_->publish_executions(result_.executions);
+  team_->publish(result_.executions, weight_done_);
   if ((result_.executions + result_.blocked) % add_up_every == 0 && team_->executions() >= options_.max_executions) {
     use_up_budget("max_executions = " + std::to_string(options_.max_executions));
     return;
   }
-  if (pending_.size() < 2 || !team_->wants_graphs() || !team_->offer(*pending_.front())) return;
-  recycle(std::move(pending_.front()));
+  if (pending_.size() < 2 || !team_->wants_graphs() || !team_->offer(*pending_.front().from)) return;
+  recycle(std::move(pending_.front().from));
   pending_.erase(pending_.begin());
 }
 
@@ -243,8 +252,8 @@ bool search::first_time(std::unordered_set<std::uint64_t>& alone, unsigned toget
   return answer == shared_set::answer::added;
 }
 
-/// What the team has found. A search that did not come to its end is told as one process would tell it, by making it
-/// again: which failure is met first is otherwise a matter of chance.
+/// Adds up what the team has found. If the search did not come to its end, one process makes it again and reports that
+/// result: which failure a team meets first is a matter of chance.
 void search::add_up(team& t) {
   bool failed = result_.what != failure::none || t.lost_a_member();
   bool decided = failed || (over() && !stopped_by_team_ && !out_of_budget_);
@@ -256,6 +265,7 @@ void search::add_up(team& t) {
     result_.executions += s->executions;
     result_.blocked += s->blocked;
     result_.spurious += s->spurious;
+    result_.cut_off += s->cut_off;
     statistics_.duplicates += s->statistics.duplicates;
     statistics_.froze = statistics_.froze || s->statistics.froze;
     if (!add_notes(s->notes)) decided = true;

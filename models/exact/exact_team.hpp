@@ -63,6 +63,7 @@ class team {
     std::uint64_t executions = 0;
     std::uint64_t blocked = 0;
     std::uint64_t spurious = 0;
+    std::uint64_t cut_off = 0;
     exact_statistics statistics;
     std::array<char, 256> message{};
     runtime_notes notes;
@@ -95,11 +96,13 @@ class team {
 
   void stop() noexcept { shared_->stop.store(true, std::memory_order::relaxed); }
   [[nodiscard]] bool stopped() const noexcept { return shared_->stop.load(std::memory_order::relaxed); }
-  void publish_executions(std::uint64_t n) noexcept {
-    members()[self_].executions.store(n, std::memory_order::relaxed);
+  void publish(std::uint64_t executions, double weight_done) noexcept {
+    members()[self_].executions.store(executions, std::memory_order::relaxed);
+    members()[self_].weight_done.store(weight_done, std::memory_order::relaxed);
   }
-  /// Of all members, as far as published.
+  /// The executions of all members, as far as the members have published them.
   [[nodiscard]] std::uint64_t executions() const noexcept;
+  [[nodiscard]] double weight_done() const noexcept;
 
   /// Complete graphs; and load buffering's starting points.
   [[nodiscard]] shared_set& seen(unsigned which) noexcept { return sets_[which]; }
@@ -119,6 +122,7 @@ class team {
   struct member {
     ring offered;
     alignas(cache_line) std::atomic<std::uint64_t> executions{0};
+    std::atomic<double> weight_done{0};
     summary left;
     std::array<parcel, parcels> outgoing;
   };

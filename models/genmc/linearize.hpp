@@ -7,6 +7,7 @@
 #include <span>
 
 #include "atomics.hpp"
+#include "call_text.hpp"
 #include "id_list.hpp"
 #include "wing_gong.hpp"
 

@@ -9,15 +9,12 @@ import subprocess
 import sys
 import time
 
+from failing import fail
+
 HERE = pathlib.Path(__file__).resolve().parent
 # In this order: each uses those before it.
 FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay", "assumptions"]
 TABLE_FROM = "header"
-
-
-def fail(message):
-    print(f"prove: {message}", file=sys.stderr)
-    sys.exit(1)
 
 
 def compile_file(name, folder):

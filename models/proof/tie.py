@@ -6,11 +6,12 @@ table.txt is what the proof computes from its transition system (header.v): for 
 operation, location and memory order. This script reads the same from the header's comments `// [ring.NAME] order: ...` and
 the statement after each. `./kit prove` checks that table.txt is what the proof computes.
 
-code.txt is the code of these functions as somebody last compared it with `code` in ring.v: the arithmetic and the decisions
-between the accesses. Whoever changes it looks at ring.v again, and then says so with --accept-code.
+code.txt is the code of the ring as somebody last compared it with `code` in ring.v: the arithmetic and the decisions between
+the accesses. Whoever changes it looks at ring.v again, and then says so with --accept-code.
 """
 import argparse
 import difflib
+import json
 import pathlib
 import re
 import sys
@@ -32,21 +33,21 @@ FUNCTIONS = {
 # Guesses, and the room that the owner asks for: no theorem speaks of their answers.
 NOT_PROVED = {"room.tail", "size.tail", "size.head", "observe.again"}
 
-SITE = re.compile(r"^\s*// \[ring\.([a-z_.]+)\] ")
+SITE = re.compile(r"^\s*// \[ring\.([a-z0-9_.]+)\] ")
 ACCESS = re.compile(
     r"(?P<object>[\w.>-]*?)(?P<part>head_|tail_|slot\()"
     r".*?\.(?P<operation>load|store|compare_exchange_weak|compare_exchange_strong)\("
-)
-FUNCTION = re.compile(
-    r"^  +(?:\[\[nodiscard\]\] )?[\w:<> ]+ "
-    r"(push\(T|push_batch|pop|drain|shed\(|room\(Index|steal_half_into|steal_half\(|steal|observe|take)\b.*\{$"
 )
 ORDER = re.compile(r"std::memory_order::(\w+)")
 ROOM_CALL = re.compile(r"\broom\((?:t|mt), ")
 
 
+class Untied(Exception):
+    """What the proof speaks of is not what is there."""
+
+
 def fail(message):
-    sys.exit(f"tie: {message}")
+    raise Untied(message)
 
 
 def access_of(name, statement):
@@ -123,22 +124,20 @@ def lines_of(text):
 
 
 def code_of(text):
-    """The code of the functions that were proved, in pieces that begin at a function or at a named site, without comments."""
-    blocks, name = [], None
-    for line in text.splitlines():
+    """The code of the ring and its handles, without comments but for the names of sites."""
+    kept = []
+    for line in text[text.index("class basic_ring {") :].splitlines():
         site = SITE.match(line)
         if site:
-            name = site[1] if site[1] not in NOT_PROVED else None
-            if name:
-                blocks.append([f"[ring.{name}]"])
-        elif FUNCTION.match(line):
-            name = FUNCTION.match(line)[1]
-            blocks.append([line.strip()])
-        elif re.match(r"^  \};?$", line):
-            name = None
-        elif name and not line.lstrip().startswith("//") and line.strip():
-            blocks[-1].append("  " + line.split("//")[0].strip())
-    return "".join("\n".join(block) + "\n" for block in blocks)
+            kept.append(f"[ring.{site[1]}]")
+        elif code := line.split("//")[0].strip():
+            kept.append(code)
+    return "\n".join(kept) + "\n"
+
+
+def shapes_text():
+    """The litmus shapes, and what the models say of them."""
+    return "".join((HERE.parents[1] / "models/cases/litmus" / name).read_text() for name in ("shapes.hpp", "shapes.cpp"))
 
 
 def litmus_disagreements(shapes, theorems):
@@ -167,33 +166,54 @@ def as_text(table):
     return "".join(f"{function}: {line}\n" for function, lines in table.items() for line in lines)
 
 
+def difference(before, after, names, lines):
+    return "".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), *names, n=lines))
+
+
+def compare(text, proved, compared, shapes, theorems):
+    """How many lines of the header are those that were proved; fails with what is not."""
+    header = as_text(lines_of(text))
+    if header != proved:
+        fail(
+            "the lines of ring.hpp are not those that were proved (-: proved, +: ring.hpp):\n"
+            + difference(proved, header, ("proved", "ring.hpp"), 1)
+            + "Change models/proof/ring.v and header.v as well, and run ./kit prove --update-table."
+        )
+    if code_of(text) != compared:
+        fail(
+            "the code of ring.hpp is not that which the proof was compared with (-: then, +: now):\n"
+            + difference(compared, code_of(text), ("then", "now"), 2)
+            + "Compare it with `code` in models/proof/ring.v, then run models/proof/tie.py --accept-code."
+        )
+    disagreements = litmus_disagreements(shapes, theorems)
+    if disagreements:
+        fail("\n".join(["the memory of the proof is not that of the models:", *disagreements]))
+    return len(header.splitlines())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq/ring.hpp")
     parser.add_argument("--table", type=pathlib.Path, default=HERE / "table.txt")
     parser.add_argument("--accept-code", action="store_true", help="write code.txt anew, after a look at ring.v")
+    parser.add_argument("--result", action="store_true", help='print "R " and a JSON object, as a worker of the models')
     options = parser.parse_args()
-    text = options.header.read_text()
-    header = as_text(lines_of(text))
-    proved = options.table.read_text()
-    if header != proved:
-        print("The lines of ring.hpp are not those that were proved (-: proved, +: ring.hpp):")
-        print("".join(difflib.unified_diff(proved.splitlines(True), header.splitlines(True), "proved", "ring.hpp", n=1)), end="")
-        print("Change models/proof/ring.v and header.v as well, and run ./kit prove --update-table.")
-        sys.exit(1)
-    pinned = HERE / "code.txt"
+    text, compared = options.header.read_text(), HERE / "code.txt"
     if options.accept_code:
-        pinned.write_text(code_of(text))
-    if code_of(text) != pinned.read_text():
-        print("The code of ring.hpp is not that which the proof was compared with (-: then, +: now):")
-        print("".join(difflib.unified_diff(pinned.read_text().splitlines(True), code_of(text).splitlines(True), "then", "now", n=2)), end="")
-        print("Compare it with `code` in models/proof/ring.v, then run models/proof/tie.py --accept-code.")
-        sys.exit(1)
-    shapes = HERE.parents[1] / "models/cases/litmus/shapes.cpp"
-    disagreements = litmus_disagreements(shapes.read_text(), (HERE / "litmus.v").read_text())
-    if disagreements:
-        fail("\n".join(["the memory of the proof is not that of the models:", *disagreements]))
-    print(f"proof: {len(header.splitlines())} lines of ring.hpp are those that were proved")
+        compared.write_text(code_of(text))
+    lines, message = 0, ""
+    try:
+        lines = compare(
+            text, options.table.read_text(), compared.read_text(), shapes_text(), (HERE / "litmus.v").read_text()
+        )
+    except Untied as untied:
+        message = str(untied)
+    if options.result:
+        print("R " + json.dumps({"lines": lines, "message": message}))
+    elif message:
+        sys.exit(f"tie: {message}")
+    else:
+        print(f"proof: {lines} lines of ring.hpp are those that were proved")
 
 
 if __name__ == "__main__":

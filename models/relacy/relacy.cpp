@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>  // before Relacy, whose macros are not for others
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 #include <relacy/relacy.hpp>
 
+#include "judged_calls.hpp"
 #include "runtime.hpp"
 
 // Relacy's macros would rewrite the code below.
@@ -47,6 +49,7 @@ constexpr std::uint64_t clock_period = 1024;   // executions between two looks a
 // recorded when they are called (a failing one must be there) and stamped when they have taken effect.
 struct step {
   event what;
+  moment at;                // before it
   std::uint64_t stamp = 0;  // 0: never took effect
 };
 
@@ -295,7 +298,7 @@ class relacy_engine final : public engine {
       r.message = failed_check_ == failure::none ? rl::test_result_str(outcome) : check_text_;
       if (trace_size_ != 0) r.where = trace_[trace_size_ - 1].what.where;
     }
-    if (r.what != failure::none || options_.show != 0) r.trace = ordered_trace(r.what != failure::none);
+    if (r.what != failure::none || options_.show != 0) show_trace(r);
     if (outcome != rl::test_result_success) {
       r.how =
           options_.search == relacy_search::random && r.what == failure::none ? coverage::sampled : coverage::cut_short;
@@ -354,6 +357,8 @@ class relacy_engine final : public engine {
     s.what.kind = kind;
     s.what.thread = thread_index();
     s.what.where = where;
+    s.at = now();
+    --s.at.steps;
     return s;
   }
   step& record(event_kind kind, location& at, std::memory_order order, site where) {
@@ -374,14 +379,17 @@ class relacy_engine final : public engine {
     return value;
   }
   // In the order in which the steps took effect; the failing one last; calls that never took effect are left out.
-  [[nodiscard]] std::vector<event> ordered_trace(bool failed) const {
+  void show_trace(search_result& r) const {
     std::vector<step> steps(trace_, trace_ + trace_size_);
-    if (failed && !steps.empty()) steps.back().stamp = next_stamp_ + 1;
+    if (r.what != failure::none && !steps.empty()) steps.back().stamp = next_stamp_ + 1;
     std::erase_if(steps, [](const step& s) { return s.stamp == 0; });
     std::stable_sort(steps.begin(), steps.end(), [](const step& a, const step& b) { return a.stamp < b.stamp; });
-    std::vector<event> events;
-    for (const step& s : steps) events.push_back(s.what);
-    return events;
+    std::vector<moment> moments;
+    for (const step& s : steps) {
+      r.trace.push_back(s.what);
+      moments.push_back(s.at);
+    }
+    show_history(r, moments, {constructing, finishing, 0});
   }
 
   void look_at_clock() {

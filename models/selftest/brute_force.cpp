@@ -75,14 +75,16 @@ struct event {
   const instruction* code = nullptr;
   bool writes_next = false;  ///< read: the next event is its write part
   bool second = false;       ///< write: is such a write part
+  bool blocked = false;      ///< read: the thread waits here for ever
 };
 
 constexpr unsigned lock_variable = max_variables;  // the mutex: an atomic, 1 while it is held
 constexpr unsigned locations = max_variables + 1;
 constexpr unsigned no_variable = locations;
 
-/// What the program's branches are assumed to do: whether each guarded instruction runs and each compare-exchange
-/// succeeds, in program order. Checked against the values afterwards.
+/// What the program's branches are assumed to do: whether each guarded instruction runs, each compare-exchange
+/// succeeds, and each thread that might have to wait for ever does, in program order. Checked against the values
+/// afterwards.
 using branches = std::uint32_t;
 
 class enumerator {
@@ -93,7 +95,9 @@ class enumerator {
   std::optional<enumeration> run() {
     unsigned decisions = 0;
     for (const thread_code& code : program_) {
-      for (const instruction& i : code) decisions += (i.guarded ? 1U : 0U) + (compares(i.what) ? 1U : 0U);
+      for (const instruction& i : code) {
+        decisions += (i.guarded ? 1U : 0U) + (compares(i.what) ? 1U : 0U) + (may_block(i) ? 1U : 0U);
+      }
     }
     for (branches b = 0; b != 1U << decisions; ++b) {
       if (!build(b)) continue;
@@ -113,14 +117,12 @@ class enumerator {
     assumed_ = b;
     for (unsigned v = 0; v != locations; ++v) events_.push_back({.is = type::initial, .variable = v});
     for (unsigned t = 0; t != program_.size(); ++t) {
+      bool ended = false;
       for (const instruction& i : program_[t]) {
-        const bool runs = !i.guarded || take(b);
-        const bool succeeds = !compares(i.what) || take(b);
-        if (runs) {
-          add_events(static_cast<int>(t), i, succeeds);
-        } else if (compares(i.what) && succeeds) {
-          return false;
-        }
+        const decision d = decide(i, b);
+        if (ended ? d.any() : !d.runs && (d.succeeds || d.blocks)) return false;
+        if (!ended && d.runs) add_events(static_cast<int>(t), i, d);
+        ended = ended || d.blocks;
       }
     }
     count_ = static_cast<unsigned>(events_.size());
@@ -134,7 +136,26 @@ class enumerator {
     return first;
   }
 
-  void add_events(int t, const instruction& i, bool succeeds) {
+  /// Only in programs with loops that wait may a mutex never be unlocked.
+  [[nodiscard]] bool may_block(const instruction& i) const {
+    return waits(i.what) || (i.what == action::lock && has_waiting_);
+  }
+
+  struct decision {
+    bool guarded, runs, succeeds, blocks;
+    [[nodiscard]] bool any() const { return (guarded && runs) || succeeds || blocks; }
+  };
+  [[nodiscard]] decision decide(const instruction& i, branches& b) const {
+    decision d{};
+    d.runs = !i.guarded || take(b);
+    d.succeeds = compares(i.what) && take(b);
+    d.blocks = may_block(i) && take(b);
+    d.guarded = i.guarded;
+    return d;
+  }
+
+  void add_events(int t, const instruction& i, const decision& d) {
+    const bool succeeds = !d.blocks && (d.succeeds || !compares(i.what));
     event e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
     if (is_plain(i.what)) {
       e.is = type::plain;
@@ -157,10 +178,12 @@ class enumerator {
       reads_.push_back(static_cast<unsigned>(events_.size()));
       events_.push_back(e);
       events_.back().is = type::read;
-      events_.back().writes_next = i.what != action::load && succeeds;
+      const bool only_reads = i.what == action::load || i.what == action::wait_load;
+      events_.back().writes_next = !only_reads && succeeds;
+      events_.back().blocked = d.blocks;
       if (!succeeds) events_.back().order = i.failure_order;
     }
-    if (i.what == action::load || !succeeds) return;
+    if (!events_.back().writes_next && !only_writes) return;
     events_.push_back(e);
     events_.back().is = type::write;
     events_.back().second = !only_writes;
@@ -271,20 +294,32 @@ class enumerator {
     unsigned spurious = 0;
     for (const thread_code& code : program_) {
       unsigned last = 0;
+      bool ended = false;
       for (const instruction& i : code) {
-        const bool runs = !i.guarded || take(b);
-        const bool succeeds = !compares(i.what) || take(b);
-        if (i.guarded && runs != (last % 2 == 1)) return false;
-        if (!runs) continue;
-        if (i.what == action::lock && value_[e] != 0) return false;  // who waits does so in another graph
+        const decision d = decide(i, b);
+        if (ended) continue;
+        if (i.guarded && d.runs != (last % 2 == 1)) return false;
+        if (!d.runs) continue;
+        if (must_wait(i, value_[e]) != d.blocks) return false;  // who waits does so in another graph
         if (events_[e].is == type::read && i.what != action::lock) last = value_[e];
-        if (compares(i.what) && succeeds != (last == i.expected)) {
-          if (i.what != action::weak_exchange || succeeds || ++spurious > spurious_) return false;
+        if (compares(i.what) && d.succeeds != (last == i.expected)) {
+          if (i.what != action::weak_exchange || d.succeeds || ++spurious > spurious_) return false;
         }
         e += events_[e].writes_next ? 2 : 1;
+        ended = d.blocks;
       }
     }
     return true;
+  }
+
+  [[nodiscard]] static bool must_wait(const instruction& i, unsigned value) {
+    switch (i.what) {
+      case action::lock: return value != 0;
+      case action::wait_load:
+      case action::wait_compare: return value != i.expected;
+      case action::wait_exchange: return value == i.operand;
+      default: return false;
+    }
   }
 
   // --- RC11 --------------------------------------------------------------------------------------------------------
@@ -344,9 +379,26 @@ class enumerator {
       if (torn.row[e] != 0) return;
     }
     if (!acyclic(psc(fr, eco))) return;
-    ++result_.graphs;
-    result_.outcomes.insert(outcome());
+    if (has_waiting_ && somebody_is_blocked()) {
+      if (!all_blocked_see_the_newest()) return;  // they will see it, in other graphs
+      result_.failures.insert(failure::deadlock);
+    } else {
+      ++result_.graphs;
+      result_.outcomes.insert(outcome());
+    }
     judge_memory();
+  }
+
+  [[nodiscard]] bool somebody_is_blocked() const {
+    return std::any_of(events_.begin(), events_.end(), [](const event& e) { return e.blocked; });
+  }
+  [[nodiscard]] bool all_blocked_see_the_newest() const {
+    for (unsigned e = 0; e != count_; ++e) {
+      if (!events_[e].blocked) continue;
+      const unsigned v = events_[e].variable;
+      if (source_[e] != (mo_of_[v].empty() ? v : mo_of_[v].back())) return false;
+    }
+    return true;
   }
 
   /// Every pair of accesses to the same plain variable, one of which writes or frees it.
@@ -408,6 +460,7 @@ class enumerator {
   std::uint64_t budget_;
   bool cycles_;
   unsigned spurious_;
+  bool has_waiting_ = has(program_, waits);
   enumeration result_;
 
   branches assumed_ = 0;

@@ -17,13 +17,15 @@ struct enumeration {
   std::uint64_t graphs = 0;
   /// Per thread the values read, in order, then the last value of each variable.
   std::set<std::string> outcomes;
-  /// What is wrong in some graph: data race, use after free, double free.
+  /// What is wrong in some graph: data race, use after free, double free; or deadlock. A deadlock is a graph that is
+  /// not counted in `graphs`, in which somebody waits who has read the newest value, or for the mutex, and nobody else
+  /// can go on.
   std::set<failure> failures;
 };
 
-/// With `cycles`, po ∪ rf may have cycles, as C++20 has it, except that a value must come from somewhere.
+/// With `cycles`, po ∪ rf may have cycles, as in C++20, except that a value must come from somewhere.
 /// At most `spurious` weak compare-exchanges of a graph fail although they could succeed.
-/// nothing: the program has more than `budget` candidates.
+/// Returns nothing if the program has more than `budget` candidates.
 [[nodiscard]] std::optional<enumeration> enumerate(const program& p, std::uint64_t budget, bool cycles = false,
                                                    unsigned spurious = 0);
 

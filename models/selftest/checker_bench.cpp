@@ -31,7 +31,7 @@ template <class Scenario>
   return spec;
 }
 
-// Of all processor time that this process used, so that other programs disturb less.
+// All processor time that this process has used: other programs disturb it less than the time of day.
 [[nodiscard]] double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

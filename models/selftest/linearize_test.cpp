@@ -3,6 +3,7 @@
 // scenario claims to have done operations, and some of the claims are lies.
 #include "linearize.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <initializer_list>
 #include <ostream>
@@ -10,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "counterexample.hpp"
 #include "exact.hpp"
 #include "processors_spec.hpp"
 #include "relacy.hpp"
@@ -132,6 +135,37 @@ TEST(linearize, an_empty_that_knows_of_an_append_is_refused_where_happens_before
   EXPECT_EQ(judge<unordered>(2), accepted);
 }
 
+// A call may make no step that an engine knows of.
+struct without_steps final : scenario {
+  claims claim;
+  void thread(unsigned) override { claim.log.add(claim.log.begin(), op_kind::find_empty, {}); }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+TEST(linearize, calls_without_steps_are_not_before_those_of_other_threads) {
+  EXPECT_EQ(judge<without_steps>(3), accepted);
+}
+
+// Thread 0 appends without a step, and then tells that it did. Thread 1, once told, finds the queue empty.
+struct told_after_no_steps final : scenario {
+  claims claim;
+  atomic<int> told{0};
+  void thread(unsigned index) override {
+    if (index == 0) {
+      const int id = 1;
+      claim.log.add(claim.log.begin(), op_kind::append, {&id, 1});
+      told.store(1, std::memory_order::release);
+    } else if (told.load(std::memory_order::acquire) == 1) {
+      claim(op_kind::find_empty);
+    }
+  }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+TEST(linearize, a_call_without_steps_is_before_what_knows_of_a_later_step) {
+  EXPECT_EQ(judge<told_after_no_steps>(2), (judgement{failure::not_linearizable, failure::none}));
+}
+
 // --- what each operation answers -----------------------------------------------------------------------------------
 
 struct operation {
@@ -197,8 +231,141 @@ TEST(linearize, refuses_what_no_queue_answers) {
                  failure::not_linearizable);
 }
 
+// --- what is told of a history that no order explains
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> texts(const search_result& r) {
+  std::vector<std::string> all;
+  for (const shown_call& c : r.calls) all.push_back((c.thread < 0 ? "main " : std::to_string(c.thread) + " ") + c.text);
+  return all;
+}
+
+// A slot whose takers look and then empty it, in two steps: two of them get the same task. The construction fills it.
+struct taken_twice final : scenario {
+  history<8, items> log{1};
+  atomic<int> slot{0};
+  taken_twice() {
+    const moment began = log.begin();
+    slot.store(1, std::memory_order::relaxed);
+    const int id = 1;
+    log.add(began, op_kind::append, {&id, 1});
+  }
+  void take() {
+    const moment began = log.begin();
+    const int id = slot.load(std::memory_order::acquire);
+    if (id != 0) slot.store(0, std::memory_order::release);
+    if (id == 0) log.add(began, op_kind::find_empty, {});
+    if (id != 0) log.add(began, op_kind::take_front, {&id, 1});
+  }
+  void thread(unsigned) override { take(); }
+  void finish() override {
+    take();
+    log.require_linearizable();
+  }
+};
+
+TEST(linearize, tells_the_calls_and_which_answer_no_order_explains) {
+  const search_result relacy = run_relacy(spec_of<taken_twice>(2), {.search = relacy_search::full, .executions = 0});
+  for (const search_result& r : {run_exact(spec_of<taken_twice>(2), {}), relacy}) {
+    ASSERT_EQ(r.what, failure::not_linearizable);
+    ASSERT_EQ(r.calls.size(), 4U);
+    EXPECT_EQ(texts(r).front(), "main append 1");
+    EXPECT_EQ(texts(r).back(), "main look → empty");
+    EXPECT_EQ(r.calls[1].text, "take front → 1");
+    EXPECT_EQ(r.calls[2].text, "take front → 1");
+    EXPECT_NE(r.calls[1].thread, r.calls[2].thread);
+    // Neither taker knows of the other.
+    EXPECT_THAT(r.calls[2].after, ElementsAre(0));
+    EXPECT_THAT(r.calls[3].after, ElementsAre(0, 1, 2));
+    ASSERT_LT(r.unexplained_call, 3U);
+    ASSERT_EQ(r.explained_calls.size(), 3U);
+    EXPECT_THAT(r.explained_calls, ElementsAre(0, 3 - r.unexplained_call, 3));
+    // The steps of each are in the trace.
+    for (const std::size_t call : {1U, 2U}) {
+      EXPECT_EQ(r.trace.at(r.calls[call].first).kind, event_kind::load);
+      EXPECT_EQ(r.trace.at(r.calls[call].last).kind, event_kind::store);
+      EXPECT_EQ(r.trace.at(r.calls[call].last).thread, r.calls[call].thread);
+    }
+  }
+}
+
+TEST(linearize, draws_the_calls_along_their_time) {
+  source_index sources;
+  const std::vector<std::string> lines = render_counterexample(run_exact(spec_of<taken_twice>(2), {}), sources);
+  ASSERT_LE(lines.size(), max_counterexample_lines);
+  ASSERT_GT(lines.size(), 5U);
+  EXPECT_THAT(lines[0], HasSubstr("calls and answers"));
+  EXPECT_EQ(lines[1], "1 main  append 1        ├──┤");
+  EXPECT_EQ(lines[2], "2 T1    take front → 1        ├──┤        ← no order explains it");
+  EXPECT_EQ(lines[3], "3 T0    take front → 1        ├──┤");
+  EXPECT_EQ(lines[4], "4 main  look → empty                ├──┤");
+  EXPECT_THAT(lines.back(),
+              HasSubstr("why: no order of the calls explains call 2 (T1: take front → 1); without it they "
+                        "have one: 1, 3, 4; every read sees the last write before it"));
+}
+
+// 20 calls of the construction, one of a thread, 15 of finish().
+struct many_calls final : scenario {
+  history<40, items> log{items};
+  atomic<int> step{0};
+  void claim(op_kind kind, std::initializer_list<int> ids) {
+    const moment began = log.begin();
+    step.store(1, std::memory_order::relaxed);
+    log.add(began, kind, std::span<const int>(ids.begin(), ids.size()));
+  }
+  many_calls() {
+    for (int i = 0; i != 10; ++i) claim(op_kind::append, {1}), claim(op_kind::take_front, {1});
+  }
+  void thread(unsigned index) override {
+    if (index == 0) claim(op_kind::take_front, {4});
+  }
+  void finish() override {
+    for (int i = 0; i != 15; ++i) claim(op_kind::find_empty, {});
+    log.require_linearizable();
+  }
+};
+
+TEST(linearize, a_long_history_leaves_room_for_the_steps) {
+  source_index sources;
+  const std::vector<std::string> lines = render_counterexample(run_exact(spec_of<many_calls>(2), {}), sources);
+  EXPECT_LE(lines.size(), max_counterexample_lines);
+  const auto with = [&lines](const std::string& text) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [&](const std::string& l) { return l.find(text) != std::string::npos; });
+  };
+  EXPECT_EQ(with("1–20 main"), 1);
+  EXPECT_EQ(with("(3 calls left out)"), 1);
+  EXPECT_EQ(with("main  look → empty"), 13);
+  EXPECT_THAT(lines.back(), HasSubstr("no order of the calls explains call 21 (T0: take front → 4)"));
+}
+
+// Tasks come out that never went in: no order explains these answers, nor all but one of them.
+struct nothing_fits final : scenario {
+  claims claim;
+  void thread(unsigned index) override {
+    if (index == 0) claim(op_kind::append, {1});
+    claim(op_kind::take_front, {5});
+  }
+  void finish() override { claim.log.require_linearizable(); }
+};
+
+TEST(linearize, names_what_cannot_come_next_where_several_answers_are_wrong) {
+  source_index sources;
+  const search_result r = run_exact(spec_of<nothing_fits>(2), {});
+  EXPECT_EQ(r.unexplained_call, no_event);
+  EXPECT_EQ(r.explained_calls.size(), 1U);
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines.back(),
+              HasSubstr("no order of the calls explains their answers: each of call 2 (T0: take front → 5) "
+                        "and call 3 (T1: take front → 5) cannot come next after 1"));
+  EXPECT_EQ(
+      std::count_if(lines.begin(), lines.end(), [](const std::string& l) { return l.ends_with("← cannot come next"); }),
+      2);
+}
+
 // --- calls of several steps: what the histories of local_queue are judged by
-// ------------------------------------------
 
 using processors = processors_spec<2, 2, 4>;
 using asked = processor_call;

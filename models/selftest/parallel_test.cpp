@@ -75,7 +75,8 @@ struct rare_failure final : scenario {
     if (getpid() != survivor) raise(SIGKILL);
   }
   static inline int unlucky = -1;
-  /// Another process than this one is killed by the unlucky sum; 0: the sum is a failure.
+  /// If this is not 0, the unlucky sum kills the process that finds it, unless that is process `survivor`. 0: it is a
+  /// failure.
   static inline pid_t survivor = 0;
 };
 
@@ -83,8 +84,7 @@ class parallel : public testing::Test {
  protected:
   ~parallel() override {
     orders = {};
-    deque_orders = {};
-    deque_bugs = {};
+    deque_now = {};
     rare_failure::unlucky = -1;
     rare_failure::survivor = 0;
   }
@@ -128,19 +128,19 @@ TEST_F(parallel, mutants_die_of_the_same_failure) {
     for (const unsigned jobs : {2U, 4U}) expect_same(search_chase_lev(program, {.jobs = jobs}), alone);
   };
   for (int i = 0; i != times; ++i) {
-    deque_orders = {};
-    deque_orders.take_fence = relaxed;
+    deque_now = {};
+    deque_now.pop_fence = relaxed;
     dies({"ppptt", 1, 2});
-    deque_orders = {};
-    deque_orders.steal_fence = relaxed;
+    deque_now = {};
+    deque_now.steal_fence = relaxed;
     dies({"ppptt", 2, 1});
-    deque_orders = {};
-    deque_orders.grow_array = relaxed;
+    deque_now = {};
+    deque_now.array_publish = relaxed;
     dies({"ppptt", 2, 1});
-    deque_orders = {};
-    deque_bugs = {.keeps_old_array = true};
+    deque_now = {};
+    deque_now = {.push_uses_new_array = false};
     dies({"ppptt", 2, 1});
-    deque_bugs = {};
+    deque_now = {};
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace runq::model::selftest {
@@ -84,6 +85,25 @@ void add_memory(std::mt19937& random, program& p) {
   }
 }
 
+// One or two loops that wait, mostly for a value that another thread writes.
+void add_waiting(std::mt19937& random, program& p) {
+  constexpr std::array kinds{action::wait_load, action::wait_load, action::wait_exchange, action::wait_compare};
+  for (unsigned n = 1 + below(random, 2); n != 0; --n) {
+    const unsigned waiting = below(random, static_cast<unsigned>(p.size()));
+    const thread_code& other = p[(waiting + 1) % p.size()];
+    const instruction& awaited = other[below(random, static_cast<unsigned>(other.size()))];
+    instruction i;
+    i.what = kinds[below(random, kinds.size())];
+    i.variable = awaited.variable;
+    i.order = one_of(random, load_orders);
+    i.failure_order = one_of(random, load_orders);
+    i.operand = 1 + below(random, 3);
+    i.expected = below(random, 4) == 0 ? 0 : awaited.operand;
+    i.guarded = below(random, 8) == 0;
+    insert(random, p[waiting], i);
+  }
+}
+
 void simplify(std::mt19937& random, instruction& i) {
   i.what = below(random, 2) == 0 ? action::load : action::store;
   if (below(random, 8) != 0) i.order = order::relaxed;
@@ -121,7 +141,8 @@ program random_program(std::mt19937& random, unsigned max_instructions, flavour 
     }
     if (mostly_sc && below(random, 3) != 0) code.back().order = order::seq_cst;
   }
-  if (f == flavour::memory) add_memory(random, p);
+  if (f == flavour::memory || (f == flavour::waiting && below(random, 2) == 0)) add_memory(random, p);
+  if (f == flavour::waiting) add_waiting(random, p);
   return p;
 }
 
@@ -144,17 +165,98 @@ program random_fenced_program(std::mt19937& random) {
   return p;
 }
 
+namespace {
+
+instruction random_access(std::mt19937& random, unsigned variable) {
+  instruction i;
+  do i = random_instruction(random, 1);
+  while (i.what == action::fence);
+  i.variable = variable;
+  i.guarded = i.adds_last_read = false;
+  return i;
+}
+
+void maybe_add_fence(std::mt19937& random, thread_code& code, bool guarded) {
+  if (below(random, 3) != 0) return;
+  instruction fence;
+  fence.what = action::fence;
+  fence.order = one_of(random, fence_orders);
+  fence.guarded = guarded;
+  code.push_back(fence);
+}
+
+instruction random_receive(std::mt19937& random, unsigned variable, bool waits) {
+  constexpr std::array kinds{action::load, action::wait_load, action::wait_exchange, action::wait_compare};
+  instruction i;
+  i.what = kinds[waits ? 1 + below(random, 3) : 0];
+  i.variable = variable;
+  i.order = one_of(random, load_orders);
+  i.failure_order = one_of(random, load_orders);
+  i.operand = 0;  // what wait_exchange finds as long as nothing was sent
+  i.expected = 1;
+  return i;
+}
+
+instruction random_send(std::mt19937& random, unsigned variable) {
+  constexpr std::array kinds{action::store, action::store, action::add, action::exchange};
+  instruction i;
+  i.what = kinds[below(random, kinds.size())];
+  i.variable = variable;
+  i.order = i.what == action::store ? one_of(random, store_orders) : one_of(random, update_orders);
+  i.operand = 1;
+  return i;
+}
+
+}  // namespace
+
+program random_cycle(std::mt19937& random) {
+  program p(2 + below(random, 2));
+  for (unsigned t = 0; t != p.size(); ++t) {
+    p[t].push_back(random_access(random, t));
+    maybe_add_fence(random, p[t], false);
+    p[t].push_back(random_access(random, (t + 1) % static_cast<unsigned>(p.size())));
+  }
+  return p;
+}
+
+program random_handover(std::mt19937& random, bool waits) {
+  constexpr std::array accesses{action::plain_read, action::plain_read, action::plain_write, action::plain_write,
+                                action::release};
+  program p(2 + below(random, 2));
+  for (unsigned t = 0; t != p.size(); ++t) {
+    const bool guarded = t != 0 && !waits;
+    if (t != 0) p[t].push_back(random_receive(random, t - 1, waits));
+    maybe_add_fence(random, p[t], guarded);
+    instruction access;
+    access.what = accesses[below(random, t + 1 == p.size() ? 5 : 4)];
+    access.guarded = guarded;
+    p[t].push_back(access);
+    maybe_add_fence(random, p[t], guarded);
+    if (t + 1 == p.size()) continue;
+    p[t].push_back(random_send(random, t));
+    p[t].back().guarded = guarded;
+  }
+  return p;
+}
+
+bool has(const program& p, bool (*kind)(action)) {
+  return std::any_of(p.begin(), p.end(), [kind](const thread_code& code) {
+    return std::any_of(code.begin(), code.end(), [kind](const instruction& i) { return kind(i.what); });
+  });
+}
+
 std::string to_text(const program& p) {
-  constexpr std::array names{"load",  "store", "add",    "exchange",   "cas",         "weak cas",
-                             "fence", "lock",  "unlock", "plain_read", "plain_write", "free"};
+  constexpr std::array names{"load",        "store", "add",       "exchange",      "cas",
+                             "weak cas",    "fence", "lock",      "unlock",        "plain_read",
+                             "plain_write", "free",  "wait_load", "wait_exchange", "wait_cas"};
   std::string text;
   for (const thread_code& code : p) {
     text += "thread:";
     for (const instruction& i : code) {
       text += i.guarded ? " if(odd) " : " ";
       text += std::string(names[static_cast<unsigned>(i.what)]) + "(" + "xyzw"[i.variable] + "," + name(i.order);
-      if (compares(i.what)) text += std::string(",") + name(i.failure_order);
-      if (compares(i.what)) text += "," + std::to_string(i.expected);
+      if (compares(i.what) || waits(i.what)) text += std::string(",") + name(i.failure_order);
+      if (compares(i.what) || waits(i.what)) text += "," + std::to_string(i.expected);
       text += "," + std::to_string(i.operand) + (i.adds_last_read ? "+last" : "") + ");";
     }
     text += "\n";

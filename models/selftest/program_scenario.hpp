@@ -9,6 +9,7 @@
 #include "atomics.hpp"
 #include "program.hpp"
 #include "scenario.hpp"
+#include "waiting.hpp"
 
 namespace runq::model::selftest {
 
@@ -19,10 +20,8 @@ inline std::set<std::string> program_outcomes;
 class program_scenario final : public scenario {
  public:
   program_scenario() {
-    // Not where there is none: memory would be an event more in every other program.
-    for (const thread_code& code : *current_program) {
-      for (const instruction& i : code) has_plain_ = has_plain_ || is_plain(i.what);
-    }
+    // Only for programs with plain variables: memory would add an event to every other program.
+    has_plain_ = has(*current_program, is_plain);
     for (unsigned v = 0; v != max_plain; ++v) {
       freed_[v] = !has_plain_;
       if (has_plain_) plain_[v] = ::new (current_engine().allocate(sizeof(cell<unsigned>), {})) cell<unsigned>(0);
@@ -63,6 +62,11 @@ class program_scenario final : public scenario {
       case action::plain_read: return static_cast<void>(plain_[i.variable]->get());
       case action::plain_write: return plain_[i.variable]->set(operand);
       case action::release: return release(i.variable);
+      case action::wait_load: await([&] { return (last = v.load(i.order)) == i.expected; }); break;
+      case action::wait_compare:
+        await([&] { return v.compare_exchange_strong(last = i.expected, operand, i.order, i.failure_order); });
+        break;
+      case action::wait_exchange: require(false, "the condition of an await has no effect"); break;
       case action::add: last = v.fetch_add(operand, i.order); break;
       case action::exchange: last = v.exchange(operand, i.order); break;
       case action::compare_exchange:

@@ -2,16 +2,21 @@
 // One judgement: the text, the --json file and the --html pages of a run say the same of every search.
 #include "report.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include "effort.hpp"
 #include "html.hpp"
 
 namespace runq::model {
@@ -81,27 +86,49 @@ struct said {
   std::string page;
 };
 
+/// A folder that no other test, and no other run of this test, uses.
+class own_folder {
+ public:
+  own_folder() {
+    std::string name = (fs::path(testing::TempDir()) / "runq_report_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "mkdtemp");
+    path_ = name;
+  }
+  own_folder(const own_folder&) = delete;
+  own_folder& operator=(const own_folder&) = delete;
+  ~own_folder() { fs::remove_all(path_); }
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
 class judgements : public testing::Test {
  protected:
-  judgements() : dir_(fs::path(testing::TempDir()) / "runq_report_test") {
-    fs::remove_all(dir_);
+  judgements() {
     fs::create_directories(dir_ / "ring");
     std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned exhaustive 7\nring/other exhaustive 8\n";
   }
-  ~judgements() override { fs::remove_all(dir_); }
-
   // `glob`: the cases that were asked for; of those that are pinned all must have run.
   said judge(std::vector<job> jobs, const std::string& glob = "ring/pinned of another run") {
     options o;
     o.case_glob = glob;
+    return judge(std::move(jobs), o);
+  }
+  said judge(std::vector<job> jobs, const options& o) {
     manifest m;
     m.models_dir = dir_;
+    m.mutants = {{{}, "", "", dir_ / "ring/mutants/changed.mutant", killers_}};
     pinned_counts counts({{"ring", {dir_ / "ring", "", ""}}});
+    pinned_killers killers;
     pinned_ledger orders({{"ring", {dir_ / "ring", "", ""}}}, dir_);
-    report judge(o, m, counts, orders);
+    report judge(o, m, counts, killers, orders);
     testing::internal::CaptureStdout();
     for (job& j : jobs) judge(j);
     judge.finish(jobs.size(), jobs.size(), 1.0);
+    if (o.update_counts) counts.write();
+    if (o.update_mutants) killers.write();
     said all;
     all.text = testing::internal::GetCapturedStdout();
     all.results = judge.to_json(jobs);
@@ -136,8 +163,33 @@ class judgements : public testing::Test {
     EXPECT_EQ(number(s.page, "<b>([0-9]+)</b> failed"), failed);
   }
 
-  fs::path dir_;
+  [[nodiscard]] std::string counts() const { return read_file(dir_ / "ring/counts.txt"); }
+
+  own_folder folder_;
+  const fs::path dir_ = folder_.path();
+  // Whom the mutants of the manifest name.
+  std::map<std::string, std::string> killers_{{"ring/pinned", "lost"}, {"ring/other", "lost"}, {"ring/new", "lost"}};
 };
+
+TEST_F(judgements, a_history_that_no_order_explains_is_drawn_on_its_page) {
+  json r = found("not linearizable", "exhaustive");
+  r["trace"] = json::array({{{"kind", "load"}, {"thread", 0}}, {{"kind", "load"}, {"thread", 1}}});
+  r["calls"] = json::array(
+      {{{"thread", -1}, {"text", "append 1"}, {"after", json::array()}, {"begin", 0}, {"end", 1}},
+       {{"thread", 0}, {"text", "take → 1"}, {"after", {0}}, {"begin", 2}, {"end", 3}, {"first", 0}, {"last", 0}},
+       {{"thread", 1}, {"text", "take → <1>"}, {"after", {0}}, {"begin", 2}, {"end", 3}, {"first", 0}, {"last", 1}}});
+  r["explained_calls"] = {0, 1};
+  r["wrong_calls"] = {2};
+  (void)judge({search("ring/pinned", "exact", "exhaustive", r)});
+  const std::string page = read_file(dir_ / "pages/ring-pinned-exhaustive.html");
+  const auto has = [&page](const std::string& text) { return page.find(text) != std::string::npos; };
+  EXPECT_TRUE(has("<h2>calls and their answers</h2>")) << page;
+  EXPECT_TRUE(has("<span class=\"who\">main</span><div class=\"call\"")) << page;
+  EXPECT_TRUE(has("<b>take → 1</b> <small><a href=\"#e0\">step 1</a></small>")) << page;
+  EXPECT_TRUE(has("<div class=\"call wrong\"")) << page;
+  EXPECT_TRUE(has("title=\"after 1\"><span class=\"n\">3</span><b>take → &lt;1&gt;</b>")) << page;
+  EXPECT_TRUE(has("answers: 1, 2.")) << page;
+}
 
 TEST_F(judgements, what_passes_passes_on_the_page) {
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive")),
@@ -168,6 +220,29 @@ TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
   EXPECT_NE(s.page.find("did not run"), std::string::npos);
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, "ring/p*"), 1, 1,
                  0);
+}
+
+TEST_F(judgements, an_update_of_some_counts_keeps_the_others) {
+  std::ofstream(dir_ / "ring/counts.txt") << "# The head of the file.\n## A note.\nring/other bounded 3 90\nring/other "
+                                             "exhaustive 8\nring/pinned bounded 3 70\nring/pinned exhaustive 6\n";
+  options o;
+  o.update_counts = true;
+  o.case_glob = "ring/pinned";
+  judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
+  EXPECT_NE(counts().find("## A note.\nring/other bounded 3 90\nring/other exhaustive 8\nring/pinned bounded 3 70\n"
+                          "ring/pinned exhaustive 7\n"),
+            std::string::npos)
+      << counts();
+}
+
+TEST_F(judgements, an_update_forgets_cases_that_are_gone_also_the_last_of_a_stem) {
+  options o;
+  o.update_counts = true;
+  o.case_glob = "*";
+  judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
+  EXPECT_EQ(counts().find("ring/other"), std::string::npos) << counts();
+  judge({}, o);
+  EXPECT_EQ(counts().find("ring/pinned"), std::string::npos) << counts();
 }
 
 TEST_F(judgements, blocked_executions_are_pinned_too) {
@@ -203,12 +278,16 @@ TEST_F(judgements, what_fails_fails_on_the_page) {
                  0, 5, 5);
 }
 
-// A mutant in the source of which `killed by:` says `named`; the cases of its module fail by `seen`.
+// A source mutant whose lines `killed by:` say `named`; the cases of its module fail as `seen` says.
 job source_mutant_of(const json& named, const json& seen) {
   job j = must_fail("ring/changed", "in the source", "data race");
   j.about["killers"] = named;
   j.result["cases"] = json::array();
-  for (const auto& [name, what] : seen.items()) j.result["cases"].push_back({{"case", name}, {"what", what}});
+  for (const auto& [name, what] : seen.items()) {
+    const bool cut_off = what == "cut off";
+    j.result["cases"].push_back(
+        {{"case", name}, {"what", cut_off ? "none" : what}, {"how", cut_off ? "cut_short" : "exhaustive"}});
+  }
   return j;
 }
 
@@ -224,20 +303,119 @@ TEST_F(judgements, a_mutant_dies_of_the_cases_that_it_names_in_the_way_that_it_n
   expect_red({{"ring/a", "data race"}, {"ring/b", "none"}}, "ring/b does not notice it");
   expect_red({{"ring/a", "data race"}, {"ring/b", "deadlock"}}, R"(ring/b fails by "deadlock", not by "lost")");
   expect_red({{"ring/a", "data race"}}, "it names ring/b, which is no case");
+  expect_red({{"ring/a", "data race"}, {"ring/b", "cut off"}}, "ring/b is undecided");
   expect_red({{"ring/a", "data race"}, {"ring/b", "lost"}, {"ring/c", "lost"}},
              "ring/c (lost) notices it, too, which it does not name");
 }
 
-TEST_F(judgements, a_case_that_says_why_it_kills_nothing_alone_does_not) {
-  job says_why = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
-  says_why.about["no_mutant_of_its_own"] = "of the test";
-  const json alone = {{"ring/pinned", "lost"}};
-  const said s = judge({says_why, source_mutant_of(alone, alone)}, "ring/p*");
-  expect_all_say(s, 1, 1, 1);
-  EXPECT_NE(s.text.find("it says why no mutant is killed by it alone, but ring/changed is"), std::string::npos)
-      << s.text;
-  const json two = {{"ring/pinned", "lost"}, {"ring/other", "lost"}};
-  expect_all_say(judge({says_why, source_mutant_of(two, two)}, "ring/p*"), 1, 1, 0);
+TEST_F(judgements, a_case_that_is_searched_in_part_may_notice_a_mutant) {
+  const said sure = judge({source_mutant_of({{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}})});
+  EXPECT_NE(sure.text.find("1 cases kill a mutant alone, 0 perhaps"), std::string::npos) << sure.text;
+  const said unsure =
+      judge({source_mutant_of({{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}, {"ring/c", "cut off"}})});
+  EXPECT_NE(unsure.text.find("0 cases kill a mutant alone, 1 perhaps"), std::string::npos) << unsure.text;
+  EXPECT_NE(unsure.text.find("1 searches to the end, 1 cut off, so undecided"), std::string::npos) << unsure.text;
+  EXPECT_NE(unsure.page.find("1 searches of cases that a mutant does not name"), std::string::npos);
+}
+
+TEST_F(judgements, every_case_kills_a_mutant_or_says_why_not) {
+  const auto judge_case = [&](const json& about, const char* name, const char* glob) {
+    job j = search(name, "exact", "exhaustive", found("none", "exhaustive"));
+    j.about = about;
+    return judge({j}, glob);
+  };
+  const auto expect_red = [&](const said& s, const char* why) {
+    expect_all_say(s, 1, 1, 1);
+    EXPECT_NE(s.text.find(why), std::string::npos) << s.text;
+  };
+  const json nothing = json::object();
+  const json reason = {{"no_mutant_of_its_own", "of the test"}};
+  const json order = {{"mutants", {{{"name", "relaxed"}}}}};
+  expect_all_say(judge_case(nothing, "ring/pinned", "ring/p*"), 1, 1, 0);
+  expect_red(judge_case(reason, "ring/pinned", "ring/p*"), "it says why it kills no mutant, but it kills ring/changed");
+  killers_.erase("ring/pinned");
+  killers_.erase("ring/new");
+  expect_red(judge_case(nothing, "ring/pinned", "ring/p*"), "FAIL it kills no mutant");
+  expect_all_say(judge_case(order, "ring/pinned", "ring/p*"), 1, 1, 0);
+  const said with_reason = judge_case(reason, "ring/pinned", "ring/p*");
+  expect_all_say(with_reason, 1, 1, 0);
+  EXPECT_NE(with_reason.text.find("of the test"), std::string::npos) << with_reason.text;
+  // Somebody tries a new model.
+  expect_all_say(judge_case(nothing, "ring/new", "ring/new"), 1, 1, 0);
+}
+
+TEST_F(judgements, what_was_seen_of_a_mutant_is_written_into_its_file) {
+  const fs::path file = dir_ / "ring/mutants/changed.mutant";
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << "# A change.\nfile: runq/ring.hpp\nkilled by: ring/a (?)\nkilled by: ring/b (lost)\n"
+                         "breaks: ring/law\n--- old\nx\n--- new\ny\n";
+  job j = source_mutant_of({{"ring/a", "?"}, {"ring/b", "lost"}},
+                           {{"ring/a", "data race"}, {"ring/b", "none"}, {"ring/c", "cut off"}, {"ring/d", "lost"}});
+  j.about["file"] = file;
+  options o;
+  o.case_glob = "ring/pinned of another run";
+  o.update_mutants = true;
+  expect_all_say(judge({j}, o), 0, 0, 0);
+  EXPECT_EQ(read_file(file),
+            "# A change.\nfile: runq/ring.hpp\nkilled by: ring/a (data race)\nkilled by: ring/d (lost)\n"
+            "breaks: ring/law\n--- old\nx\n--- new\ny\n");
+}
+
+TEST_F(judgements, a_mutant_that_names_a_source_is_refused) {
+  std::ofstream(dir_ / "manifest.tsv") << "mutant\tmutant_ring_changed\tm.so\tstatus\tring/mutants/changed.mutant\t"
+                                          "ring/push_vs_steal (lost),ring/owner_vs_thieves\n";
+  EXPECT_EXIT((void)read_manifest(dir_ / "manifest.tsv"), testing::ExitedWithCode(2),
+              "takes a case, once, and how it fails, .* not ring/owner_vs_thieves");
+}
+
+TEST_F(judgements, the_proof_is_judged_like_a_search) {
+  const auto proof = [](unsigned lines, const char* message) {
+    job j = search("proof", "proof", "lines of ring.hpp", {{"lines", lines}, {"message", message}});
+    j.expect = expectation::proof;
+    return j;
+  };
+  expect_all_say(judge({proof(39, "")}), 1, 1, 0);
+  const said untied = judge({proof(0, "the lines of ring.hpp are not those that were proved")});
+  expect_all_say(untied, 0, 1, 1);
+  EXPECT_NE(untied.page.find("not those that were proved"), std::string::npos);
+}
+
+TEST(searches, the_longest_is_started_first_and_all_are_reported_in_their_order) {
+  const own_folder folder;
+  const fs::path log = folder.path() / "started.txt";
+  std::vector<job> jobs;
+  for (const double effort : {0.0, 2.0, 0.0, 30.0, 1.0}) {
+    job j;
+    j.case_name = std::to_string(jobs.size());
+    j.worker = "/bin/sh";
+    j.effort = effort;
+    j.arguments = {"-c", "echo " + j.case_name + " >>" + log.string() + "; echo 'R {}'"};
+    jobs.push_back(j);
+  }
+  std::string reported;
+  EXPECT_EQ(run_all(jobs, 1, [&](job& j) { reported += j.case_name; }), jobs.size());
+  EXPECT_EQ(reported, "01234");
+  EXPECT_EQ(read_file(log), "3\n1\n4\n0\n2\n");
+}
+
+TEST(searches, the_effort_is_what_is_pinned) {
+  const own_folder folder;
+  const fs::path& dir = folder.path();
+  fs::create_directories(dir / "ring");
+  std::ofstream(dir / "ring/counts.txt") << "ring/a bounded 3 700000\nring/a exhaustive 100 +50\nring/b exhaustive 9\n";
+  std::ofstream(dir / "ring/ledger.json") << "[{}, {}]";
+  const pinned_counts counts({{"ring", {dir / "ring", "", ""}}});
+  const pinned_ledger orders({{"ring", {dir / "ring", "", ""}}}, dir);
+  std::vector<job> jobs{search("ring/a", "exact", "exhaustive", {}), search("ring/a", "relacy", "bounded 3", {}),
+                        ledger("ring", {}), search("ring/b", "relacy", "random", {}), must_fail("ring/b", "m", "lost")};
+  jobs[1].counts_key = "ring/a bounded 3";
+  jobs[3].arguments = {"--executions", "1400000"};
+  estimate(jobs, counts, orders);
+  EXPECT_DOUBLE_EQ(jobs[0].effort, 150 / 15'000.0);
+  EXPECT_DOUBLE_EQ(jobs[1].effort, 10);
+  EXPECT_DOUBLE_EQ(jobs[2].effort, 2 * 159 / 15'000.0);
+  EXPECT_DOUBLE_EQ(jobs[3].effort, 20);
+  EXPECT_EQ(jobs[4].effort, 0);
 }
 
 TEST_F(judgements, mutants_and_bugs_are_counted_apart) {
@@ -276,14 +454,12 @@ TEST_F(judgements, failures_of_no_search_are_on_the_page) {
 
 class names : public testing::Test {
  protected:
-  names() : file_(fs::path(testing::TempDir()) / "runq_names_test.hpp") {}
-  ~names() override { fs::remove(file_); }
-
   names_found check(const std::string& code, bool modelled = true, unsigned listed = 0) {
     std::ofstream(file_) << code;
     return check_names({{file_, "x.hpp", modelled}}, {{"x.hpp", listed}});
   }
-  fs::path file_;
+  own_folder folder_;
+  const fs::path file_ = folder_.path() / "names.hpp";
 };
 
 TEST_F(names, each_operation_has_its_own) {

@@ -45,19 +45,29 @@ def mutate(source, changes):
     return source, "applied"
 
 
+def write_if_other(file, text):
+    """Leaves a file alone that has this text, so that nothing is built anew."""
+    if not file.exists() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def write(output, header, source, changes):
+    """Writes what one mutant makes of a header, and whether it applies; returns the changed text, or None."""
+    mutated, status = mutate(source, changes)
+    write_if_other(output / header, source if mutated is None else mutated)
+    write_if_other(output / "status", status)
+    return mutated
+
+
 def main():
     words = sys.argv[1:]
     must_apply = words[:1] == ["--must-apply"]
     mutant, headers, output = (pathlib.Path(a) for a in words[must_apply:])
     fields, changes = parse(mutant.read_text())
-    source = (headers / fields["file"]).read_text()
-    mutated, status = mutate(source, changes)
-    target = output / fields["file"]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(source if mutated is None else mutated)
-    (output / "status").write_text(status)
-    if must_apply and mutated is None:
-        sys.exit(f"{mutant} does not apply to {fields['file']}: {status}")
+    applies = write(output, fields["file"], (headers / fields["file"]).read_text(), changes) is not None
+    if must_apply and not applies:
+        sys.exit(f"{mutant} does not apply to {fields['file']}: {(output / 'status').read_text()}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "calls.hpp"
+#include "columns.hpp"
+#include "plain_value.hpp"
 #include "runtime.hpp"
 #include "why.hpp"
 
@@ -32,8 +35,6 @@ namespace {
   if (first == std::sregex_iterator{} || std::next(first) != std::sregex_iterator{}) return {};
   return (*first)[1];
 }
-
-[[nodiscard]] std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
 
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values) {
   switch (e.kind) {
@@ -66,27 +67,7 @@ namespace {
          kind == event_kind::cas_success || kind == event_kind::cas_failure || kind == event_kind::fence;
 }
 
-/// How many columns a terminal shows of "→": bytes that begin a character.
-[[nodiscard]] std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-[[nodiscard]] std::string padded(std::string text, std::size_t columns) {
-  const std::size_t now = columns_of(text);
-  if (now < columns) text.append(columns - now, ' ');
-  return text;
-}
-
-[[nodiscard]] std::string cut(std::string text, std::size_t columns) {
-  if (columns_of(text) <= columns) return text;
-  std::size_t bytes = 0;
-  for (std::size_t shown = 0; bytes != text.size(); ++bytes) {
-    if ((text[bytes] & 0xc0) != 0x80 && shown++ == columns - 1) break;
-  }
-  return text.substr(0, bytes) + "…";
-}
-
-/// Of the terminal; one that nobody looks at is wide.
+/// The width of the terminal; wide if the output is no terminal.
 [[nodiscard]] std::size_t line_width() {
   constexpr std::size_t least = 80;
   constexpr std::size_t of_a_file = 160;
@@ -122,7 +103,7 @@ struct row {
       what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second, result.variables.empty());
   if (has_order(e.kind)) r.order = to_string(e.order);
   r.remark = remark(index, e, because);
-  // A comment names atomic operations; plain accesses stand near one by chance.
+  // Comments name atomic operations only: a name above a plain access is not its own.
   if (e.where.line != 0) {
     r.place =
         has_order(e.kind) ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
@@ -185,13 +166,13 @@ struct row {
 
 }  // namespace
 
-// Pointers and indices near the wrap-around are told apart from small numbers by their size alone.
+std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
+
 std::string render_value(std::uint64_t value) {
-  constexpr std::uint64_t largest_small = 1U << 20;
-  if (value <= largest_small) return fmt::format("{}", value);
-  if (std::string name = value_name(value); !name.empty()) return name;
-  if (~value <= largest_small) return fmt::format("2^64-{}", ~value + 1);
-  return fmt::format("…{:x}", value & 0xffffff);
+  if (value > largest_small_value) {
+    if (std::string name = value_name(value); !name.empty()) return name;
+  }
+  return plain_value(value);
 }
 
 std::string render_site(site where, source_index& sources) {
@@ -225,18 +206,22 @@ std::map<std::uint32_t, std::string> variable_names(const search_result& result,
 }
 
 std::vector<std::string> render_counterexample(const search_result& result, source_index& sources) {
-  constexpr std::size_t frame = 5;  // heading, a gap note, the reason in two lines, the last line
+  // Headings, notes on what is left out, the reason in a few lines, the last line.
+  const std::size_t frame = result.calls.empty() ? 5 : 8;
+  constexpr std::size_t most_calls = 16;
   const std::map<std::uint32_t, std::string> names = variable_names(result, sources);
   const explanation because = why(result, names);
   std::vector<row> rows{{"step", "thr", "what", "order", "", "where", ""}};
   std::size_t shown_up_to = 0;
   std::size_t left_out = 0;
-  for (const std::size_t i : chosen_steps(result.trace, because, max_counterexample_lines - frame)) {
+  const std::vector<std::string> calls = render_calls(result, most_calls, line_width());
+  for (const std::size_t i : chosen_steps(result.trace, because, max_counterexample_lines - frame - calls.size())) {
     left_out += i - shown_up_to;
     shown_up_to = i + 1;
     rows.push_back(row_of(i, result, names, because, sources));
   }
   std::vector<std::string> lines = in_columns(rows);
+  lines.insert(lines.begin(), calls.begin(), calls.end());
   if (left_out != 0)
     lines.push_back(fmt::format("     ({} earlier steps, of construction or of no part in this, left out)", left_out));
   if (!because.sentence.empty()) lines.push_back("why: " + because.sentence);

@@ -21,6 +21,9 @@ inline constexpr std::size_t max_counterexample_lines = 40;
 /// What people call the variables of the trace, by their numbers: as the program's symbols or the source say.
 [[nodiscard]] std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources);
 
+/// "T0", or "main" for -1.
+[[nodiscard]] std::string thread_name(int thread);
+
 /// A value as it is shown: a task's name, a small number, or the end of an address.
 [[nodiscard]] std::string render_value(std::uint64_t value);
 

@@ -63,8 +63,8 @@ void append_by_engine(json& searches, const json& search) {
   return changed;
 }
 
-/// Two searches may differ only in characters that a file name cannot have, or in their engine. Compared without regard
-/// to case, because some file systems do.
+/// A name that no other search has yet, for two searches may differ only in characters that a file name cannot have, or
+/// in their engine. Compared without regard to case, because some file systems do.
 [[nodiscard]] std::string unused_name(const std::string& wanted, std::set<std::string>& used) {
   std::string name = wanted;
   for (unsigned i = 2; !used.insert(lower_case(name)).second; ++i) name = fmt::format("{}-{}", wanted, i);

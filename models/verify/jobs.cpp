@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "jobs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -58,7 +59,7 @@ void on_interrupt(int) { interrupted = 1; }
 
 // A line of a worker: progress, or the result.
 void take_line(job& j, const std::string& line) {
-  if (line.starts_with("P ")) j.executions_so_far = std::strtoull(line.c_str() + 2, nullptr, 10);
+  if (line.starts_with("P ")) j.progress = line.substr(2);
   if (line.starts_with("R ")) j.result = json::parse(line.substr(2), nullptr, false);
 }
 
@@ -96,7 +97,7 @@ class progress_line {
     std::string text = fmt::format("{}/{} searches, {:.0f} s", done, total, seconds(now));
     for (const process& p : running) {
       text += fmt::format("  {} {} {}", p.of->case_name, p.of->label,
-                          p.of->executions_so_far == 0 ? "" : fmt::format("({})", p.of->executions_so_far));
+                          p.of->progress.empty() ? "" : fmt::format("({})", p.of->progress));
     }
     if (terminal_) {
       fmt::print(stderr, "\r\033[K{}", text.substr(0, 118));
@@ -118,12 +119,21 @@ class progress_line {
   clock_type::time_point last_ = started_;
 };
 
+[[nodiscard]] std::vector<job*> longest_first(std::vector<job>& jobs) {
+  std::vector<job*> queue;
+  for (job& j : jobs) queue.push_back(&j);
+  std::stable_sort(queue.begin(), queue.end(), [](const job* a, const job* b) { return a->effort > b->effort; });
+  return queue;
+}
+
 }  // namespace
 
 std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report) {
+  const std::vector<job*> queue = longest_first(jobs);
   std::vector<process> running;
   progress_line progress;
   std::size_t next = 0;
+  std::size_t ended = 0;
   std::size_t reported = 0;
   const auto report_ready = [&] {
     for (; reported != jobs.size() && jobs[reported].result.is_object(); ++reported) {
@@ -131,12 +141,14 @@ std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<
       report(jobs[reported]);
     }
   };
-  while ((next != jobs.size() || !running.empty()) && interrupted == 0) {
-    for (; next != jobs.size() && running.size() < width; ++next) {
-      if (jobs[next].broken.empty()) {
-        running.push_back(start(jobs[next]));
+  while ((next != queue.size() || !running.empty()) && interrupted == 0) {
+    for (; next != queue.size() && running.size() < width; ++next) {
+      job& j = *queue[next];
+      if (j.broken.empty()) {
+        running.push_back(start(j));
       } else {
-        jobs[next].result = {{"error", jobs[next].broken}};
+        j.result = {{"error", j.broken}};
+        ++ended;
       }
     }
     std::vector<pollfd> watched;
@@ -145,11 +157,12 @@ std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<
       for (std::size_t i = watched.size(); i-- != 0;) {
         if (watched[i].revents == 0 || read_some(running[i])) continue;
         finish(running[i]);
+        ++ended;
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
       }
     }
     report_ready();
-    progress.show(reported, jobs.size(), running);
+    progress.show(ended, jobs.size(), running);
   }
   progress.clear();
   for (process& p : running) {

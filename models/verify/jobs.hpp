@@ -12,7 +12,7 @@
 namespace runq::model {
 
 struct job {
-  enum class expectation : unsigned char { pass, fail, litmus, progress, ledger };
+  enum class expectation : unsigned char { pass, fail, litmus, progress, ledger, proof };
 
   std::string case_name;
   std::string label;  ///< "bounded 3", "publish_relaxed", …
@@ -25,15 +25,17 @@ struct job {
   std::string changed;     ///< a mutant's change, in a few words
   nlohmann::json about;    ///< what the worker says of the case
   std::string broken;      ///< why this job cannot even start
+  double effort = 0;       ///< about how many seconds it takes, where that is known: effort.hpp
 
   nlohmann::json result;  ///< filled by the run: what the worker printed last, or {"error": …}
   std::string outcome;  ///< filled by the report: "passed", "killed", "as expected", "remark" (not counted) or "failed"
   std::string verdict;  ///< filled by the report, in its words: "PASS exhaustive", "FAIL …"
-  std::uint64_t executions_so_far = 0;
+  std::string progress;  ///< of the running search, in the worker's words
 };
 
-/// Runs the jobs, `width` at a time, and hands each to `report` in order as soon as it and all before it are done.
-/// Returns how many were reported: fewer than all after Ctrl-C.
+/// Runs the jobs, `width` at a time, those of the greatest effort first, so that none of them is left alone at the end;
+/// hands each to `report` in the order of `jobs`, as soon as it and all before it are done. Returns how many were
+/// reported: fewer than all after Ctrl-C.
 std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report);
 
 /// Runs `worker arguments…` to its end and returns what it printed.

@@ -2,6 +2,11 @@
 // How results travel between the worker processes and the runner, and into --json files.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "verdict.hpp"
@@ -63,9 +68,14 @@ NLOHMANN_JSON_SERIALIZE_ENUM(rmw_op, {{rmw_op::exchange, "exchange"},
 NLOHMANN_JSON_NAMESPACE_BEGIN
 template <>
 struct adl_serializer<std::memory_order> {
-  static void to_json(json& j, std::memory_order order) {
-    constexpr const char* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
-    j = names[static_cast<std::size_t>(order)];
+  static constexpr std::array<const char*, 6> names = {"relaxed", "consume", "acquire",
+                                                       "release", "acq_rel", "seq_cst"};
+
+  static void to_json(json& j, std::memory_order order) { j = names.at(static_cast<std::size_t>(order)); }
+  static void from_json(const json& j, std::memory_order& order) {
+    const auto name = std::find(names.begin(), names.end(), j.get<std::string>());
+    if (name == names.end()) throw std::invalid_argument("no memory order: " + j.dump());
+    order = static_cast<std::memory_order>(name - names.begin());
   }
 };
 NLOHMANN_JSON_NAMESPACE_END

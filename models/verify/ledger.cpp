@@ -2,6 +2,7 @@
 #include "ledger.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string_view>
 
@@ -34,8 +35,8 @@ struct entry {
 class maker {
  public:
   maker(const std::string& path, const std::string& ending, source_index& sources,
-        const std::function<void(std::uint64_t)>& progress)
-      : path_(path), ending_(ending), sources_(sources), progress_(progress) {}
+        const std::vector<ledger_row>& expected, const std::function<void(std::uint64_t)>& progress)
+      : path_(path), ending_(ending), sources_(sources), expected_(expected), progress_(progress) {}
 
   [[nodiscard]] ledger make() {
     find_entries();
@@ -45,8 +46,8 @@ class maker {
   }
 
  private:
-  // Runs every case once, unweakened, and notes which orders of this header it uses. Most cases are about another one:
-  // that shows in their first executions.
+  // Runs every case once, unweakened, and notes which orders of this header it uses. Most cases are about another
+  // header: their first executions show that.
   void find_entries() {
     constexpr std::uint64_t first = 1000;
     for (const case_spec& c : cases()) {
@@ -93,35 +94,91 @@ class maker {
 
   void weaken_from(const entry& e, order from) {
     for (const order to : weaker(e.kind, from)) {
-      if (std::any_of(ledger_.rows.begin(), ledger_.rows.end(),
-                      [&](const ledger_row& r) { return r.site == e.site && r.arg == e.arg && r.to == to; })) {
-        continue;
+      if (find_row(e, [to](const ledger_row& r) { return r.to == to; }) != nullptr) continue;
+      ledger_row row;
+      row.site = e.site;
+      row.arg = e.arg;
+      row.from = from;
+      row.to = to;
+      const ledger_row* const before = find_expected(row);
+      const auto rows_before = static_cast<std::ptrdiff_t>(ledger_.rows.size());
+      if (before != nullptr && before->verdict == ledger_verdict::redundant) weaken_from(e, to);
+      if (const ledger_row* further = find_redundant_from(e, to); further != nullptr) {
+        // The weaker order allows every execution that this one allows.
+        row.executions = further->executions;
+        keep(row);
+      } else {
+        try_weakening(e, before, row);
+        // Of an order that is needed, no weaker one is asked for.
+        if (row.verdict != ledger_verdict::redundant) {
+          ledger_.rows.erase(ledger_.rows.begin() + rows_before, ledger_.rows.end());
+        }
       }
-      const ledger_row row = try_weakening(e, from, to);
       ledger_.rows.push_back(row);
       if (progress_) progress_(ledger_.rows.size());
       if (row.verdict == ledger_verdict::redundant) weaken_from(e, to);
     }
   }
 
-  [[nodiscard]] ledger_row try_weakening(const entry& e, order from, order to) {
-    ledger_row row;
-    row.site = e.site;
-    row.arg = e.arg;
-    row.from = from;
-    row.to = to;
-    set_weakening({ending_, e.first_line, e.last_line, e.arg, to});
-    exact_options options = complete_search;
-    if (!killed(e, options, row, ledger_verdict::killed)) {
-      options.load_buffering = true;
-      if (!killed(e, options, row, ledger_verdict::killed_load_buffering)) keep(row);
-    }
-    set_weakening({});
-    return row;
+  template <class Predicate>
+  [[nodiscard]] const ledger_row* find_row(const entry& e, Predicate&& is) const {
+    const auto it = std::find_if(ledger_.rows.begin(), ledger_.rows.end(),
+                                 [&](const ledger_row& r) { return r.site == e.site && r.arg == e.arg && is(r); });
+    return it == ledger_.rows.end() ? nullptr : &*it;
   }
 
-  [[nodiscard]] bool killed(const entry& e, const exact_options& options, ledger_row& row, ledger_verdict verdict) {
-    for (const case_spec* c : e.cases) {
+  [[nodiscard]] const ledger_row* find_redundant_from(const entry& e, order from) const {
+    return find_row(e,
+                    [from](const ledger_row& r) { return r.from == from && r.verdict == ledger_verdict::redundant; });
+  }
+
+  void try_weakening(const entry& e, const ledger_row* before, ledger_row& row) {
+    set_weakening({ending_, e.first_line, e.last_line, e.arg, row.to});
+    const std::vector<const case_spec*> in_order = likely_first(e.cases, before);
+    if (before == nullptr || before->verdict != ledger_verdict::redundant || !still_redundant(in_order, row)) {
+      try_cases(in_order, row);
+    }
+    set_weakening({});
+  }
+
+  [[nodiscard]] const ledger_row* find_expected(const ledger_row& row) const {
+    const auto it = std::find_if(expected_.begin(), expected_.end(), [&](const ledger_row& r) {
+      return r.site == row.site && r.arg == row.arg && r.from == row.from && r.to == row.to;
+    });
+    return it == expected_.end() ? nullptr : &*it;
+  }
+
+  [[nodiscard]] static std::vector<const case_spec*> likely_first(std::vector<const case_spec*> some,
+                                                                  const ledger_row* before) {
+    if (before != nullptr) {
+      std::stable_partition(some.begin(), some.end(), [&](const case_spec* c) { return c->name == before->by; });
+    }
+    return some;
+  }
+
+  [[nodiscard]] bool still_redundant(const std::vector<const case_spec*>& in_order, ledger_row& row) {
+    exact_options both = complete_search;
+    both.load_buffering = true;
+    ledger_row found = row;
+    if (killed(in_order, both, found, ledger_verdict::killed_load_buffering)) return false;
+    row.executions = found.executions;
+    keep(row);
+    return true;
+  }
+
+  void try_cases(const std::vector<const case_spec*>& in_order, ledger_row& row) {
+    exact_options options = complete_search;
+    if (killed(in_order, options, row, ledger_verdict::killed)) return;
+    const std::uint64_t graphs = row.executions;
+    options.load_buffering = true;
+    if (killed(in_order, options, row, ledger_verdict::killed_load_buffering)) return;
+    row.executions = graphs;
+    keep(row);
+  }
+
+  [[nodiscard]] bool killed(const std::vector<const case_spec*>& in_order, const exact_options& options,
+                            ledger_row& row, ledger_verdict verdict) {
+    for (const case_spec* c : in_order) {
       const search_result r = run_exact(*c, options);
       if (r.what != failure::none) {
         row.verdict = verdict;
@@ -131,10 +188,10 @@ class maker {
         return true;
       }
       if (r.how == coverage::cut_short) {
-        ledger_.holes.push_back(
-            fmt::format("[{}] {}: the search of {} was cut short: {}", e.site, to_string(row.to), c->name, r.message));
+        ledger_.holes.push_back(fmt::format("[{}] {}: the search of {} was cut short: {}", row.site, to_string(row.to),
+                                            c->name, r.message));
       }
-      if (!options.load_buffering) row.executions += r.executions;
+      row.executions += r.executions;
     }
     return false;
   }
@@ -152,6 +209,7 @@ class maker {
   const std::string& path_;
   const std::string& ending_;
   source_index& sources_;
+  const std::vector<ledger_row>& expected_;
   const std::function<void(std::uint64_t)>& progress_;
   std::vector<entry> entries_;
   ledger ledger_;
@@ -160,8 +218,8 @@ class maker {
 }  // namespace
 
 ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
-                   const std::function<void(std::uint64_t)>& progress) {
-  return maker(path, ending, sources, progress).make();
+                   const std::vector<ledger_row>& expected, const std::function<void(std::uint64_t)>& progress) {
+  return maker(path, ending, sources, expected, progress).make();
 }
 
 }  // namespace runq::model

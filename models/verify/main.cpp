@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "effort.hpp"
 #include "html.hpp"
 #include "jobs.hpp"
 #include "pinned.hpp"
@@ -24,7 +25,7 @@ using clock_type = std::chrono::steady_clock;
 
 void add_options(CLI::App& app, options& o) {
   o.jobs = std::max(1U, std::thread::hardware_concurrency());
-  app.add_option("--budget", o.budget, "quick (a minute or two) or full (as long as it takes)")
+  app.add_option("--budget", o.budget, "quick (five minutes on two processors) or full (as long as it takes)")
       ->check(CLI::IsMember({"quick", "full"}));
   app.add_option("--case", o.case_glob, "only cases that match this pattern, as 'ring/*'");
   app.add_option("--engine", o.engine, "only this engine")->check(CLI::IsMember({"exact", "relacy", "genmc"}));
@@ -44,6 +45,7 @@ void add_options(CLI::App& app, options& o) {
       ->excludes(shard);
   app.add_flag("--update-counts", o.update_counts, "pin the explored counts: models/cases/*/<stem>/counts.txt");
   app.add_flag("--update-ledger", o.update_ledger, "pin the ledger: models/cases/*/<stem>/ledger.json and its page");
+  app.add_flag("--update-mutants", o.update_mutants, "write who kills each mutant, and how, into its .mutant file");
   app.add_flag("--list", o.list, "name the cases and what each shows");
   app.add_option("--targets", o.targets,
                  "print what must be built first for the other options, and stop; ./kit asks this")
@@ -93,7 +95,7 @@ int show_one(const options& o, const manifest& m, const json& cases, report& jud
   return judge.red() ? 1 : 0;
 }
 
-// With fewer searches than there may be processes, each complete one gets several: it counts the same with any number.
+// If there are fewer searches than processes, each complete search gets several: its counts are the same then.
 void spread(std::vector<job>& jobs, unsigned width) {
   const auto each = jobs.empty() ? 1 : static_cast<unsigned>(width / jobs.size());
   if (each < 2) return;
@@ -112,7 +114,8 @@ void spread(std::vector<job>& jobs, unsigned width) {
 }
 
 // Makes the searches that the options ask for, or takes their results from files; judges and prints each.
-std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, report& judge, json& shard) {
+std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, const pinned_counts& counts,
+                              const pinned_ledger& ledger, report& judge, json& shard) {
   if (!o.merge.empty()) {
     merged_run run = merge_shares(o, m, cases);
     for (job& j : run.jobs) judge(j);
@@ -128,6 +131,7 @@ std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, 
     jobs = jobs_of(parse_share(o.shard), std::move(jobs));
   }
   spread(jobs, o.jobs);
+  estimate(jobs, counts, ledger);
   const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
   const double seconds = std::chrono::duration<double>(clock_type::now() - started).count();
   judge.finish(done, jobs.size(), seconds);
@@ -149,6 +153,9 @@ int main(int argc, char** argv) {
   if (!o.shard.empty() && (o.update_counts || o.update_ledger)) {
     usage_error("what is pinned is updated from the whole: with --merge, not with --shard");
   }
+  if (o.update_mutants && (!o.shard.empty() || !o.merge.empty())) {
+    usage_error("--update-mutants searches every case of each mutant to its limit, so not with --shard or --merge");
+  }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
   if (o.targets == "cases") return print_lines(cases_targets(o, m));
@@ -158,12 +165,14 @@ int main(int argc, char** argv) {
 
   catch_interrupt();
   pinned_counts counts(m.cases);
+  pinned_killers killers;
   pinned_ledger ledger(m.cases, m.docs_dir);
-  report judge(o, m, counts, ledger);
+  report judge(o, m, counts, killers, ledger);
   if (o.shows_one()) return show_one(o, m, cases, judge);
   json shard;
-  const std::vector<job> jobs = run_or_merge(o, m, cases, judge, shard);
+  const std::vector<job> jobs = run_or_merge(o, m, cases, counts, ledger, judge, shard);
   if (o.update_counts) counts.write();
+  if (o.update_mutants) killers.write();
   if (o.update_ledger) ledger.write();
   write_results(o, jobs, judge, shard);
   if (was_interrupted()) return 130;

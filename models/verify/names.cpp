@@ -138,7 +138,7 @@ class checker {
     if (comment_.name.empty()) return;
     const std::string written = first_order(statement_);
     if (written.empty()) {
-      // A function may pass its caller's on.
+      // A function may pass on the order that its caller gave.
       if (statement_.find("order") == std::string::npos) {
         fault(fmt::format("[{}] has no order: spell it out", comment_.name));
       }

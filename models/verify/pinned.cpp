@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,6 +63,7 @@ pinned_counts::pinned_counts(std::map<std::string, stem_cases> stems) : stems_(s
   for (const auto& [stem, of_stem] : stems_) {
     std::ifstream in(fs::path(of_stem.dir) / "counts.txt");
     for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("##")) notes_[stem] += line + "\n";
       if (line.empty() || line[0] == '#') continue;
       explored count;
       if (const std::size_t plus = line.rfind(" +"); plus != std::string::npos) {
@@ -87,6 +90,9 @@ std::vector<std::string> pinned_counts::keys() const {
 
 void pinned_counts::write() const {
   std::map<std::string, std::string> files;
+  for (const auto& [stem, of_stem] : stems_) {
+    if (fs::exists(fs::path(of_stem.dir) / "counts.txt")) files[stem];  // even if no counts are left for it
+  }
   for (const auto& [key, count] : counts_)
     files[key.substr(0, key.find('/'))] += fmt::format("{} {}\n", key, to_text(count));
   for (const auto& [stem, lines] : files) {
@@ -94,7 +100,24 @@ void pinned_counts::write() const {
         << "# Executions of each search that ran to completion, and +blocked ones. A "
            "change is a failure until somebody has explained it;\n"
            "# then: ./kit verify --update-counts\n"
-        << lines;
+        << (notes_.contains(stem) ? notes_.at(stem) : "") << lines;
+  }
+}
+
+void pinned_killers::write() const {
+  constexpr std::string_view field = "killed by: ";
+  for (const auto& [file, by] : seen_) {
+    std::istringstream before(read_file(file));
+    std::string after;
+    bool written = false;
+    for (std::string line; std::getline(before, line);) {
+      if (!line.starts_with(field)) {
+        after += line + "\n";
+      } else if (!std::exchange(written, true)) {
+        for (const auto& [name, how] : by) after += fmt::format("{}{} ({})\n", field, name, how);
+      }
+    }
+    std::ofstream(file) << after;
   }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What is pinned in the tree, so that a change is noticed: the executions of each complete search, and the order
-// ledger.
+// What is pinned in the tree, so that a change is noticed: the executions of each complete search, who kills each
+// mutant, and the order ledger.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,8 @@ struct explored {
 /// "12", or "12 +3" with three blocked ones.
 [[nodiscard]] std::string to_text(const explored& e);
 
-/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>[ +<blocked>]".
+/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>[ +<blocked>]". Lines that begin with "##"
+/// are notes, as on why a count has changed; they stay.
 class pinned_counts {
  public:
   explicit pinned_counts(std::map<std::string, stem_cases> stems);
@@ -38,6 +40,20 @@ class pinned_counts {
  private:
   std::map<std::string, stem_cases> stems_;
   std::map<std::string, explored> counts_;
+  std::map<std::string, std::string> notes_;  ///< by stem
+};
+
+/// The lines `killed by:` of models/cases/*/<stem>/mutants/*.mutant, as they were seen.
+class pinned_killers {
+ public:
+  /// The cases that notice one file's mutant, and how each fails.
+  using killers = std::vector<std::pair<std::string, std::string>>;
+  void set(const std::string& file, killers seen) { seen_[file] = std::move(seen); }
+  /// Writes the lines of these files anew, and leaves everything else in them as it is.
+  void write() const;
+
+ private:
+  std::map<std::string, killers> seen_;
 };
 
 /// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.

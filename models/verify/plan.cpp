@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -58,11 +59,21 @@ namespace fs = std::filesystem;
   return j;
 }
 
+// The cases of a stem that is about no shipped header, such as the corpus, have no .mutant files: a bug that is seeded
+// in the same source takes their place.
+void note_seeded_bug_beside(const manifest& m, const json& cases, job& j) {
+  if (!m.cases.at(stem_of(j.about)).header.empty()) return;
+  const auto bug = std::find_if(cases.begin(), cases.end(),
+                                [&](const json& c) { return is_seeded_bug(c) && c["file"] == j.about["file"]; });
+  if (bug != cases.end()) j.about["seeded_bug_beside"] = (*bug)["name"];
+}
+
 // Searches that must find nothing: the exact engine's, then Relacy's.
-void plan_case(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
+void plan_case(const options& o, const manifest& m, const json& cases, const json& c, std::vector<job>& jobs) {
   const auto add = [&](const char* engine, const std::string& label, std::vector<std::string> arguments, bool pinned) {
     if (!o.wants_engine(engine)) return;
     job j = search_job(m, c, engine, label, arguments);
+    note_seeded_bug_beside(m, cases, j);
     for (const std::string& a : arguments) j.replay += (j.replay.empty() ? "" : " ") + a;
     if (pinned) j.counts_key = j.case_name + " " + label;
     jobs.push_back(std::move(j));
@@ -78,7 +89,7 @@ void plan_case(const options& o, const manifest& m, const json& c, std::vector<j
   }
 }
 
-// GenMC's opinion on the same case, if it is there: how far it comes in the given time.
+// GenMC's verdict on the same case, if GenMC is installed: as far as it comes in the given time.
 void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
   if (!o.wants_engine("genmc") || m.genmc.empty()) return;
   for (const char* model : {"rc11", "imm"}) {
@@ -119,10 +130,7 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
 // Whether one of the cases that the options ask for is among those that must notice the mutant.
 [[nodiscard]] bool is_noticed_by_wanted(const source_mutant& mutant, const options& o, const json& cases) {
   return std::any_of(cases.begin(), cases.end(), [&](const json& c) {
-    if (!o.wants(c["name"])) return false;
-    const std::string source = stem_of(c) + "/" + fs::path(c["file"].get<std::string>()).stem().string();
-    return mutant.killers.contains(c["name"].get<std::string>()) ||
-           std::find(mutant.sources.begin(), mutant.sources.end(), source) != mutant.sources.end();
+    return o.wants(c["name"]) && mutant.killers.contains(c["name"].get<std::string>());
   });
 }
 
@@ -136,7 +144,18 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
   return wanted;
 }
 
-// One job per source mutant: its cases are tried until one fails.
+// With the quick budget, the search of a case that a mutant does not name ends after this many graphs. If it has found
+// nothing by then, the case is counted as undecided.
+constexpr const char* quick_graphs_of_others = "1000";
+
+[[nodiscard]] std::vector<std::string> modules_of(const source_mutant& mutant) {
+  std::vector<std::string> modules;
+  for (const std::string& target : mutant.targets) modules.push_back(mutant.modules_dir + "/" + target + ".so");
+  return modules;
+}
+
+// One job per source mutant. It searches all cases of each source that holds a case which the mutant names: the named
+// cases must fail, the others must pass.
 void plan_source_mutants(const options& o, const manifest& m, const json& cases, std::vector<job>& jobs) {
   for (const source_mutant& mutant : mutants_wanted(o, m, cases)) {
     job j;
@@ -145,11 +164,17 @@ void plan_source_mutants(const options& o, const manifest& m, const json& cases,
     j.engine = "exact";
     j.expect = job::expectation::fail;
     j.worker = m.worker;
-    j.arguments = {"--module", mutant.module, "run", "--case", "*"};
-    if (!mutant.killers.empty()) j.about["killers"] = mutant.killers;
-    if (!fs::exists(mutant.module)) {
-      j.broken = mutant.module + " is not built; ./kit verify builds it";
-    } else if (const std::string status = read_file(mutant.status); status != "applied") {
+    for (const std::string& module : modules_of(mutant)) {
+      j.arguments.insert(j.arguments.end(), {"--module", module});
+      if (!fs::exists(module)) j.broken = module + " is not built; ./kit verify builds it";
+    }
+    j.arguments.insert(j.arguments.end(), {"run", "--case", "*", "--mutant", mutant.name()});
+    if (o.budget == "quick" && !o.update_mutants) {
+      j.arguments.insert(j.arguments.end(), {"--graphs-others", quick_graphs_of_others});
+    }
+    for (const auto& [name, how] : mutant.killers) j.arguments.insert(j.arguments.end(), {"--named", name});
+    j.about = {{"file", mutant.file}, {"killers", mutant.killers}};
+    if (const std::string status = read_file(mutant.status); j.broken.empty() && status != "applied") {
       j.broken = fmt::format("{} does not apply: {}", mutant.file, status);
     }
     jobs.push_back(std::move(j));
@@ -186,28 +211,37 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
     j.expect = job::expectation::ledger;
     j.worker = m.worker;
     j.arguments = with_modules(o, m, {"ledger", "--header", of_stem.header});
+    // What is written anew is found as if there had been nothing.
+    const std::string rows = of_stem.dir + "/ledger.json";
+    if (!o.update_ledger && fs::exists(rows)) j.arguments.insert(j.arguments.end(), {"--expected", rows});
     jobs.push_back(std::move(j));
   }
 }
 
-// What a mutant's lines `killed by:` say: "ring/push_vs_steal (data race)", or a source, "ring/owner_vs_thieves".
+// No search: checks whether the proof is about the lines that ring.hpp has now.
+void plan_proof(const manifest& m, std::vector<job>& jobs) {
+  const std::string tie = m.models_dir + "/proof/tie.py";
+  if (!fs::exists(tie)) return;  // a copy of the project without its proof
+  job j;
+  j.case_name = "proof";
+  j.label = "lines of ring.hpp";
+  j.engine = "proof";
+  j.expect = job::expectation::proof;
+  j.worker = m.python;
+  j.arguments = {"-B", tie, "--result"};
+  jobs.push_back(std::move(j));
+}
+
+// What a mutant's lines `killed by:` say: "ring/push_vs_steal (data race)".
 void read_killers(const std::vector<std::string>& texts, source_mutant& mutant) {
   for (const std::string& text : texts) {
     const std::size_t open = text.find(" (");
-    if (open == std::string::npos) {
-      mutant.sources.push_back(text);
-      continue;
-    }
-    const std::string name = text.substr(0, open);
-    if (!mutant.killers.emplace(name, text.substr(open + 2, text.size() - open - 3)).second || text.back() != ')') {
+    const bool whole = open != std::string::npos && text.back() == ')' && text.size() > open + 3;
+    if (!whole || !mutant.killers.emplace(text.substr(0, open), text.substr(open + 2, text.size() - open - 3)).second) {
       usage_error(mutant.file +
                   ": `killed by:` takes a case, once, and how it fails, as ring/push_vs_steal (data race), not " +
-                  text);
+                  text + "; ./kit verify --mutant NAME --update-mutants writes what it sees");
     }
-  }
-  if (!mutant.killers.empty() && !mutant.sources.empty()) {
-    usage_error(mutant.file +
-                ": `killed by:` names cases and how each fails, or sources, not both: " + mutant.sources[0]);
   }
 }
 
@@ -256,7 +290,7 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3], {}};
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 6) {
-      source_mutant mutant{fields[1], fields[2], fields[3], fields[4], {}, {}};
+      source_mutant mutant{parts_of(fields[1], ','), fields[2], fields[3], fields[4], {}};
       read_killers(parts_of(fields[5], ','), mutant);
       m.mutants.push_back(std::move(mutant));
     }
@@ -321,10 +355,13 @@ std::vector<std::string> cases_targets(const options& o, const manifest& m) {
 }
 
 std::vector<std::string> mutant_targets(const options& o, const manifest& m, const json& cases) {
-  std::vector<std::string> targets;
-  if (o.list || o.shows_one() || !o.merge.empty()) return targets;
-  for (const source_mutant& mutant : mutants_wanted(o, m, cases)) targets.push_back(mutant.target);
-  return targets;
+  std::set<std::string> targets;
+  if (!o.list && !o.shows_one() && o.merge.empty()) {
+    for (const source_mutant& mutant : mutants_wanted(o, m, cases)) {
+      targets.insert(mutant.targets.begin(), mutant.targets.end());
+    }
+  }
+  return {targets.begin(), targets.end()};
 }
 
 std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
@@ -340,7 +377,7 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     each(is_litmus, [&](const json& c) { plan_litmus(m, c, jobs); });
     each([](const json& c) { return !is_litmus(c) && !is_seeded_bug(c); },
          [&](const json& c) {
-           plan_case(o, m, c, jobs);
+           plan_case(o, m, cases, c, jobs);
            plan_genmc(o, m, c, jobs);
          });
   }
@@ -353,6 +390,7 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     plan_source_mutants(o, m, cases, jobs);
   }
   if (o.whole() || o.update_ledger) plan_ledger(o, m, jobs);
+  if (o.whole()) plan_proof(m, jobs);
   return jobs;
 }
 

@@ -31,6 +31,7 @@ struct options {
   unsigned jobs = 1;
   bool update_counts = false;
   bool update_ledger = false;
+  bool update_mutants = false;
   bool list = false;
   std::string targets;  ///< "cases" or "mutants": what must be built for the other options
 
@@ -56,12 +57,11 @@ struct stem_cases {
 [[nodiscard]] std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem);
 
 struct source_mutant {
-  std::string target;                          ///< what to build
-  std::string module;                          ///< shared object: its killers over the mutated header
+  std::vector<std::string> targets;            ///< what to build: modules with its killers over the mutated header
+  std::string modules_dir;                     ///< where they are built
   std::string status;                          ///< file: "applied", or why not
   std::string file;                            ///< the .mutant file
   std::map<std::string, std::string> killers;  ///< cases that must notice, and how: "ring/push_vs_steal", "data race"
-  std::vector<std::string> sources;            ///< instead: one case of these must, in any way: "ring/owner_vs_thieves"
   [[nodiscard]] std::string name() const;      ///< "ring/takes_all"
 };
 
@@ -91,7 +91,7 @@ struct manifest {
 [[nodiscard]] std::vector<std::string> cases_targets(const options& o, const manifest& m);
 [[nodiscard]] std::vector<std::string> mutant_targets(const options& o, const manifest& m, const nlohmann::json& cases);
 
-/// All jobs that the options ask for: litmus, models, corpus, mutants, ledger, in this order.
+/// All jobs that the options ask for: litmus, models, corpus, mutants, ledger, proof, in this order.
 [[nodiscard]] std::vector<job> plan(const options& o, const manifest& m, const nlohmann::json& cases);
 
 /// The one job of --execution or --weaken, which show one execution or one counterexample.

@@ -70,10 +70,12 @@ void print_counterexample(const json& r) {
   for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
 }
 
-report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_ledger& ledger)
+report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers,
+               pinned_ledger& ledger)
     : options_(o),
       manifest_(m),
       counts_(counts),
+      killers_(killers),
       ledger_(ledger),
       genmc_absent_(m.genmc.empty()),
       waiting_(count_waiting(m.models_dir)) {}
@@ -89,6 +91,7 @@ void report::operator()(job& j) {
       case job::expectation::litmus: judge_litmus(j); break;
       case job::expectation::progress: judge_progress(j); break;
       case job::expectation::ledger: judge_ledger(j); break;
+      case job::expectation::proof: judge_proof(j); break;
     }
   }
   std::fflush(stdout);
@@ -97,10 +100,7 @@ void report::operator()(job& j) {
 void report::judge_search(job& j) {
   if (j.engine == "genmc") return judge_genmc(j);
   heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
-  if (j.engine == "exact") {
-    std::string& why_none = models_[j.case_name];
-    if (j.about.contains("no_mutant_of_its_own")) why_none = j.about["no_mutant_of_its_own"];
-  }
+  if (j.engine == "exact") models_[j.case_name] = j.about.is_null() ? json::object() : j.about;
   const json& r = j.result;
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
@@ -169,7 +169,7 @@ report::pinning report::compare_with_pinned(job& j) {
   }
   const auto pinned = counts_.find(j.counts_key);
   if (pinned == now) return pinning::as_pinned;
-  // Somebody tries a new model: it is right or wrong by itself. The whole run holds what is there to its numbers.
+  // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.
   if (!pinned && options_.case_glob != "*") return pinning::is_new;
   failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
                                  "./kit verify --update-counts",
@@ -207,26 +207,58 @@ void report::judge_names() {
        fmt::format("{} of them are reached by no model and say so", found.unmodelled));
 }
 
-void report::judge_mutants_of_their_own() {
-  unsigned neither = 0;
-  for (const auto& [name, why_none] : models_) {
-    const auto own = own_mutant_.find(name);
-    if (own == own_mutant_.end() && why_none.empty()) ++neither;
-    if (own != own_mutant_.end() && !why_none.empty()) {
-      problem(name, "FAIL it says why no mutant is killed by it alone, but " + own->second + " is");
+std::map<std::string, std::string> report::mutant_by_case() const {
+  std::map<std::string, std::string> mutants;
+  for (const source_mutant& mutant : manifest_.mutants) {
+    for (const auto& [name, how] : mutant.killers) mutants.emplace(name, mutant.name());
+  }
+  for (const auto& [name, about] : models_) {
+    if (!about.value("mutants", json::array()).empty()) mutants.emplace(name, "a weaker order");
+    if (about.contains("seeded_bug_beside")) mutants.emplace(name, about["seeded_bug_beside"]);
+  }
+  return mutants;
+}
+
+std::set<std::string> report::cases_of_ledger() const {
+  std::set<std::string> cases;
+  for (const auto& [stem, rows] : ledger_.by_stem()) {
+    for (const json& row : rows) {
+      if (row["verdict"] != "redundant") cases.insert(row["case"]);
     }
   }
-  if (own_mutant_.empty() && unnamed_ == 0) return;
-  line("of their own",
-       fmt::format("{} of {} cases kill a mutant alone, {} neither do nor say why not", own_mutant_.size(),
-                   models_.size(), neither),
-       unnamed_ == 0 ? "" : fmt::format("({} mutants do not say yet who kills them, and how)", unnamed_));
+  return cases;
+}
+
+void report::judge_who_kills() {
+  const std::map<std::string, std::string> mutants = mutant_by_case();
+  const std::set<std::string> in_ledger = cases_of_ledger();
+  unsigned without = 0;
+  for (const auto& [name, about] : models_) {
+    const std::string why_none = about.value("no_mutant_of_its_own", "");
+    if (const auto mutant = mutants.find(name); mutant != mutants.end()) {
+      if (!why_none.empty()) problem(name, "FAIL it says why it kills no mutant, but it kills " + mutant->second);
+    } else if (!why_none.empty()) {
+      ++without;
+      line(name, "kills no mutant", why_none);
+    } else if (in_ledger.contains(name)) {
+      continue;
+    } else if (options_.case_glob == "*" || counts_.find(name + " exhaustive")) {  // else somebody tries a new model
+      problem(name,
+              "FAIL it kills no mutant: write one that it notices, or say why there is none (.no_mutant_of_its_own)");
+    }
+  }
+  if (mutants_ == 0) return;
+  std::erase_if(perhaps_own_, [&](const std::string& name) { return own_mutant_.contains(name); });
+  line("who kills",
+       fmt::format("{} cases kill a mutant alone, {} perhaps, {} none, for a reason", own_mutant_.size(),
+                   perhaps_own_.size(), without),
+       fmt::format("(of {}; cases that a mutant does not name: {} searches to the end, {} cut off, so undecided)",
+                   models_.size(), unnoticed_, undecided_));
 }
 
 bool report::dies_as_named(job& j) {
   std::map<std::string, std::string> missing = j.about["killers"];
   std::vector<std::string> faults;
-  std::vector<std::string> killers;
   for (const json& c : j.result["cases"]) {
     const std::string name = c["case"];
     const std::string how = c["what"];
@@ -234,17 +266,33 @@ bool report::dies_as_named(job& j) {
     const bool is_named = named != missing.end();
     const std::string wanted = is_named ? named->second : "none";
     if (is_named) missing.erase(named);
-    if (how != "none") killers.push_back(name);
     if (how == wanted) continue;
-    faults.push_back(how == "none" ? fmt::format("{} does not notice it", name)
+    faults.push_back(how == "none" ? name + (c["how"] == "cut_short" ? " is undecided: its search was cut off"
+                                                                     : " does not notice it")
                      : is_named    ? fmt::format("{} fails by \"{}\", not by \"{}\"", name, how, wanted)
                                    : fmt::format("{} ({}) notices it, too, which it does not name", name, how));
   }
   for (const auto& [name, how] : missing) faults.push_back("it names " + name + ", which is no case");
-  if (killers.size() == 1) own_mutant_.emplace(killers.front(), j.case_name);
   if (faults.empty()) return true;
-  failed(j, fmt::format("KILLED otherwise than `killed by:` says: {}", fmt::join(faults, "; ")));
+  failed(j, fmt::format("KILLED otherwise than `killed by:` says: {}; is that right? Then ./kit verify --mutant {} "
+                        "--update-mutants",
+                        fmt::join(faults, "; "), j.case_name.substr(j.case_name.find('/') + 1)));
   return false;
+}
+
+void report::count_killers(const job& j) {
+  pinned_killers::killers seen;
+  unsigned undecided = 0;
+  for (const json& c : j.result["cases"]) {
+    if (c["what"] != "none") {
+      seen.emplace_back(c["case"], c["what"]);
+    } else {
+      ++(c["how"] == "cut_short" ? undecided : unnoticed_);
+    }
+  }
+  undecided_ += undecided;
+  if (seen.size() == 1) (undecided == 0 ? own_mutant_ : perhaps_own_).insert(seen.front().first);
+  if (options_.update_mutants) killers_.set(j.about["file"], std::move(seen));
 }
 
 void report::judge_must_fail(job& j) {
@@ -265,8 +313,10 @@ void report::judge_must_fail(job& j) {
                           failed_in(relacy) ? "; but Relacy: " + failure_words(relacy, "execution") : ""));
     return;
   }
-  if (j.about.contains("killers") && !dies_as_named(j)) return;
-  if (j.label == "in the source" && !j.about.contains("killers")) ++unnamed_;
+  if (j.about.contains("killers")) {
+    count_killers(j);
+    if (!options_.update_mutants && !dies_as_named(j)) return;
+  }
   ++dead;
   settle(j, "killed", bug ? "CAUGHT" : "KILLED");
   line(j.case_name, fmt::format("{} {:<24}", bug ? "CAUGHT" : "KILLED", bug ? "" : j.label),
@@ -291,7 +341,7 @@ void report::judge_litmus(job& j) {
   const bool relacy = shows(j.result["relacy"], outcome);
   std::string note;
   if (relacy != allowed) note = relacy ? "relacy: false alarm, known" : "relacy: blind spot, known";
-  // With load buffering the exact engine shows exactly what C++20 allows; without, all but load buffering itself.
+  // With load buffering the exact engine shows exactly what C++20 allows; without it, all of that but load buffering.
   if (exact != question["exact"] || relacy != question["relacy"] || buffering != allowed) {
     note = "NOT AS PINNED: the table in docs/limits.md is wrong";
     settle(j, "failed", note);
@@ -358,10 +408,17 @@ void report::judge_ledger(job& j) {
                    buffering, redundant));
 }
 
+void report::judge_proof(job& j) {
+  heading("proof", "whether it speaks of the lines of ring.hpp that are there (docs/proof.md; ./kit prove checks it)");
+  if (const std::string untied = j.result["message"]; !untied.empty()) return failed(j, "FAIL " + untied);
+  passed(j, "PASS as proved");
+  line(j.case_name, j.verdict, fmt::format("   {:>9} lines", j.result["lines"].get<unsigned>()));
+}
+
 void report::finish(std::size_t done, std::size_t planned, double seconds) {
   const bool all_searches = options_.engine.empty() && options_.mutant_glob.empty() && options_.shard.empty();
   if (all_searches && done == planned) {
-    judge_mutants_of_their_own();
+    judge_who_kills();
     judge_pinned_that_did_not_run();
   }
   if (options_.mutant_glob.empty() && options_.shard.empty()) judge_names();
@@ -460,6 +517,7 @@ json report::to_json(const std::vector<job>& jobs) const {
                   {"expect", j.expect == job::expectation::pass       ? "pass"
                              : j.expect == job::expectation::fail     ? "fail"
                              : j.expect == job::expectation::progress ? "progress"
+                             : j.expect == job::expectation::proof    ? "proof"
                                                                       : "litmus"},
                   {"outcome", j.outcome},
                   {"verdict", j.verdict}};

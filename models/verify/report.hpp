@@ -18,7 +18,7 @@ namespace runq::model {
 
 class report {
  public:
-  report(const options& o, const manifest& m, pinned_counts& counts, pinned_ledger& ledger);
+  report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers, pinned_ledger& ledger);
 
   /// Judges one finished job and prints its line, or its counterexample.
   void operator()(job& j);
@@ -38,9 +38,12 @@ class report {
   // Whether a source mutant dies of the cases that its file names and of no others, each in the named way; says how
   // not.
   [[nodiscard]] bool dies_as_named(job& j);
+  // Counts what the cases find that the mutant does not name, and whether one case kills it alone.
+  void count_killers(const job& j);
   void judge_litmus(job& j);
   void judge_progress(job& j);
   void judge_ledger(job& j);
+  void judge_proof(job& j);
   enum class pinning : unsigned char {
     as_pinned,
     is_new,   ///< nothing is pinned of this case, which was asked for by name
@@ -49,8 +52,13 @@ class report {
   [[nodiscard]] pinning compare_with_pinned(job& j);
   // Fails for every atomic operation of the shipped sources that has no name of its own.
   void judge_names();
-  // Counts the models that kill no mutant alone and do not say why not; fails for every one that does both.
-  void judge_mutants_of_their_own();
+  // Fails for every model that no mutant names as its killer and that does not say why, and for every one that says why
+  // although a mutant names it. Prints the reasons, and how many models kill a mutant alone.
+  void judge_who_kills();
+  // By case: a mutant that the case kills. Cases that kill none are left out.
+  [[nodiscard]] std::map<std::string, std::string> mutant_by_case() const;
+  // The cases by which the ledger knows that an order is needed.
+  [[nodiscard]] std::set<std::string> cases_of_ledger() const;
   // Fails for every case that is pinned and was asked for, but of which no search was made.
   void judge_pinned_that_did_not_run();
 
@@ -68,13 +76,16 @@ class report {
   const options& options_;
   const manifest& manifest_;
   pinned_counts& counts_;
+  pinned_killers& killers_;
   pinned_ledger& ledger_;
   const bool genmc_absent_;
-  std::set<std::string> exact_failed_;             ///< cases
-  std::map<std::string, std::string> models_;      ///< cases that must pass, and why they have no mutant of their own
-  std::map<std::string, std::string> own_mutant_;  ///< cases, and a mutant that each alone kills
-  unsigned unnamed_ = 0;                           ///< source mutants whose file does not say how they die
-  std::set<std::string> counted_;                  ///< cases of which a search was made whose count is pinned
+  std::set<std::string> exact_failed_;            ///< cases
+  std::map<std::string, nlohmann::json> models_;  ///< cases that must pass, and what the worker says of them
+  std::set<std::string> own_mutant_;              ///< cases that alone kill a mutant
+  std::set<std::string> perhaps_own_;             ///< the same, but searches of other cases were cut off
+  unsigned unnoticed_ = 0;         ///< searches to the end of cases that a mutant does not name: they find nothing
+  unsigned undecided_ = 0;         ///< of these, those that were cut off before they found anything
+  std::set<std::string> counted_;  ///< cases of which a search was made whose count is pinned
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

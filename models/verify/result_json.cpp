@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "result_json.hpp"
 
+#include "calls.hpp"
 #include "counterexample.hpp"
 #include "json.hpp"
 #include "why.hpp"
@@ -25,6 +26,25 @@ namespace {
   return j;
 }
 
+void add_calls(json& to, const search_result& r) {
+  if (r.calls.empty()) return;
+  const std::vector<call_span> spans = call_spans(r.calls);
+  json calls = json::array();
+  for (std::size_t i = 0; i != r.calls.size(); ++i) {
+    const shown_call& c = r.calls[i];
+    json j = {{"thread", c.thread},
+              {"text", c.text},
+              {"after", last_before(r.calls, static_cast<std::uint32_t>(i))},
+              {"begin", spans[i].begin},
+              {"end", spans[i].end}};
+    if (c.first != no_event) j.update({{"first", c.first}, {"last", c.last}});
+    calls.push_back(std::move(j));
+  }
+  to["calls"] = std::move(calls);
+  to["explained_calls"] = r.explained_calls;
+  to["wrong_calls"] = cannot_come_next(r);
+}
+
 }  // namespace
 
 json result_json(const search_result& r, source_index& sources) {
@@ -34,6 +54,8 @@ json result_json(const search_result& r, source_index& sources) {
             {"executions", r.executions},
             {"blocked", r.blocked},
             {"spurious", r.spurious},
+            {"walks", r.walks},
+            {"estimated", r.estimated},
             {"seconds", r.seconds},
             {"outcomes", r.outcomes},
             {"where", render_site(r.where, sources)}};
@@ -53,6 +75,7 @@ json result_json(const search_result& r, source_index& sources) {
     if (because.unordered != no_event) j["unordered"] = because.unordered;
     if (because.failing != no_event) j["failing"] = because.failing;
     j["why_steps"] = because.steps;
+    add_calls(j, r);
     j["trace"] = std::move(trace);
   }
   return j;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "searches.hpp"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace runq::model {
@@ -54,15 +56,19 @@ progress_verdict check_progress(const case_spec& spec) {
   return v;
 }
 
-mutant_verdicts search_all_for_failure(std::uint64_t executions) {
+mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_limits& limits) {
   mutant_verdicts all;
   exact_options options = complete_search;
-  options.max_executions = graphs_under_a_mutant;
   both_verdicts& first = all.first;
+  std::set<std::string_view> sources;
   for (const case_spec& c : cases()) {
-    if (c.seeded_bug || c.litmus.outcome != nullptr) continue;
+    if (limits.named.contains(c.name)) sources.insert(c.file);
+  }
+  for (const case_spec& c : cases()) {
+    if (c.seeded_bug || c.litmus.outcome != nullptr || !sources.contains(c.file)) continue;
+    options.max_executions = limits.named.contains(c.name) ? limits.graphs_named : limits.graphs_others;
     search_result r = run_exact(c, options);
-    all.cases.push_back({&c, r.what});
+    all.cases.push_back({&c, r.what, r.how});
     if (first.exact.what != failure::none) continue;
     first.exact = std::move(r);
     first.by = &c;

@@ -2,7 +2,8 @@
 // Which engine is asked what: the searches that a worker makes, put together from the engines'.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,21 +29,28 @@ struct both_verdicts {
 /// `executions` bounds Relacy's random part.
 [[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
 
-/// What the exact engine says of one case under a mutant.
+/// What the exact engine says of one case under a mutant. No failure and `how` == cut_short: it is undecided whether
+/// the case notices the mutant.
 struct case_verdict {
   const case_spec* spec = nullptr;
   failure what = failure::none;
+  coverage how = coverage::cut_short;
 };
 
-/// A case that does not fail in so many graphs does not notice a source mutant.
-inline constexpr std::uint64_t graphs_under_a_mutant = 20'000;
+/// A source mutant, and how many graphs the search of one case under it may take.
+struct mutant_limits {
+  std::string name;                      ///< "ring/takes_all"
+  std::set<std::string> named;           ///< cases that the mutant says it is killed by
+  std::uint64_t graphs_named = 20'000;   ///< of each of these
+  std::uint64_t graphs_others = 20'000;  ///< of each other case
+};
 
-/// The same for all cases that must pass over the shipped headers.
+/// The same for all cases in the sources of those that are named.
 struct mutant_verdicts {
   both_verdicts first;              ///< of the first case that fails; of the last one if none does
   std::vector<case_verdict> cases;  ///< of each
 };
-[[nodiscard]] mutant_verdicts search_all_for_failure(std::uint64_t executions);
+[[nodiscard]] mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_limits& limits);
 
 /// Every thread frozen at every of its steps, one after the other.
 struct progress_verdict {

@@ -26,7 +26,7 @@ struct share {
 
 /// The case, the engine and the label of a job: different for any two jobs of a run.
 [[nodiscard]] std::string name_of(const job& j);
-/// Of all jobs, sorted. Ends the process with status 2 if two have the same name.
+/// The names of all jobs, sorted. Ends the process with status 2 if two jobs have the same name.
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<job>& jobs);
 
 /// The jobs of one share, in the order in which they stood.

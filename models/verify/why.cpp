@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "calls.hpp"
 #include "counterexample.hpp"
 #include "runtime.hpp"
 
@@ -56,7 +57,7 @@ class ordering {
   }
 
   [[nodiscard]] bool happens_before(std::size_t a, std::size_t b) const { return a != b && covers(known_[b], a); }
-  /// Whether who acquires `write` knows of `a`.
+  /// Whether a reader that acquires `write` then knows of `a`.
   [[nodiscard]] bool hands_on(std::size_t write, std::size_t a) const { return covers(released_[write], a); }
 
  private:
@@ -118,7 +119,11 @@ class reason {
       : r_(r), trace_(r.trace), names_(names), order_(r.trace) {}
 
   [[nodiscard]] explanation find() {
-    if (r_.what == failure::none || trace_.empty() || !knows_sources()) return {};
+    if (r_.what == failure::none || trace_.empty()) return {};
+    if (!r_.knows_sources) {
+      if (r_.what == failure::not_linearizable) say(why_no_order(r_));
+      return std::move(found_);
+    }
     find_failing();
     switch (r_.what) {
       case failure::data_race:
@@ -130,8 +135,8 @@ class reason {
       case failure::lost:
       case failure::run_twice:
       case failure::out_of_order:
-      case failure::not_linearizable:
       case failure::crash: explain_values(); break;
+      case failure::not_linearizable: explain_answers(); break;
       case failure::deadlock: explain_waiting(); break;
       case failure::leak: explain_leak(); break;
       default: break;
@@ -159,12 +164,6 @@ class reason {
     return std::nullopt;
   }
 
-  /// Relacy does not say what a step reads from. The exact engine says which step of its thread it is, too.
-  [[nodiscard]] bool knows_sources() const {
-    return std::any_of(trace_.begin(), trace_.end(),
-                       [](const event& e) { return e.reads_from != no_event || e.position != 0; });
-  }
-
   /// The engine ends a trace with a step that only says who fails; the operation is the one before.
   void find_failing() {
     const event& last = trace_.back();
@@ -190,7 +189,8 @@ class reason {
     return reached[to];
   }
 
-  /// A read, on the way from `first` to `second`, of a write that knows of `first`, through which it is not handed on.
+  /// A read, on the way from `first` to `second`, of a write whose thread knows of `first`, but which does not pass
+  /// that on.
   [[nodiscard]] std::optional<std::size_t> broken_link(std::size_t first, std::size_t second) const {
     std::optional<std::size_t> found;
     for (std::size_t i = first + 1; i <= second; ++i) {
@@ -201,7 +201,7 @@ class reason {
       const bool source_knows = source == first || order_.happens_before(first, source);
       if (!source_knows || order_.happens_before(first, i)) continue;
       if (i != second && !leads_to(i, second)) continue;
-      // One whose reader the failing step knows of is the only one to mend.
+      // If the failing step knows of the reader, this link is the only one to mend.
       const bool is_last = i == second || order_.happens_before(i, second);
       if (!found || is_last) found = i;
     }
@@ -299,8 +299,50 @@ class reason {
                       step(e.reads_from), step(*last)));
       return;
     }
-    say("every read sees the last write before it: the order of the steps alone leads here, whatever the memory "
-        "orders");
+    say(interleaving());
+  }
+
+  /// What the calls answered, and how it came to that.
+  void explain_answers() {
+    explain_values();
+    const std::string answers = why_no_order(r_);
+    if (answers.empty()) return;
+    const std::string& values = found_.sentence;
+    say(answers + (values.empty() ? "" : "; " + values));
+  }
+
+  /// Every read sees the last write before it: what counts is when which thread has its turn.
+  [[nodiscard]] std::string interleaving() {
+    const int first_thread = trace_.front().thread;
+    const auto is_of_it = [first_thread](const event& e) { return e.thread == first_thread; };
+    if (std::all_of(trace_.begin(), trace_.end(), is_of_it)) {
+      return fmt::format("{} alone leads here: no other thread makes a step", thread(first_thread));
+    }
+    std::map<std::uint32_t, std::set<int>> users;
+    for (const event& e : trace_) {
+      if (e.location != 0 && e.thread >= 0) users[e.location].insert(e.thread);
+    }
+    std::vector<std::size_t> turns;  // the last step of each
+    for (std::size_t i = 0; i != trace_.size(); ++i) {
+      const event& e = trace_[i];
+      if (e.thread < 0 || !(reads(e) || writes(e)) || users[e.location].size() < 2) continue;
+      if (!turns.empty() && trace_[turns.back()].thread == e.thread) turns.pop_back();
+      turns.push_back(i);
+    }
+    std::string text =
+        "every read sees the last write before it: the order of the steps alone leads here, whatever "
+        "the memory orders";
+    if (turns.size() < 2) return text;
+    constexpr std::size_t most = 8;
+    const std::size_t first = turns.size() > most ? turns.size() - most : 0;
+    for (std::size_t i = first; i != turns.size(); ++i) {
+      text += fmt::format("{} {} up to {}",
+                          i != first   ? ", then"
+                          : first == 0 ? ":"
+                                       : ": at last",
+                          thread(trace_[turns[i]].thread), step(turns[i]));
+    }
+    return text;
   }
 
   // ----- who waits for whom
@@ -322,25 +364,55 @@ class reason {
   void explain_waiting() {
     const int thread = trace_.back().thread;
     const auto last = last_step_of(thread);
+    const std::string who = this->thread(thread);
+    if (const int joins = joined_by(thread); joins >= 0) {
+      return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do(""));
+    }
     if (!last) return;
     const event& e = trace_[*last];
-    if (waits_for_lock(e)) return explain_locks(*last);
+    if (waits_for_lock(e)) return say(chain_of_locks(*last, {}));
     if (!reads(e) || e.location == 0) {
-      say(fmt::format("{} waits, and no thread that could go on is left", this->thread(thread)));
-      return;
+      return say(fmt::format("{} waits", who) + what_others_do("no thread that could go on is left"));
     }
     if (variable(e).starts_with("waiters of ")) {
-      say(fmt::format("{} waits at {} until somebody wakes the {}, and nobody is left to do so", this->thread(thread),
-                      step(*last), variable(e).substr(0, variable(e).find('('))));
-      return;
+      return say(fmt::format("{} waits at {} until somebody wakes the {}", who, step(*last),
+                             variable(e).substr(0, variable(e).find('('))) +
+                 what_others_do("nobody is left to do so"));
     }
-    say(fmt::format("{} waits at {} until {} is another value than {}, and nobody is left to write one",
-                    this->thread(thread), step(*last), variable(e), render_value(e.value)));
+    say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
+                    render_value(e.value)) +
+        what_others_do("nobody is left to write one"));
   }
 
-  void explain_locks(std::size_t first) {
+  /// The thread whose end `thread` waits for; -1: it does not.
+  [[nodiscard]] int joined_by(int thread) const {
+    for (const stuck_thread& s : r_.stuck) {
+      if (s.thread == thread) return s.joins;
+    }
+    return -1;
+  }
+
+  /// What the threads wait for that are left besides the one that is explained; `nobody`: there are none.
+  [[nodiscard]] std::string what_others_do(const char* nobody) {
     std::string text;
-    std::vector<int> seen;
+    for (const stuck_thread& s : r_.stuck) {
+      if (s.thread == trace_.back().thread) continue;
+      text += text.empty() ? "; " : ", and ";
+      const auto last = last_step_of(s.thread);
+      if (s.joins >= 0) {
+        text += fmt::format("{} waits for the end of {}", thread(s.thread), thread(s.joins));
+      } else if (last && waits_for_lock(trace_[*last])) {
+        text += chain_of_locks(*last, {trace_.back().thread});
+      } else if (last) {
+        text += fmt::format("{} waits at {}, too", thread(s.thread), step(*last));
+      }
+    }
+    return text.empty() && *nobody != '\0' ? std::string(", and ") + nobody : text;
+  }
+
+  /// "T1 waits at step 9 for a, which T2 holds since step 4, and T2 waits …", up to a thread in `seen`.
+  [[nodiscard]] std::string chain_of_locks(std::size_t first, std::vector<int> seen) {
+    std::string text;
     for (std::optional<std::size_t> waits = first; waits && waits_for_lock(trace_[*waits]);) {
       const event& e = trace_[*waits];
       if (std::find(seen.begin(), seen.end(), e.thread) != seen.end()) break;
@@ -349,13 +421,12 @@ class reason {
                           variable(e));
       const auto held = held_since(e.location);
       if (!held) break;
-      const bool by_itself = trace_[*held].thread == e.thread;
-      text += fmt::format(", which {} {} since {}", by_itself ? "it holds itself" : thread(trace_[*held].thread),
-                          by_itself ? "" : "holds", step(*held));
-      waits = last_step_of(trace_[*held].thread);
+      const int holder = trace_[*held].thread;
+      text += holder == e.thread ? fmt::format(", which it holds itself since {}", step(*held))
+                                 : fmt::format(", which {} holds since {}", thread(holder), step(*held));
+      waits = last_step_of(holder);
     }
-    if (const std::size_t twice = text.find("  "); twice != std::string::npos) text.erase(twice, 1);
-    say(text);
+    return text;
   }
 
   void explain_leak() {

@@ -4,11 +4,15 @@
 //
 //   --module FILE …           shared objects with cases; before one of:
 //   list                      the cases, as a JSON array
-//   ledger --header FILE      the order ledger of that header; prints its result like a search
+//   ledger --header FILE      the order ledger of that header; prints its result like a search; --expected FILE: rows
+//   of
+//                             before, which save time where they still hold
 //   run --case NAME …         one search ("*": the exact engine's over each case, Relacy's over the first that fails)
-// Both print "P <executions>" now and then, and last "R <result>".
+// Both print "P <executions>", perhaps with how many there are, now and then, and last "R <result>"; `run --show-all`
+// prints "E <execution>" for each one.
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -26,6 +30,8 @@
 #include "scenario.hpp"
 #include "searches.hpp"
 #include "sites.hpp"
+#include "size_words.hpp"
+#include "variant.hpp"
 
 namespace {
 
@@ -83,7 +89,7 @@ using json = nlohmann::json;
   json j = to_json(all.first, sources);
   j["cases"] = json::array();
   for (const case_verdict& v : all.cases) {
-    j["cases"].push_back({{"case", v.spec->name}, {"what", v.what}});
+    j["cases"].push_back({{"case", v.spec->name}, {"what", v.what}, {"how", v.how}});
   }
   return j;
 }
@@ -116,6 +122,26 @@ using json = nlohmann::json;
   return j;
 }
 
+[[nodiscard]] std::vector<ledger_row> rows_in(const std::string& file) {
+  std::vector<ledger_row> rows;
+  if (file.empty()) return rows;
+  std::ifstream in(file);
+  for (const json& r : json::parse(in)) {
+    const std::string verdict = r.at("verdict");
+    ledger_row row;
+    row.site = r.at("site");
+    row.arg = r.at("arg");
+    row.from = r.at("written").get<std::memory_order>();
+    row.to = r.at("weaker").get<std::memory_order>();
+    row.verdict = verdict == "redundant" ? ledger_verdict::redundant
+                  : verdict == "killed"  ? ledger_verdict::killed
+                                         : ledger_verdict::killed_load_buffering;
+    row.by = r.at("case");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 void print_result(const json& result) { std::puts(("R " + result.dump()).c_str()); }
 
 [[noreturn]] void stop(const std::string& why) {
@@ -123,8 +149,16 @@ void print_result(const json& result) { std::puts(("R " + result.dump()).c_str()
   std::exit(2);
 }
 
+source_index* shown_sources = nullptr;  // of print_execution()
+void print_execution(const search_result& r) { std::puts(("E " + result_json(r, *shown_sources).dump()).c_str()); }
+
 void print_progress(std::uint64_t executions) {
   std::printf("P %llu\n", static_cast<unsigned long long>(executions));
+  std::fflush(stdout);
+}
+
+void print_progress_of_exact(const search_progress& now) {
+  std::printf("P %llu%s\n", static_cast<unsigned long long>(now.executions), size_words(now).c_str());
   std::fflush(stdout);
 }
 
@@ -172,6 +206,8 @@ struct request {
   std::string weaken_site;
   std::string weaken_order = "relaxed";
   int weaken_arg = 0;
+  mutant_limits mutant;  // of all cases
+  bool show_all = false;
 };
 
 // What the engines show of a litmus test.
@@ -205,7 +241,10 @@ struct request {
 
 [[nodiscard]] json run(const request& r, source_index& sources) {
   constexpr std::uint64_t relacy_mutant_executions = 100'000;
-  if (r.name == "*") return to_json(search_all_for_failure(relacy_mutant_executions), sources);
+  if (r.name == "*") {
+    chosen_mutant = mutant_number(r.mutant.name);
+    return to_json(search_all_for_failure(relacy_mutant_executions, r.mutant), sources);
+  }
   const case_spec& spec = find_case(r.name);
   if (r.search == "mutant") return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
   if (r.search == "litmus") return litmus(spec, sources);
@@ -213,6 +252,9 @@ struct request {
   if (r.search == "exhaustive") {
     exact_options options = r.exact;
     options.time_limit_seconds = r.seconds;
+    options.progress = print_progress_of_exact;
+    if (r.show_all) options.show_each = print_execution;
+    shown_sources = &sources;
     return to_json(run_exact(spec, options), sources);
   }
   return to_json(search_with_relacy(spec, r), sources);
@@ -220,6 +262,9 @@ struct request {
 
 void add_run_options(CLI::App& command, request& r) {
   command.add_option("--case", r.name)->required();
+  command.add_option("--mutant", r.mutant.name);
+  command.add_option("--named", r.mutant.named)->allow_extra_args(false);
+  command.add_option("--graphs-others", r.mutant.graphs_others);
   command.add_option("--search", r.search)
       ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full", "mutant", "litmus", "progress"}));
   command.add_option("--executions", r.executions);
@@ -228,6 +273,7 @@ void add_run_options(CLI::App& command, request& r) {
   command.add_option("--seconds", r.seconds);
   command.add_option("--jobs", r.exact.jobs);
   command.add_option("--show", r.exact.show_execution);
+  command.add_flag("--show-all", r.show_all);
   command.add_flag("--load-buffering", r.exact.load_buffering);
   command.add_option("--freeze-thread", r.exact.freeze_thread);
   command.add_option("--freeze-after", r.exact.freeze_after);
@@ -250,6 +296,8 @@ int main(int argc, char** argv) {
   CLI::App* const ledger_command = app.add_subcommand("ledger", "try every weakening of a header's orders");
   std::string header;
   ledger_command->add_option("--header", header)->required();
+  std::string expected;
+  ledger_command->add_option("--expected", expected)->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
   r.relacy.show = r.exact.show_execution;
   for (const std::string& module : modules) load(module);
@@ -262,7 +310,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (app.got_subcommand("ledger")) {
-    print_result(to_json(make_ledger(header, as_included(header), sources, print_progress)));
+    print_result(to_json(make_ledger(header, as_included(header), sources, rows_in(expected), print_progress)));
     return 0;
   }
   if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));

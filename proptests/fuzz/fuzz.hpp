@@ -39,7 +39,7 @@ inline void print_repro_and_go_on(int) {
 
 /// To be called before every script.
 inline void begin_fuzz(const std::string& stem) {
-  // In front of libFuzzer's own handler, which is there from before the first script on.
+  // Catches the signal before libFuzzer's own handler, which was installed before the first script.
   static const int caught = [] {
     struct sigaction mine = {};
     mine.sa_handler = detail::print_repro_and_go_on;

@@ -5,7 +5,8 @@
 The bugs are the mutants of models/cases/*/*/mutants (models/verify/apply_mutant.py says how one is written, and applies
 it): `breaks:` names the laws that must fail on it, as in `breaks: ring/pop_takes_the_oldest`.
 
-  laws.py list                          name, stem, header, laws and file of every bug of every stem, one a line, split by '|'
+  laws.py list                          name, stem, header, laws, file and the name by which it is chosen of every bug of
+                                        every stem, one a line, split by '|'
   laws.py coverage STEM=PROGRAM...      fails unless every law that PROGRAM --list names is broken by some bug, and each bug
                                         stands in one file only
   laws.py check-doc FILE                fails unless FILE contains the table of docs/properties.md; update-doc writes it
@@ -30,6 +31,8 @@ def bugs():
     for file in sorted(MODELS.glob("cases/*/*/mutants/*.mutant")):
         fields, _ = parse(file.read_text())
         laws = [law.split("/", 1) for law in fields.get("breaks", "").split()]
+        if laws and fields.get("module") == "its own":
+            sys.exit(f"{file}: a mutant that breaks laws is chosen at run time, and cannot have a module of its own")
         for stem in dict.fromkeys(stem for stem, _ in laws):
             if stem not in STEMS:
                 sys.exit(f"{file}: there are no laws of '{stem}', only of {', '.join(STEMS)}")
@@ -81,7 +84,7 @@ def main():
     words = sys.argv[1:]
     if words == ["list"]:
         for stem, name, header, laws, file in bugs():
-            print(f"{stem}.{name}|{stem}|{header}|{' '.join(laws)}|{file}")
+            print(f"{stem}.{name}|{stem}|{header}|{' '.join(laws)}|{file}|{file.parent.parent.name}/{name}")
     elif len(words) > 1 and words[0] == "coverage":
         coverage(words[1:])
     elif len(words) == 2 and words[0] in ("check-doc", "update-doc"):

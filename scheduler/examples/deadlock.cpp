@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// printnumber with one receive too many: nobody is left who could send, and the scheduler says so and ends the process
-// with status 2.
+// printnumber with one receive too many: no task is left that could send, so the scheduler reports a deadlock and ends
+// the process with status 2.
 #include <cstdio>
 
 #include <runq/runq.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A main task that waits for nothing lets its ten children greet; when they are done, nothing can happen any more,
-// which is a deadlock. A loop instead of the select would keep a CPU busy for ever.
+// A select without arms waits for ever: main waits in one while its ten children greet, and when they have ended it is
+// a deadlock. A loop instead of the select would keep a CPU busy for ever.
 #include <cstdio>
 
 #include <runq/runq.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same recursive program under the three meanings of a fork: the child runs at once and the caller can be stolen;
-// the caller goes on and the child can be stolen; the child becomes a task, as a goroutine does.
+// The same recursive program with each of the three fork policies. continuation: the child runs at once, and the rest
+// of the caller can be stolen. child: the caller goes on, and the child can be stolen. task: the child becomes a task,
+// as a goroutine does.
 #include <chrono>
 #include <cstdio>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The step tables of "Concurrency in Go", chapter 6, by a simulator: fib(4) by task stealing and by continuation
-// stealing, as in the book and strictly by its own rules; and the naive schedulers that lead up to them.
+// A simulator prints the step tables of "Concurrency in Go", chapter 6: fib(4) by task stealing and by continuation
+// stealing. Each table is shown as it is in the book, and as the book's rules make it when they are followed strictly.
+// The last tables show the naive schedulers with which the chapter begins.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +26,7 @@ void heading(const char* text) { std::printf("\n---- %s\n\n", text); }
 std::string text(std::size_t n) { return std::to_string(n); }
 std::string text(int n) { return std::to_string(n); }
 
-/// A table of the book, by its script and by the strict rule.
+/// Two runs of one table's program: one follows the book's script, the other the strict rule.
 struct pair_of_runs {
   run book;
   run strict;
@@ -95,7 +96,7 @@ std::string names_in_order(const run& r) {
   return names;
 }
 
-// What is called when fib is a plain recursive function.
+// The calls, in their order, that a plain recursive function fib(n) makes.
 std::string calls_of_recursion(int n) {
   const std::string self = " f" + text(n);
   return n <= 2 ? self : self + calls_of_recursion(n - 1) + calls_of_recursion(n - 2);

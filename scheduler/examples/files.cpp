@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a tree of files, a task per file. Files cannot be polled, so reading them blocks the thread: runq::blocking()
+// Reads a tree of files with one task per file. Files cannot be polled, so a read blocks its thread. runq::blocking()
 // lets the other tasks go on meanwhile.
 #include <atomic>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ten tasks say hello; the main task waits for them. They say it in the order 9, 0, 1 … on one processor, because the
-// task that was started last runs next; with more processors in any order.
+// Ten tasks say hello, and the main task waits for them. On one processor the order is 9, 0, 1 …, because the task that
+// was started last runs next. With more processors any order is possible.
 #include <cstdio>
 
 #include <runq/runq.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A small HTTP/1.1 server with keep-alive: a task per connection, the parser is libhttp-parser's.
-//   http        serves itself: clients ask, the answers are checked
+// A small HTTP/1.1 server with keep-alive: each connection has a task, and libhttp-parser parses the requests.
+//   http        serves its own clients, and checks the answers
 //   http PORT   serves on 127.0.0.1 until it is killed: curl -i 127.0.0.1:PORT; wrk -c 64 http://127.0.0.1:PORT/
 //   http PORT RESTARTS
-//               the same, but takes a new scheduler so many times, each after a hundred answers; no client notices
+//               the same, but replaces its scheduler RESTARTS times, after a hundred answers each; no client notices
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -27,11 +27,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 30s;  // for the next request of a connection
+constexpr auto patience = 30s;  // how long the server waits for a connection's next request
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// Parses a connection's requests; each complete one leaves an answer in `out`.
+// Parses the requests of one connection, and appends an answer to `out` for each complete request.
 class conversation {
  public:
   conversation() {
@@ -42,7 +42,7 @@ class conversation {
       return 0;
     };
   }
-  /// False when what came is no HTTP.
+  /// Parses more bytes of the connection. False when they are not HTTP.
   bool feed(std::span<const std::byte> in) {
     const auto* const text = reinterpret_cast<const char*>(in.data());
     return http_parser_execute(&parser_, &settings_, text, in.size()) == in.size();
@@ -63,18 +63,18 @@ class conversation {
   http_parser_settings settings_{};
 };
 
-/// Another descriptor of the same connection, which may outlive the scheduler of the first.
+/// A second descriptor of the same connection. It may outlive the scheduler that uses `fd`.
 int copy_of(int fd) {
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) throw std::system_error(errno, std::generic_category(), "fcntl");
   return copy;
 }
 
-/// A server whose scheduler may be replaced while it serves. What is open, and what clients have sent of a request,
-/// passes from the one to the next.
+/// A server whose scheduler may be replaced while it serves. Open connections, and the parts of requests that clients
+/// have sent, pass from one scheduler to the next.
 class server {
  public:
-  /// Serves until the listener is closed, or a stop is requested: then until all answers that are due have been
+  /// Serves until the listener is closed or a stop is requested. Returns when all answers that are due have been
   /// written.
   runq::task<> serve(runq::net::listener& from, std::stop_token stop = {}) {
     runq::wait_group open;
@@ -91,12 +91,12 @@ class server {
         closed = e.code() == std::errc::operation_canceled;
         too_many = !closed;
       }
-      if (too_many) co_await runq::sleep_for(10ms);  // out of descriptors: until connections end
+      if (too_many) co_await runq::sleep_for(10ms);  // no descriptor is free until a connection ends
     }
     co_await open.wait();
   }
 
-  /// Requests a stop after that many more answers.
+  /// Requests a stop after `answers` more answers.
   void stop_after(int answers, std::stop_source& stop) {
     stop_ = &stop;
     answers_until_stop_ = answers;
@@ -127,14 +127,14 @@ class server {
         } else if (!talk->feed(std::span(in).first(n))) {
           talk->keep_alive = false;
           co_await client.write(bytes_of("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
-        } else if (!talk->out.empty()) {  // otherwise: not all of a request yet
+        } else if (!talk->out.empty()) {  // empty: the request is not complete yet
           co_await client.write(bytes_of(talk->out));
           talk->out.clear();
           if (--answers_until_stop_ == 0) stop_->request_stop();
         }
       }
     } catch (const std::system_error& e) {
-      // The client was too slow, or is gone: that is its own affair. Unless it was the stop, which takes nothing away.
+      // If the client was too slow or has gone, its connection is closed. If a stop was requested, it stays open.
       if (e.code() != std::errc::operation_canceled) talk->keep_alive = false;
     }
     if (talk->keep_alive) carry_over(client, std::move(talk));
@@ -147,7 +147,7 @@ class server {
   }
 
   std::mutex mutex_;
-  std::vector<connection> carried_over_;  // under mutex_ while tasks run
+  std::vector<connection> carried_over_;  // mutex_ protects it while tasks run
   std::atomic<int> accepted_{0};
   std::atomic<long> answers_until_stop_{0};
   std::stop_source* stop_ = nullptr;
@@ -186,7 +186,7 @@ runq::task<int> check_itself() {
   co_return total == 1000 ? 0 : 1;
 }
 
-// A connection is a descriptor: as many as the system allows, as Go does it.
+// Raises the limit of open descriptors to what the system allows, as Go does: every connection needs one.
 void raise_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

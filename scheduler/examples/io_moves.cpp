@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eight tasks that wait for input, each from a pipe of its own, on two processors. A task goes on at the processor that
-// learns of its input first, or at the one that steals it from there: none of them keeps to one processor.
+// Eight tasks that wait for input, each from a pipe of its own, move between two processors. A task continues on the
+// processor that learns of its input first, or on the one that steals the task from there.
 #include <atomic>
 #include <cstdio>
 #include <span>
@@ -44,7 +44,7 @@ runq::task<int> moved(std::vector<life>& lives) {
     both = 0;
     for (const life& mine : lives) both += mine.seen == 3 ? 1 : 0;
   }
-  pipes.clear();  // the end of the input
+  pipes.clear();  // closes the pipes, so each task reads the end of its input
   co_await all.wait();
   co_return both;
 }

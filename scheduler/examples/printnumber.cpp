@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two tasks print numbers and then say through a channel that they are done; the main task waits for both. On one
-// processor the second one prints first: it was started last.
+// Two tasks print numbers and then send a message on a channel. The main task waits for both messages. On one processor
+// the second task prints first, because it was started last.
 #include <cstdio>
 
 #include <runq/runq.hpp>

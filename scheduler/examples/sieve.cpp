@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prime numbers by a chain of tasks, each of which lets through what its own prime does not divide. From C. A. R.
-// Hoare, "Communicating Sequential Processes" (1978), where M. D. McIlroy is named for it.
+// Finds prime numbers with a chain of tasks. Each task has a prime, and passes on the numbers that its prime does not
+// divide. From C. A. R. Hoare, "Communicating Sequential Processes" (1978), which credits M. D. McIlroy with it.
 #include <cstdio>
 #include <memory>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A million tasks: each splits into ten until there is one number left, and adds up what its children found.
+// A tree of 1,111,111 tasks adds up a million numbers. Each task forks ten others, down to one number per task, and
+// adds up the results of its children.
 #include <chrono>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One processor has seven tasks in its queue, the other one nothing to do: it takes four of them, of which one runs and
-// three wait in its own queue.
+// An idle processor steals four of the seven tasks in another processor's queue: it runs one of them, and three wait in
+// its own queue.
 #include <atomic>
 #include <cstdio>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// A task that keeps its processor: tells that it runs, and goes on when it may.
+// A gate for tasks that keep their processors: pass() shows that the task runs, and returns when the gate is open.
 struct gate {
   std::atomic<int> inside{0};
   std::atomic<bool> open{false};
@@ -22,7 +22,7 @@ struct gate {
   }
 };
 
-// The part of the trace line from "runqueue" on.
+// Returns the part of the trace line from "runqueue" on.
 std::string queues(const runq::scheduler& scheduler) {
   const std::string line = scheduler.trace();
   return line.substr(line.find("runqueue"));
@@ -35,10 +35,10 @@ int main() {
   gate stolen;
   runq::scheduler scheduler({.procs = 2});
   scheduler.run([&]() -> runq::task<> {
-    // Keeps the other processor busy until the queue is as we want it.
+    // The first task keeps the other processor busy while this one fills its queue.
     runq::go([&] { first.pass(); });
     first.await_inside();
-    // One more than seven, because the last one waits in runnext.
+    // Starts eight tasks, because the last one waits in runnext and not in the queue.
     for (int i = 0; i != 8; ++i) runq::go([&] { stolen.pass(); });
     std::printf("seven tasks in one queue:      %s", queues(scheduler).c_str());
     first.open = true;

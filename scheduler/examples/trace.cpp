@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Records what runs where and when. `./kit demo trace` makes a picture of it; the file itself opens in Perfetto
-// (ui.perfetto.dev) or chrome://tracing. The work on two processors: tasks that compute, of which the other processor
-// steals half; calls that block their threads; two tasks that wait for each other over a channel; a fork.
-//   trace [FILE]    FILE: what RUNQ_TRACE says, or trace.json
+// Records what runs where and when. `./kit demo trace` draws a picture of the recording. Perfetto (ui.perfetto.dev) and
+// chrome://tracing open the file itself. The recorded work, on two processors: tasks that compute, half of which the
+// other processor steals; calls that block their threads; two tasks that wait for each other over a channel; a fork.
+//   trace [FILE]    FILE: where to write; the default is the value of RUNQ_TRACE, or trace.json
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -49,7 +49,7 @@ runq::task<> half() {
 runq::task<> run_main() {
   std::atomic<bool> both{false};
   runq::go([&] { both = true; }, "first");
-  while (!both) std::this_thread::yield();  // until the second processor has begun to work
+  while (!both) std::this_thread::yield();  // waits until the second processor has begun to work
   runq::channel<int> numbers;
   runq::wait_group all;
   all.add(8 + 3 + 2);
@@ -81,6 +81,6 @@ int main(int argc, char** argv) {
     runq::scheduler scheduler({.procs = 2});
     scheduler.run(run_main());
     seen = scheduler.stats();
-  }  // writes the file
+  }  // the scheduler's destructor writes the file
   std::printf("%llu tasks on %u processors, in %s\n", static_cast<unsigned long long>(seen.spawned), seen.procs, file);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Blocking calls: rows S1 to S3, L9, L20, L21, X13 of the scheduler's rules, and L7 as far as calls go.
-// What blocks here waits for something that another task does, so that most tests hang when a call holds that one up,
-// and an alarm ends them; nothing depends on how fast the machine is.
+// Blocking calls: rows S1 to S3, L9, L20, L21, X13 of the scheduler's rules, and L7 for blocking calls.
+// Most blocking calls here wait for something that another task does. If a call held up that task, the test would
+// hang, and an alarm would end it. No verdict depends on how fast the machine is.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -31,7 +31,7 @@ using sched_test::wait_until;
 class blocking : public sched_test::alarmed {};
 using blocking_death = blocking;
 
-// ---- what it returns ------------------------------------------------------------------------------------------------
+// ---- what blocking() returns ----------------------------------------------------------------------------------------
 
 TEST_F(blocking, returns_what_the_function_returns) {
   const pid_t pid = runq::run([]() -> task<pid_t> { co_return co_await runq::blocking([] { return getpid(); }); });
@@ -91,7 +91,7 @@ TEST_F(blocking, throws_what_the_function_throws) {
 }
 
 TEST_F(blocking, throws_on_another_thread_too) {
-  // The call ends only after its processor was taken.
+  // The call ends only after another machine has taken the caller's processor.
   runq::run(
       []() -> task<> {
         std::atomic<bool> ran{false};
@@ -114,7 +114,7 @@ TEST_F(blocking, sections_are_for_tasks_only) {
   EXPECT_THROW({ const runq::blocking_section section; }, runq::misuse);
 }
 
-// ---- what the others do meanwhile -----------------------------------------------------------------------------------
+// ---- other tasks run during a call ----------------------------------------------------------------------------------
 
 TEST_F(blocking, S1_a_blocking_call_does_not_hold_up_the_others) {
   scheduler s({.procs = 1});
@@ -145,7 +145,7 @@ TEST_F(blocking, S1_neither_does_a_section) {
 }
 
 TEST_F(blocking, S1_tasks_that_become_runnable_during_the_call_run) {
-  // The processor was idle, or taken without work, before there was any.
+  // When the task becomes runnable, the monitor has already taken the processor from the call, and it has no work.
   scheduler s({.procs = 1});
   const auto handle = s.attach();
   std::atomic<bool> called{false};
@@ -164,7 +164,7 @@ TEST_F(blocking, S1_tasks_that_become_runnable_during_the_call_run) {
   EXPECT_TRUE(ran);
 }
 
-// ---- S2: the ways back ----------------------------------------------------------------------------------------------
+// ---- S2: how a machine gets a processor after a call ----------------------------------------------------------------
 
 TEST_F(blocking, S2_else_it_takes_an_idle_one) {
   scheduler s({.procs = 2});
@@ -222,7 +222,7 @@ TEST_F(blocking, S2_calls_on_one_processor_overlap) {
   EXPECT_EQ(s.stats().blocking_calls, 160U);
 }
 
-// The time of `calls` calls of getpid(), by `call`.
+/// How long it takes to await what `call()` returns, `calls` times in a row.
 template <class Call>
 task<std::chrono::nanoseconds> time_of(int calls, Call call) {
   const auto begin = std::chrono::steady_clock::now();
@@ -236,8 +236,8 @@ struct bare_call {
   void await_resume() const noexcept {}
 };
 
-// Short calls hand nothing on, unless their thread loses its CPU in the middle of one; when the monitor takes a call
-// for long is tested in slice_test. This one counts, and prints what a call costs.
+// A short call keeps its processor, unless its thread loses its CPU during the call. This test counts the calls and
+// prints what one costs. slice_test tests when the monitor considers a call long.
 TEST_F(blocking, S3_a_million_short_calls_are_counted_once_each) {
   constexpr int calls = slow_build ? 100'000 : 1'000'000;
   auto over_the_bare_call = std::chrono::nanoseconds::max();
@@ -259,7 +259,7 @@ TEST_F(blocking, S3_a_million_short_calls_are_counted_once_each) {
 // ---- sections -------------------------------------------------------------------------------------------------------
 
 TEST_F(blocking, a_section_waits_for_a_processor_when_all_are_busy) {
-  // The other task never waits, so there is no idle processor; it gives way only to a machine that asks for it.
+  // The other task only yields, so no processor is idle: the section's machine has to ask for one.
   scheduler s({.procs = 1});
   bool came_back = false;
   s.run([&]() -> task<> {
@@ -361,7 +361,7 @@ TEST_F(blocking, L20_L9_all_tasks_may_block_at_once_and_others_still_run) {
     const auto end = runq::clock::now() + patience;
     while (blocked != tasks && runq::clock::now() < end) co_await runq::yield();
     EXPECT_EQ(blocked, tasks);
-    // Both processors run tasks although so many threads are blocked.
+    // Both processors still run tasks while all these threads are blocked.
     std::atomic<int> running{0};
     runq::wait_group both;
     both.add(2);
@@ -373,7 +373,7 @@ TEST_F(blocking, L20_L9_all_tasks_may_block_at_once_and_others_still_run) {
       });
     }
     co_await both.wait();
-    // L9: a thread per blocked task and one per processor (Go: 22). One more may be on its way out of a call.
+    // L9: one thread per blocked task and one per processor (Go: 22). One more thread may just be leaving a call.
     EXPECT_GE(s.stats().machines, static_cast<std::uint64_t>(tasks) + 2U);
     EXPECT_LE(s.stats().machines, static_cast<std::uint64_t>(tasks) + 2U + 1U);
     released = true;
@@ -398,7 +398,7 @@ TEST_F(blocking, the_number_of_processors_limits_tasks_and_not_calls) {
           int before = most;
           while (before < now && !most.compare_exchange_weak(before, now)) {
           }
-          for (int spin = 0; spin != 100; ++spin) std::this_thread::yield();
+          std::this_thread::yield();  // only once: on a loaded machine each yield can cost a time slice
           --running;
         }
         done.done();
@@ -449,7 +449,7 @@ TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
   }
 }
 
-// The next run has its processor, and no machine of the last one gets it.
+// The next run has the only processor to itself: no machine of the previous run gets it.
 TEST_F(blocking, L2_a_run_after_one_that_ended_while_sections_waited) {
   scheduler s({.procs = 1});
   for (int i = 0; i != 10; ++i) {
@@ -470,7 +470,7 @@ TEST_F(blocking, L2_a_run_after_one_that_ended_while_sections_waited) {
         });
       }
       while (begun != 3) co_await runq::yield();
-      // Main has the only processor until it ends: those that come back wait for it.
+      // Main holds the only processor until it ends, so the machines whose sections have ended wait for it.
       all_begun = true;
       EXPECT_TRUE(wait_until([&] { return ending == 3; }));
       std::this_thread::sleep_for(1ms);
@@ -508,7 +508,7 @@ TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {
 TEST_F(blocking, L7_a_task_in_a_blocking_call_is_no_deadlock) {
   for (const unsigned procs : {1U, 2U}) {
     scheduler s({.procs = procs});
-    // The call ends only after the monitor has taken the processor and all of them are idle.
+    // The call ends only after the monitor has taken its processor and all processors are idle.
     std::atomic<bool> all_idle{false};
     std::jthread outside([&] {
       EXPECT_TRUE(wait_until([&] { return s.stats().handed_off >= 1 && s.stats().idle_procs == procs; }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Channels: row X7, and what Go's own tests of channels check.
+// Channels: row X7, and the properties that Go's own tests of channels check.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -277,8 +277,8 @@ TEST(channel, X7_a_channel_destroys_what_nobody_received) {
   EXPECT_EQ(value.use_count(), 1);
 }
 
-// Go's TestChan: a receive that does not wait, of a channel that is full when it begins or empty when somebody else has
-// received, never fails while there is a value for it.
+// Go's TestChan: a non-blocking receive never fails while there is a value for it, even if another task sends at the
+// same time.
 TEST(channel, X7_a_receive_that_does_not_wait_finds_the_value_that_was_there_before) {
   runq::run(
       []() -> task<> {
@@ -286,7 +286,7 @@ TEST(channel, X7_a_receive_that_does_not_wait_finds_the_value_that_was_there_bef
           channel<int> c(1);
           co_await c.send(1);
           std::atomic<bool> done{false};
-          // At every moment the channel holds a value, or is about to hand one over.
+          // The channel holds the value 1 until try_receive() takes it, whatever this sender does.
           runq::go([&]() -> task<> {
             co_await c.send(2);
             done = true;
@@ -347,7 +347,7 @@ TEST(channel, X7_producers_and_consumers_neither_lose_nor_double_a_value) {
   }
 }
 
-// Go's TestMultiConsumer: work goes out through one channel and comes back through another.
+// Go's TestMultiConsumer: tasks receive work from one channel and send the results to another.
 TEST(channel, X7_several_workers_do_all_the_work_once) {
   const int items = static_cast<int>(sched_test::rounds(50'000));
   on_any_number_of_processors([=]() -> task<> {
@@ -422,7 +422,7 @@ TEST(channel, X7_threads_outside_may_send_and_receive_without_waiting) {
   EXPECT_EQ(sum, std::int64_t{n} * (n - 1) / 2);
 }
 
-// A value that is larger than a word, and one whose moves are counted.
+// The values are larger than a machine word, and have a move constructor that must be called.
 TEST(channel, X7_values_may_be_of_any_movable_type) {
   on_any_number_of_processors([]() -> task<> {
     for (const std::size_t capacity : {0U, 3U}) {
@@ -485,12 +485,12 @@ TEST(channel, X7_a_capacity_that_no_memory_has_room_for_is_misuse) {
     EXPECT_EQ(sched_test::misuse_of([&] { channel<double> c(capacity); }), text) << capacity;
   }
   EXPECT_EQ(sched_test::misuse_of([] { channel<double> c(channel<double>::max_capacity + 1); }), text);
-#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN  // which end the process when that much is asked for
+#if !RUNQ_TEST_TSAN && !RUNQ_TEST_ASAN  // sanitizers end the process when a program allocates that much
   EXPECT_THROW(channel<double> c(channel<double>::max_capacity), std::bad_alloc);
 #endif
 }
 
-// A move that throws while the channel is locked, and somebody is about to be woken, ends the process.
+// A move constructor that throws while the channel is locked ends the process.
 TEST(channel, X7_a_move_that_throws_inside_ends_the_process) {
   GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   struct explosive {
@@ -513,7 +513,7 @@ TEST(channel, X7_a_move_that_throws_inside_ends_the_process) {
 
 // ---- tasks that wait when their run ends ----------------------------------------------------------------------------
 
-/// A value of which each is destroyed once.
+/// A value that counts how many of its kind are alive: a test sees whether each is destroyed exactly once.
 struct parcel {
   parcel(int n, std::atomic<int>& of) : number(n), alive(&of) { ++*alive; }
   parcel(parcel&& other) noexcept : number(std::exchange(other.number, 0)), alive(other.alive) { ++*alive; }
@@ -596,9 +596,10 @@ TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
         });
       }
       co_await yield_until([&] { return begun == 20; });
-      // On several processors they may still be about to wait.
+      // On several processors a task may have begun without waiting yet. An idle processor has no such task.
       hold_until([&] { return s.stats().idle_procs == procs - 1; }, "all others wait");
-      // Takes the locks that they had, so that this comes after all that they did.
+      // These two operations take the channels' locks after the waiting tasks had them. So all that the tasks did
+      // happens before the channels are destroyed.
       std::optional<parcel> sent;
       EXPECT_EQ(sends->try_receive(sent), channel_result::done);
       EXPECT_EQ(receives->try_send(parcel(0, alive)), channel_result::done);
@@ -607,7 +608,8 @@ TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
   }
 }
 
-// Threads outside send and receive while run after run ends: each value is received, or left, or goes with a task.
+// Threads outside send and receive while one run after the other ends. Each value is received, stays in the channel, or
+// is destroyed with a task.
 TEST(channel, threads_outside_meet_tasks_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();

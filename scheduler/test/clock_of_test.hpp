@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A clock that only the test moves: this program's own clock_gettime(). For one source file of a program.
+// A clock that only the test moves. The header defines clock_gettime(), so only one source file of a program may
+// include it.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@
 
 namespace sched_test {
 
-inline std::atomic<std::int64_t> time_of_test{-1};  // in ns; -1: the system's
+inline std::atomic<std::int64_t> time_of_test{-1};  // in ns; -1: the system's clock counts
 
 }  // namespace sched_test
 

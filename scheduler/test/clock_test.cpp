@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What depends on time: rows L8 and S2 of the scheduler's rules, and timers, tickers and deadlines where the system
-// gives less than usual: a clock that only the test moves, a monitor that stands still, a kernel without
-// epoll_pwait2(2). This program has its own clock_gettime(), syscall() and epoll_wait(), which pass calls on until a
-// test wants otherwise.
+// What depends on time: rows L8 and S2 of the scheduler's rules; timers, tickers and deadlines. The tests control the
+// system: only the test moves the clock, the monitor can stand still, and the kernel can lack epoll_pwait2(2). For this
+// the program replaces clock_gettime(), syscall() and epoll_wait(). They call the C library's functions unless a test
+// asks for something else.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -30,8 +30,8 @@
 namespace {
 
 std::atomic<bool> monitor_stands_still{false};
-std::atomic<bool> counts_ms_only{false};  // the kernel's epoll
-std::atomic<int> last_timeout{-2};        // of epoll_wait(2), in ms, while it counts_ms_only
+std::atomic<bool> counts_ms_only{false};  // the kernel has no epoll_pwait2(2), so timeouts are in ms
+std::atomic<int> last_timeout{-2};        // the last timeout of epoll_wait(2) with counts_ms_only, in ms
 
 }  // namespace
 
@@ -102,8 +102,8 @@ class clocks : public sched_test::alarmed {
 constexpr instant some_time = 1'000'000'000'000;
 constexpr instant ms = 1'000'000;
 
-// Lets time pass, ms by ms, and what is due then happen: a processor that always has tasks looks at its timers at every
-// eighth of them.
+// Moves the clock ms by ms, and lets what is due happen after each ms. A busy processor checks its timers at every
+// eighth task, so 32 yields are enough.
 task<> pass(instant time) {
   for (; time > 0; time -= ms) {
     time_of_test += ms;
@@ -164,13 +164,14 @@ TEST_F(clocks, L8_numbers_and_letters) {
       },
       {.procs = 1});
   EXPECT_EQ(time_of_test, some_time + 1000 * ms);
-  // What comes at 200 ms comes at the same time.
+  // 2 and e are both due at 200 ms, so either may come first.
   EXPECT_THAT(output, testing::AnyOf("a b 1 c d e 2 3 4 5 main terminated", "a b 1 c d 2 e 3 4 5 main terminated"));
 }
 
 // ---- blocking calls -------------------------------------------------------------------------------------------------
 
-// The monitor, who takes processors, has looked at this call once at most.
+// The monitor takes a processor only from a call that it sees twice. Here it stands still, so it sees the call at most
+// once.
 TEST_F(clocks, S2_a_short_call_keeps_its_processor) {
   runq::scheduler s({.procs = 1});
   s.run([]() -> task<> {
@@ -231,7 +232,7 @@ TEST_F(clocks, a_deadline_can_be_put_off_while_somebody_waits) {
 
 // ---- tickers --------------------------------------------------------------------------------------------------------
 
-// Whether a tick comes once the processor has looked at its timers, which it does every eighth task.
+// Lets the processor check its timers, which it does at every eighth task, and returns whether a tick has come.
 task<bool> ticks(runq::ticker& of) {
   for (int i = 0; i != 32; ++i) co_await runq::yield();
   std::optional<runq::clock::time_point> tick;
@@ -245,7 +246,8 @@ TEST_F(clocks, a_ticker_that_ticks_late_keeps_its_rhythm) {
       [&]() -> task<> {
         time_of_test = begin;
         runq::ticker ticker{std::chrono::nanoseconds{period}};
-        // The n-th tick is due at n periods; each time it comes later, by up to most of a period.
+        // The n-th tick is due after n periods. Each tick is delivered later than the one before: the last ones by most
+        // of a period.
         for (int n = 1; n != 20; ++n) {
           const instant due = begin + n * period;
           time_of_test = due - 1;
@@ -253,7 +255,7 @@ TEST_F(clocks, a_ticker_that_ticks_late_keeps_its_rhythm) {
           time_of_test = due + n * period / 21;
           EXPECT_TRUE(co_await ticks(ticker)) << "tick " << n << " did not come";
         }
-        // Those that were missed come as one.
+        // All ticks that were missed arrive as one.
         time_of_test = begin + 25 * period + 5;
         EXPECT_TRUE(co_await ticks(ticker));
         EXPECT_FALSE(co_await ticks(ticker));
@@ -265,7 +267,7 @@ TEST_F(clocks, a_ticker_that_ticks_late_keeps_its_rhythm) {
       {.procs = 1});
 }
 
-// ---- timers while the monitor stands still, which else hides that a machine forgets them ----------------------------
+// ---- timers without the monitor: it would hide that a machine forgets a timer ---------------------------------------
 
 TEST_F(clocks, X5_a_processor_that_always_has_tasks_fires_its_timers_without_the_monitor) {
   runq::run(
@@ -309,6 +311,37 @@ TEST_F(clocks, X5_another_machine_fires_the_timers_of_a_busy_processor_without_t
 }
 
 // ---- a kernel that counts in ms -------------------------------------------------------------------------------------
+
+// The monitor stands still, and main yields all the time. The reader must still get its byte: the machine polls at
+// every 61st dispatch at the latest.
+TEST_F(clocks, S15_a_task_that_yields_all_the_time_does_not_keep_the_network_waiting) {
+  runq::run(
+      []() -> task<> {
+        // clang++ 14 captures no structured bindings.
+        auto ends = runq::net::pipe();
+        auto& at_reader = ends.first;
+        auto& at_writer = ends.second;
+        bool answered = false;
+        runq::go([&]() -> task<> {
+          std::array<std::byte, 1> one{};
+          (void)co_await at_reader.read(one);
+          answered = true;
+        });
+        co_await runq::yield();  // now the reader waits
+        monitor_stands_still = true;
+        time_of_test = some_time;
+        const std::array<std::byte, 1> one{};
+        (void)co_await at_writer.write(one);
+        int turns = 0;
+        while (!answered && turns != 1'000) {
+          co_await runq::yield();
+          ++turns;
+        }
+        EXPECT_LE(turns, 62);
+        monitor_stands_still = false;
+      },
+      {.procs = 1});
+}
 
 TEST_F(clocks, deadlines_are_rounded_up_to_whole_ms_where_the_kernel_counts_no_ns) {
   counts_ms_only = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Row X16: the quota of CPU time of a container, read from files as the kernel has them.
+// Row X16: the CPU quota of a container, read from files in the kernel's format.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 using runq::detail::cpus_of_quota;
 
-/// A directory that looks like / as far as control groups go.
+/// A temporary directory that holds the files of / that describe control groups.
 class container : public testing::Test {
  protected:
   void SetUp() override {

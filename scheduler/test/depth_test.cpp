@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Chains of tasks that wait for each other, and end with main: they are destroyed from the innermost on, each once, and
-// without a stack as deep as they are.
+// Long chains of tasks in which each waits for the next, destroyed because main has ended. The innermost frame must be
+// destroyed first and each frame once. The stack must not grow with the length of the chain.
 #include <atomic>
 #include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "fork_policies.hpp"
 #include "support.hpp"
 
 namespace {
@@ -16,11 +17,11 @@ using runq::task;
 
 constexpr int deep = RUNQ_TEST_TSAN != 0 || RUNQ_TEST_EMULATED != 0 ? 100'000 : 1'000'000;
 
-/// What a chain reports: frames alive, and in which order they end.
+/// What the frames of a chain report: how many are alive, and in which order they are destroyed.
 struct observer {
   runq::channel<int> never;
   int alive = 0;
-  int last_ended = -1;  // its depth, where 0 is the innermost
+  int last_ended = -1;  // the depth of the frame that was destroyed last; the innermost has depth 0
   int out_of_order = 0;
   bool innermost_waits = false;
 };
@@ -84,19 +85,10 @@ task<int> calls_and_forks(observer& o, int depth) {
   co_return child.get();
 }
 
-class chains : public testing::TestWithParam<fork_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, chains,
-                         testing::Values(fork_policy::continuation, fork_policy::child, fork_policy::task),
-                         [](const auto& policy) -> std::string {
-                           switch (policy.param) {
-                             case fork_policy::continuation: return "continuation";
-                             case fork_policy::child: return "child";
-                             case fork_policy::task: break;
-                           }
-                           return "task";
-                         });
+class chains : public sched_test::with_fork_policy {};
+INSTANTIATE_TEST_SUITE_P(policies, chains, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
 
-/// Ends a run in which a chain of this depth waits.
+/// Ends a run while a chain of this depth waits, and checks how it was destroyed.
 template <class Chain>
 void expect_destroyed_from_the_innermost_on(Chain chain, int depth, fork_policy policy) {
   observer o;
@@ -104,7 +96,7 @@ void expect_destroyed_from_the_innermost_on(Chain chain, int depth, fork_policy 
       [&]() -> task<> {
         runq::go([&]() -> task<> { (void)co_await chain(o, depth); });
         co_await sched_test::yield_until([&] { return o.innermost_waits && o.alive == depth + 1; });
-        // Every parent is at its join when the queue has been emptied once more.
+        // After these yields every runnable task has run, so every parent waits at its join.
         co_await runq::yield();
         co_await runq::yield();
       },
@@ -153,7 +145,8 @@ TEST(chains, a_task_that_outlives_the_run_in_which_it_waited_is_gone_with_the_ru
   auto moved = std::move(outer);
 }
 
-// A coroutine of the user's own between two tasks: what is below it ends with it.
+// A coroutine type of the user's own, which stands between two tasks of a chain. The task that it awaits must be
+// destroyed with it.
 struct lazily {
   struct promise_type {
     std::coroutine_handle<> caller;
@@ -209,7 +202,8 @@ TEST(chains, with_a_coroutine_of_another_kind_between_return_to_it_and_are_destr
   EXPECT_EQ(o.out_of_order, 0);
 }
 
-// A destructor that destroys a chain of its own: frames that are left to their owners do not get mixed up.
+// While a chain is destroyed, a destructor in it destroys tasks that never began. The two destructions must not mix up
+// each other's frames.
 TEST(chains, a_destructor_may_destroy_a_task_that_has_not_begun) {
   observer o;
   runq::run(
@@ -226,7 +220,7 @@ TEST(chains, a_destructor_may_destroy_a_task_that_has_not_begun) {
   EXPECT_EQ(o.out_of_order, 0);
 }
 
-// A child that has ended stays in its parent's list until the join, though its result may be dropped before.
+// A child that has ended stays in its parent's list of children until the join. Its result may be dropped before that.
 TEST_P(chains, the_result_of_a_child_that_has_ended_may_be_dropped_before_the_join) {
   for (int round = 0; round != 20; ++round) {
     runq::run(

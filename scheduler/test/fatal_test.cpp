@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ways in which a scheduler ends its process, and when it does not: deadlocks, panics, too many threads. Rows L4,
-// L6, L7, X12 and X13.
+// When a scheduler ends its process, and when it must not: deadlocks, panics, too many threads. Rows L4, L6, L7, X12
+// and X13.
 #include <atomic>
 #include <cstdio>
 #include <optional>
@@ -216,7 +216,7 @@ TEST(fatal, L7_no_deadlock_while_a_task_waits_with_a_stop_token) {
 TEST(fatal, L7_a_stop_token_that_nobody_can_use_any_more_prevents_nothing) {
   RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> { (void)co_await runq::select(std::stop_token()); }),
                        ContainsRegex(deadlock("select \\(no cases\\)")));
-  // The token was used before: it counts only while a task waits with it.
+  // A token hides a deadlock only while a task waits with it. Here an earlier select used one.
   RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
                          std::stop_source source;
                          channel<int> c(1);
@@ -228,7 +228,7 @@ TEST(fatal, L7_a_stop_token_that_nobody_can_use_any_more_prevents_nothing) {
                        ContainsRegex(deadlock("chan receive")));
 }
 
-// Tasks that only just keep each other going are none, at any moment.
+// Tasks that wake each other are no deadlock, even if at times only one of them can run.
 TEST(fatal, L7_no_deadlock_while_tasks_run) {
   for (const unsigned procs : sched_test::proc_counts) {
     runq::scheduler s({.procs = procs});
@@ -251,7 +251,7 @@ TEST(fatal, L7_no_deadlock_while_tasks_run) {
   }
 }
 
-// Machines that go to sleep at the moment at which the main task is started.
+// The machines go to sleep at the moment at which the main task is started.
 TEST(fatal, L7_no_deadlock_while_main_is_being_started) {
   for (std::size_t i = 0; i != sched_test::rounds(10'000); ++i) {
     runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 3)});
@@ -260,7 +260,7 @@ TEST(fatal, L7_no_deadlock_while_main_is_being_started) {
   }
 }
 
-// Machines that go to sleep at the moment at which a task is stopped from outside.
+// The machines go to sleep at the moment at which a thread outside requests a stop, which wakes the task.
 TEST(fatal, L7_no_deadlock_while_a_stop_is_being_requested) {
   for (const unsigned procs : {1U, 3U}) {
     runq::scheduler s({.procs = procs});
@@ -376,7 +376,7 @@ TEST(fatal, L2_a_program_whose_main_returns_ends_with_status_0_and_prints_nothin
     EXPECT_EXIT(
         {
           sched_test::stdout_to_stderr();
-          // Longer than the tasks: main may end while one of them is about to wait.
+          // These two outlive the tasks, because main may end while a task is about to wait.
           channel<int> never;
           std::atomic<int> begun{0};
           runq::run(

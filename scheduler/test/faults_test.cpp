@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Faults that the system may inject: no more threads, a clock that jumps, calls that are interrupted all the time. This
-// program has its own pthread_create(), clock_gettime() and syscall(), which pass calls on until a test wants
-// otherwise.
+// Faults of the system: it starts no more threads, its clock jumps, its calls are interrupted all the time. For this
+// the program replaces pthread_create(), clock_gettime(), sched_getaffinity() and syscall(). They call the C library's
+// functions unless a test asks for something else.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -43,13 +43,14 @@ std::atomic<bool> wall_clock_jumps{false};
 std::atomic<int> wall_clock_readings{0};
 std::atomic<int> monotonic_readings{0};
 
-/// If there is one, the monitor's naps take no time: this is called in each of its sleeps, by the monitor's thread.
-/// `ns`: how long the sleep is, or -1: deep.
+/// If it is set, the monitor's thread calls it instead of napping, so naps take no time; and before each deep sleep.
+/// `ns`: how long the nap would be; -1 before a deep sleep.
 std::atomic<void (*)(void* state, std::int64_t ns)> in_sleep{nullptr};
 std::atomic<void*> state_in_sleep{nullptr};
 std::atomic<bool> next_thread_is_monitor{false};
 
-/// The CPUs of a kernel that has more than these, which only sets of so many bits are told. Empty: the real ones.
+/// A simulated kernel with `cpus_of_kernel` CPUs. It refuses CPU sets of fewer than `bits_of_kernel` bits. 0 bits: the
+/// real kernel answers.
 std::atomic<std::size_t> bits_of_kernel{0};
 std::atomic<std::size_t> cpus_of_kernel{0};
 
@@ -61,8 +62,8 @@ using sched_test::next_one;
 
 namespace {
 
-/// The monitor's own clock: each nap moves it on by as much as it is long. Negative: the thread is none, and has the
-/// system's.
+/// The monitor's own clock, in ns: each nap moves it on by the length of the nap. Negative in every thread that is not
+/// such a monitor; these threads see the system's clock.
 thread_local std::int64_t time_of_monitor = -1;
 
 struct beginning {
@@ -76,7 +77,7 @@ void* begins_as_monitor(void* given) {
   return b.start(b.argument);
 }
 
-/// Whether the call was a nap of the monitor, which is over.
+/// Whether the call was a nap of the monitor. If so, the nap is over now.
 bool monitor_naps(bool waits, const timespec* timeout) {
   auto* const does = in_sleep.load();
   if (!waits || does == nullptr || time_of_monitor < 0) return false;
@@ -110,7 +111,7 @@ int clock_gettime(clockid_t clock, timespec* t) noexcept {
   const int result = real(clock, t);
   if (clock == CLOCK_MONOTONIC) monotonic_readings.fetch_add(1, std::memory_order::relaxed);
   if (clock == CLOCK_REALTIME && wall_clock_jumps.load(std::memory_order::relaxed)) {
-    // By a year, there and back.
+    // By a year, forwards and backwards in turn.
     constexpr time_t year = 365 * 24 * 3600;
     t->tv_sec += wall_clock_readings.fetch_add(1, std::memory_order::relaxed) % 2 == 0 ? year : -year;
   }
@@ -125,7 +126,7 @@ int sched_getaffinity(pid_t thread, std::size_t bytes, cpu_set_t* cpus) noexcept
     return -1;
   }
   std::memset(cpus, 0, bytes);
-  // The last ones.
+  // The thread may use the last CPUs of this kernel.
   auto* const words = reinterpret_cast<unsigned long*>(cpus);
   constexpr std::size_t bits = 8 * sizeof words[0];
   for (std::size_t i = bits_of_kernel - cpus_of_kernel; i != bits_of_kernel; ++i) words[i / bits] |= 1UL << (i % bits);
@@ -183,7 +184,7 @@ TEST_F(faults, L9_cpus_beyond_the_first_1024_count_by_default) {
       EXPECT_EQ(runq::default_procs(), quota == 0 ? counted : std::min(counted, std::max(quota, 2U)));
     }
   }
-  // More than anybody has built.
+  // More CPUs than any kernel supports: the library gives up and takes 1.
   bits_of_kernel = 1'000'000;
   EXPECT_EQ(runq::default_procs(), 1U);
   bits_of_kernel = 0;
@@ -195,11 +196,12 @@ char state_of_thread(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string text;
   std::getline(file, text);
-  const std::size_t end = text.rfind(')');  // of the name
+  const std::size_t end = text.rfind(')');  // the end of the thread's name
   return end + 2 < text.size() ? text[end + 2] : '?';
 }
 
-// It sleeps in the end: the thread that has the lock may need the CPU of this one, and have a lower priority.
+// A thread that waits long enough for a short lock sleeps. Otherwise it could keep the CPU from a thread of lower
+// priority that holds the lock.
 TEST_F(faults, a_thread_that_waits_for_a_short_lock_sleeps_in_the_end) {
   runq::detail::short_lock lock;
   lock.lock();
@@ -223,7 +225,7 @@ constexpr const char* no_thread =
     "^runtime: failed to create new OS thread: .*\nfatal error: no new thread\n"
     "The limit of threads may be too low: see ulimit -u\\.\n$";
 
-// The first thread is the monitor's, the second one the first machine's.
+// The first thread that a scheduler starts is the monitor's, the second one is the first machine's.
 void run_with_threads(int n) {
   threads_left = n;
   runq::run([] {}, {.procs = 1});
@@ -306,8 +308,8 @@ TEST_F(faults, sleeps_are_right_while_the_wall_clock_jumps) {
   wall_clock_jumps = false;
 }
 
-/// As long as one lives, the monitor's naps take no time but on its own clock, and it does `does(ns)` in each sleep. To
-/// be made before the run, whose first thread is the monitor's.
+/// While an object of this class exists, the monitor's naps pass only on the monitor's own clock, and the monitor calls
+/// `does(ns)` in each sleep. Must be constructed before the run: it takes the next thread for the monitor's.
 template <class F>
 class in_each_sleep {
  public:
@@ -329,10 +331,10 @@ class in_each_sleep {
 
 constexpr std::int64_t longest_nap = 10'000'000;
 
-// Main waits for a byte, which comes when the monitor sleeps deeply.
+// Main waits for a byte, which is written when the monitor has begun a deep sleep.
 TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
   RUNQ_NEEDS_INTERPOSITION();
-  std::vector<std::int64_t> naps;  // by the monitor, in ns
+  std::vector<std::int64_t> naps;  // lengths of the monitor's naps, in ns
   const in_each_sleep noted([&](std::int64_t ns) {
     if (ns >= 0) naps.push_back(ns);
   });
@@ -351,13 +353,13 @@ TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
   for (const int us : {40, 80, 160, 320, 640, 1280, 2560, 5120}) rhythm.push_back(us * 1000);
   ASSERT_GT(naps.size(), rhythm.size());
   EXPECT_TRUE(std::equal(rhythm.begin(), rhythm.end(), naps.begin())) << testing::PrintToString(naps);
-  // As long as main takes to come to wait.
+  // The monitor takes its longest naps until main waits.
   naps.erase(naps.begin(), naps.begin() + static_cast<std::ptrdiff_t>(rhythm.size()));
   EXPECT_EQ(naps[0], longest_nap);
 }
 
-// The call begins in the middle of a nap. At its own pace the monitor would take another one of 10 ms before it knows
-// that the call is a long one.
+// The call begins in the middle of a 10 ms nap. Without the hurry the monitor would take another nap of 10 ms before it
+// sees the call a second time and knows that the call is long.
 TEST_F(faults, S5_a_call_hurries_a_monitor_that_takes_its_longest_naps) {
   RUNQ_NEEDS_INTERPOSITION();
   std::atomic<bool> naps{false};
@@ -381,7 +383,7 @@ TEST_F(faults, S5_a_call_hurries_a_monitor_that_takes_its_longest_naps) {
   EXPECT_EQ(next_nap, 20'000);
 }
 
-// Between any two of its rounds a task runs for a moment, and waits again.
+// Between any two rounds of the monitor, a task runs for a moment and waits again.
 TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monitor_a_deep_sleep_each_time) {
   RUNQ_NEEDS_INTERPOSITION();
   scheduler s({.procs = 1});
@@ -400,7 +402,7 @@ TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monit
   s.run([&]() -> task<> {
     auto [from, to] = runq::net::pipe();
     std::jthread outside([&s, fd = to.fd()] {
-      // Then nothing runs any more.
+      // After 50 long naps nothing wakes the task any more, so the monitor sleeps deeply.
       EXPECT_TRUE(wait_until([&] { return s.trace(true).find(" sysmonwait=1") != std::string::npos; }));
       EXPECT_EQ(write(fd, "e", 1), 1);
     });
@@ -416,14 +418,15 @@ TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monit
 
 std::atomic<long> signals_handled{0};
 
-/// As long as one lives, a signal without SA_RESTART hits every other thread of the process again and again.
+/// While an object of this class exists, every other thread of the process gets a signal again and again. The handler
+/// has no SA_RESTART, so the signal interrupts system calls.
 class storm {
  public:
   storm() {
     struct sigaction action {};
     action.sa_handler = [](int) { signals_handled.fetch_add(1, std::memory_order::relaxed); };
     sigemptyset(&action.sa_mask);
-    // For good: a signal may still be pending when the storm is over.
+    // The handler stays installed, because a signal may still be pending when the storm is over.
     EXPECT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
     thread_ = std::jthread([](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
@@ -478,7 +481,7 @@ TEST_F(faults, interrupted_sleeps_are_never_short) {
   EXPECT_EQ(slept, tasks * sleeps);
 }
 
-// What f() itself makes of EINTR is its own affair: here, again.
+// blocking(f) leaves EINTR to `f`. Here `f` makes its system call again.
 TEST_F(faults, interrupted_blocking_calls_lose_nothing) {
   constexpr int tasks = 10;
   constexpr int calls = sched_test::slow_build ? 100 : 1000;
@@ -513,7 +516,7 @@ TEST_F(faults, interrupted_blocking_calls_lose_nothing) {
   EXPECT_EQ(n.calls_kept + n.calls_moved + n.calls_queued, static_cast<std::uint64_t>(returned));
 }
 
-// Machines sleep and are woken all the time, on futexes and in the poller.
+// Machines go to sleep and are woken all the time, on futexes and in the poller, while signals interrupt them.
 TEST_F(faults, interrupted_machines_go_back_to_sleep_or_to_work) {
   const std::size_t rounds = sched_test::rounds(100'000);
   signals_handled = 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fork_policies.hpp"
 #include "support.hpp"
 
 namespace {
@@ -15,17 +16,8 @@ using runq::fork_policy;
 using runq::task;
 using sched_test::rounds;
 
-class fork_stress : public testing::TestWithParam<fork_policy> {};
-INSTANTIATE_TEST_SUITE_P(policies, fork_stress,
-                         testing::Values(fork_policy::continuation, fork_policy::child, fork_policy::task),
-                         [](const auto& policy) -> std::string {
-                           switch (policy.param) {
-                             case fork_policy::continuation: return "continuation";
-                             case fork_policy::child: return "child";
-                             case fork_policy::task: break;
-                           }
-                           return "task";
-                         });
+class fork_stress : public sched_test::with_fork_policy {};
+INSTANTIATE_TEST_SUITE_P(policies, fork_stress, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
 
 task<> count(std::atomic<std::uint64_t>& n) {
   n.fetch_add(1, std::memory_order::relaxed);
@@ -38,7 +30,8 @@ constexpr std::size_t slower = 1;
 constexpr std::size_t slower = 4;
 #endif
 
-// More than 16 bits, and more than any queue holds. Only continuations need no memory for all the children at once.
+// The number of forks does not fit into 16 bits, nor into any queue. With continuations the children need not be in
+// memory all at once; with the other policies they are.
 TEST_P(fork_stress, a_million_forks_before_one_join) {
   constexpr std::size_t forks = 1'000'000;
   const std::size_t runs =
@@ -71,7 +64,7 @@ TEST_P(fork_stress, fib_on_any_number_of_processors) {
   }
 }
 
-// WT11: ten thousand times in a row, where everything is about beginnings and ends.
+// WT11, ten thousand times in a row: fib(4) is so short that most of each run is its beginning and its end.
 TEST_P(fork_stress, WT11_fib_4_is_3_ten_thousand_times) {
   for (const unsigned procs : sched_test::proc_counts) {
     runq::scheduler s({.procs = procs, .forks = GetParam()});

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "fork_policies.hpp"
 #include "support.hpp"
 
 namespace {
@@ -19,27 +20,9 @@ using runq::fork_policy;
 using runq::task;
 using sched_test::hold_until;
 
-class fork_join : public testing::TestWithParam<fork_policy> {
- protected:
-  template <class F>
-  static void on_any_number_of_processors(F&& f) {
-    for (const unsigned procs : sched_test::proc_counts) {
-      SCOPED_TRACE(procs);
-      f(runq::options{.procs = procs, .forks = GetParam()});
-    }
-  }
-};
+class fork_join : public sched_test::with_fork_policy {};
 
-INSTANTIATE_TEST_SUITE_P(policies, fork_join,
-                         testing::Values(fork_policy::continuation, fork_policy::child, fork_policy::task),
-                         [](const auto& policy) -> std::string {
-                           switch (policy.param) {
-                             case fork_policy::continuation: return "continuation";
-                             case fork_policy::child: return "child";
-                             case fork_policy::task: break;
-                           }
-                           return "task";
-                         });
+INSTANTIATE_TEST_SUITE_P(policies, fork_join, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
 
 task<int> fib(int n) {
   if (n < 2) co_return n;
@@ -183,7 +166,7 @@ TEST_P(fork_join, an_exception_of_a_child_without_result_comes_at_the_join_after
             }
             EXPECT_EQ(text, "one");
             EXPECT_EQ(ended, 2);
-            co_await runq::join();  // once is enough
+            co_await runq::join();  // only the first join throws the exception
           }
         },
         o);
@@ -203,7 +186,7 @@ TEST_P(fork_join, an_exception_passes_through_all_joins_up_to_run) {
   });
 }
 
-// Children that wait leave their parents to the scheduler: continuations run on, and are joined later.
+// When a child waits, its parent goes on and joins the child later.
 TEST_P(fork_join, children_may_wait_on_channels_for_what_their_parent_sends_later) {
   on_any_number_of_processors([](const runq::options& o) {
     for (std::size_t i = 0; i != sched_test::rounds(500); ++i) {
@@ -321,7 +304,7 @@ TEST_P(fork_join, L18_forked_children_run_at_the_same_time_where_there_are_proce
       {.procs = 4, .forks = GetParam()});
 }
 
-// On one processor a continuation is not taken by anybody, and the order is that of function calls.
+// On one processor nobody steals. With continuations, therefore, the order is that of function calls.
 TEST_P(fork_join, WT8_the_order_on_one_processor_is_that_of_the_policy) {
   std::string order;
   const auto child = [&order](char name) -> task<> {
@@ -360,7 +343,7 @@ TEST_P(fork_join, children_survive_changes_of_the_number_of_processors) {
   resizer.join();
 }
 
-// Parent and child: one of them runs on the second processor, the other one waits in its deque when it goes.
+// When the second processor is retired, it runs either the parent or the child, and the other one waits in its deque.
 TEST_P(fork_join, L11_what_was_forked_on_a_processor_that_goes_moves_to_the_global_queue) {
   runq::scheduler s({.procs = 2, .forks = GetParam()});
   bool joined = false;
@@ -446,7 +429,7 @@ TEST_P(fork_join, children_without_results_that_wait_end_with_main_and_are_destr
   }
 }
 
-// Who waits where: the parents at a join, at a channel, or behind a call; the children with children of their own.
+// The parents wait at a join, at a channel, or for a task that they called. Some children have children of their own.
 TEST_P(fork_join, children_of_all_kinds_end_with_main_and_channels_forget_them) {
   for (const unsigned procs : {1U, 4U}) {
     runq::scheduler s({.procs = procs, .forks = GetParam()});
@@ -487,7 +470,7 @@ TEST_P(fork_join, children_of_all_kinds_end_with_main_and_channels_forget_them) 
   }
 }
 
-// On one processor the first child has its turn now and then while the parent, behind a younger child, is in the deque.
+// On one processor the first child gets turns, and may end, while a younger child runs and the parent is in the deque.
 TEST_P(fork_join, a_child_may_end_while_its_parent_is_behind_another_one) {
   constexpr int n = 40;
   std::atomic<int> alive{0};
@@ -511,7 +494,7 @@ TEST_P(fork_join, a_child_may_end_while_its_parent_is_behind_another_one) {
   }
 }
 
-// Children that have not begun, or are on their way, when main ends.
+// When main ends, some children have not begun and others are running.
 TEST_P(fork_join, children_that_main_overtakes_are_destroyed_once) {
   for (const unsigned procs : {1U, 4U}) {
     runq::scheduler s({.procs = procs, .forks = GetParam()});
@@ -571,7 +554,7 @@ TEST_P(fork_join, forking_a_task_twice_or_after_a_move_is_misuse) {
 
 constexpr const char* not_joined =
     "^panic: runq: a task that has forked others went on past its end, or dropped the result of one, before co_await "
-    "runq::join\\(\\)\n";
+    "runq::join\\(\\); if an exception did that, runq::with_scope\\(\\) joins by itself\n";
 
 TEST_P(fork_join, a_result_dropped_before_the_join_ends_the_process) {
   RUNQ_EXPECT_STATUS_2(runq::run(

@@ -97,7 +97,7 @@ TEST(global_queue, L26_no_processor_has_a_queue_of_its_own) {
   runq::scheduler s({.procs = 4});
   s.run([&]() -> task<> {
     runq::set_procs(1);
-    // Until the machines that looked for work have given up their processors, so that nobody else takes any.
+    // Waits until the other machines have stopped looking for work, so that they take none of the tasks below.
     do {
       co_await runq::yield();
     } while (runq::this_task::processor() != 0 || s.stats().spinning != 0);

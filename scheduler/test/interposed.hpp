@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// For tests that have functions of the C library themselves, and pass calls on until a test wants otherwise.
+// For test programs that replace functions of the C library. The replacement calls the library's function unless a test
+// asks for something else.
 #pragma once
 
 #include <dlfcn.h>
 
 #include "support.hpp"
 
-// A sanitizer has these functions for itself.
+// A sanitizer replaces these functions itself, so a test cannot.
 #define RUNQ_TEST_MAY_INTERPOSE (RUNQ_TEST_TSAN == 0 && RUNQ_TEST_ASAN == 0)
 
 namespace sched_test {
 
 inline constexpr bool interposed = RUNQ_TEST_MAY_INTERPOSE;
 
-/// The function of that name that this program's own one stands before.
+/// The C library's function of that name, which this program replaces.
 template <class F>
 [[nodiscard]] F* next_one(const char* name) {
   return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));

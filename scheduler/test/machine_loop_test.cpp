@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a machine finds its next task, with queues that answer as the test wants. What threads make of it is for the
-// models.
+// How a machine finds its next task. The queues are fakes that answer as the test wants, on one thread. The models
+// check the interleavings of several threads.
 #include <cstddef>
 #include <deque>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 using runq::steal_status;
 
-/// A task is its number; 0 is none.
+/// A fake of a task, which has only a number. 0 means no task.
 struct work {
   work() = default;
   explicit work(int n) : number(n) {}
@@ -30,7 +30,7 @@ struct global_queue {
   void splice_front(tasks) {}
 };
 
-/// A victim's handle: its next answers, `empty` after them.
+/// A fake of a victim's handle. steal() returns the given answers one by one, and finds nothing after the last.
 struct victim_queue {
   [[nodiscard]] static std::size_t size_approx() { return 1; }
   [[nodiscard]] bool has_work() const { return !answers.empty(); }
@@ -62,7 +62,7 @@ struct fork_owner {
   [[nodiscard]] static int* const* pop() { return nullptr; }
   void rebind() {}
 };
-/// Victims one after the other.
+/// A walk that visits the victims in order: 0, 1, 2, …
 struct in_turn {
   struct walk {
     [[nodiscard]] bool done() const { return at == n; }
@@ -111,7 +111,8 @@ struct machine {
   processor* held = nullptr;
 };
 
-/// A machine with processor 0, which may spin, and sleeps for good when it finds nothing.
+/// The fakes around a machine that holds processor 0. The machine may always spin. When it finds nothing it goes to
+/// sleep and is never woken.
 struct host {
   static constexpr unsigned processors = 4;
   struct parking_of_test {
@@ -139,7 +140,9 @@ struct host {
     m.held = &all[0];
   }
   [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
-  [[nodiscard]] static bool global_first(processor&) { return false; }
+  [[nodiscard]] bool global_first(processor&) { return ++dispatches % 61 == 0; }
+  [[nodiscard]] bool nobody_polls() const { return descriptors && !somebody_in_the_poller; }
+  void poll() { polled_at.push_back(dispatches); }
   [[nodiscard]] static int clock() { return 0; }
   [[nodiscard]] static bool poll_now(processor&) { return false; }
   [[nodiscard]] static bool timers_due() { return false; }
@@ -162,6 +165,10 @@ struct host {
   std::vector<processor> all = std::vector<processor>(processors);
   machine m;
   int some_task = 0;
+  int dispatches = 0;
+  bool descriptors = false;
+  bool somebody_in_the_poller = false;
+  std::vector<int> polled_at;
   std::vector<unsigned> victims;
   int races_lost = 0;
   parking_of_test parking;
@@ -197,6 +204,30 @@ TEST(machine_loop, X15_who_is_slower_at_the_queue_and_finds_a_fork_has_lost_no_r
   EXPECT_EQ(h.looping.next(h.m).number, 7);
   EXPECT_EQ(h.races_lost, 0);
   EXPECT_EQ(h.victims, (std::vector<unsigned>{1}));
+}
+
+// Runs `n` tasks, each of them stolen from victim 1, which always has one.
+void run_many(host& h, int n) {
+  for (int i = 0; i != n; ++i) {
+    h.all[1].queue_thief.answers = {steal_status::taken};
+    EXPECT_EQ(h.looping.next(h.m).number, 7);
+  }
+}
+
+TEST(machine_loop, S15_every_61st_dispatch_polls_if_nobody_else_does) {
+  host h;
+  h.descriptors = true;
+  run_many(h, 200);
+  EXPECT_EQ(h.polled_at, (std::vector<int>{61, 122, 183}));
+}
+
+TEST(machine_loop, S15_but_not_while_a_machine_sleeps_in_the_poller_or_without_descriptors) {
+  host h;
+  run_many(h, 200);
+  h.descriptors = true;
+  h.somebody_in_the_poller = true;
+  run_many(h, 200);
+  EXPECT_TRUE(h.polled_at.empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tasks cost: rows L25 (the dead are reused) and X17 (a waiting task is small).
+// How much memory tasks need: rows L25 (frames and records are reused) and X17 (a waiting task is small).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,7 +25,7 @@ using sched_test::rounds;
 
 constexpr std::size_t slab = std::size_t{64} * 1024;
 
-/// The record of the calling task: who it is for the scheduler.
+/// The goroutine record of the calling task.
 const void* own_record() { return runq::detail::this_processor()->current; }
 
 TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
@@ -83,7 +83,8 @@ TEST(memory, L25_tasks_from_outside_are_reused_too) {
   EXPECT_LE(frame_pool_bytes() - before, 4 * slab);
 }
 
-// A processor keeps at most 64 free blocks of a size and 64 free records: what it has too many of, others get.
+// A processor keeps at most 64 free blocks of each size and 64 free records. The others go to a shared pool, from which
+// other processors take them.
 TEST(memory, L25_frames_that_end_on_another_processor_come_back) {
   runq::run(
       []() -> task<> {
@@ -123,7 +124,7 @@ TEST(memory, L25_frames_that_end_on_another_processor_come_back) {
 
 task<> receive_one(runq::channel<int>* from) { (void)co_await from->receive(); }
 
-/// Bytes per task that waits on a channel, when `start` starts such a task.
+/// Measures the memory of a task that waits on a channel, in bytes. `start(c)` starts such a task.
 template <class Start>
 std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
   constexpr std::size_t n = 100'000;
@@ -142,14 +143,14 @@ std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
         std::printf("%s that waits on a channel: %zu bytes, of which its record %zu\n", what, bytes,
                     sizeof(runq::detail::goroutine));
         EXPECT_GE(frames, 32U) << "nothing was measured";
-        // Half of them end here, the others with the main task.
+        // Half of the waiting tasks end here. The others are destroyed when main ends.
         for (std::size_t i = 0; i != n / 2; ++i) co_await c.send(0);
       },
       {.procs = 1});
   return bytes;
 }
 
-// Runs as a process of its own, so that no frames of other tests are there to be reused.
+// ctest runs each test in a process of its own, so no frames of other tests are there to be reused.
 TEST(memory, X17_a_waiting_task_costs_256_bytes) {
   EXPECT_LE(bytes_of_a_waiting_task("a task", [](runq::channel<int>* c) { runq::go(receive_one(c)); }),
             256 + sizeof(void*));
@@ -160,7 +161,8 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_64_more_for_the_lambda) {
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start), 256 + 64 + sizeof(void*));
 }
 
-/// How many threads there are before a test starts any: a sanitizer's own, which comes with the first thread, included.
+/// How many threads there are before a test starts any. A sanitizer starts a thread of its own together with the
+/// program's first one, so this function starts a thread and counts after it has ended.
 std::size_t threads_at_first() {
   pid_t first = 0;
   std::thread([&] { first = ::gettid(); }).join();
@@ -169,16 +171,16 @@ std::size_t threads_at_first() {
   return sched_test::threads_of_this_process();
 }
 
-// The kernel counts a thread for a while after it was joined.
+// Waits until the process has only so many threads. The kernel may list a thread for a while after it was joined.
 bool only_these_threads_remain(std::size_t threads) {
   return sched_test::wait_until([&] { return sched_test::threads_of_this_process() == threads; });
 }
 
-// A thousand schedulers: threads, frames and records go with them.
+// A thousand schedulers, one after the other. Each frees its threads, frames and records when it is destroyed.
 TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
   const std::size_t threads = threads_at_first();
   const auto use_one = [](std::size_t i) {
-    // Not the main task's: a task may be on its way to them when that one ends.
+    // Not variables of the main task, because another task may be about to use them when main ends.
     runq::channel<int> c;
     runq::channel<int> never;
     runq::scheduler s({.procs = 1 + static_cast<unsigned>(i % 4)});
@@ -242,7 +244,7 @@ TEST(memory, a_task_that_was_never_started_is_destroyed_without_having_run) {
   EXPECT_FALSE(ran);
 }
 
-// Frames above a kilobyte come from operator new.
+// Frames that are larger than a kilobyte do not come from the pool but from operator new.
 TEST(memory, L25_large_frames_work_as_small_ones_do) {
   const auto large = [](int n) -> task<int> {
     std::array<int, 2000> values{};
@@ -257,7 +259,7 @@ TEST(memory, L25_large_frames_work_as_small_ones_do) {
   EXPECT_LE(frame_pool_bytes() - before, 2 * slab);
 }
 
-// g++ notes that it passes over-aligned parameters otherwise than its version 4.5 did.
+// Otherwise g++ notes that since version 4.6 it passes over-aligned parameters in another way.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 template <std::size_t Alignment>
@@ -265,7 +267,8 @@ struct alignas(Alignment) over_aligned {
   std::array<char, Alignment> bytes{};
 };
 
-/// Whether an object is where its type wants it; the compiler believes that it is, so it must not see what is asked.
+/// Whether the object's address has the alignment of its type. The compiler would assume so and answer true: the
+/// volatile pointer hides from it which address is tested.
 template <class T>
 [[nodiscard]] bool is_aligned(const T& object) {
   const void* volatile where = &object;
@@ -297,8 +300,16 @@ struct aligned_frames {
     co_await runq::yield();
     co_return value();
   }
+  // With ThreadSanitizer and UndefinedBehaviorSanitizer together, clang++ 14 keeps a result in the frame that awaits
+  // it. There the compiler heeds alignments up to 64 bytes only (docs/limits.md).
+#if defined(__clang__) && RUNQ_TEST_TSAN
+  static constexpr bool results_are_aligned = Alignment <= 64;
+#else
+  static constexpr bool results_are_aligned = true;
+#endif
+
   static task<> all() {
-    // Blocks of all places in a batch, fresh and used.
+    // So many frames at once that the blocks come from every place in a batch, some of them reused.
     for (int i = 0; i != 50; ++i) {
       std::vector<task<>> some;
       for (int k = 0; k != 10; ++k) {
@@ -308,7 +319,7 @@ struct aligned_frames {
       }
       for (auto& one : some) co_await one;
       const value result = co_await has_result();
-      EXPECT_TRUE(is_aligned(result));
+      EXPECT_TRUE(is_aligned(result) || !results_are_aligned);
       const value captured;
       runq::wait_group done;
       done.add(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is said to somebody who uses the library against its rules: the exact words.
+// The exact texts of the errors that a program gets when it breaks the library's rules.
 #include <cstdlib>
 #include <string>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The monitor: rows S4 to S7, S9 and S10 of the scheduler's rules. What these tests wait for happens only if the
-// monitor does its part: otherwise they run into their patience.
+// The monitor: rows S4 to S7, S9 and S10 of the scheduler's rules. These tests wait for things that happen only if the
+// monitor does its part. If it does not, they fail after `patience`.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -55,7 +55,7 @@ TEST_F(monitor, S4_sleeps_longer_the_less_there_is_to_do) {
   }
 }
 
-// Neither a machine that spins nor a monitor that naps: all tasks wait for a pipe.
+// All tasks wait for a pipe. So no machine spins, the monitor does not nap, and no thread wakes.
 TEST_F(monitor, S4_no_thread_of_an_idle_scheduler_wakes) {
   if (!sched_test::has_only_its_own_threads) GTEST_SKIP() << "threads of a sanitizer or an emulator";
   scheduler s({.procs = 4});
@@ -71,7 +71,7 @@ TEST_F(monitor, S4_no_thread_of_an_idle_scheduler_wakes) {
   });
 }
 
-// ---- what it does in the machines' place, by its clock --------------------------------------------------------------
+// ---- what the monitor does when the machines do not: poll, fire timers ----------------------------------------------
 
 struct no_parker {
   static bool park_for(std::int64_t) { return false; }
@@ -79,7 +79,7 @@ struct no_parker {
   static void unpark() {}
 };
 
-// One round of the monitor, at `t`.
+// The fakes around the monitor for one round, which takes place at time `t`.
 struct one_round {
   using instant = std::int64_t;
   static void begins_round() {}
@@ -153,7 +153,7 @@ TEST_F(monitor, S5_a_processor_that_nobody_needs_is_taken_at_last) {
 }
 
 TEST_F(monitor, S5_the_only_processor_is_taken_at_once) {
-  // Somebody must look for descriptors and timers.
+  // The processor is needed although no task can run: some machine must look for descriptors and timers.
   scheduler s({.procs = 1});
   std::atomic<bool> taken{false};
   std::jthread outside([&] {
@@ -168,7 +168,7 @@ TEST_F(monitor, S5_the_only_processor_is_taken_at_once) {
 
 task<int> finished_child(int n) { co_return n; }
 
-// Awaits only what is ready at once, until `enough()`.
+// Awaits only what is ready at once, until `enough()`. Returns false if that takes longer than `patience`.
 template <class Enough>
 task<bool> hog(Enough enough) {
   const auto end = runq::clock::now() + patience;
@@ -207,8 +207,8 @@ TEST_F(monitor, S6_so_does_one_that_uses_a_channel_that_is_always_ready) {
   EXPECT_GE(s.stats().preempted, 1U);
 }
 
-// Each of these awaits only what never makes it wait, over and over: it must give way all the same, or the other task,
-// which ends it, never runs. Then again, and it is destroyed where it has given way.
+// `hog` awaits, over and over, something that is always ready, and ends when another task has run. So it must be
+// preempted. In the second run main ends while the hog is preempted, so its frame is destroyed there.
 template <class Hog>
 void expect_to_give_way(Hog hog) {
   scheduler s({.procs = 1});
@@ -314,7 +314,7 @@ TEST_F(monitor, S6_so_does_one_that_joins_without_children) {
 }
 
 TEST_F(monitor, S6_so_does_one_that_calls) {
-  // Nobody needs its processor, so that is kept, most of the time.
+  // No other task needs the processor, so the calls keep it most of the time.
   scheduler s({.procs = 1});
   s.run([&]() -> task<> {
     while (s.stats().preempted == 0) co_await runq::blocking([] {});
@@ -355,7 +355,7 @@ TEST_F(monitor, S6_so_does_one_that_writes_to_itself) {
 }
 
 TEST_F(monitor, S6_so_does_one_that_sleeps_for_no_time) {
-  // It goes behind all others each time, without having to be told.
+  // A sleep of no time goes behind all other tasks, so the task gives way without being preempted.
   scheduler s({.procs = 1});
   s.run([]() -> task<> {
     bool other_ran = false;
@@ -389,7 +389,7 @@ TEST_F(monitor, S6_two_hogs_share_a_processor) {
 TEST_F(monitor, S7_a_preempted_task_goes_to_the_global_queue) {
   scheduler s({.procs = 1});
   s.run([&]() -> task<> {
-    // Plain code before the first co_await, so nobody runs before both are in the local queue.
+    // Main does not await before both tasks have been started, so both are in the local queue when it is preempted.
     std::vector<std::string> log;
     std::size_t global = 0;
     runq::go([&] {
@@ -404,7 +404,8 @@ TEST_F(monitor, S7_a_preempted_task_goes_to_the_global_queue) {
   });
 }
 
-// Its processor may be taken by what it has in its own queue: then another one is to run it.
+// A preempted task goes to the global queue, and its processor may first run tasks of its own queue. So an idle
+// processor must be woken, which may run the preempted task.
 TEST_F(monitor, S7_a_preempted_task_wakes_an_idle_processor) {
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
@@ -423,7 +424,7 @@ TEST_F(monitor, S7_a_preempted_task_wakes_an_idle_processor) {
       co_await ready.send(1);
       (void)co_await ready.receive();
     }
-    // Whoever of the two does not run this has looked around, and sleeps again.
+    // One of the two machines runs this task. The other one has looked for work and sleeps again.
     hold_until([&] { return s.stats().parks > parks; }, "a machine was woken and went to sleep again");
   });
 }
@@ -454,7 +455,7 @@ TEST_F(monitor, S10_polls_when_nobody_else_does) {
       }
       done.done();
     });
-    // The first byte comes when nobody has polled yet; the second one when the monitor has just done so.
+    // The first byte is written before anybody has polled, the second one just after the monitor has.
     for (int byte = 0; byte != 2; ++byte) {
       for (int turn = 0; turn != 100; ++turn) co_await runq::yield();
       EXPECT_EQ(write(ends.second.fd(), "x", 1), 1);
@@ -513,7 +514,7 @@ TEST_F(monitor, works_again_after_a_deep_sleep) {
       std::atomic<bool> other{false};
       runq::wait_group done;
       done.add(1);
-      // Both processors are busy, and one of the tasks is behind a call.
+      // Both processors are busy, and the task that sets `ran` is queued behind a blocking call.
       runq::go([&] {
         other = true;
         EXPECT_TRUE(wait_until([&] { return ran.load(); }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams and listeners at their edges: closed while others use them, used by several tasks at once, alive after the
-// run in which tasks waited for them. What waits and must be woken is bounded by an alarm.
+// Streams and listeners that are closed while others use them, that several tasks use at once, or that outlive the run
+// in which tasks waited for them. If a task is not woken, an alarm ends the program.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -63,7 +63,7 @@ using net_edges_death = net_edges;
 
 const int rounds = sched_test::repeats(slow_build ? 100 : 300);
 
-/// Whether n tasks, and no more, come to wait for descriptors.
+/// Waits until exactly n tasks wait for descriptors. False: that took longer than `patience`.
 task<bool> n_wait(scheduler& s, std::size_t n) {
   const auto end = runq::clock::now() + patience;
   for (;;) {
@@ -76,7 +76,7 @@ task<bool> n_wait(scheduler& s, std::size_t n) {
   }
 }
 
-/// The error of the call; 0 if it succeeds.
+/// The number of the error that the call throws; 0 if it succeeds.
 template <class F>
 int error_of_call(F&& f) {
   try {
@@ -87,7 +87,7 @@ int error_of_call(F&& f) {
   return 0;
 }
 
-/// A loopback address at which no other process listens, and takes a port as soon as it is free.
+/// A loopback address that only this process uses: no other process takes a port of it as soon as the port is free.
 const std::string& address_of_this_process() {
   static const std::string address = [] {
     const auto pid = static_cast<unsigned>(getpid());  // less than 2^22
@@ -113,7 +113,7 @@ bool port_is_free(std::uint16_t port) {
 
 // ---- streams that outlive a run -------------------------------------------------------------------------------------
 
-// What comes after the run wakes nobody who is gone: data, a close, a deadline, a stop request.
+// Data, a close, a deadline and a stop request that come after the run wake no task of that run.
 TEST_F(net_edges, L2_a_stream_outlives_the_run_in_which_tasks_waited_for_it) {
   for (const unsigned procs : {1U, 2U}) {
     scheduler s({.procs = procs});
@@ -122,7 +122,7 @@ TEST_F(net_edges, L2_a_stream_outlives_the_run_in_which_tasks_waited_for_it) {
     for (int i = 0; i != 4 * ((rounds + 3) / 4); ++i) {
       s.run([&]() -> task<> {
         if (!kept) kept.emplace(runq::net::socket_pair());
-        for (int k = 0; k != 2; ++k) {  // one waits for data, the other for its turn
+        for (int k = 0; k != 2; ++k) {  // one task waits for data, the other for its turn to read
           runq::go([&]() -> task<> { (void)co_await error_of_read(kept->first, stop.get_token()); });
         }
         runq::go([&]() -> task<> { (void)co_await error_of_write(kept->first, more_than_buffers, stop.get_token()); });
@@ -221,8 +221,8 @@ TEST_F(net_edges, L2_a_stream_closed_by_a_thread_while_the_run_ends) {
 
 // ---- closing --------------------------------------------------------------------------------------------------------
 
-/// `Used` is destroyed by the task that `tell` wakes, while the thread that tells is still about it: it wakes a thread
-/// of the scheduler, which is idle, before it returns.
+/// A thread outside calls `tell`, which wakes a task, and the task destroys the object. The machines are idle, so the
+/// task may run while `tell` is still in progress.
 template <class Used, class Make, class Wait, class Tell>
 void destroyed_by_who_is_told(
     Make make, Wait wait, Tell tell, int expected, const std::function<void()>& end = [] {}) {
@@ -309,7 +309,7 @@ TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_tasks_accept)
   }
 }
 
-// Now a task is, again and again, in the middle of accept(2).
+// The same, but the task does not wait: it calls accept(2) again and again, and the close may come during such a call.
 TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_a_task_is_accepting) {
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
@@ -376,7 +376,7 @@ TEST_F(net_edges, S14_the_peer_sees_a_close_at_once_though_a_task_reads) {
     EXPECT_TRUE(waits);
     a.close();
     char byte = 0;
-    EXPECT_EQ(recv(b.fd(), &byte, 1, MSG_DONTWAIT), 0);  // before the reader has run
+    EXPECT_EQ(recv(b.fd(), &byte, 1, MSG_DONTWAIT), 0);  // the reader has not run yet
     co_await done.wait();
   });
 }
@@ -400,7 +400,7 @@ TEST_F(net_edges, S14_a_unix_listener_takes_its_file_with_it) {
       moved.close();
       EXPECT_FALSE(exists(path));
     }
-    // Its destructor, too; and one that could not listen leaves what was there.
+    // The destructor removes the file, too. A listener that could not listen leaves the existing file.
     {
       const listener l = runq::net::listen_unix(path);
       EXPECT_EQ(error_of_call([&] { return runq::net::listen_unix(path); }), EADDRINUSE);
@@ -423,7 +423,7 @@ TEST_F(net_edges, S14_a_unix_listener_leaves_a_file_that_is_not_its_own) {
     EXPECT_EQ(rename(path.c_str(), f.file("elsewhere").c_str()), 0);
     second.close();
     EXPECT_TRUE(exists(f.file("elsewhere")));
-    // Nor one that the listener was not made with.
+    // `copy` was made from a descriptor and not by listen_unix(), so it does not own the file and leaves it.
     listener third = runq::net::listen_unix(path);
     listener copy(fcntl(third.fd(), F_DUPFD_CLOEXEC, 0));
     copy.close();
@@ -572,7 +572,7 @@ TEST_F(net_edges, S13_what_several_tasks_write_is_not_mixed) {
   }
 }
 
-/// Four readers of `s`, all waiting, by their errors; -1 as long as they wait.
+/// Four tasks that wait to read from `s`. error(i) is the error of the i-th, 0 if it has read, -1 while it waits.
 class four_readers {
  public:
   task<> start(scheduler& of, stream& s) {
@@ -629,7 +629,7 @@ TEST_F(net_edges, S13_a_stop_request_ends_the_wait_for_a_turn_and_no_other) {
       auto [a, b] = runq::net::socket_pair();
       four_readers readers;
       co_await readers.start(s, a);
-      for (const std::size_t i : {std::size_t{2}, std::size_t{0}}) {  // one in the middle, and the one whose turn it is
+      for (const std::size_t i : {std::size_t{2}, std::size_t{0}}) {  // 2 waits for its turn, 0 has its turn
         readers.stop(i);
         co_await sched_test::yield_until([&readers, i] { return readers.error(i) != -1; });
         EXPECT_EQ(readers.error(i), ECANCELED);
@@ -698,7 +698,7 @@ TEST_F(net_edges, listening_at_no_address_means_both_families) {
   });
 }
 
-/// From now on this process, and nobody else, runs on a kernel without IPv6. False: it cannot be made to.
+/// From now on this process sees a kernel without IPv6; other processes are not affected. False: that was not possible.
 bool forbid_ipv6() {
 #if defined(__x86_64__)
   sock_filter program[] = {

@@ -23,7 +23,7 @@
 
 namespace sched_test {
 
-inline constexpr unsigned longest_net_test = 120;  // s; then the alarm ends the program
+inline constexpr unsigned longest_net_test = 120;  // in s; after that an alarm ends the program
 
 inline std::set<int> open_descriptors() {
   std::set<int> open;
@@ -33,7 +33,7 @@ inline std::set<int> open_descriptors() {
   return open;
 }
 
-// Every test leaves as many descriptors open as it found.
+// Checks that after a test the same descriptors are open as before.
 class net_fixture : public testing::Test {
  protected:
   void SetUp() override {
@@ -68,7 +68,7 @@ inline runq::task<std::string> read_text(runq::net::stream& from, std::size_t n)
 
 inline runq::task<> write_text(runq::net::stream& to, std::string text) { co_await to.write(bytes_of(text)); }
 
-/// The number of the error with which `operation` ends; 0 if it succeeds.
+/// The number of the error that `operation` throws; 0 if it succeeds.
 template <class T>
 runq::task<int> error_of(T operation) {
   int error = 0;
@@ -90,9 +90,9 @@ inline runq::task<int> error_of_write(runq::net::stream& s, std::size_t n = 1, s
   co_return co_await error_of(runq::task<>(s.write(bytes, stop)));
 }
 
-inline constexpr std::size_t more_than_buffers = std::size_t{1} << 20;  // of pipes and socket pairs
+inline constexpr std::size_t more_than_buffers = std::size_t{1} << 20;  // for pipes and socket pairs; in bytes
 
-/// Whether some task comes to wait for the poller: the scheduler's dump says so.
+/// Waits until the scheduler's dump shows a task that waits for a descriptor. False: that took longer than `patience`.
 inline runq::task<bool> somebody_waits(runq::scheduler& s) {
   const auto end = runq::clock::now() + patience;
   while (s.dump().find("[IO wait]") == std::string::npos) {

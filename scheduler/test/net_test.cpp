@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams and listeners: rows S8, S9, S11 and X4 of the scheduler's rules, L7 as far as descriptors go, and every
-// sentence of net.hpp. What waits and must be woken is bounded by an alarm.
+// sentence of net.hpp. If a task is not woken, an alarm ends the program.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -36,12 +36,12 @@
 
 namespace {
 
-std::atomic<int> names_asked{0};  // of the system
+std::atomic<int> names_asked{0};  // how often getaddrinfo() was called for a name
 
 }  // namespace
 
-// Stands in front of the C library's for this program: a system that knows no name, neither from /etc/hosts nor from a
-// server.
+// Replaces the C library's function in this program. It simulates a system that knows no names, neither from /etc/hosts
+// nor from a server.
 extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** found) {
   using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
   static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
@@ -197,7 +197,7 @@ TEST_F(net, files_cannot_be_polled) {
     } catch (const std::system_error& e) {
       error = e.code().value();
     }
-    EXPECT_EQ(error, EPERM);  // and it is closed: see TearDown
+    EXPECT_EQ(error, EPERM);  // the constructor has closed fd; TearDown() checks that no descriptor is left open
     error = 0;
     try {
       const stream s(-1);
@@ -227,7 +227,7 @@ TEST_F(net, a_stream_can_be_moved) {
     co_await write_text(c, "x");
     auto [d, e] = runq::net::socket_pair();
     const int old = d.fd();
-    d = std::move(c);  // closes what it was
+    d = std::move(c);  // closes the descriptor that d had
     EXPECT_NE(d.fd(), old);
     co_await write_text(d, "y");
     const std::string got = co_await read_text(b, 2);
@@ -326,7 +326,7 @@ TEST_F(net, S8_many_connections_are_served_by_few_threads) {
       co_await accepting.wait();
     });
     EXPECT_EQ(right, clients * 10);
-    // Names are looked up in blocking calls, which may need threads of their own.
+    // connect_tcp() looks names up in blocking calls, which may need threads of their own.
     EXPECT_LE(s.stats().machines_started, procs + s.stats().handed_off + 2U);
   }
 }
@@ -375,7 +375,7 @@ TEST_F(net, S8_S9_waiting_descriptors_need_no_threads) {
 TEST_F(net, S11_a_task_goes_on_wherever_there_is_a_processor) {
   scheduler s({.procs = 2});
   s.run([]() -> task<> {
-    std::atomic<unsigned> where{0};  // bit i: ran on processor i
+    std::atomic<unsigned> where{0};  // bit i: some task ran on processor i
     runq::wait_group done;
     done.add(4);
     for (int i = 0; i != 4; ++i) {
@@ -435,7 +435,7 @@ TEST_F(net, a_stream_can_be_closed_half) {
     auto [client, server] = co_await tcp_pair();
     co_await write_text(client, "question");
     client.shutdown_write();
-    const std::string question = co_await read_text(server, 100);  // up to the end
+    const std::string question = co_await read_text(server, 100);  // reads up to the end of the stream
     EXPECT_EQ(question, "question");
     co_await write_text(server, "answer");
     server.close();
@@ -565,7 +565,7 @@ TEST_F(net, too_many_open_files_can_be_tried_again) {
   runq::run([&]() -> task<> {
     listener l = runq::net::listen_tcp("127.0.0.1", 0);
     stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
-    // The lowest free descriptor is the first that is not allowed.
+    // Lowers the limit so that the lowest free descriptor is just not allowed.
     const int next = dup(0);
     close(next);
     const rlimit lowered{static_cast<rlim_t>(next), limit.rlim_max};
@@ -712,7 +712,7 @@ TEST_F(net, the_number_of_a_closed_descriptor_is_used_again_without_mixing_them_
       []() -> task<> {
         for (int i = 0; i != 500; ++i) {
           auto [a, b] = runq::net::socket_pair();
-          co_await write_text(b, "old");  // an event that nobody waits for
+          co_await write_text(b, "old");  // makes an event on which no task waits
           a.close();
           b.close();
           auto [c, d] = runq::net::socket_pair();
@@ -780,7 +780,7 @@ TEST_F(net, after_the_deadline_nothing_is_done_even_if_it_could_be) {
     a.set_deadline(runq::clock::time_point::min());
     const int again = co_await error_of_read(a);
     EXPECT_EQ(again, ETIMEDOUT);
-    // A new one allows it.
+    // With a new deadline the stream can be used again.
     a.set_deadline(runq::clock::now() + 1h);
     const std::string got = co_await read_text(a, 1);
     EXPECT_EQ(got, "x");
@@ -856,7 +856,7 @@ TEST_F(net, a_stop_request_ends_what_is_in_progress) {
       co_await done.wait();
       EXPECT_EQ(error, ECANCELED);
     }
-    // The stream is as good as before.
+    // The stream can still be used.
     co_await write_text(b, "x");
     const std::string got = co_await read_text(a, 1);
     EXPECT_EQ(got, "x");
@@ -887,7 +887,7 @@ TEST_F(net, a_stop_request_ends_connecting) {
     listener l = runq::net::listen_tcp("127.0.0.1", 0);
     std::stop_source stop;
     stop.request_stop();
-    // Connecting to this machine may be over at once: then it succeeds.
+    // A connection to this machine may be made at once. Then connect_tcp() succeeds despite the stop request.
     const int error = co_await error_of(runq::net::connect_tcp("127.0.0.1", l.port(), stop.get_token()));
     EXPECT_TRUE(error == 0 || error == ECANCELED) << error;
   });
@@ -1009,9 +1009,9 @@ TEST_F(net, a_thread_outside_may_write_while_everybody_sleeps) {
   });
 }
 
-// ---- what a read knows without asking -------------------------------------------------------------------------------
+// ---- after a short read the buffer counts as empty: what that must not hide -----------------------------------------
 
-/// Peers that end their streams in all the ways there are, right behind the data.
+/// How a peer ends its stream, right behind the data.
 enum class ending { close, half, reset };
 
 task<> end_stream(stream& s, ending how) {
@@ -1038,8 +1038,8 @@ TEST_F(net, the_end_right_behind_the_data_is_not_overlooked) {
           runq::wait_group done;
           done.add(1);
           runq::go([&, &reader = reader]() -> task<> {
-            std::array<std::byte, 100> room;  // for more than comes
-            // A reset may be there before the data was read.
+            std::array<std::byte, 100> room;  // larger than the data, so the read is short
+            // A reset may arrive before the data was read, and discards the data.
             try {
               const std::size_t n = co_await reader.read(room);
               first.assign(reinterpret_cast<const char*>(room.data()), n);
@@ -1095,12 +1095,12 @@ TEST_F(net, a_read_that_stops_at_urgent_data_is_not_the_last) {
     runq::wait_group done;
     done.add(1);
     runq::go([&, &reader = reader]() -> task<> {
-      got = co_await read_text(reader, 4);  // without the urgent byte
+      got = co_await read_text(reader, 4);  // a read does not return the urgent byte
       done.done();
     });
     const bool waits = co_await somebody_waits(s);
     EXPECT_TRUE(waits);
-    // All of it before the reader runs: there is one processor's task that does not wait.
+    // Main does not wait between these calls, so usually all the data is there before the reader runs.
     EXPECT_EQ(send(writer.fd(), "ab", 2, 0), 2);
     EXPECT_EQ(send(writer.fd(), "!", 1, MSG_OOB), 1);
     EXPECT_EQ(send(writer.fd(), "cd", 2, 0), 2);
@@ -1131,7 +1131,7 @@ TEST_F(net, messages_that_arrive_in_pieces_and_in_bursts) {
               done.done();
             });
             std::size_t received = 0;
-            std::array<std::byte, 64> room;  // often more than there is, often less
+            std::array<std::byte, 64> room;  // often larger than the data that is there, often smaller
             while (const std::size_t n = co_await from->read(room)) received += n;
             co_await done.wait();
             EXPECT_EQ(received, sent);
@@ -1181,7 +1181,8 @@ TEST_F(net, passed_descriptors_do_not_hide_what_comes_after_them) {
       done.done();
     });
     co_await runq::yield();
-    // A read stops behind the message that has a descriptor with it.
+    // The kernel ends a read behind a message that carries a descriptor. So this read is short although more data
+    // comes.
     iovec data{const_cast<char*>("x"), 1};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
     msghdr message{};
@@ -1203,7 +1204,7 @@ TEST_F(net, passed_descriptors_do_not_hide_what_comes_after_them) {
 
 // ---- faults ---------------------------------------------------------------------------------------------------------
 
-/// No descriptor can be opened while it exists.
+/// While an object of this class exists, no descriptor can be opened.
 class no_descriptors {
  public:
   no_descriptors() {
@@ -1255,7 +1256,8 @@ TEST_F(net, without_descriptors_everything_fails_and_nothing_leaks) {
   });
 }
 
-/// Interrupts all threads of the process again and again, without restarting their system calls.
+/// While an object of this class exists, signals interrupt all threads of the process again and again. The kernel does
+/// not restart the interrupted system calls.
 class interruptions {
  public:
   interruptions() {
@@ -1277,7 +1279,7 @@ class interruptions {
   ~interruptions() {
     thread_.request_stop();
     thread_.join();
-    // The handler stays: the last signals may still be under way.
+    // The handler stays installed, because the last signals may still be pending.
   }
   [[nodiscard]] long sent() const { return sent_; }
 
@@ -1379,7 +1381,8 @@ TEST_F(net, a_reader_and_a_writer_both_learn_of_a_reset) {
       co_await runq::sleep_for(5ms);
       co_await end_stream(server, ending::reset);
       co_await done.wait();
-      // The kernel tells the first of them about the reset, and the second that there is no connection.
+      // The kernel reports the reset to the first of the two tasks. The second one learns only that there is no
+      // connection.
       EXPECT_TRUE(reads == ECONNRESET || reads == 0) << reads;
       EXPECT_TRUE(writes == ECONNRESET || writes == EPIPE) << writes;
       EXPECT_TRUE(reads == ECONNRESET || writes == ECONNRESET);
@@ -1414,7 +1417,7 @@ TEST_F(net, a_stream_outlives_its_closed_peer) {
     client.set_deadline(runq::clock::now() + 1h);
     for (int i = 0; i != 3; ++i) {
       const int reads = co_await error_of_read(client);
-      EXPECT_EQ(reads, 0);  // the end, again and again
+      EXPECT_EQ(reads, 0);  // each read finds the end of the stream
     }
   });
 }
@@ -1422,7 +1425,7 @@ TEST_F(net, a_stream_outlives_its_closed_peer) {
 TEST_F(net, connecting_can_be_stopped_while_it_waits) {
   scheduler s;
   s.run([&]() -> task<> {
-    // Nobody accepts: once the backlog is full, the next connection waits.
+    // No task accepts. Once the backlog is full, the next connection waits.
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -1466,7 +1469,7 @@ TEST_F(net, a_read_after_a_deadline_gets_what_came_meanwhile) {
               co_await write_text(b, "x");
               done.done();
             });
-            // About when the data comes.
+            // The deadline passes at about the time at which the data comes.
             a.set_read_deadline(runq::clock::now() + std::chrono::microseconds(100 + (i * 7) % 100));
             std::array<std::byte, 10> room;
             std::size_t n = 0;

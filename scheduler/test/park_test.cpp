@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of park_protocol one by one, by hand: machines are objects that a test moves, and none of them sleeps.
-// Rows L17 to L19, X2 and X3; what threads make of the rules is for the models.
+// The rules of park_protocol one by one, on one thread: a test calls the steps of each machine, and no machine really
+// sleeps. Rows L17 to L19, X2 and X3. The models check the interleavings of several threads.
 #include <array>
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// std_atomics with a lock that knows whether it is held.
+/// std_atomics with a mutex of which a test can ask whether it is locked.
 struct watched_atomics : runq::std_atomics {
   static inline bool locked = false;
   struct mutex {
@@ -40,8 +40,8 @@ struct machine : runq::park_machine<machine, processor, parker, watched_atomics>
   processor* held = nullptr;
 };
 
-/// The scheduler around the protocol, after a first task was submitted to it: `started` are the machines, in the order
-/// in which it asked for them.
+/// A fake of the scheduler around the protocol, after a first task was submitted. `started` holds the machines in the
+/// order in which the protocol has started them.
 struct host {
   explicit host(unsigned n) : parking(*this) {
     for (unsigned i = 0; i != processors.size(); ++i) processors[i].index = i;
@@ -63,14 +63,14 @@ struct host {
   void all_idle() { ++idle_calls; }
   machine* this_idle_machine() { return here; }
 
-  /// Machines that hold all processors, and none of them spins.
+  /// Makes machines hold all processors, with none of them spinning.
   void all_busy() {
     parking.submitted();
     for (std::size_t i = 0; i != started.size(); ++i) parking.found(*started[i]);
   }
   processor* rest(std::size_t i) {
     machine& m = *started[i];
-    m.parker.unparked = 1;  // it would sleep; here it only notes that
+    m.parker.unparked = 1;  // stands for the wake-up: here park() does not really sleep
     m.held = parking.rest(m, *m.held);
     return m.held;
   }
@@ -275,14 +275,14 @@ TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_k
   EXPECT_EQ(h.parking.retire(second, *second.held), second.held);
 }
 
-// Machine 0 comes back from a blocking_section; a third one has its processor.
+// Machine 0 comes back from a blocking_section and waits for a processor: a third machine has got the one it had.
 void let_one_wait_for_a_processor(host& h) {
   h.all_busy();
   ASSERT_TRUE(h.parking.hand_off(
       *h.started[0]->held, [] { return true; }, true));
   ASSERT_EQ(h.started.size(), 3U);
   machine& back = *h.started[0];
-  back.parker.unparked = 1;  // it would sleep; here it only notes that
+  back.parker.unparked = 1;  // stands for the wake-up: here park() does not really sleep
   EXPECT_EQ(h.parking.come_back_waiting(back), nullptr);
   back.parker = {};
 }
@@ -307,7 +307,8 @@ TEST(park, S2_a_new_processor_goes_to_the_machine_that_waits_for_one) {
   EXPECT_EQ(h.parking.idle_processors(), 1U);
 }
 
-// Somebody has asked for a spinner while no processor was idle; the next one that is free is for that.
+// A submitter has asked for a spinning machine while no processor was idle. The next processor that is free must go to
+// such a machine.
 TEST(park, S5_a_processor_that_is_taken_beside_a_request_is_not_left_idle) {
   host h(2);
   h.all_busy();
@@ -333,7 +334,8 @@ TEST(park, S5_a_processor_that_is_taken_and_that_nobody_needs_is_idle) {
   EXPECT_EQ(h.idle_calls, 1);
 }
 
-/// Machine 0 of one processor comes back from a call during which machine 1 got that, and waits.
+/// Machine 0 comes back from a blocking call during which machine 1 got the only processor. Returns machine 0, which
+/// waits for a processor.
 machine& wait_for_the_only_processor(host& h) {
   h.all_busy();
   EXPECT_TRUE(h.parking.hand_off(
@@ -362,7 +364,10 @@ TEST(park, L11_new_processors_are_held_or_idle_and_one_is_for_the_machine_that_w
   EXPECT_EQ(h.parking.held(), 3U);
   EXPECT_EQ(h.parking.idle_processors(), 0U);
   EXPECT_EQ(h.parking.without_processor(), 0U);
-  // All of them are given up again, and that is noticed once.
+  // A processor that a machine holds is not given to another machine.
+  EXPECT_EQ(h.parking.resize(3), 3U);
+  EXPECT_EQ(h.parking.held() + h.parking.idle_processors(), 3U);
+  // All processors are given up again. The protocol reports that once.
   for (int round = 0; round != 4; ++round) {
     for (std::size_t i = 0; i != h.started.size(); ++i) {
       if (h.started[i]->held != nullptr) (void)h.rest(i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who sleeps in the poller: the steps of poll_sleep by hand, and that somebody is always there when it matters. What
-// threads make of the steps is for the models.
+// Which machine sleeps in the poller. The tests of poll_sleep call its steps on one thread; the models check the
+// interleavings of several threads. A test of the whole scheduler checks that a machine polls when all others block.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -25,10 +25,11 @@ struct token {
   }
   void unpark() { there = true; }
   bool there = false;
-  int parked = 0;  // beside the poller
+  int parked = 0;  // how often a machine slept on its token and not in the poller
 };
 
-/// Time stands still; what happens while a machine sleeps in the poller is `meanwhile`.
+/// A fake of the scheduler around poll_sleep. Time stands still. `meanwhile` is called while a machine sleeps in the
+/// poller.
 struct host {
   using sleep_type = runq::poll_sleep<token, host>;
   [[nodiscard]] bool something_to_poll() const { return descriptors || timer != sleep_type::never; }
@@ -139,7 +140,7 @@ TEST(poll_sleep, a_due_timer_is_fired_before_the_next_sleep) {
   EXPECT_EQ(h.slept_until, host::sleep_type::never);
 }
 
-// One machine is in a blocking call, which ends only if the other one polls.
+// One machine is in a blocking call, which ends only if another machine polls.
 TEST(poll_sleep, S8_somebody_polls_while_all_others_are_in_blocking_calls) {
   for (const unsigned procs : {1U, 2U}) {
     std::atomic<bool> got{false};
@@ -156,7 +157,7 @@ TEST(poll_sleep, S8_somebody_polls_while_all_others_are_in_blocking_calls) {
       co_await sched_test::yield_until([&] { return s.dump().find("[IO wait]") != std::string::npos; });
       const int fd = out.fd();
       outside = std::thread([fd, &s] {
-        // The monitor has taken the processor, and sleeps, too.
+        // Waits until the monitor has taken the processor and sleeps, too: then only a machine can poll.
         EXPECT_TRUE(sched_test::wait_until([&] { return s.trace(true).find(" sysmonwait=1") != std::string::npos; }));
         EXPECT_EQ(::write(fd, "x", 1), 1);
       });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether threads sleep: by what the kernel says of them, and not by how much time they use.
+// Whether threads sleep, read from their states in /proc and not from the processor time that they use.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,10 @@
 
 namespace sched_test {
 
-/// Whether the kernel's answers are about the program's own threads only.
+/// Whether the process has only the program's own threads. A sanitizer or an emulator has threads of its own.
 inline constexpr bool has_only_its_own_threads = RUNQ_TEST_TSAN == 0 && RUNQ_TEST_EMULATED == 0;
 
-/// For every thread of this process but the calling one: what the kernel says of its state, and how often it has been
-/// switched.
+/// For every thread of this process but the calling one: its state, and how often the kernel has switched away from it.
 [[nodiscard]] inline std::map<std::string, std::string> other_threads() {
   std::map<std::string, std::string> seen;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -31,8 +30,8 @@ inline constexpr bool has_only_its_own_threads = RUNQ_TEST_TSAN == 0 && RUNQ_TES
   return seen;
 }
 
-/// Whether all of them sleep: there is a time of 100 ms in which none is woken. On their way there they may take as
-/// long as they need.
+/// Waits until all other threads sleep and none of them is woken for 100 ms. False: that did not happen within
+/// `patience`.
 [[nodiscard]] inline bool other_threads_come_to_rest() {
   return comes_true([] {
     const auto before = other_threads();

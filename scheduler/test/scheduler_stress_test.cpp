@@ -22,7 +22,7 @@ class on_procs : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(procs, on_procs, testing::Values(1, 2, 4, 16),
                          [](const auto& procs) { return std::to_string(procs.param); });
 
-// Some ten million tasks in bursts that overflow the local queues.
+// About ten million tasks, started in bursts that overflow the local queues.
 TEST_P(on_procs, Q17_ten_million_tasks_run_once_each) {
   const std::size_t bursts = rounds(10'000);
   constexpr int burst = 1000;
@@ -129,7 +129,7 @@ TEST_P(on_procs, X7_many_tokens_at_once_keep_all_processors_busy) {
         runq::wait_group group;
         group.add(members);
         for (std::size_t i = 0; i != members; ++i) {
-          // Even ones send first, odd ones receive first: nobody waits in a circle.
+          // Even members send first, odd members receive first. So the ring cannot deadlock.
           runq::go([&, i]() -> task<> {
             for (int lap = 0; lap != laps; ++lap) {
               if (i % 2 == 0) co_await ring[i].send(lap);
@@ -168,14 +168,14 @@ TEST(scheduler_stress, L18_four_tasks_that_spin_for_each_other_all_run_at_once) 
   for (std::size_t i = 0; i != rounds(200); ++i) parallel_tokens(4, 5);
 }
 
-// Go's TestGoroutineParallelism2, which found golang/go#45867: the tasks are started by each other, after a load whose
-// machines are just going to sleep.
+// Go's TestGoroutineParallelism2, which found golang/go#45867. Each task starts the next one, just after a load has
+// ended, so the machines are about to sleep.
 TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_once) {
   constexpr unsigned procs = 4;
   runq::run(
       []() -> task<> {
         for (std::size_t i = 0; i != rounds(2'000); ++i) {
-          // Load: tasks that end in no order, so that machines are spinning, about to sleep, or asleep.
+          // The load: tasks that end at different times, so that machines are spinning, about to sleep, or asleep.
           runq::wait_group load;
           load.add(procs * 2);
           for (unsigned k = 0; k != procs * 2; ++k) {
@@ -202,7 +202,7 @@ TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_on
       {.procs = procs});
 }
 
-// The same with tasks from outside.
+// The same with tasks that a thread outside starts.
 TEST(scheduler_stress, X3_tasks_from_outside_all_run_at_once) {
   constexpr unsigned procs = 3;
   runq::scheduler s({.procs = procs});
@@ -218,7 +218,8 @@ TEST(scheduler_stress, X3_tasks_from_outside_all_run_at_once) {
 
 // ---- resizing -------------------------------------------------------------------------------------------------------
 
-// Go's TestStopTheWorldDeadlock: a thousand resizes beside a task that starts its successor and ends.
+// Go's TestStopTheWorldDeadlock: a thousand changes of the number of processors, while a chain of tasks runs in which
+// each starts the next one and ends.
 TEST(scheduler_stress, X14_a_thousand_resizes_beside_a_chain_of_tasks_that_start_each_other) {
   runq::scheduler s({.procs = 3});
   std::atomic<bool> stop{false};
@@ -270,7 +271,7 @@ TEST(scheduler_stress, L11_no_task_is_lost_while_the_number_of_processors_change
   resizer.join();
 }
 
-// Main ends while others run, wait and yield, and somebody resizes: run() returns every time.
+// Main ends while other tasks run, wait and yield, and a thread changes the number of processors. run() must return.
 TEST(scheduler_stress, L2_the_end_of_main_ends_all_others_also_during_resizes) {
   runq::scheduler s({.procs = 2});
   std::atomic<bool> stop{false};
@@ -344,7 +345,7 @@ TEST(scheduler_stress, L23_statistics_and_dumps_while_everything_runs) {
   observer.join();
 }
 
-// Short-lived sleeps and wake-ups of machines: a lost wake-up hangs here.
+// Machines sleep and are woken for every task. If a wake-up is lost, the test hangs.
 TEST(scheduler_stress, L19_no_wake_up_is_lost_when_machines_sleep_after_every_task) {
   for (const unsigned procs : {1U, 2U, 3U}) {
     runq::scheduler s({.procs = procs});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a scheduler does, row by row: the order of work, the life of a task, the number of processors and threads.
-// Tests of order run on one processor, or keep all others busy, so that nothing is left to chance.
+// Tests of order run on one processor, or keep all others busy, so that the order is determined.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -34,8 +34,8 @@ numbers from_to(int first, int last) {
   return n;
 }
 
-/// Two tasks that hold the two processors of a scheduler, each its own: on_0 runs on processor 0 and on_1 on processor
-/// 1, both without giving it up.
+/// Calls on_0() on processor 0 and on_1() on processor 1, at the same time. Neither gives up its processor before it
+/// returns.
 template <class On0, class On1>
 task<> on_both(On0 on_0, On1 on_1) {
   std::atomic<int> arrived{0};
@@ -103,7 +103,8 @@ TEST(scheduler, Q10_local_before_global_before_stolen_work) {
   EXPECT_THAT(log.all(), ElementsAre("local", "global", "stolen", "stolen from runnext"));
 }
 
-// Two tasks start each other over and over, one in runnext and one through the ring, which thus is never empty.
+// Two tasks are started over and over. One goes through runnext and the other through the ring, so the ring is never
+// empty.
 class respawning {
  public:
   void start() {
@@ -116,7 +117,7 @@ class respawning {
  private:
   void in_ring() {
     ++turns;
-    if (stop || turns > 100'000) return;  // rather a failure than a hang
+    if (stop || turns > 100'000) return;  // with a limit, so that the test fails instead of hanging
     start();
   }
 };
@@ -128,7 +129,7 @@ TEST(scheduler, Q11_global_queue_runs_within_61_ticks) {
         others.start();
         co_await runq::yield();
         EXPECT_LE(others.turns, 61);
-        // From then on every 61st turn is the main task's.
+        // From now on the main task has every 61st turn.
         for (int i = 0; i != 100; ++i) {
           others.turns = 0;
           co_await runq::yield();
@@ -173,8 +174,8 @@ TEST(scheduler, L27_own_work_runs_newest_first_and_a_thief_takes_the_oldest_half
         [&] { hold_until([&] { return filled.load(); }, "tasks to steal"); });
     runnext_steals = s.stats().runnext_steals - runnext_steals;
   });
-  // 1 to 7 are in the ring: half of them are four, of which the newest runs at once; then 5 and 6; then 7. The last is
-  // 8, which is in the slot for the next task.
+  // 1 to 7 are in the ring and 8 is in runnext. The thief steals four of the seven and runs the newest of them, 4, at
+  // once. Then it steals 5 and 6, then 7, and 8 last, because it takes from runnext only when the ring is empty.
   EXPECT_THAT(log.all(), ElementsAre(4, 1, 2, 3, 6, 5, 7, 8));
   EXPECT_EQ(runnext_steals, 1U);
 }
@@ -420,7 +421,7 @@ TEST(scheduler, L2_the_frames_of_called_tasks_go_with_their_callers) {
   EXPECT_EQ(alive, 0);
 }
 
-// After a main task that left others waiting, the same scheduler and the same channel serve the next.
+// A main task ends while others wait on a channel. The next run can use the same scheduler and the same channel.
 TEST(scheduler, L2_a_channel_forgets_the_tasks_that_ended_with_main) {
   runq::scheduler s({.procs = 2});
   runq::channel<int> c;
@@ -459,7 +460,7 @@ TEST(scheduler, L2_a_channel_forgets_the_tasks_that_ended_with_main) {
   }
 }
 
-/// Does something when a frame is destroyed.
+/// Calls `f` when the frame that holds it is destroyed.
 template <class F>
 class at_end {
  public:
@@ -472,7 +473,7 @@ class at_end {
   F f_;
 };
 
-// While a run ends another one is refused, and a thread may come and go, and start a task, which begins afterwards.
+// While a run ends, a thread outside may start another run, which is refused, or a task, which begins after the run.
 TEST(scheduler, L2_what_is_done_while_a_run_ends) {
   constexpr const char* refused = "runq: run() or wait() was called while another is in progress";
   std::atomic<int> alive{0};
@@ -506,7 +507,7 @@ TEST(scheduler, L2_what_is_done_while_a_run_ends) {
         (void)co_await never.receive();
       });
       co_await runq::yield();
-      // Whatever is left goes with the scheduler.
+      // The scheduler's destructor destroys this task if it has not ended before.
       s.attach().go([&]() -> task<> {
         const at_end ends(start_one);
         (void)co_await never.receive();
@@ -516,7 +517,8 @@ TEST(scheduler, L2_what_is_done_while_a_run_ends) {
   EXPECT_EQ(alive, 0);
 }
 
-// Threads outside start tasks, and wake them, while run after run ends: each task runs or is destroyed, once.
+// Threads outside start tasks, and wake them, while one run after the other ends. Each task runs once or is destroyed
+// once.
 TEST(scheduler, L2_threads_outside_start_tasks_while_runs_end) {
   std::atomic<int> alive{0};
   std::atomic<int> ran{0};
@@ -714,7 +716,7 @@ TEST(scheduler, L23_main_is_1_and_ids_grow_by_sixteens_per_processor) {
       {.procs = 1});
   EXPECT_EQ(main_id, 1U);
   auto seen = ids.all();
-  // Spawned in order, run newest first.
+  // The newest task runs first, the others in the order in which they were started. This puts the newest last again.
   std::rotate(seen.begin(), seen.begin() + 1, seen.end());
   EXPECT_EQ(seen, from_to(2, 41));
 }
@@ -916,7 +918,7 @@ TEST(scheduler, L11_a_surplus_processors_tasks_move_to_the_head_of_the_global_qu
   EXPECT_THAT(log.all(), ElementsAre(6, 1, 2, 3, 4, 5, 100, 101)) << "as they would have run";
 }
 
-/// Tasks that pass a token in a circle without giving up their processors.
+/// Runs n tasks that pass a token around without giving up their processors: they end only if all run at the same time.
 task<> all_at_once(unsigned n, unsigned laps) {
   std::atomic<unsigned> turn{0};
   runq::wait_group group;
@@ -943,7 +945,7 @@ TEST(scheduler, L11_new_processors_are_used_at_once) {
   });
 }
 
-// A resize meets the end of a run at every moment of it: it is kept, whether this run or the next one carries it out.
+// A thread changes the number of processors at any moment of a run's end. The new number must hold in the next run.
 TEST(scheduler, L11_what_is_set_while_a_run_ends_holds_in_the_next_one) {
   runq::scheduler s({.procs = 2});
   for (std::size_t i = 0; i != sched_test::rounds(2'000); ++i) {
@@ -974,7 +976,7 @@ TEST(scheduler, L11_a_processor_that_was_given_up_runs_nothing) {
         runq::wait_group group;
         group.add(200);
         std::atomic<int> elsewhere{0};
-        // Each running task may end its turn on the processor that it has; whoever starts later may not.
+        // A task that runs during set_procs() may finish its turn on a surplus processor. No later turn may be there.
         for (int i = 0; i != 4; ++i) co_await runq::yield();
         for (int i = 0; i != 200; ++i) {
           runq::go([&]() -> task<> {
@@ -1027,8 +1029,8 @@ TEST(scheduler, L21_threads_that_sleep_are_used_again) {
   });
 }
 
-/// Whether a scheduler comes to rest: in 50 ms no machine spins, wakes up, goes to sleep or runs a task. On its way
-/// there, however slow, it may take any number of looks.
+/// Waits until the scheduler rests: for 50 ms no machine spins, wakes up, goes to sleep or runs a task. False: that did
+/// not happen within `patience`.
 bool comes_to_rest(const runq::scheduler& s) {
   return comes_true([&] {
     const auto before = s.stats();
@@ -1039,7 +1041,7 @@ bool comes_to_rest(const runq::scheduler& s) {
   });
 }
 
-// While all wait, nothing runs: no machine spins, and none wakes up now and then.
+// While all tasks wait, no machine spins and no machine wakes up.
 TEST(scheduler, L16_all_processors_are_idle_while_all_tasks_wait) {
   runq::scheduler s({.procs = 4});
   const auto outside = s.attach();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// select: row X8, nil channels of row X7, what Go's own tests of select check, and stop tokens.
+// select: row X8, the null channels of row X7, the properties that Go's own tests of select check, and stop tokens.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -77,7 +77,7 @@ TEST(select, X8_waits_until_an_arm_can_go_on) {
   }
 }
 
-// Whatever the random order: an arm that is tried first, and is not ready, leaves its destination alone.
+// select() tries its arms in random order. An arm that it tries and does not choose must not write to its destination.
 TEST(select, X8_only_the_chosen_arm_writes_to_its_destination) {
   runq::run(
       []() -> task<> {
@@ -98,7 +98,7 @@ TEST(select, X8_only_the_chosen_arm_writes_to_its_destination) {
           EXPECT_EQ(from_ready, -i);
           EXPECT_EQ(from_never, 7);
         }
-        // A close is a choice as well, whether it comes before the select or while it waits.
+        // The same when an arm is chosen because its channel is closed, before the select or while it waits.
         for (const bool before : {true, false}) {
           channel<int> closed;
           std::optional<int> from_never = 7;
@@ -163,7 +163,7 @@ TEST(select, X7_closing_wakes_a_waiting_select) {
             std::optional<int> n;
             EXPECT_EQ(co_await select(on_receive(a, n), on_receive(b, n)), i % 2);
             EXPECT_FALSE(n.has_value());
-            co_await runq::yield();  // the closer is out of the channel
+            co_await runq::yield();  // lets the task that closes leave close() before the channels are destroyed
             co_await runq::yield();
             std::optional<int> nothing;
             while ((i % 2 == 0 ? a : b).try_receive(nothing) != channel_result::closed) co_await runq::yield();
@@ -206,6 +206,11 @@ TEST(select, outside_a_scheduler_it_throws) {
 
 // ---- fairness -------------------------------------------------------------------------------------------------------
 
+// The order of arms is random, so the bounds are so wide that these tests practically never fail by chance. A count of
+// n independent choices differs from its expected value by t or more with a probability of at most 2·exp(-2t²/n)
+// (Hoeffding's inequality). That is below 10^-50 for each of these tests.
+
+// t = 2,500 of n = 100,000.
 TEST(select, X8_arms_that_are_ready_are_chosen_equally_often) {
   runq::run([]() -> task<> {
     constexpr int n = 100'000;
@@ -223,6 +228,7 @@ TEST(select, X8_arms_that_are_ready_are_chosen_equally_often) {
   });
 }
 
+// t = 5,000 of n = 100,000.
 TEST(select, X8_with_otherwise_too) {
   runq::run([]() -> task<> {
     constexpr int n = 100'000;
@@ -241,8 +247,8 @@ TEST(select, X8_with_otherwise_too) {
   });
 }
 
-// Go's TestSelectFairness, without its time limit: of two channels that are always ready neither gets less than a
-// tenth, beside two that never are.
+// Go's TestSelectFairness, without its time limit. Two arms are always ready and two never are. Each ready arm must be
+// chosen at least every tenth time: t = 0.4 n, and n is 2,000 or more.
 TEST(select, X8_two_busy_senders_get_a_tenth_each_at_least) {
   for (const unsigned procs : {1U, 2U, 4U}) {
     runq::run(
@@ -270,7 +276,7 @@ TEST(select, X8_two_busy_senders_get_a_tenth_each_at_least) {
   }
 }
 
-// Go's TestPseudoRandomSend.
+// Go's TestPseudoRandomSend: t = 160 of n = 400.
 TEST(select, X8_a_random_bit_is_sent_either_way) {
   for (const std::size_t capacity : {0U, 1U}) {
     runq::run([capacity]() -> task<> {
@@ -296,7 +302,8 @@ TEST(select, X8_a_random_bit_is_sent_either_way) {
 
 // ---- Go's own tests -------------------------------------------------------------------------------------------------
 
-// TestSelectDuplicateChannel: the same channel in several arms; a waiter further back must not be lost with them.
+// TestSelectDuplicateChannel: a select waits on three channels, and another task waits on one of them behind it. When
+// the select leaves the channels' queues, the other task must stay in its queue.
 TEST(select, X8_the_same_channel_in_several_arms) {
   for (const unsigned procs : {1U, 4U}) {
     runq::run(
@@ -333,7 +340,7 @@ TEST(select, X8_one_channel_twice_in_both_directions) {
   runq::run([]() -> task<> {
     channel<int> c(1);
     std::optional<int> v;
-    // With room it can send, and only that; then receive, and only that.
+    // While the channel is empty only the send is possible. While it is full only the receives are.
     for (int i = 0; i != 100; ++i) {
       EXPECT_EQ(co_await select(on_receive(c, v), on_send(c, i), on_receive(c, v)), 1U);
       EXPECT_NE(co_await select(on_receive(c, v), on_send(c, -1), on_receive(c, v)), 1U);
@@ -342,7 +349,7 @@ TEST(select, X8_one_channel_twice_in_both_directions) {
   });
 }
 
-// TestSelfSelect: two tasks that both send and receive on the same channel; nobody receives what it sent itself.
+// TestSelfSelect: two tasks that both send and receive on the same channel. No task receives what it sent itself.
 TEST(select, X8_two_tasks_that_send_and_receive_on_one_channel_do_not_serve_themselves) {
   for (const std::size_t capacity : {0U, 10U}) {
     runq::run(
@@ -370,7 +377,7 @@ TEST(select, X8_two_tasks_that_send_and_receive_on_one_channel_do_not_serve_them
               group.done();
             });
           }
-          // One may be left waiting when the other has done all its rounds.
+          // When one task has done all its rounds, the other may still wait. Main serves it until it has ended, too.
           bool ended = false;
           runq::go([&]() -> task<> {
             co_await group.wait();
@@ -387,7 +394,7 @@ TEST(select, X8_two_tasks_that_send_and_receive_on_one_channel_do_not_serve_them
   }
 }
 
-// TestNonblockSelectRace2: a channel that is closed with a value in it is never "not ready".
+// TestNonblockSelectRace2: c2 is closed before the value in c1 is taken, so at any moment one of them is ready.
 TEST(select, X8_otherwise_is_not_taken_while_a_receive_is_possible) {
   runq::run(
       []() -> task<> {
@@ -410,7 +417,7 @@ TEST(select, X8_otherwise_is_not_taken_while_a_receive_is_possible) {
       {.procs = 4});
 }
 
-// TestSelectStress: four channels, of two capacities; senders and receivers with and without select.
+// TestSelectStress: four channels with two different capacities, and senders and receivers with and without select.
 TEST(select, X8_selects_and_plain_operations_on_four_channels_neither_lose_nor_wait_for_ever) {
   for (const unsigned procs : sched_test::proc_counts) {
     runq::run(
@@ -456,7 +463,7 @@ TEST(select, X8_selects_and_plain_operations_on_four_channels_neither_lose_nor_w
   }
 }
 
-// TestYieldProgress: a loop of selects that do not wait and yields still gets its message.
+// TestYieldProgress: a task that loops over a select that does not wait and a yield still receives its message.
 TEST(select, L22_a_loop_that_looks_and_yields_gets_its_message) {
   runq::run(
       []() -> task<> {
@@ -559,7 +566,7 @@ TEST(select, a_plain_thread_may_stop_it) {
   }
 }
 
-// Stop, send and close at the same moment: exactly one wins, and no value is lost.
+// A stop request and a send at the same moment: the select reports exactly one of them, and the value is not lost.
 TEST(select, a_stop_and_a_value_at_the_same_moment_leave_the_value_with_one_of_both) {
   for (const unsigned procs : {2U, 4U}) {
     runq::run(
@@ -614,7 +621,8 @@ TEST(select, a_select_that_ended_with_main_is_in_no_channel_any_more) {
   source.request_stop();
 }
 
-// It was woken by one channel, looked at and passed over by another, and still waits at a third.
+// A select on three channels has been woken by the first when main ends. A sender on the second has skipped it, because
+// it was woken already. In the third channel it still waits.
 TEST(select, a_select_that_was_woken_when_main_ended_leaves_the_other_channels) {
   for (const bool channels_stay : {true, false}) {
     runq::scheduler s({.procs = 1});
@@ -656,7 +664,7 @@ TEST(select, a_select_that_waits_when_main_ends_may_outlive_its_channels) {
       {.procs = 1});
 }
 
-// Threads outside send, receive, close and stop while run after run ends.
+// Threads outside send, receive and request stops while one run after the other ends.
 TEST(select, threads_outside_meet_selects_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
@@ -678,10 +686,10 @@ TEST(select, threads_outside_meet_selects_that_end_with_main) {
         const std::lock_guard lock(of_source);
         source.request_stop();
       }
-      std::this_thread::yield();  // the lock is not fair, and the loop below wants it, too
+      std::this_thread::yield();  // std::mutex is not fair, and the loop below needs it, too
     }
   });
-  for (std::size_t i = 0; i != std::max<std::size_t>(rounds(5'000), 200); ++i) {
+  for (std::size_t i = 0; i != std::max<std::size_t>(rounds(1'000), 200); ++i) {
     {
       const std::lock_guard lock(of_source);
       source = std::stop_source();

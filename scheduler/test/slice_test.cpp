@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time slices, calls and chains: row X1 of the scheduler's rules; Q11, S3, S5 and S6 as far as they are about time. The
-// components are asked with times of the test's choice. The scheduler itself runs under a clock that only the test
-// moves, so that every task takes exactly as long as it says, on any machine: this program has its own clock_gettime().
+// Time slices, blocking calls and chains of tasks: row X1 of the scheduler's rules; Q11, S3, S5 and S6 as far as they
+// are about time. The components get their times from the test. The whole scheduler runs under a clock that only the
+// test moves, so every task takes exactly as long as it says, on any machine. For this the program replaces
+// clock_gettime().
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -55,7 +56,7 @@ TEST(slice, S6_every_slice_begins_anew) {
 TEST(slice, S3_a_call_that_is_seen_once_keeps_its_processor) {
   runq::detail::call_watch seen;
   instant t = 1 * ms;
-  // However long they are: no call is seen twice.
+  // The calls are 100 ms apart, but no call is seen twice.
   for (std::uint64_t call = 1; call != 2001; call += 2) EXPECT_FALSE(seen.again(call, t += 100 * ms));
 }
 
@@ -75,14 +76,14 @@ TEST(slice, S5_one_that_is_seen_twice_loses_it_if_somebody_needs_it) {
 
 // ---- chains ---------------------------------------------------------------------------------------------------------
 
-/// A processor on which chains take turns; each task of a chain takes as long as its chain wants.
+/// A processor on which chains of tasks take turns. The test says how long each task takes.
 class turns {
  public:
   struct turn {
     std::uint32_t tasks = 0;
     instant time = 0;
   };
-  /// A chain of tasks that take `each`, until it is full. `slice`: the time slice is over after so long.
+  /// Runs a chain of tasks that take `each`, until the chain is full. `slice`: how long the time slice is.
   turn run(instant each, instant slice = runq::detail::never) {
     turn t;
     while (!asked(t.time >= slice)) {
@@ -93,14 +94,14 @@ class turns {
     }
     return t;
   }
-  /// Two chains in turn until it is known how long they are. The one of long tasks is the last.
+  /// Runs two chains in turn until lifo_chain has measured how long their turns are. The last one has the long tasks.
   void notice_long_turns(instant short_task, instant long_task) {
     for (std::uint32_t i = 0; i <= lifo_chain::chains_per_look; ++i) {
       (void)run(short_task);
       (void)run(long_task);
     }
   }
-  /// A task that is no chain's.
+  /// Runs a task that belongs to no chain.
   void run_other(instant time) {
     chain_.end();
     now_ += time;
@@ -197,7 +198,7 @@ TEST(slice, X1_a_chain_beside_a_task_that_computes_has_its_share_too) {
   for (int i = 0; i != 30; ++i) {
     p.run_other(5 * ms);
     const instant time = p.run(1 * us).time;
-    if (i < 16) continue;  // it is noticed in 8 chains, measured from then on
+    if (i < 16) continue;  // lifo_chain reads the clock only after 8 chains, and measures turns from then on
     EXPECT_GE(time, 5 * ms / 2);
     EXPECT_LE(time, 5 * ms);
   }
@@ -224,7 +225,7 @@ TEST(slice, X1_time_in_which_the_processor_was_not_in_use_is_no_turn) {
 
 // ---- the scheduler --------------------------------------------------------------------------------------------------
 
-/// The system's time again at the end of the test.
+/// Stops the clock during a test: only compute() moves it. Restores the system's time at the end.
 class under_the_tests_clock : public sched_test::alarmed {
  protected:
   void SetUp() override {
@@ -240,7 +241,7 @@ class under_the_tests_clock : public sched_test::alarmed {
 };
 using pairs = under_the_tests_clock;
 
-/// Two tasks that hand a token to each other. Who has it computes for `length`, and adds that to the pair's work.
+/// Two tasks that hand a token to each other. The task with the token computes for `length`, and adds that to `work`.
 struct pair_of_tasks {
   explicit pair_of_tasks(instant each) : length(each) {}
   const instant length;
@@ -250,14 +251,14 @@ struct pair_of_tasks {
   int turns = 0;
 };
 
-// Go's TestPingPongHog: after some time, the work that pairs have done may differ by a factor of 20. Without a bound by
-// time it differs as their tasks do.
+// Go's TestPingPongHog: after `time`, the work of any two pairs may differ by a factor of 20 at most. If the scheduler
+// counted only tasks and not their time, the work would differ by the ratio of the pairs' lengths.
 void share_a_processor(std::vector<instant> lengths, instant time) {
   std::vector<std::unique_ptr<pair_of_tasks>> all;
   for (const instant length : lengths) all.push_back(std::make_unique<pair_of_tasks>(length));
   const auto compute = [](pair_of_tasks& pair) {
     time_of_test += pair.length;
-    // The monitor, who would notice that, lives in the system's time.
+    // The monitor would end the slice, but its waits follow the system's clock. So the test ends the slice here.
     if (pair.length >= longest_slice) {
       auto& slice = runq::detail::this_processor()->slice;
       slice.end(slice.current());
@@ -331,7 +332,7 @@ TEST_F(pairs, X1_a_ping_pong_pair_stays_in_one_time_slice) {
   });
 }
 
-// In Go the pair would have its processor for 10 ms, here for 16 turns: it computes nothing, and so does the other.
+// In Go the pair would keep its processor for 10 ms. Here it gets 16 turns in a row, because no task computes.
 TEST_F(pairs, Q11_a_task_that_yields_beside_a_ping_pong_pair_has_a_turn_within_77_dispatches) {
   std::atomic<bool> stop{false};
   std::atomic<int> turns{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Row Q8: in which order a thief visits the others; Q15: when it may take the next task of one.
+// Row Q8: the order in which a thief visits the other processors. Row Q15: when it may steal a victim's next task.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +84,7 @@ constexpr std::uint32_t starts = 100'000;
 
 void expect_uniform(const std::vector<std::uint32_t>& count, std::uint32_t over, const char* what) {
   for (const std::uint32_t c : count) {
-    if (c == 0) continue;  // the thief itself
+    if (c == 0) continue;  // this position is the thief itself
     const double share = static_cast<double>(starts) / over;
     EXPECT_NEAR(c, share, 0.05 * share) << what << " of " << count.size();
   }
@@ -93,7 +93,7 @@ void expect_uniform(const std::vector<std::uint32_t>& count, std::uint32_t over,
 TEST(steal_order, Q8_every_processor_is_as_often_the_first_as_any_other) {
   for (std::uint32_t n = 2; n <= 10; ++n) {
     const steal_order order = order_of(n);
-    for (std::uint32_t seed = 1; seed <= n; ++seed) {  // the seeds of the processors
+    for (std::uint32_t seed = 1; seed <= n; ++seed) {  // the processors' random numbers have these seeds
       fast_random random(seed);
       std::vector<std::uint32_t> first(n, 0);
       for (std::uint32_t i = 0; i != starts; ++i) ++first[order.start(random()).position()];
@@ -103,8 +103,8 @@ TEST(steal_order, Q8_every_processor_is_as_often_the_first_as_any_other) {
   }
 }
 
-// For a prime number of processors: otherwise a thief whose walk starts at itself prefers those a coprime step away, in
-// Go as here.
+// Only for a prime number of processors. For other numbers, a thief whose walk starts at itself goes first to a
+// processor that is a coprime step away, so these are chosen more often; so it is in Go.
 TEST(steal_order, Q8_every_other_processor_is_as_often_the_first_victim) {
   for (const std::uint32_t n : {2U, 3U, 5U, 7U}) {
     const steal_order order = order_of(n);
@@ -130,10 +130,9 @@ TEST(steal_order, Q8_a_new_number_of_processors_replaces_the_old_one) {
   EXPECT_EQ(visits(order.start(0)).size(), 3U);
 }
 
-// ---- whether a victim will come to its next task itself
-// --------------------------------------------------------------
+// ---- whether a victim will come to its next task itself -------------------------------------------------------------
 
-/// Pauses, and what the victim does meanwhile.
+/// A fake of the thief's pauses: counts them, and lets the test act for the victim during each.
 struct watched {
   static inline int pauses = 0;
   static inline std::function<void()> meanwhile;

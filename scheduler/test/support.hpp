@@ -42,11 +42,11 @@
 
 namespace sched_test {
 
-/// A number of rounds for a release build, or as many as a slower one does in the same time. RUNQ_STRESS=n makes every
-/// run n times as long.
+/// `n` rounds in a release build, fewer in a slower build, so that a test takes about the same time in each.
+/// RUNQ_STRESS=f multiplies the number by f.
 inline std::size_t rounds(std::size_t n) {
 #if RUNQ_TEST_TSAN || RUNQ_TEST_EMULATED
-  n /= 50;  // an emulator is slow, and QEMU 7 keeps 100 KB of every thread that has ended
+  n /= 50;  // an emulator is slow, and QEMU 7 does not free 100 KB of every thread that has ended
 #elif RUNQ_TEST_ASAN
   n /= 20;
 #elif !defined(NDEBUG)
@@ -60,22 +60,31 @@ inline std::size_t rounds(std::size_t n) {
 /// Whether a sanitizer or an emulator slows everything down.
 inline constexpr bool slow_build = RUNQ_TEST_TSAN != 0 || RUNQ_TEST_ASAN != 0 || RUNQ_TEST_EMULATED != 0;
 
-/// A program under an emulator cannot execute itself again, which is how death tests start in a fresh process.
+/// Whether a program can replace operator new. With clang's ThreadSanitizer it cannot: the runtime's own one is used.
+#if RUNQ_TEST_TSAN && defined(__clang__)
+inline constexpr bool own_operator_new = false;
+#else
+inline constexpr bool own_operator_new = true;
+#endif
+
+/// A "threadsafe" death test executes the program again. Under an emulator that is not possible.
 inline constexpr const char* death_test_style = RUNQ_TEST_EMULATED != 0 ? "fast" : "threadsafe";
 
 inline constexpr unsigned proc_counts[] = {1, 2, 4, 16};
 
-/// After so long, something that has not happened counts as never.
+/// How long a test waits for something before it fails.
 inline constexpr std::chrono::steady_clock::duration patience = std::chrono::minutes(1);
 
-/// Tests that hang when something does not happen: then an alarm ends the program.
+/// For tests that would hang if something did not happen. An alarm ends the program after 120 s.
 class alarmed : public testing::Test {
  protected:
-  void SetUp() override { alarm(120); }
+  void SetUp() override { renew_alarm(); }
   void TearDown() override { alarm(0); }
+  /// Starts the 120 s anew. For tests that start many processes, which add up on a busy machine.
+  static void renew_alarm() { alarm(120); }
 };
 
-/// Waits for something that must come, without a limit on how fast.
+/// Waits until `condition()` is true. False: it was not true within `patience`.
 template <class Condition>
 [[nodiscard]] bool comes_true(Condition&& condition) {
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -86,7 +95,7 @@ template <class Condition>
   return true;
 }
 
-/// The same with the thread asleep between two looks, for what takes others a while.
+/// The same, but the thread sleeps between two tests of the condition. For conditions that take a while.
 template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition) {
   return comes_true([&] {
@@ -99,19 +108,19 @@ template <class Condition>
   return wait_until([&] { return flag.load(); });
 }
 
-/// comes_true() for a task: it keeps its processor all the while.
+/// comes_true() for a task, which keeps its processor while it waits. Fails if the condition does not come true.
 template <class Condition>
 void hold_until(Condition&& condition, const char* what) {
   EXPECT_TRUE(comes_true(condition)) << "never: " << what;
 }
 
-/// The same for a task that lets others run meanwhile.
+/// Yields until `condition()` is true, so that other tasks run meanwhile. Has no limit of time.
 template <class Condition>
 runq::task<> yield_until(Condition condition) {
   while (!condition()) co_await runq::yield();
 }
 
-/// Things in the order in which tasks noted them.
+/// A list to which tasks add notes. It keeps them in the order in which they came.
 template <class T>
 class log_of {
  public:
@@ -133,7 +142,7 @@ class log_of {
   std::vector<T> notes_;
 };
 
-/// The text of the misuse that `f` throws, or what else it does.
+/// The text of the runq::misuse that `f` throws, or a text in parentheses if it throws none.
 template <class F>
 [[nodiscard]] std::string misuse_of(F&& f) {
   try {
@@ -146,7 +155,7 @@ template <class F>
   return "(threw nothing)";
 }
 
-/// The same for what `make()` returns, awaited by a task.
+/// The same for a task that awaits what `make()` returns.
 template <class Make>
 runq::task<std::string> misuse_in_task(Make make) {
   std::string text = "(threw nothing)";
@@ -160,7 +169,7 @@ runq::task<std::string> misuse_in_task(Make make) {
   co_return text;
 }
 
-/// For awaitables that return nothing.
+/// misuse_in_task() for awaitables that return nothing.
 template <class Make>
 runq::task<std::string> misuse_in_task_void(Make make) {
   std::string text = "(threw nothing)";
@@ -185,7 +194,8 @@ struct by_hand {
   };
 };
 
-/// Tasks that must all be running at the same time: each waits, without giving up its processor, for its turn.
+/// Task `self` of `of` tasks that pass a token around, `laps` times. Each waits for its turn without giving up its
+/// processor, so they end only if all of them run at the same time.
 inline void pass_tokens(std::atomic<unsigned>& turn, unsigned self, unsigned of, unsigned laps) {
   for (unsigned lap = 0; lap != laps; ++lap) {
     hold_until([&] { return turn.load() == self; }, "the token");
@@ -200,7 +210,7 @@ inline void pass_tokens(std::atomic<unsigned>& turn, unsigned self, unsigned of,
   return n;
 }
 
-/// What the test's child process writes on stdout goes to stderr, where death tests look.
+/// Sends stdout to stderr, because a death test compares only what its child process writes on stderr.
 inline void stdout_to_stderr() {
   std::fflush(stdout);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Temporaries beside a co_await: each is destroyed once, in every form in which this library's functions can be called
-// with them. g++ up to 12 gets some forms wrong; what does not compile there is in must_not_compile/, what the library
-// cannot see is found by tools/co_await_twice.query.
+// Temporaries in an expression with co_await must be destroyed once, in every form in which the library's functions can
+// be called with them. g++ up to 12 destroys some of them twice. must_not_compile/ has the forms that the library
+// refuses there; tools/co_await_twice.query finds the forms that the library cannot detect.
 #include <array>
 #include <functional>
 #include <memory>
@@ -16,7 +16,8 @@ namespace {
 
 using runq::task;
 
-/// What is alive, by address: a copy that no constructor made shows.
+/// The addresses of all objects that are alive. It counts a mistake when an object is used or destroyed that no
+/// constructor has made.
 class registry {
  public:
   void born(const void* where) {
@@ -38,10 +39,10 @@ class registry {
   int made_ = 0;
   int mistakes_ = 0;
 };
-registry all;  // of one task at a time
+registry all;  // not thread-safe: only one task uses it at a time
 
 struct tracked {
-  tracked(int n = 0) : value(n) { all.born(this); }  // NOLINT(google-explicit-constructor): as std::string's
+  tracked(int n = 0) : value(n) { all.born(this); }  // NOLINT(google-explicit-constructor): as std::string
   tracked(const tracked& other) : value(other.value) {
     all.used(&other);
     all.born(this);
@@ -69,7 +70,7 @@ struct with_constructor {
   int second;
 };
 
-/// Runs the body, which must have made something, and must have destroyed all of it once.
+/// Runs the body, and checks that it has made tracked objects and that each was destroyed once.
 template <class Body>
 void expect_once(Body body) {
   all.clear();
@@ -89,7 +90,7 @@ TEST(temporaries, an_aggregate_that_is_sent_in_braces_is_destroyed_once) {
     for (const std::size_t capacity : {0U, 1U}) {
       runq::channel<aggregate> c(capacity);
       std::optional<int> first;
-      // Either of the two may give way in between, when its time slice is over.
+      // Either of the two tasks may be preempted in between, when its time slice is over.
       const auto seen = [&] { return first.has_value(); };
       runq::go(receive_and_look(c, first));
       const tracked five(5);
@@ -195,7 +196,7 @@ TEST(temporaries, a_blocking_call_takes_a_lambda_that_refers_to_its_surroundings
     EXPECT_EQ(co_await runq::blocking(std::ref(only_movable)), 7);
     const std::function<int()> function = [five] { return five.value + 3; };
     EXPECT_EQ(co_await runq::blocking(function), 8);
-    // A result that is an aggregate with destructors.
+    // The result is an aggregate whose members have destructors.
     const aggregate result = co_await runq::blocking([&] { return aggregate{five, 9}; });
     EXPECT_EQ(result.second, 9);
   });
@@ -212,7 +213,7 @@ TEST(temporaries, a_coroutine_lambda_with_a_name_may_be_called_and_started) {
     auto forked = co_await runq::fork(add(2));
     co_await runq::join();
     EXPECT_EQ(forked.get(), 7);
-    // go() is no co_await: a temporary is right.
+    // Without a co_await in the expression the compiler is right, so go() may get a temporary lambda.
     int of_coroutine = 0;
     int of_function = 0;
     runq::go([five, &of_coroutine]() -> task<> {
@@ -265,7 +266,8 @@ TEST(temporaries, a_discarded_result_in_the_condition_of_a_loop_is_destroyed_onc
   });
 }
 
-/// Whether a temporary aggregate beside a co_await is destroyed twice. Of no consequence for one that holds no memory.
+/// Whether this compiler destroys a temporary aggregate in an expression with co_await twice. Here that does no harm,
+/// because the aggregate holds no memory.
 bool this_compiler_destroys_twice() {
   all.clear();
   runq::run(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Sleeping and timers: rows X4 to X6 of the scheduler's rules, L7 as far as timers go, and what Go's own tests
-// of package time ask for. Nothing here fails because it is late; what must happen at all is bounded by an alarm.
+// Sleeping and timers: rows X4 to X6 of the scheduler's rules, L7 for timers, and the properties that Go's own tests of
+// package time check. No test fails because something comes late. If something never comes, an alarm ends the
+// program.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -72,7 +73,7 @@ TEST_F(timer_heap, fires_in_the_order_of_time_and_of_arrival) {
   std::shuffle(order.begin(), order.end(), random);
   runq::detail::timer_heap heap;
   for (const std::size_t i : order) {
-    nodes[i]->when = static_cast<runq::detail::instant>(i / 10);  // ten at a time
+    nodes[i]->when = static_cast<runq::detail::instant>(i / 10);  // ten timers are due at each time
     heap.add(*nodes[i]);
   }
   std::stable_sort(expected.begin(), expected.end(), [&](int a, int b) {
@@ -147,7 +148,7 @@ TEST_F(timers, sleeps_of_any_length_are_never_short) {
           runq::wait_group done;
           done.add(sleepers);
           for (int i = 0; i != sleepers; ++i) {
-            // Every order of magnitude from 1 ns to 100 ms alike.
+            // Lengths of every order of magnitude from 1 ns to 100 ms are about equally frequent.
             const std::chrono::nanoseconds d(random() % 10'000'000 / (random() % 10'000 + 1) * (random() % 10 + 1));
             runq::go([&, d, until = i % 2 == 0]() -> task<> {
               const auto begin = runq::clock::now();
@@ -281,7 +282,7 @@ TEST_F(timers, X6_nothing_stale_is_received_after_stop) {
     runq::timer t;
     t.start(1ms);
     while (t.channel().size() == 0) co_await runq::sleep_for(1ms);
-    EXPECT_TRUE(t.stop());  // nobody has received it
+    EXPECT_TRUE(t.stop());  // the timer has fired, but stop() takes back what nobody has received
     EXPECT_TRUE(receives_nothing(t));
     EXPECT_FALSE(t.stop());
   });
@@ -301,7 +302,7 @@ TEST_F(timers, X6_nothing_stale_is_received_after_reset) {
     EXPECT_TRUE(got.has_value());
     EXPECT_GE(*got, begin + 4ms);
     EXPECT_LE(second, runq::clock::now());
-    EXPECT_FALSE(t.reset(1h));  // it had fired, and that was received
+    EXPECT_FALSE(t.reset(1h));  // the timer had fired, and its value was received
     EXPECT_TRUE(t.stop());
   });
 }
@@ -310,7 +311,7 @@ TEST_F(timers, X6_stop_and_reset_race_with_firing) {
   constexpr int rounds = slow_build ? 3000 : 10'000;
   runq::run(
       []() -> task<> {
-        // A sleeper keeps the other machine at firing timers.
+        // A task that sleeps again and again keeps the other machine busy with firing timers.
         runq::wait_group done;
         std::atomic<bool> over{false};
         done.add(1);
@@ -342,8 +343,8 @@ TEST_F(timers, X6_stop_and_reset_race_with_firing) {
 }
 
 TEST_F(timers, X6_every_start_is_either_received_or_stopped) {
-  // Each task's timer is stopped at about the time when it fires, with a task that waits for it or without, while three
-  // other machines fire whatever is due.
+  // Each task stops its timer at about the time when the timer fires. Meanwhile three other machines fire what is due.
+  // For some of the timers a task waits on the channel.
   constexpr int timers_at_once = 8;
   static constexpr int starts = slow_build ? 300 : 2000;
   runq::run(
@@ -383,7 +384,7 @@ TEST_F(timers, X6_every_start_is_either_received_or_stopped) {
               co_await receiver.wait();
               EXPECT_EQ(stopped + received, starts + 1);
             } else {
-              EXPECT_EQ(stopped, starts);  // what nobody has received yet was stopped as well
+              EXPECT_EQ(stopped, starts);  // stop() also takes back what nobody has received
             }
             done.done();
           });
@@ -398,7 +399,7 @@ TEST_F(timers, a_timer_can_be_moved_earlier) {
     runq::timer t;
     t.start(1h);
     EXPECT_TRUE(t.reset(2ms));
-    const auto got = co_await t.channel().receive();  // within the hour: else the alarm
+    const auto got = co_await t.channel().receive();  // if it took an hour, the alarm would end the program
     EXPECT_TRUE(got.has_value());
   });
 }
@@ -486,7 +487,7 @@ TEST_F(timers, a_timer_may_outlive_its_scheduler) {
       stopped.start(1h);
       EXPECT_TRUE(stopped.stop());
     });
-    EXPECT_FALSE(pending.stop());  // the run's end has stopped it
+    EXPECT_FALSE(pending.stop());  // the end of the run has already stopped it
     EXPECT_FALSE(fired.stop());
   }
 }
@@ -549,7 +550,7 @@ TEST_F(timers, who_receives_late_misses_ticks) {
     const auto first = co_await t.channel().receive();
     EXPECT_GE(*first, begin + 1ms);
     const auto second = co_await t.channel().receive();
-    EXPECT_GE(*second, begin + 20ms);  // not the ones that were missed
+    EXPECT_GE(*second, begin + 20ms);  // the ticks that were missed are not sent later
   });
 }
 
@@ -728,7 +729,7 @@ TEST_F(timers, X5_another_machine_fires_the_timers_of_a_busy_processor) {
         });
         while (!waits) co_await runq::yield();
         t.start(5ms);
-        // Holds the processor in whose heap the timer is, without waiting for anything.
+        // This task keeps the processor in whose heap the timer is, so another machine must fire it.
         EXPECT_TRUE(wait_until([&] { return received.load(); }));
         co_await done.wait();
       },
@@ -736,7 +737,7 @@ TEST_F(timers, X5_another_machine_fires_the_timers_of_a_busy_processor) {
 }
 
 TEST_F(timers, X5_it_fires_all_that_are_due_and_none_early) {
-  // The processor in whose heap they are is busy all the while.
+  // The processor in whose heap the timers are stays busy, so another machine must fire them.
   constexpr std::size_t n = 50;
   runq::run(
       [&]() -> task<> {
@@ -759,7 +760,7 @@ TEST_F(timers, X5_it_fires_all_that_are_due_and_none_early) {
 
 TEST_F(timers, X5_timers_fire_while_two_tasks_saturate_a_channel) {
   for (const unsigned procs : {1U, 2U}) {
-    runq::channel<int> c;  // they use it a little longer than the main task lives
+    runq::channel<int> c;  // outlives the run, because the two tasks use it a little longer than main lives
     runq::run(
         [&]() -> task<> {
           auto echo = [&]() -> task<> {
@@ -777,8 +778,8 @@ TEST_F(timers, X5_timers_fire_while_two_tasks_saturate_a_channel) {
 }
 
 TEST_F(timers, X4_a_long_poll_is_broken_by_a_new_timer) {
-  // One task sleeps for an hour, and so a machine does, in the poller. That it is the machine that breaks the poll, and
-  // not the monitor, is tested in poll_sleep_test.
+  // One task sleeps for an hour, so a machine sleeps in the poller for an hour. A new timer must end that sleep.
+  // poll_sleep_test tests that the machine that adds the timer does it, and not the monitor.
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
     runq::go([]() -> task<> { co_await runq::sleep_for(1h); });
@@ -795,7 +796,7 @@ TEST_F(timers, a_task_from_outside_breaks_a_long_poll) {
   runq::channel<int> c(1);
   std::jthread outside([&] {
     EXPECT_TRUE(wait_until([&] { return s.stats().timers == 1 && s.stats().idle_procs == 1; }));
-    std::this_thread::sleep_for(100ms);  // the monitor sleeps, too
+    std::this_thread::sleep_for(100ms);  // by then the monitor usually sleeps, too
     handle.go([&c]() -> task<> { co_await c.send(1); });
   });
   s.run([&]() -> task<> {

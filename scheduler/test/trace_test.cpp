@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a scheduler tells of itself: the counters, the histogram of waits, the lines of RUNQ_SCHEDTRACE, and the file of
+// What a scheduler reports: the counters, the histogram of waits, the lines of RUNQ_SCHEDTRACE, and the file of
 // RUNQ_TRACE.
 #include <algorithm>
 #include <atomic>
@@ -40,7 +40,7 @@ void compute(std::chrono::nanoseconds time) {
   while (runq::clock::now() < end) runq::std_atomics::pause();
 }
 
-/// A task that keeps its processor: tells that it runs, and goes on when it may.
+/// A gate for a task that keeps its processor: pass() tells that the task runs, and returns when the gate is open.
 struct gate {
   std::atomic<int> inside{0};
   std::atomic<bool> open{false};
@@ -154,7 +154,7 @@ TEST(trace, X15_one_wait_in_64_is_counted_and_none_if_that_is_wanted) {
 
 TEST(trace, X15_steals_and_stolen_tasks_are_counted_apart) {
   gate first;
-  gate others;  // here, because the tasks may outlive the main task
+  gate others;  // not a variable of main, because the tasks may outlive main
   runq::scheduler s({.procs = 2});
   s.run([&]() -> task<> {
     runq::go([&] { first.pass(); });
@@ -196,13 +196,13 @@ TEST(trace, X15_runnext_hits_counts_the_tasks_that_come_from_there) {
     group.add(10);
     for (int i = 0; i != 10; ++i) runq::go([&] { group.done(); });
     co_await group.wait();
-    // The tenth, and the main task, which the last of them wakes.
+    // Two tasks come from runnext: the tenth, and the main task, which the last done() wakes.
     EXPECT_EQ(s.stats().runnext_hits - before, 2U);
   });
 }
 
-// Of 11 tasks ten are in the ring. The thief takes half of it with every steal, and then the task in runnext: 5, 3, 1,
-// 1 and 1. The victim keeps its processor all the while, so that nobody is in the thief's way.
+// Ten of 11 tasks are in the ring, one is in runnext. The thief takes half of the ring with each steal, and the task in
+// runnext last: 5, 3, 1, 1 and 1. The victim keeps its processor and takes none of the tasks.
 TEST(trace, X15_runnext_steals_counts_the_task_from_runnext_and_none_that_the_ring_gave) {
   gate thief;
   std::atomic<int> stolen{0};
@@ -237,7 +237,7 @@ TEST(trace, X15_parks_counts_how_often_machines_go_to_sleep) {
   }
 }
 
-// Whoever finds a task wakes somebody who may find another one; here there is none.
+// A machine that finds a task wakes another machine, which may find another task. Here it finds none.
 TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
@@ -253,7 +253,7 @@ TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
     ASSERT_TRUE(quiet_after(i));
     const runq::statistics after = s.stats();
     EXPECT_EQ(after.parks - before.parks, 2U);
-    // At first the second machine is not woken, but started.
+    // In the first round the second machine is started and not woken.
     EXPECT_EQ(after.useless_wakes - before.useless_wakes, i == 1 ? 0U : 1U);
     before = after;
   }
@@ -261,7 +261,7 @@ TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
 
 // ---- RUNQ_SCHEDTRACE ------------------------------------------------------------------------------------------------
 
-/// Sets a variable of the environment for as long as it lives.
+/// Sets an environment variable while the object exists.
 class environment {
  public:
   environment(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
@@ -273,7 +273,7 @@ class environment {
   const char* name_;
 };
 
-// As Go 1.20 to 1.25 print it. (1.19 had no needspinning; 1.26 has spaces within the brackets, and schedticks.)
+// The format of Go 1.20 to 1.25. (1.19 had no needspinning; 1.26 has spaces within the brackets, and schedticks.)
 const std::string beginning =
     R"(SCHED (\d+)ms: gomaxprocs=(\d+) idleprocs=(\d+) threads=(\d+) spinningthreads=(\d+) needspinning=([01]))"
     R"( idlethreads=(\d+) runqueue=(\d+))";
@@ -297,7 +297,8 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// The fields that `expression` finds in the first of the lines that it matches and that has `first` as first field.
+/// Looks for the first line that matches `expression` and whose first field is `first`. Returns the line's fields, or
+/// nothing if there is no such line.
 std::vector<std::string> fields_of(const std::string& text, const std::regex& expression, const std::string& first) {
   for (const std::string& line : lines_of(text)) {
     std::smatch found;
@@ -334,24 +335,28 @@ TEST(trace, S12_the_line_is_that_of_go) {
   });
 }
 
-/// What a scheduler writes on stderr while `main` runs: `main` is run for longer and longer, until that is
-/// enough(lines).
-template <class Main, class Enough>
-std::vector<std::string> traced(Main main, Enough enough) {
+/// Runs `main` for longer and longer, until the scheduler has written at least two lines on stderr that begin with
+/// SCHED and shows(lines) is true. Returns the lines.
+template <class Main, class Shows>
+std::vector<std::string> traced(Main main, Shows shows) {
   std::vector<std::string> lines;
-  for (auto time = 100ms; !enough(lines) && time < sched_test::patience; time *= 2) {
+  const auto enough = [&] {
+    const auto times = std::count_if(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("SCHED"); });
+    return times >= 2 && shows(lines);
+  };
+  for (auto time = 100ms; !enough() && time < sched_test::patience; time *= 2) {
     testing::internal::CaptureStderr();
     runq::run(main(time), {.procs = 2});
     lines = lines_of(testing::internal::GetCapturedStderr());
   }
-  EXPECT_TRUE(enough(lines));
+  EXPECT_TRUE(enough());
   return lines;
 }
 
 TEST(trace, S12_lines_come_at_the_period_that_was_wanted) {
   const environment wanted("RUNQ_SCHEDTRACE", "20");
-  const auto lines = traced([](auto time) -> task<> { co_await runq::sleep_for(time); },
-                            [](const auto& all) { return all.size() >= 2; });
+  const auto lines =
+      traced([](auto time) -> task<> { co_await runq::sleep_for(time); }, [](const auto&) { return true; });
   unsigned long last = 0;
   for (const std::string& line : lines) {
     expect_consistent(line, 2);
@@ -365,7 +370,7 @@ TEST(trace, S12_lines_come_at_the_period_that_was_wanted) {
 TEST(trace, S12_the_detailed_lines_are_those_of_go) {
   const environment wanted("RUNQ_SCHEDTRACE", "20");
   const environment detail("RUNQ_SCHEDDETAIL", "1");
-  // The first lines may come when the tasks are being made, and the last when they are ending.
+  // The first lines may be written before both tasks exist, and the last ones when a task has ended.
   const auto show_both = [](const std::vector<std::string>& all) {
     int tasks = 0;
     return std::any_of(all.begin(), all.end(), [&tasks](const std::string& line) {
@@ -380,7 +385,7 @@ TEST(trace, S12_the_detailed_lines_are_those_of_go) {
       },
       show_both);
   std::map<char, int> kinds;
-  std::vector<int> tasks;  // of each time
+  std::vector<int> tasks;  // for each SCHED line, how many tasks it is followed by
   for (const std::string& line : lines) {
     const char kind = line[line[0] == ' ' ? 2 : 0];
     ++kinds[kind];
@@ -405,7 +410,7 @@ TEST(trace, S12_details_say_which_machine_runs_which_task_on_which_processor) {
     const std::string where = std::to_string(runq::this_task::processor());
     std::string text;
     std::string machine;
-    // A machine that has run this task before may still be on its way to find another.
+    // A machine that ran this task before may still be looking for work. So the test repeats until the lines agree.
     EXPECT_TRUE(comes_true([&] {
       text = s.trace(true);
       const auto g = fields_of(text, task_line, self);
@@ -425,7 +430,8 @@ TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
     call.await_inside();
     EXPECT_TRUE(comes_true([&] { return s.stats().blocking_calls == 1; }));
     std::string text;
-    // The processor may be on its way through the hands of a machine that finds nothing to do.
+    // A machine may have the processor for a moment and find nothing to do. So the test repeats until the processor has
+    // no machine.
     EXPECT_TRUE(comes_true([&] {
       text = s.trace(true);
       const auto p = fields_of(text, processor_line, "0");
@@ -445,7 +451,7 @@ TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
 
 // ---- RUNQ_TRACE -----------------------------------------------------------------------------------------------------
 
-/// A value of JSON; the reader throws std::runtime_error for what is none.
+/// A JSON value. The reader throws std::runtime_error for text that is no JSON.
 struct json {
   std::variant<std::nullptr_t, double, std::string, std::vector<json>, std::map<std::string, json>> value;
   [[nodiscard]] const json& operator[](const std::string& key) const { return std::get<4>(value).at(key); }
@@ -524,7 +530,7 @@ class json_reader {
   const char* end_;
 };
 
-/// A file that is gone with the test.
+/// A file that is removed at the end of the test.
 struct temporary {
   temporary()
       : name((std::filesystem::path(testing::TempDir()) / ("runq_trace_" + std::to_string(::getpid()) + ".json"))) {}
@@ -545,8 +551,8 @@ struct slice {
   double end;
 };
 
-/// What a trace file holds, having been checked: on each lane slices follow each other or lie within each other, every
-/// lane has a name, every arrow has two ends, both at a slice.
+/// The contents of a trace file, after these checks: on each lane, slices follow each other or lie within each other;
+/// every lane has a name; every arrow has two ends, both at a slice.
 struct recorded {
   std::map<int, std::vector<slice>> lanes;
   std::map<int, std::string> names;
@@ -573,7 +579,7 @@ struct recorded {
   }
 };
 
-constexpr double rounding = 0.0011;  // µs, with three digits
+constexpr double rounding = 0.0011;  // in µs: the file has times with three decimal places
 
 void expect_nested(const std::vector<slice>& slices, const std::string& lane) {
   std::vector<slice> open;
@@ -643,7 +649,7 @@ recorded checked(const std::string& text) {
   return all;
 }
 
-/// What a scheduler records while it runs `main`.
+/// The recording and the statistics of a scheduler that runs `main`.
 template <class F>
 std::pair<recorded, runq::statistics> record(F main, const runq::options& wanted) {
   const temporary file;
@@ -843,7 +849,7 @@ TEST(trace, X15_schedulers_that_live_at_the_same_time_have_a_file_each) {
   std::filesystem::remove(third);
 }
 
-// The picture of `./kit demo trace`.
+// draw_trace.py draws the picture of `./kit demo trace`.
 TEST(trace, X15_a_recording_can_be_drawn) {
   const std::filesystem::path script =
       std::filesystem::path(__FILE__).parent_path().parent_path() / "examples" / "draw_trace.py";

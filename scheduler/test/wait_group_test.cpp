@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wait_group: row L3, and what Go's own tests check.
+// wait_group: row L3, and the properties that Go's own tests check.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -36,7 +36,7 @@ TEST(wait_group, L3_wait_returns_when_the_last_is_done_and_not_before) {
           wait_group group;
           wait_group exited;
           std::atomic<int> done{0};
-          // As in Go's test, used twice.
+          // As in Go's test, the groups are used several times.
           for (int round = 0; round != 8; ++round) {
             done = 0;
             group.add(16);
@@ -110,7 +110,8 @@ TEST(wait_group, L3_a_count_that_does_not_fit_is_misuse) {
             "sync: negative WaitGroup counter");
 }
 
-// A waiter, and a policy that lets a test do something at the moment at which those who wait are to be woken.
+// A policy for wait_group_core that calls `meanwhile` after the count has become 0 and before the waiting tasks are
+// woken.
 struct reuse_policy {
   using atomics = runq::detail::policy;
   struct task {
@@ -261,7 +262,7 @@ TEST(wait_group, tasks_that_wait_when_main_ends_may_outlive_the_group) {
   }
 }
 
-// A thread outside is done while run after run ends.
+// A thread outside calls done() while one run after the other ends.
 TEST(wait_group, a_thread_outside_meets_tasks_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The walk-throughs of fork-join scheduling, row by row: what the book's tables show (rows WT1 to WT12 of the
-// scheduler's rules) and what the strict rule makes of the same programs.
+// The walk-throughs of fork-join scheduling, row by row: the book's tables (rows WT1 to WT12 of the scheduler's rules),
+// and the runs of the same programs by the strict rule.
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -36,7 +36,7 @@ lines departures_of(const run& r) {
   return text;
 }
 
-/// "f4 f3 f2": the tasks in the order in which they began, or returned; without main.
+/// The names of the tasks in the order in which they began, or returned, without main: "f4 f3 f2".
 std::string order_of(const run& r, event::kind what) {
   std::string names;
   for (const event& e : r.history) {
@@ -47,13 +47,13 @@ std::string order_of(const run& r, event::kind what) {
 
 std::size_t stalls(const run& r) { return count(r).stalled_while_busy + count(r).stalled_while_idle; }
 
-/// The task that the processor is in, by its name.
+/// The name of the task that the processor is in.
 std::string task_on(const machine& m, const program& p, std::size_t processor) {
   const frame* top = m.current(processor);
   return top == nullptr ? "none" : p.tasks[top->task].name;
 }
 
-/// What the rules have the processor do next.
+/// What the processor does next by the strict rule.
 std::vector<act> acts_of(const machine& m, std::size_t processor) {
   std::vector<act> acts;
   for (const step& s : turn(m, processor)) acts.push_back(s.what);
@@ -242,7 +242,7 @@ TEST(walkthrough, a_strict_run_replayed_departs_nowhere) {
 
 // ---- a script cannot do what is impossible --------------------------------------------------------------------------
 
-/// The obstacle when in one row of a table something else is done.
+/// Replays the script with one row replaced by `instead`. Returns the obstacle that stops the replay, or "none".
 std::string obstacle_with(script s, std::size_t row_number, const std::vector<step>& instead) {
   s.rows[row_number - 2] = instead;
   return replay(s).obstacle.value_or("none");
@@ -428,7 +428,7 @@ TEST(walkthrough, WT10_rule_4_with_an_empty_deque_it_stalls_or_steals) {
   const program one = loop(1);
   machine stalling(one, stealing::tasks, 2);
   take(stalling, turn(stalling, 0));
-  take(stalling, turn(stalling, 1));  // takes the only child
+  take(stalling, turn(stalling, 1));  // the second thread steals the only child
   EXPECT_EQ(acts_of(stalling, 0), std::vector<act>{act::wait});
   take(stalling, turn(stalling, 0));
   EXPECT_EQ(acts_of(stalling, 0), std::vector<act>{}) << "it stalls, there is nothing to steal";

@@ -19,7 +19,7 @@ std::vector<step> t2(std::initializer_list<act> acts) { return by(1, acts); }
 
 }  // namespace
 
-// A line is a row of the table.
+// Each line of a script is a row of the table. A comment has the row's number and what happens to which task.
 // clang-format off
 book_table task_stealing_on_two_threads() {
   return {{fib(4), stealing::tasks, 2, {

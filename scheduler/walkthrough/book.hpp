@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The step tables for fib(4) in K. Cox-Buday, "Concurrency in Go", chapter 6, as scripts: who does what in which row.
-// What the cells show follows from the steps.
+// The step tables for fib(4) in K. Cox-Buday, "Concurrency in Go", chapter 6, as scripts. A script says which thread
+// takes which steps in which row. The contents of the cells follow from the steps.
 #pragma once
 
 #include "walkthrough/replay.hpp"

@@ -24,7 +24,8 @@ class simulation {
   }
 
  private:
-  // A deque's owner pops at the tail; dealt backwards, its tasks come out in the same order as in the static split.
+  // A deque's owner pops at the tail. So its tasks are dealt backwards, and the owner does them in the same order as in
+  // the static split.
   void deal() {
     for (task_index i = 0; i != tasks_.size(); ++i) {
       auto& queue = queues_[i % queues_.size()];
@@ -33,7 +34,8 @@ class simulation {
     }
   }
 
-  // All choose, then all work: what ends in this tick can be seen in the next.
+  // First all processors choose a task, then all work for one tick. So a task that ends in this tick has ended for the
+  // others in the next.
   void tick() {
     for (std::size_t p = 0; p != held_.size(); ++p) choose(p);
     record();
@@ -46,7 +48,7 @@ class simulation {
     queue_again();
   }
 
-  // Afterwards the last of held_[p] is what p works on, if it can go on.
+  // Afterwards p works on the last task of held_[p], if that task can go on.
   void choose(std::size_t p) {
     while (held_[p].empty() || !can_go_on(held_[p].back())) {
       if (!held_[p].empty()) {
@@ -127,8 +129,8 @@ class simulation {
   const std::vector<timed_task>& tasks_;
   sharing how_;
   std::vector<std::deque<task_index>> queues_;
-  std::vector<std::vector<task_index>> held_;  // for each processor what it has begun; all but the last one wait
-  std::vector<task_index> aside_;              // central_queue only: begun, waiting, held by nobody
+  std::vector<std::vector<task_index>> held_;  // for each processor, the tasks it has begun; all but the last wait
+  std::vector<task_index> aside_;              // central_queue only: tasks that wait and that no processor holds
   std::vector<int> left_;                      // ticks of work for each task
   outcome result_;
 };

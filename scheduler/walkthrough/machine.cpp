@@ -38,8 +38,8 @@ std::optional<task_id> machine::missing_child(task_id task) const {
   return std::nullopt;
 }
 
-// The rules say "some other random thread". With two there is one other, and with more, going round keeps the tables
-// the same from run to run.
+// The rules say "some other random thread". With two threads there is only one other. With more, the thief tries the
+// others in turn, so that the tables are the same from run to run.
 std::optional<std::size_t> machine::victim_of(std::size_t thief) const {
   for (std::size_t i = 1; i != now_.size(); ++i) {
     const std::size_t other = (thief + i) % now_.size();
@@ -62,7 +62,7 @@ bool machine::called_child_is_back(std::size_t processor) const {
 
 task_id machine::next_child(task_id task) const { return program_->tasks[task].children[states_[task].forked]; }
 
-// The parent of the task on top, whatever its state.
+// The parent of the task on top of the stack, whatever that task's state is.
 task_id machine::caller(std::size_t processor) const {
   return program_->tasks[now_[processor].stack.back().task].parent;
 }
@@ -152,7 +152,7 @@ void machine::begin_next_child(std::size_t processor) {
   history_.push_back({event::kind::begins, child});
 }
 
-// A task taken from a deque has not begun; the rest of one has.
+// A whole task that is taken from a deque has not begun. The rest of a task has.
 void machine::take(std::size_t processor, task_id task, bool stolen) {
   now_[processor].stack.push_back({.task = task, .stolen = stolen});
   if (pushed_ == stealing::tasks) history_.push_back({event::kind::begins, task});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processors that run a fork-join program, one step at a time. The machine knows which steps are possible; which of
-// them is taken is decided outside: by the rules (strict.hpp) or by a script (replay.hpp).
+// A machine whose processors run a fork-join program one step at a time. The machine knows which steps are possible.
+// The strict rule (strict.hpp) or a script (replay.hpp) decides which of them is taken.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace runq::walkthrough {
 
-/// What a fork pushes: the child, and the parent goes on; or the rest of the parent, and the child starts at once.
+/// What a fork pushes. tasks: it pushes the child, and the parent goes on. continuations: it pushes the rest of the
+/// parent, and the child starts at once.
 enum class stealing { tasks, continuations };
 
 enum class act {
@@ -37,15 +38,15 @@ struct frame {
   task_id task;
   phase state = phase::running;
   bool stolen = false;
-  int value = 0;  // once it has returned
+  int value = 0;  // what the task has returned; valid once it has
 };
 
 struct processor {
-  std::vector<frame> stack{};   // the last is on top
+  std::vector<frame> stack{};   // the last frame is on top
   std::deque<task_id> deque{};  // front: the head, where others steal; back: the tail, where the owner pushes and pops
 };
 
-/// What can be seen at one moment: one row of a table.
+/// The state of all processors at one moment: one row of a table.
 using row = std::vector<processor>;
 
 struct event {
@@ -70,11 +71,11 @@ class machine {
   /// What the processor does in a possible step: "steals f4 from T1".
   [[nodiscard]] std::string describe(step s) const;
 
-  /// The task that the processor is in, which may be waiting; nothing when it is in none. A task that has returned
-  /// stays on the stack until its processor's next step or until its parent picks up the value, but it is over.
+  /// The task that the processor is in, which may be waiting; null when it is in none. A task that has returned does
+  /// not count, although it stays on the stack until the processor's next step or until its parent picks up the value.
   [[nodiscard]] const frame* current(std::size_t processor) const;
 
-  /// Whether that task could go on: it does not wait, or what it waited for has come.
+  /// Whether the current task of the processor can go on: it does not wait, or what it waited for has happened.
   [[nodiscard]] bool can_go_on(std::size_t processor) const;
 
   [[nodiscard]] bool finished() const { return states_[main_task].value.has_value(); }
@@ -85,9 +86,9 @@ class machine {
 
  private:
   struct state {
-    std::size_t forked = 0;           // how many of its children
-    std::optional<task_id> called{};  // the last child that it called, which comes back to it
-    std::optional<int> value{};       // once it has returned
+    std::size_t forked = 0;           // how many of its children it has forked
+    std::optional<task_id> called{};  // the child that it called last, which returns to it
+    std::optional<int> value{};       // what it has returned; nothing before that
   };
 
   [[nodiscard]] const std::string& name(task_id task) const { return program_->tasks[task].name; }

@@ -13,7 +13,7 @@ using task_id = std::size_t;
 
 struct task {
   std::string name;
-  task_id parent = 0;  // main's is main
+  task_id parent = 0;  // the parent of main is main itself
   std::vector<task_id> children{};
   int own_value = 0;  // added to what the children return
 };

@@ -12,7 +12,7 @@ namespace {
 
 using steps = std::vector<step>;
 
-// What the strict rule does next when it is `first`'s turn: who has nothing to do passes.
+// What the strict rule does next when it is `first`'s turn. A processor that has nothing to do passes its turn on.
 steps next_turn(const machine& m, std::size_t first) {
   for (std::size_t i = 0; i != m.now().size(); ++i) {
     if (auto found = turn(m, (first + i) % m.now().size()); !found.empty()) return found;
@@ -20,7 +20,7 @@ steps next_turn(const machine& m, std::size_t first) {
   return {};
 }
 
-// "T1 pops c.f3, forks f1"; all steps are of one processor.
+// The steps in words: "T1 pops c.f3, forks f1". All of them must be steps of one processor.
 std::string in_words(machine m, const steps& taken) {
   std::string words = thread_name(taken.front().processor);
   for (const step& s : taken) {
@@ -32,7 +32,7 @@ std::string in_words(machine m, const steps& taken) {
 
 std::string rule(int number) { return number == 0 ? "" : "rule " + std::to_string(number) + ": "; }
 
-// Why `taken` is not what was `expected`, by the first reason that holds.
+// Says why `taken` differs from `expected`. It gives the first reason that applies.
 std::string reason(const machine& m, const steps& expected, const steps& taken) {
   if (taken.empty()) return "nothing happens";
   if (expected.empty()) return "by the rules nobody has anything to do";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run by script: somebody has written down which processor does what in which row, and the machine does it. Every
-// step must be possible; where a row is not what the strict rule would have made of the same state, the run says so.
+// Runs a program by a script, which says which processor takes which steps in which row. Every step must be possible.
+// The run notes each row that differs from what the strict rule would have done in the same state.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct script {
   program what;
   stealing pushed;
   std::size_t processors;
-  std::vector<std::vector<step>> rows;  // the first is the table's second row: the first one is given
+  std::vector<std::vector<step>> rows;  // rows[0] is the table's second row; its first row is the initial state
 };
 
 /// Stops at the first impossible step and says why in `run::obstacle`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run leaves behind: its rows, and what is to be said of them.
+// The results of a run: its rows, where they depart from the strict rule, and what main returned.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace runq::walkthrough {
 
-/// A row that a script makes otherwise than the strict rule would have made it from the same state.
+/// A row in which a script does something else than the strict rule would have done in the same state.
 struct departure {
   std::size_t row;  // from 1
   std::string why;  // one line
@@ -23,8 +23,8 @@ struct run {
   std::vector<row> rows{};  // the first is the state before the first step
   std::vector<departure> departures{};
   std::vector<event> history{};
-  std::optional<int> result{};            // what main prints; nothing when the run did not come so far
-  std::optional<std::string> obstacle{};  // why it did not: "row 3: T1 …"
+  std::optional<int> result{};            // what main prints; nothing when main has not returned
+  std::optional<std::string> obstacle{};  // why main has not returned: "row 3: T1 …"
 };
 
 }  // namespace runq::walkthrough

@@ -13,8 +13,9 @@ bool waits_in(const row& r, task_id task) {
   });
 }
 
-// A join stalls in the row in which it waits for the first time. Whoever waits takes other work in the same row: what
-// lies above the waiting task, and was not stolen, came from the thread's own deque.
+// Counts the joins that stall in the row `now`: those that wait there and did not wait before. A thread that waits
+// takes other work in the same row. A frame above the waiting task that was not stolen came from the thread's own
+// deque.
 void count_stalls(const row& before, const row& now, statistics& s) {
   for (const processor& p : now) {
     for (std::size_t i = 0; i != p.stack.size(); ++i) {

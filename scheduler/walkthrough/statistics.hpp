@@ -9,7 +9,7 @@
 namespace runq::walkthrough {
 
 struct statistics {
-  std::size_t steps = 0;               // rows, with the first
+  std::size_t steps = 0;               // the number of rows, including the first
   std::size_t deques_together = 0;     // the most entries in all deques of one row: the book's "max deque length"
   std::size_t longest_deque = 0;       // the most entries in one deque
   std::size_t stalled_while_idle = 0;  // joins whose thread had nothing else in its deque

@@ -6,7 +6,7 @@
 namespace runq::walkthrough {
 namespace {
 
-// Rules 2 to 4: the own tail before another's head.
+// Rules 2 to 4: a processor takes from its own tail if it can, and steals from another's head otherwise.
 std::optional<act> other_work(const machine& m, std::size_t processor) {
   if (m.possible({processor, act::pop})) return act::pop;
   if (m.possible({processor, act::steal})) return act::steal;
@@ -58,7 +58,7 @@ run run_strictly(const program& p, stealing pushed, std::size_t processors) {
   run r{.what = p, .pushed = pushed};
   machine m(p, pushed, processors);
   r.rows.push_back(m.now());
-  std::size_t idle_turns = 0;  // in a row; when nobody has found anything to do, nobody ever will
+  std::size_t idle_turns = 0;  // turns in a row without a step; when it was every processor's, the run is stuck
   for (std::size_t at = 0; !m.finished() && idle_turns != processors; at = (at + 1) % processors) {
     const auto steps = turn(m, at);
     idle_turns = steps.empty() ? idle_turns + 1 : 0;

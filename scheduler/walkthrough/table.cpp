@@ -9,7 +9,7 @@ namespace {
 
 const std::string nothing = "–";
 
-// How many columns a text takes: the bytes that continue a UTF-8 character take none.
+// How many columns a text takes. Only the first byte of a UTF-8 character counts.
 std::size_t width(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -38,7 +38,8 @@ std::string returned(const frame& f, const wording& words) {
   return f.task == main_task ? words.before_result + value + words.after_result : "ret" + value;
 }
 
-// A rest keeps its c. on the stack of the thread that stole it; popped by its owner, it is the task that goes on.
+// The rest of a task is shown as "c.f4" on the stack of a thread that stole it. On the stack of its owner, which popped
+// it, it is shown as the task "f4".
 std::string shown(const run& r, const frame& f, const wording& words) {
   if (f.state == frame::phase::returned) return returned(f, words);
   const bool is_rest = f.stolen && r.pushed == stealing::continuations;

@@ -3,8 +3,9 @@
 //
 //   main(j),f4 / f3,f2 ‖ – / –     T1's stack / T1's deque ‖ T2's stack / T2's deque
 //
-// f4 is a task, c.f4 the rest of it: in a deque, or on the stack of a thread that stole it. (j) waits at its join, ret1
-// has returned 1. A stack has its top on the right; a deque has its head, where others steal, on the left.
+// f4 is a task. c.f4 is the rest of f4, in a deque or on the stack of a thread that stole it. (j) marks a task that
+// waits at its join. ret1 is a task that has returned 1. A stack has its top on the right. A deque has its head, where
+// others steal, on the left.
 #pragma once
 
 #include <string>
@@ -16,17 +17,17 @@ namespace runq::walkthrough {
 
 using lines = std::vector<std::string>;
 
-/// Where the book's tables say the same thing in different words.
+/// The words in which the book's tables differ from each other although they mean the same.
 struct wording {
   std::string rest_of_main = "c.main";
   std::string before_result = "main prints ";
   std::string after_result{};
 };
 
-/// One line for each row, as above.
+/// One line for each row, in the notation at the top of this file.
 [[nodiscard]] lines in_notation(const run& r, const wording& words);
 
-/// The same as a table with a head. Rows that depart from the strict rule have a star.
+/// The rows as a table with a head. Rows that depart from the strict rule have a star.
 [[nodiscard]] lines table_of(const run& r, const wording& words);
 
 /// Rows of cells as lines with aligned columns; the first row is the head.

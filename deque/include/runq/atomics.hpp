@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The atomics policy: the only door through which a queue of this kit touches shared memory.
+// The atomics policy: a queue of this kit touches shared memory only through it.
 //
 // Every queue is a template over a policy. `std_atomics`, below, is the one that ships: each of its members is the
 // standard library's, with no cost of its own. The model checkers and the property suites put their own policy in its
-// place, so that what they check is this very header, not a copy of it.
+// place, so that they check the headers that ship, not copies of them.
 //
 // A policy P provides
 //   P::atomic<T>            like std::atomic<T>: load, store, exchange, compare_exchange_{weak,strong}, fetch_add, …
@@ -86,7 +86,8 @@ struct std_atomics {
 #endif
   }
 
-  /// Debug builds end the process with `what` when `ok` is false; with NDEBUG nothing is evaluated but the argument.
+  /// Debug builds end the process with `what` when `ok` is false; with NDEBUG the argument is evaluated, and nothing
+  /// else happens.
   static void check([[maybe_unused]] bool ok, [[maybe_unused]] const char* what) noexcept {
 #ifndef NDEBUG
     if (!ok) detail::contract_violated(what);
@@ -102,6 +103,14 @@ struct std_atomics {
     return 0;
 #endif
   }
+};
+
+/// `Atomics` without the check that one thread at a time uses an owner handle, for a host that keeps this rule by
+/// itself: producers under its mutex, or a pop by whoever has joined the owner's thread. That the last operation of one
+/// owner happens before the first one of the next is then for the host to see to.
+template <class Atomics = std_atomics>
+struct unchecked_owner : Atomics {
+  [[nodiscard]] static constexpr std::uintptr_t thread_token() noexcept { return 0; }
 };
 
 }  // namespace runq

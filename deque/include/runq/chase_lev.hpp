@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chase_lev: an unbounded LIFO deque with one owner at the bottom and any number of thieves at the top: the deque of
-// fork/join schedulers.
+// chase_lev: a LIFO deque, unbounded or bounded, with one owner at the bottom and any number of thieves at the top: the
+// deque of fork/join schedulers.
 //
 // Source of the algorithm: David Chase and Yossi Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the
 // memory orders of Nhat Minh Lê, Antoniu Pop, Albert Cohen and Francesco Zappa Nardelli, "Correct and Efficient
@@ -14,11 +14,14 @@
 #error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
 #else
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -26,14 +29,25 @@
 
 namespace runq {
 
-/// A deque that grows. The owner pushes and pops the newest element, thieves take the oldest.
+/// What a push into a full deque does: makes the deque twice as large, or returns false.
+enum class when_full : bool { grow, refuse };
+
+/// How far push_batch() came: `rest` is the iterator's position behind the `count` elements that it pushed.
+template <class Iterator>
+struct batch_pushed {
+  Iterator rest;
+  std::size_t count = 0;
+};
+
+/// A deque. The owner pushes and pops the newest element, thieves take the oldest.
 ///
-/// One thread at a time holds the `owner`; any thread may hold a `thief`. Only a push into a full array allocates;
-/// nothing locks. The deque must outlive its handles.
+/// One thread at a time holds the `owner`; any thread may hold a `thief`. Only a push into a full array allocates, and
+/// only where the deque grows; no operation locks. The deque must outlive its handles.
 ///
 /// T        trivially copyable and lock-free: a pointer or a small integer
 /// Atomics  the policy (runq/atomics.hpp)
-template <class T, class Atomics = std_atomics>
+/// Full     `grow`: unbounded; `refuse`: bounded, and the constructor alone allocates
+template <class T, class Atomics = std_atomics, when_full Full = when_full::grow>
 class basic_chase_lev {
   static_assert(detail::is_slot_value<T>);
 
@@ -42,7 +56,7 @@ class basic_chase_lev {
   template <class U>
   using cell = typename Atomics::template cell<U>;
 
-  // Signed: on an empty deque at 0 the owner's pop looks at bottom - 1.
+  // Signed, because the owner's pop from an empty deque at index 0 computes bottom - 1.
   using index = std::int64_t;
 
  public:
@@ -50,16 +64,20 @@ class basic_chase_lev {
   class owner;
   class thief;
 
-  /// Nothing is allocated before the first push, which makes room for `initial_capacity` elements, rounded up to a
-  /// power of two, at least 2.
-  explicit basic_chase_lev(std::size_t initial_capacity = 64) noexcept
-      : top_(index{0}), bottom_(index{0}), array_(nullptr), initial_capacity_(power_of_two(initial_capacity)) {}
+  /// Room for `capacity` elements, rounded up to a power of two, at least 2. A deque that grows allocates nothing
+  /// before its first push. A bounded one allocates here; if there is no memory its capacity() is 0, and no push
+  /// succeeds.
+  explicit basic_chase_lev(std::size_t capacity = 64) noexcept
+      : top_(index{0}),
+        bottom_(index{0}),
+        array_(Full == when_full::refuse ? array::make(power_of_two(capacity), nullptr) : nullptr),
+        initial_capacity_(Full == when_full::refuse ? 0 : power_of_two(capacity)) {}
   basic_chase_lev(const basic_chase_lev&) = delete;
   basic_chase_lev& operator=(const basic_chase_lev&) = delete;
 
-  /// Frees all arrays. Nobody may be using a handle any more. Elements still inside are not touched.
+  /// Frees all arrays. Nobody may use a handle any more. Elements still inside are not touched.
   ~basic_chase_lev() {
-    // [chase_lev.destroy] relaxed: all other threads are done, and that happened before.
+    // [chase_lev.destroy] relaxed: all uses by other threads happened before the destructor.
     array* a = array_.load(std::memory_order::relaxed);
     while (a != nullptr) a = array::destroy(a);
   }
@@ -70,10 +88,19 @@ class basic_chase_lev {
   /// A thief handle. Any thread, any number of them.
   [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
 
+  /// The number of elements that the deque can hold before a push has to grow it, or fails; before the first push of a
+  /// deque that grows, the number for which that push will make room. Any thread. Wait-free.
+  [[nodiscard]] std::size_t capacity() const noexcept {
+    // [chase_lev.capacity] acquire: pairs with [chase_lev.grow.publish]; weaker: this thread reads the size of an array
+    // whose contents it cannot see.
+    const array* const a = array_.load(std::memory_order::acquire);
+    return a == nullptr ? initial_capacity_ : a->capacity();
+  }
+
  private:
-  // A power of two of slots, addressed by index modulo capacity. An array that was outgrown is kept until the deque is
-  // destroyed: a thief that read the pointer long ago may still look at a slot of it. All arrays that were outgrown
-  // together are smaller than the one in use, since each is half of the next.
+  // An array of slots, addressed by index modulo capacity, which is a power of two. An outgrown array is kept until the
+  // deque is destroyed, because a thief that read its address long ago may still read its slots. Together the outgrown
+  // arrays are smaller than the one in use: each has half the capacity of the next.
   class array {
    public:
     /// An array of `capacity` slots that keeps `outgrown` alive, or nullptr when there is no memory for it.
@@ -103,7 +130,7 @@ class basic_chase_lev {
     array(std::size_t capacity, array* outgrown) noexcept : capacity_(capacity), outgrown_(outgrown) {}
     [[nodiscard]] atomic<T>* slots() noexcept { return std::launder(reinterpret_cast<atomic<T>*>(this + 1)); }
 
-    // Plain, and read by thieves: a model reports an array that was not published properly.
+    // Plain memory that thieves read: so a model reports a data race if the array was not published properly.
     const cell<std::size_t> capacity_;
     array* const outgrown_;
   };
@@ -115,13 +142,15 @@ class basic_chase_lev {
     return n;
   }
 
-  // Advanced by compare-exchange by thieves, and by the owner for the last element; read by everybody. Only grows.
+  // Thieves advance it by compare-exchange, and so does the owner for the last element; everybody reads it. It only
+  // grows.
   alignas(cache_line) mutable atomic<index> top_;
   // Written by the owner only; read by everybody.
   alignas(cache_line) atomic<index> bottom_;
   // Written by the owner only (growth); read by everybody.
   atomic<array*> array_;
-  // Owner only: a value that top_ once had. top_ only grows, so it errs on the side of "full".
+  // Owner only: a value that top_ once had. top_ only grows, so bottom_ - top_seen_ may be too large, but never too
+  // small.
   cell<index> top_seen_{index{0}};
   // Owner only: whether an owner handle exists.
   cell<bool> owned_{false};
@@ -130,8 +159,8 @@ class basic_chase_lev {
 
 /// The owner's side: push and pop at the bottom. Move-only, used by one thread at a time; moving it hands the deque
 /// over.
-template <class T, class Atomics>
-class basic_chase_lev<T, Atomics>::owner {
+template <class T, class Atomics, when_full Full>
+class basic_chase_lev<T, Atomics, Full>::owner {
  public:
   owner(owner&& other) noexcept : deque_(std::exchange(other.deque_, nullptr)), guard_(std::move(other.guard_)) {}
   owner& operator=(owner&& other) noexcept {
@@ -146,8 +175,8 @@ class basic_chase_lev<T, Atomics>::owner {
   owner& operator=(const owner&) = delete;
   ~owner() { release(); }
 
-  /// Adds one element at the bottom. Returns false, and changes nothing, when the array is full and there is no memory
-  /// for a larger one. Owner only. Wait-free but for the allocation and copy of a growth, which double the capacity.
+  /// Adds one element at the bottom. Returns false, and changes nothing, when the deque is full and is bounded or finds
+  /// no memory. Owner only. Wait-free, except when it grows: that allocates twice the capacity and copies.
   [[nodiscard]] bool push(T value) noexcept {
     enter();
     basic_chase_lev& d = *deque_;
@@ -164,6 +193,36 @@ class basic_chase_lev<T, Atomics>::owner {
     return true;
   }
 
+  /// Adds the elements of [first, last), in order, as many as fit, all published at once. `rest` is the position of the
+  /// first that did not fit, which has not been read. The iterator has passed an element before any thief can take it,
+  /// so elements may carry their own list: `first` may be an input iterator over links that thieves overwrite. The
+  /// iterator must not use this deque; if it throws, the elements that it has passed are in the deque. Owner only.
+  /// Wait-free, except when it grows.
+  template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
+  requires std::convertible_to<std::iter_reference_t<Iterator>, T>
+  [[nodiscard]] batch_pushed<Iterator> push_batch(Iterator first, Sentinel last) {
+    enter();
+    // [chase_lev.push_batch.bottom] relaxed: the owner is the only writer.
+    unpublished batch{*deque_, deque_->bottom_.load(std::memory_order::relaxed)};
+    while (first != last) {
+      array* const a = array_with_room(batch.end());
+      if (a == nullptr) break;
+      const T value = *first;
+      ++first;
+      // [chase_lev.push_batch.slot] relaxed: published by [chase_lev.push_batch.publish]; thieves with an old top may
+      // be reading it.
+      a->slot(batch.end()).store(value, std::memory_order::relaxed);
+      ++batch.count;
+    }
+    return {std::move(first), batch.count};
+  }
+
+  /// Adds elements from the front of `values`, in order, as many as fit, all published at once. Returns how many were
+  /// added. Owner only. Wait-free, except when it grows.
+  [[nodiscard]] std::size_t push_batch(std::span<const T> values) noexcept {
+    return push_batch(values.begin(), values.end()).count;
+  }
+
   /// Takes the newest element, or nothing when the deque is empty or a thief got the last one. Owner only. Wait-free.
   [[nodiscard]] std::optional<T> pop() noexcept {
     enter();
@@ -173,8 +232,9 @@ class basic_chase_lev<T, Atomics>::owner {
     // [chase_lev.pop.array] relaxed: the owner is the only writer.
     array* const a = d.array_.load(std::memory_order::relaxed);
     if (a == nullptr) return std::nullopt;
-    // [chase_lev.pop.reserve] release: pairs with [chase_lev.steal.bottom], as [chase_lev.push.publish] for the
-    // elements below: since C++20 a relaxed store would end the release sequence of their publication.
+    // [chase_lev.pop.reserve] release: pairs with [chase_lev.steal.bottom]: it publishes the elements below again,
+    // because since C++20 a relaxed store would end the release sequence of their publication; weaker: a thief takes a
+    // task whose contents it cannot see.
     d.bottom_.store(b, std::memory_order::release);
     // [chase_lev.pop.fence] seq_cst: pairs with [chase_lev.steal.fence]: either the thief sees the smaller bottom, or
     // this load sees the thief's top; weaker: both take the last element.
@@ -194,21 +254,17 @@ class basic_chase_lev<T, Atomics>::owner {
     // kept: no model objects to relaxed, but the published proof is for seq_cst, and larger programs are not searched.
     const bool claimed =
         d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);
-    // [chase_lev.pop.reset] relaxed: as [chase_lev.pop.restore].
+    // [chase_lev.pop.reset] relaxed: the fence above, a release fence too, publishes what came before it.
     d.bottom_.store(b + 1, std::memory_order::relaxed);
     if (!claimed) return std::nullopt;
     return value;
   }
 
-  /// Elements in the deque; thieves may have taken some by the time it returns. Owner only. Wait-free.
+  /// The number of elements in the deque; thieves may have taken some by the time it returns. Owner only. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
-  /// Elements that fit before the next growth would allocate; 0 before the first push. Owner only. Wait-free.
-  [[nodiscard]] std::size_t capacity() const noexcept {
-    // [chase_lev.capacity] relaxed: the owner is the only writer.
-    array* const a = deque_->array_.load(std::memory_order::relaxed);
-    return a == nullptr ? 0 : a->capacity();
-  }
+  /// The deque's capacity(). Wait-free.
+  [[nodiscard]] std::size_t capacity() const noexcept { return deque_->capacity(); }
 
   /// A thief handle on this deque.
   [[nodiscard]] thief make_thief() const noexcept {
@@ -227,6 +283,25 @@ class basic_chase_lev<T, Atomics>::owner {
     deque.owned_.set(true);
   }
 
+  // The elements that push_batch() has put into slots, from index `begin` on. The destructor publishes them, also if an
+  // iterator throws.
+  struct unpublished {
+    basic_chase_lev& to;
+    const index begin;
+    std::size_t count = 0;
+
+    unpublished(basic_chase_lev& d, index bottom) noexcept : to(d), begin(bottom) {}
+    unpublished(const unpublished&) = delete;
+    unpublished& operator=(const unpublished&) = delete;
+    ~unpublished() {
+      if (count == 0) return;
+      // [chase_lev.push_batch.publish] release: pairs with [chase_lev.steal.bottom]; weaker: a thief takes a slot not
+      // yet written, or a task whose contents it cannot see.
+      to.bottom_.store(end(), std::memory_order::release);
+    }
+    [[nodiscard]] index end() const noexcept { return begin + static_cast<index>(count); }
+  };
+
   void release() noexcept {
     if (deque_ != nullptr) deque_->owned_.set(false);
   }
@@ -242,12 +317,13 @@ class basic_chase_lev<T, Atomics>::owner {
         "Move the owner handle, or call rebind(), to hand the deque over");
   }
 
-  // The array, with a free slot for index b; grown if need be; nullptr when that fails.
+  // The array that has a free slot for index b: the present one, or a larger one; nullptr when there is no memory for
+  // that, or the deque is bounded.
   [[nodiscard]] array* array_with_room(index b) noexcept {
     basic_chase_lev& d = *deque_;
     // [chase_lev.push.array] relaxed: the owner is the only writer.
     array* const a = d.array_.load(std::memory_order::relaxed);
-    if (a == nullptr) return publish(array::make(d.initial_capacity_, nullptr));
+    if (a == nullptr) return Full == when_full::grow ? publish(array::make(d.initial_capacity_, nullptr)) : nullptr;
     const index capacity = static_cast<index>(a->capacity());
     if (b - d.top_seen_.get() < capacity) return a;
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
@@ -256,6 +332,7 @@ class basic_chase_lev<T, Atomics>::owner {
     const index t = d.top_.load(std::memory_order::acquire);
     d.top_seen_.set(t);
     if (b - t < capacity) return a;
+    if constexpr (Full == when_full::refuse) return nullptr;
     return publish(grown(a, t, b));
   }
 
@@ -284,29 +361,33 @@ class basic_chase_lev<T, Atomics>::owner {
 };
 
 /// The thieves' side. Copyable; any thread, at any time.
-template <class T, class Atomics>
-class basic_chase_lev<T, Atomics>::thief {
+template <class T, class Atomics, when_full Full>
+class basic_chase_lev<T, Atomics, Full>::thief {
  public:
-  /// Takes the oldest element. `lost` means that the owner or another thread took it first: with the last element, the
-  /// owner may have, by a pop that began before this call and has not returned yet. `empty` means that at some moment
-  /// of the call nothing was there, or only the element that the owner was popping. One attempt, wait-free.
+  /// Takes the oldest element. `lost` means that the owner or another thread took it first. The owner may have done so
+  /// by a pop that began before this call and has not returned yet, if the element is the last one. `empty` means that
+  /// at some moment of the call the deque was empty, or held only the element that the owner was popping. One attempt,
+  /// wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
     // [chase_lev.steal.top] relaxed: the fence below makes it an acquire.
     index t = deque_->top_.load(std::memory_order::relaxed);
-    // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]; weaker: as there.
+    // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]: either the owner sees this thief's top, or the
+    // load of bottom below sees the owner's smaller bottom; weaker: both take the last element.
     Atomics::fence(std::memory_order::seq_cst);
-    // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish]; weaker: as there.
+    // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish]; weaker: this thief takes a slot not yet
+    // written, or a task whose contents it cannot see.
     const index b = deque_->bottom_.load(std::memory_order::acquire);
     if (t >= b) return {};
-    // [chase_lev.steal.array] acquire: pairs with [chase_lev.grow.publish]; weaker: as there.
+    // [chase_lev.steal.array] acquire: pairs with [chase_lev.grow.publish]; weaker: this thief reads slots of an array
+    // whose contents it cannot see.
     array* const a = deque_->array_.load(std::memory_order::acquire);
     Atomics::check(a != nullptr, "chase_lev: a thief sees an element but not the array that holds it");
-    // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. An array that
-    // was outgrown meanwhile still holds the element: it is not written any more.
+    // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. If the array
+    // has been outgrown meanwhile, it still holds the element, because nobody writes to an outgrown array.
     const T value = a->slot(t).load(std::memory_order::relaxed);
     // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top]:
-    // the slot was read before the owner may reuse it. Strong: a spurious failure would be reported as a lost race.
-    // Relaxed on failure: the value is dropped. kept: no model objects to release, but the published proof is for
+    // the slot was read before the owner may reuse it. Strong: the caller takes a failure for a lost race. Relaxed on
+    // failure: the value is dropped. kept: no model objects to release, but the published proof is for
     // seq_cst, and larger programs are not searched.
     if (!deque_->top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
@@ -314,13 +395,14 @@ class basic_chase_lev<T, Atomics>::thief {
     return {steal_status::taken, value, 1};
   }
 
-  /// Whether there is something to take: the question to ask before going to sleep. About the last element, while the
-  /// owner is popping it, it may say either. Wait-free.
+  /// Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
+  /// element, the answer may be either. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
     // [chase_lev.has_work.top] acquire: the bottom read next is no older than this top. kept: no model of a deque alone
     // objects to relaxed, but the answer decides who sleeps and who is woken.
     const index t = deque_->top_.load(std::memory_order::acquire);
-    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]. kept: as [chase_lev.has_work.top].
+    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]. kept: no model of a deque alone objects
+    // to relaxed, but the answer decides who sleeps and who is woken.
     return t < deque_->bottom_.load(std::memory_order::acquire);
   }
 
@@ -342,6 +424,10 @@ class basic_chase_lev<T, Atomics>::thief {
 
 template <class T>
 using chase_lev = basic_chase_lev<T>;
+
+/// A deque of a capacity that is fixed when it is constructed: a push into a full one returns false.
+template <class T>
+using bounded_chase_lev = basic_chase_lev<T, std_atomics, when_full::refuse>;
 
 }  // namespace runq
 

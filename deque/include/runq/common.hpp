@@ -25,15 +25,15 @@ inline constexpr std::size_t cache_line = 128;
 inline constexpr std::size_t cache_line = 64;
 #endif
 
-/// What became of an attempt to take an element from somebody else's queue.
+/// The outcome of an attempt to take an element from another thread's queue.
 enum class steal_status : unsigned char {
   taken,  ///< at least one element now belongs to the caller
   empty,  ///< nothing was there; nothing changed
   lost,   ///< another thread moved first; nothing changed, and another try may succeed
 };
 
-/// The result of a steal. `value` is the element to run now and is meaningful only when `status` is `taken`;
-/// `count` says how many elements left the victim, `value` among them.
+/// The result of a steal. `value` is the element to run now, and `T{}` unless `status` is `taken`; `count` says how
+/// many elements left the victim, `value` among them, and is 0 unless `status` is `taken`.
 template <class T>
 struct steal_result {
   steal_status status = steal_status::empty;
@@ -41,6 +41,13 @@ struct steal_result {
   std::size_t count = 0;
 
   [[nodiscard]] explicit operator bool() const noexcept { return status == steal_status::taken; }
+
+  /// The element, or `otherwise` if nothing was taken.
+  [[nodiscard]] T value_or(T otherwise) const noexcept { return *this ? value : otherwise; }
+
+  /// The element, or a null pointer if nothing was taken: for a caller that never queues a null pointer.
+  // NOLINTNEXTLINE(google-explicit-constructor): `return thief.steal();` in a function that returns a pointer.
+  [[nodiscard]] operator T() const noexcept requires std::is_pointer_v<T> { return value; }
 };
 
 /// The result of a steal into the caller's memory: `count` elements of it are the caller's now, 0 unless `status` is
@@ -54,8 +61,8 @@ struct batch_result {
 
 namespace detail {
 
-// Slots are read by thieves that may yet lose the race for them, so they are relaxed atomics, and a torn or locked one
-// would make the queue wrong or slow: hence trivially copyable, and lock-free.
+// A thief reads a slot before it knows whether it wins the race for it, so slots are relaxed atomics. They must be
+// lock-free, which asks for a trivially copyable type.
 template <class T>
 inline constexpr bool is_slot_value = [] {
   constexpr bool complete = requires { sizeof(T); };
@@ -98,11 +105,11 @@ class owner_guard {
   void check(const char* what) noexcept {
     const std::uintptr_t me = Atomics::thread_token();
     if (me == 0) return;
-    // [owner_guard.bound] relaxed, unmodelled: only equality is asked, and the guard orders nothing; two threads that
-    // are at it together may both pass.
+    // [owner_guard.bound] relaxed, unmodelled: only equality is asked, and the guard orders nothing. Two threads that
+    // call check() at the same moment may both pass.
     const std::uintptr_t bound = thread_.load(std::memory_order::relaxed);
     if (bound == 0) {
-      // [owner_guard.bind] relaxed, unmodelled: as [owner_guard.bound].
+      // [owner_guard.bind] relaxed, unmodelled: only equality is asked, and the guard orders nothing.
       thread_.store(me, std::memory_order::relaxed);
     } else {
       Atomics::check(bound == me, what);

@@ -19,8 +19,8 @@
 
 namespace runq {
 
-/// The link that an element carries to be queued: one pointer, null while the element is in no list. Belongs to whoever
-/// holds the element.
+/// The link that an element carries to be queued: one pointer, null while the element is in no list. Only the thread
+/// that holds the element, or the lock of the queue that it is in, may use it.
 template <class T, class Atomics = std_atomics>
 struct inject_link {
   typename Atomics::template cell<T*> next{nullptr};
@@ -44,8 +44,8 @@ struct link_traits<inject_link<T, Atomics> T::*> {
 
 }  // namespace detail
 
-/// A list of elements in the hands of one thread: what a batch travels in. Not shared, so not synchronised.
-/// Move-only; debug builds stop when one is destroyed with elements in it, because they would be lost.
+/// A list of elements that one thread holds, such as a batch on its way between queues. It is not shared, so not
+/// synchronised. Move-only; debug builds stop when one is destroyed with elements in it, because they would be lost.
 ///
 /// Link  pointer to the member of type inject_link, as in `inject_chain<&task::link>`
 template <auto Link>
@@ -120,7 +120,7 @@ class inject_chain {
   }
 
  private:
-  // The last element of a list links to itself, so that whatever is in a list has a link that is not null.
+  // The last element of a list links to itself, so that every element of a list has a link that is not null.
   [[nodiscard]] static auto& next(element* e) noexcept { return (e->*Link).next; }
 
   void append(element* first, element* last, std::size_t n) noexcept {
@@ -142,8 +142,9 @@ class inject_chain {
   std::size_t size_ = 0;
 };
 
-/// A FIFO queue for any number of threads. Takes a lock, so not lock-free: the critical sections are O(1), or O(batch)
-/// in `take_batch`. Nothing allocates; an element is in at most one queue or chain at a time. Elements still inside
+/// A FIFO queue for any number of threads. It takes a lock, so it is not lock-free: the critical sections are O(1), or
+/// O(batch) in `take_batch`. No operation allocates; an element is in at most one queue or chain at a time. Elements
+/// still inside
 /// when the queue is destroyed are not touched; debug builds stop.
 ///
 /// Link  pointer to the member of type inject_link, as in `inject<&task::link>`; the policy is the link's
@@ -179,8 +180,8 @@ class inject {
     publish_size();
   }
 
-  /// Puts a batch, in order, before everything else, in O(1) under the lock; `batch` is left empty: for work that was
-  /// already waiting when its processor went away. Any thread.
+  /// Puts a batch, in order, before everything else, in O(1) under the lock; `batch` is left empty. For tasks that were
+  /// already waiting in the queue of a processor that goes away. Any thread.
   void splice_front(chain&& batch) noexcept {
     if (batch.empty()) return;
     const std::lock_guard lock(mutex_);
@@ -197,9 +198,9 @@ class inject {
     return e;
   }
 
-  /// Removes a fair share: the min(size, size / procs + 1, max, 128) oldest elements, in order. `+ 1` so that a queue
-  /// shorter than `procs` still gives one; `/ procs` so that one processor does not take all; `max`, at least 1, so
-  /// that it fits where the caller puts it. `procs` is at least 1. Any thread.
+  /// Removes a fair share: the min(size, size / procs + 1, max, 128) oldest elements, in order. `/ procs` leaves the
+  /// others their share; `+ 1` gives at least one element when the queue is shorter than `procs`; `max`, at least 1, is
+  /// the room that the caller has. `procs` is at least 1. Any thread.
   [[nodiscard]] chain take_batch(std::size_t procs, std::size_t max = max_batch) noexcept {
     atomics::check(procs >= 1, "inject: take_batch() needs at least one processor");
     atomics::check(max >= 1, "inject: take_batch() takes at least one element");
@@ -213,12 +214,13 @@ class inject {
   /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
   [[nodiscard]] bool has_work() const noexcept {
     // [inject.has_work] acquire: pairs with [inject.publish_size]. kept: no model of a queue alone objects to relaxed,
-    // but the answer decides who sleeps and who is woken, and whoever is told of work must be able to see it.
+    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
     return size_.load(std::memory_order::acquire) != 0;
   }
 
-  /// The same under the lock, for who is about to sleep: of this and a put() one comes first, so either this sees the
-  /// element, or that put(), once it returns, sees everything that the caller did before this. Any thread. Locks.
+  /// Whether there is something to take, asked under the lock, so it is totally ordered with put(): either look() sees
+  /// the element, or put(), once it returns, sees everything that the caller did before look(). Use it before sleeping.
+  /// Any thread. Locks.
   [[nodiscard]] bool look() const noexcept {
     const std::lock_guard lock(mutex_);
     return !list_.empty();
@@ -233,8 +235,9 @@ class inject {
  private:
   // With the lock held.
   void publish_size() noexcept {
-    // [inject.publish_size] release: pairs with [inject.has_work]: who sees the size sees what its writer did before.
-    // kept: as [inject.has_work].
+    // [inject.publish_size] release: pairs with [inject.has_work]: a thread that reads this size sees what its writer
+    // did before. kept: no model of a queue alone objects to relaxed, but the answer decides who sleeps and who is
+    // woken, and whoever is told of work must see the task.
     size_.store(list_.size(), std::memory_order::release);
   }
 

@@ -31,8 +31,8 @@ namespace runq {
 enum class steal_runnext : bool { no, yes };
 
 /// What a pop returns: the task, or nullptr, and whether it came from the runnext slot. A scheduler lets a task from
-/// runnext use the rest of its predecessor's time slice, so that a pair that keeps readying each other cannot live for
-/// ever.
+/// runnext use only the rest of its predecessor's time slice, so that two tasks that keep readying each other cannot
+/// keep the processor for ever.
 template <class T>
 struct popped {
   T* task = nullptr;
@@ -41,7 +41,7 @@ struct popped {
   [[nodiscard]] explicit operator bool() const noexcept { return task != nullptr; }
 };
 
-/// What a steal returns: see steal_result; and whether it took a task from the victim's runnext slot.
+/// What a steal returns: a steal_result, and whether the task came from the victim's runnext slot.
 template <class T>
 struct stolen : steal_result<T*> {
   bool from_runnext = false;
@@ -49,7 +49,8 @@ struct stolen : steal_result<T*> {
 
 /// A processor's queue of `T*`. One thread at a time holds the `owner`; any thread may hold a `thief`. Only an overflow
 /// and `take_from` lock (the global queue's lock); nothing allocates. The queue must outlive its handles, and the
-/// global queue the local ones. Tasks still inside when the queue is destroyed are not touched; debug builds stop.
+/// global queue must outlive the local queues. Tasks still inside when the queue is destroyed are not touched; debug
+/// builds stop.
 ///
 /// Link      pointer to the member of type inject_link, as in `local_queue<&task::link>`; the policy is the link's
 /// Capacity  slots of the ring, a power of two, at least 2
@@ -103,10 +104,10 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return 0;
   }
 
-  /// Makes `task` the next to run; the task that was to run next goes to the ring's tail, as by push(). Returns how
-  /// many went to the global queue on account of that. Owner only. Lock-free while there is room.
+  /// Makes `task` the next to run; the task that was to run next goes to the ring's tail, as if by push(). Returns how
+  /// many tasks went to the global queue because the ring was full. Owner only. Lock-free while there is room.
   std::size_t push_next(element* task) noexcept {
-    // From here until the displaced task is in the ring it is in neither place; see thief::has_work().
+    // From here until push() has put it into the ring, the displaced task is in neither place; see thief::has_work().
     const std::optional<element*> displaced = runnext_.put(task);
     return displaced ? push(*displaced) : 0;
   }
@@ -159,7 +160,7 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return {from_slot, static_cast<bool>(from_slot)};
   }
 
-  /// Takes everything, the runnext task first and then the ring's, oldest first: for a processor that goes away.
+  /// Takes all tasks, the runnext task first and then the ring's, oldest first. For a processor that goes away.
   /// Owner only. Lock-free.
   [[nodiscard]] chain drain() noexcept {
     chain all;
@@ -189,7 +190,7 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     std::array<element*, Capacity / 2> oldest;
     const std::size_t n = ring_.shed_half_of_full(oldest);
     if (n == 0) return 0;
-    // Linked only now: before the claim the tasks were anybody's.
+    // The tasks are linked only now: before the claim a thief could have taken them.
     chain batch;
     for (std::size_t i = 0; i != n; ++i) batch.push_back(oldest[i]);
     batch.push_back(task);
@@ -207,15 +208,16 @@ template <auto Link, std::size_t Capacity, class Index>
 class basic_local_queue<Link, Capacity, Index>::thief {
  public:
   /// Whether there is something to take, runnext included: the question to ask before going to sleep. False only if, at
-  /// some moment of the call, every task of this queue was taken or on its way from runnext to the ring in push_next():
-  /// the owner is then awake and about to publish it. Lock-free: it looks again only when the owner has pushed
-  /// meanwhile.
+  /// some moment of the call, every task of this queue had been taken or was on its way from runnext to the ring in
+  /// push_next(): in that case the owner is awake and about to publish it. Lock-free: it looks again only when the
+  /// owner has pushed meanwhile.
   [[nodiscard]] bool has_work() const noexcept {
     return ring_or([this] { return runnext_.has_work(); });
   }
 
-  /// The same for who is about to sleep: of this and a push_next() that displaces nothing (owner::next_is_free()) one
-  /// comes first, as with runnext's look(). Lock-free, as has_work().
+  /// Whether there is something to take, asked before sleeping. It is totally ordered with a push_next() that displaces
+  /// nothing (owner::next_is_free()): either look() sees the task, or push_next(), once it returns, sees everything
+  /// that the caller did before look(). Lock-free: it looks again only when the owner has pushed meanwhile.
   [[nodiscard]] bool look() const noexcept {
     return ring_or([this] { return runnext_.look(); });
   }

@@ -3,7 +3,7 @@
 //
 // Source of the algorithm: the local run queue of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab,
 // runqsteal, runqdrain), restated in C++ memory orders. Contract, protocol in steps and rejected designs:
-// docs/queues/ring.md. What every order below is for was checked by the models in models/cases/queues/ring/.
+// docs/queues/ring.md. The models in models/cases/queues/ring/ check what each order below is for.
 #pragma once
 
 #if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
@@ -61,7 +61,7 @@ class basic_ring {
   class owner;
   class thief;
 
-  /// Both counters start at `first`. Anything but 0 serves tests that want to cross the wrap-around soon.
+  /// Both counters start at `first`. Tests that want to cross the wrap-around soon choose a large one.
   explicit basic_ring(Index first = Index{0}) noexcept : head_(first), tail_(first), head_seen_(first) {}
   basic_ring(const basic_ring&) = delete;
   basic_ring& operator=(const basic_ring&) = delete;
@@ -77,7 +77,8 @@ class basic_ring {
  private:
   [[nodiscard]] static std::size_t distance(Index from, Index to) noexcept {
     // The cast back to Index undoes integral promotion: with an 8-bit index, 0 - 255 must be 1, not -255. Where Index
-    // is wider than std::size_t, what does not fit is more than any capacity, and must not look like nothing.
+    // is wider than std::size_t, a distance that does not fit becomes the largest std::size_t, so that it does not look
+    // like 0.
     return detail::saturated<std::size_t>(static_cast<Index>(to - from));
   }
   [[nodiscard]] static Index advance(Index from, std::size_t by) noexcept {
@@ -89,16 +90,18 @@ class basic_ring {
   }
 
   // Written by the owner (pop, shed, drain) and by thieves (steal), always by compare-exchange; read by everybody.
-  // On a line of its own because thieves write it while the owner pushes.
+  // It has a cache line of its own, because thieves write it while the owner pushes.
   alignas(cache_line) mutable atomic<Index> head_;
   // Written by the owner only; read by everybody.
   alignas(cache_line) atomic<Index> tail_;
-  // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` errs on the side of "full".
+  // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` may be too large, but never too
+  // small.
   cell<Index> head_seen_;
   // Owner only: whether an owner handle exists.
   cell<bool> owned_{false};
-  // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves, also by
-  // thieves whose claim then fails: hence atomic, and never dereferenced before the claim has succeeded.
+  // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves. A thief
+  // whose claim will fail may read a slot while the owner writes it. So slots are atomic, and nobody dereferences a
+  // value before its claim has succeeded.
   alignas(cache_line) std::array<atomic<T>, Capacity> slots_;
 };
 
@@ -149,7 +152,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       r.slot(advance(t, i)).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
-    // [ring.push_batch.publish] release: pairs with [ring.steal.tail]; weaker: as [ring.push.publish].
+    // [ring.push_batch.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written, or
+    // a task whose contents it cannot see.
     r.tail_.store(advance(t, n), std::memory_order::release);
     return n;
   }
@@ -162,13 +166,13 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     // [ring.pop.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
-      // [ring.pop.head] relaxed: the owner wrote the slots itself, and the claim reads the newest head anyway.
+      // [ring.pop.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
       Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return std::nullopt;
       // [ring.pop.slot] relaxed: the owner wrote it.
       const T value = r.slot(h).load(std::memory_order::relaxed);
-      // [ring.pop.claim] release: pairs with [ring.steal.head]: who sees this head also sees the tail as it was;
-      // weaker: a thief calls a ring empty that never was. Relaxed on failure: the loop reads head again.
+      // [ring.pop.claim] release: pairs with [ring.steal.head]: a thief that reads this head then reads a tail that is
+      // no older; weaker: a thief calls a ring empty that never was. Relaxed on failure: the loop reads head again.
       if (r.head_.compare_exchange_weak(h, advance(h, 1), std::memory_order::release, std::memory_order::relaxed)) {
         return value;
       }
@@ -176,15 +180,16 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   }
 
   /// Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `out`. Makes one attempt: returns how many were
-  /// taken, or 0 when a thief moved first or there was not even one to shed. Owner only. Wait-free.
+  /// taken, or 0 when a thief moved first or ⌊n/2⌋ is 0. Owner only. Wait-free.
   [[nodiscard]] std::size_t shed_half(std::span<T, Capacity / 2> out) noexcept { return shed(out, 2); }
 
-  /// The same of a full ring only: what an owner whose push() failed gives to a shared queue. Returns Capacity/2, or 0
-  /// when a thief has taken something since, so that there is room again. Owner only. Wait-free.
+  /// Takes the older half of a full ring, and of no other: an owner whose push() failed gives it to a shared queue.
+  /// Returns Capacity/2, or 0 when a thief has taken something since, so that there is room again. Owner only.
+  /// Wait-free.
   [[nodiscard]] std::size_t shed_half_of_full(std::span<T, Capacity / 2> out) noexcept { return shed(out, Capacity); }
 
-  /// Takes everything, oldest first, handing each element to `sink(T)`, which must not push here. Returns how many. If
-  /// `sink` throws, the elements that it was not given are in the ring again, in order. Owner only. Lock-free.
+  /// Takes all elements, oldest first, and hands each to `sink(T)`, which must not push here. Returns how many there
+  /// were. If `sink` throws, the elements that it was not given are in the ring again, in order. Owner only. Lock-free.
   template <class Sink>
   std::size_t drain(Sink&& sink) {
     enter();
@@ -192,12 +197,12 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     // [ring.drain.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
-      // [ring.drain.head] relaxed: as [ring.pop.head].
+      // [ring.drain.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
       const Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return 0;
       Index expected = h;
-      // [ring.drain.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. kept: no model objects to
-      // relaxed, since a drained ring is empty in any case; it spares every observer a head that is ahead of its tail.
+      // [ring.drain.claim] release: pairs with [ring.steal.head]. kept: no model objects to relaxed, since a drained
+      // ring is empty in any case; release keeps observers from reading a head that is newer than the tail they read.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
       const std::size_t n = distance(h, t);
       drained rest{*this, h, n};
@@ -206,7 +211,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     }
   }
 
-  /// How many elements fit now, 0 … Capacity. Others can only make it more. Owner only. Wait-free.
+  /// How many elements fit now, 0 … Capacity. Thieves can only increase it. Owner only. Wait-free.
   [[nodiscard]] std::size_t room() noexcept {
     enter();
     // [ring.room.tail] relaxed: the owner is the only writer.
@@ -234,8 +239,9 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     ring.owned_.set(true);
   }
 
-  // Claimed by drain() and not yet handed out: `left` elements from count `next` on. What is left when this ends,
-  // because the sink has thrown, is pushed again: the slots behind the claimed ones are free, or those just read.
+  // The elements that drain() has claimed and not yet handed out: `left` of them, from count `next` on. If the sink
+  // throws, the destructor pushes them again. There is room: drain() has emptied the ring, and each element is read
+  // before a push can overwrite it.
   struct drained {
     owner& of;
     Index next;
@@ -249,7 +255,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     }
     [[nodiscard]] bool empty() const noexcept { return left == 0; }
     [[nodiscard]] T take() noexcept {
-      // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and it is busy here.
+      // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and the owner is here.
       const T value = of.ring_->slot(next).load(std::memory_order::relaxed);
       next = advance(next, 1);
       --left;
@@ -272,30 +278,30 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
         "Move the owner handle, or call rebind(), to hand the ring over");
   }
 
-  // Takes the older half of the ring's elements if there are `at_least` so many.
+  // Takes the older half of the ring's elements if there are at least `at_least`.
   [[nodiscard]] std::size_t shed(std::span<T, Capacity / 2> out, std::size_t at_least) noexcept {
     enter();
     basic_ring& r = *ring_;
-    // [ring.shed.head] relaxed: as [ring.pop.head].
+    // [ring.shed.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
     Index h = r.head_.load(std::memory_order::relaxed);
     // [ring.shed.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
-    // The claim succeeds only if head is still `h`, so what is decided here is still true then.
+    // The claim succeeds only if head is still `h`, so the distance read here is still right then.
     if (distance(h, t) < at_least) return 0;
     const std::size_t n = distance(h, t) / 2;
     for (std::size_t i = 0; i != n; ++i) {
       // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
       out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
     }
-    // [ring.shed.claim] release: pairs with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would
-    // be reported as a thief's. Relaxed on failure: nothing is read on account of it.
+    // [ring.shed.claim] release: pairs with [ring.steal.head]; weaker: a thief calls a ring empty that never was.
+    // Strong: the caller takes a failure for a thief's steal. Relaxed on failure: nothing is read because of it.
     const bool claimed =
         r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
     return claimed ? n : 0;
   }
 
-  // Room at tail `t`: at least `wanted` if there is that much. Reads the shared head only when the remembered one says
-  // that there is too little.
+  // The room at tail `t`: at least `wanted`, if there is that much. Reads the shared head only when the remembered one
+  // leaves too little room.
   [[nodiscard]] std::size_t room(Index t, std::size_t wanted) noexcept {
     basic_ring& r = *ring_;
     const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
@@ -316,12 +322,12 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
 template <class T, std::size_t Capacity, class Index, class Atomics>
 class basic_ring<T, Capacity, Index, Atomics>::thief {
  public:
-  /// Takes n = min(⌈k/2⌉, limit, room in `into` + 1) of the k elements, oldest first, by one claim. The newest of them
-  /// is returned to be run at once; the other n-1 are now in `into`, in order.
+  /// Takes n = min(⌈k/2⌉, limit, room in `into` + 1) of the k elements, oldest first, by one claim. Returns the newest
+  /// of them, to be run at once; the other n-1 are now in `into`, in order.
   ///
-  /// `into` is a ring that the calling thread owns, another one than this. `limit` is at least 1; a 0 stops debug
-  /// builds and counts as 1 in others. One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost`
-  /// means that another thread took something meanwhile; `empty`, that at some moment of the call nothing was there.
+  /// `into` is a ring that the calling thread owns, and not this one. `limit` is at least 1; a 0 stops debug builds and
+  /// counts as 1 in others. One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost` means that
+  /// another thread took something meanwhile; `empty` means that the ring was empty at some moment of the call.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
     into.enter();
     Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
@@ -330,11 +336,12 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     // [ring.steal.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head; weaker: a
     // ring that never was empty looks empty.
     Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: see there.
+    // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes a
+    // slot not yet written, or a task whose contents it cannot see.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     const std::size_t k = distance(h, t);
     if (k == 0) return {};
-    // h is old and t is new: since h was read, more than Capacity elements have passed. Copying would be in vain.
+    // h is old and t is new: since h was read, more than Capacity elements have passed, so the claim would fail.
     if (k > Capacity) return {steal_status::lost, T{}, 0};
 
     basic_ring& mine = *into.ring_;
@@ -348,11 +355,11 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
       // [ring.steal.own_slot] relaxed: beyond the published tail; published by [ring.steal.publish].
       mine.slot(advance(mt, i)).store(value, std::memory_order::relaxed);
     }
-    // [ring.steal.newest] relaxed: as [ring.steal.slot].
+    // [ring.steal.newest] relaxed: may be garbage until the claim succeeds; never dereferenced before.
     const T newest = ring_->slot(advance(h, n - 1)).load(std::memory_order::relaxed);
-    // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them;
-    // and with [ring.steal.head], as [ring.pop.claim]. Strong: a spurious failure would be reported as a lost race.
-    // Relaxed on failure: everything read is dropped.
+    // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them; and
+    // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older. Strong: the caller
+    // takes a failure for a lost race. Relaxed on failure: everything read is dropped.
     if (!ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release,
                                               std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
@@ -364,27 +371,30 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   }
 
   /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
-  /// that has no ring, or runs its loot at once: `out` is the caller's alone, so nothing need be published again.
+  /// that has no ring, or runs all that it takes at once: nobody else reads `out`, so nothing is published again.
   ///
   /// `out` has room for at least one; an empty one stops debug builds, and is *lost* in others. One attempt, wait-free:
-  /// at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` as with steal_half_into(); `lost` may leave garbage
-  /// in any part of `out`.
+  /// at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` mean what they mean for steal_half_into(); after
+  /// `lost`, any part of `out` may hold garbage.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};
-    // [ring.steal_out.head] acquire: as [ring.steal.head].
+    // [ring.steal_out.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head;
+    // weaker: a ring that never was empty looks empty.
     Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_out.tail] acquire: as [ring.steal.tail].
+    // [ring.steal_out.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes
+    // a slot not yet written, or a task whose contents it cannot see.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     const std::size_t k = distance(h, t);
     if (k == 0) return {};
     if (k > Capacity) return {steal_status::lost, 0};
     const std::size_t n = std::min(k - k / 2, out.size());
     for (std::size_t i = 0; i != n; ++i) {
-      // [ring.steal_out.slot] relaxed: as [ring.steal.slot].
+      // [ring.steal_out.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
       out[i] = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
     }
-    // [ring.steal_out.claim] release: as [ring.steal.claim].
+    // [ring.steal_out.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them;
+    // and with [ring.steal.head]: another thief that reads this head then reads a tail that is no older.
     const bool claimed =
         ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
     return claimed ? batch_result{steal_status::taken, n} : batch_result{steal_status::lost, 0};
@@ -392,16 +402,19 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
 
   /// Takes the oldest element. Needs no ring of the caller's. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
-    // [ring.steal_one.head] acquire: as [ring.steal.head].
+    // [ring.steal_one.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head;
+    // weaker: a ring that never was empty looks empty.
     Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_one.tail] acquire: as [ring.steal.tail].
+    // [ring.steal_one.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes
+    // a slot not yet written, or a task whose contents it cannot see.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     const std::size_t k = distance(h, t);
     if (k == 0) return {};
     if (k > Capacity) return {steal_status::lost, T{}, 0};
-    // [ring.steal_one.slot] relaxed: as [ring.steal.slot].
+    // [ring.steal_one.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
     const T value = ring_->slot(h).load(std::memory_order::relaxed);
-    // [ring.steal_one.claim] release: as [ring.steal.claim].
+    // [ring.steal_one.claim] release: pairs with [ring.room.head]: the slot was read before the owner may reuse it; and
+    // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older.
     if (!ring_->head_.compare_exchange_strong(h, advance(h, 1), std::memory_order::release,
                                               std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
@@ -413,8 +426,8 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// happened-before this call left an element behind. Wait-free.
   [[nodiscard]] bool has_work() const noexcept { return !observe().empty(); }
 
-  /// A guess at the number of elements, 0 … Capacity, for statistics and for choosing victims; never for deciding to
-  /// sleep. Wait-free.
+  /// A guess at the number of elements, 0 … Capacity, for statistics and for choosing victims. Before going to sleep
+  /// ask has_work() instead. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept {
     // [ring.size.tail] relaxed: a guess.
     const Index t = ring_->tail_.load(std::memory_order::relaxed);
@@ -424,21 +437,23 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     return n <= Capacity ? n : 0;
   }
 
-  /// Head and tail as read one after the other; lets local_queue ask twice whether the owner has pushed meanwhile.
+  /// Head and tail, read one after the other. With them local_queue can ask later whether the owner has pushed since.
   struct observation {
     Index head, tail;
     [[nodiscard]] bool empty() const noexcept { return head == tail; }
   };
   [[nodiscard]] observation observe() const noexcept {
-    // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim], as [ring.steal.head].
+    // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
+    // than this head; weaker: a ring that never was empty looks empty.
     const Index h = ring_->head_.load(std::memory_order::acquire);
     // [ring.observe.tail] acquire: pairs with [ring.push.publish]. kept: no model of a queue alone objects to relaxed,
-    // but the answer decides who sleeps and who is woken, and whoever is told of work must be able to see it.
+    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
-    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: as [ring.observe.tail].
+    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of a queue alone objects to relaxed,
+    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
     return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
   }
 

@@ -40,8 +40,8 @@ class basic_runnext {
   class owner;
   class thief;
 
-  /// How often a thief pauses, by default, between seeing a task here and claiming it: some 3 µs where a pause takes
-  /// 45 ns. Go sleeps 3 µs instead, which on Linux becomes about 60.
+  /// How often a thief pauses, by default, between seeing a task here and claiming it: some 3 µs in all where a pause
+  /// takes 45 ns. Go asks the system for a sleep of 3 µs instead, which on Linux takes about 60 µs.
   static constexpr std::size_t default_backoff = 64;
 
   basic_runnext() noexcept : slot_(T{}) {}
@@ -55,7 +55,7 @@ class basic_runnext {
   [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
 
  private:
-  // Non-empty values are written by the owner only; anybody may empty it by a read-modify-write.
+  // Only the owner writes values that are not empty; anybody may empty the slot by a read-modify-write.
   alignas(cache_line) mutable atomic<T> slot_;
   // Owner only: whether an owner handle exists.
   cell<bool> owned_{false};
@@ -84,21 +84,21 @@ class basic_runnext<T, Atomics>::owner {
     enter();
     Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
     // [runnext.put] acq_rel: pairs with [runnext.steal.claim]; without release a thief runs a task whose contents it
-    // cannot see. Pairs with [runnext.look]; without acquire a scheduler that relies on it leaves a task beside one who
-    // sleeps.
+    // cannot see. Pairs with [runnext.look]; without acquire, a scheduler that relies on look() lets a machine sleep
+    // although there is a task.
     const T displaced = runnext_->slot_.exchange(value, std::memory_order::acq_rel);
     if (displaced == T{}) return std::nullopt;
     return displaced;
   }
 
-  /// Takes the element, if a thief has not. Owner only. Wait-free.
+  /// Takes the element, unless a thief has taken it. Owner only. Wait-free.
   [[nodiscard]] std::optional<T> take() noexcept {
     enter();
-    // [runnext.take.peek] relaxed: only the owner fills the slot; seen empty, it is empty.
+    // [runnext.take.peek] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
     if (runnext_->slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
     // [runnext.take] release: pairs with [runnext.has_work]: an observer that finds the slot emptied sees everything
     // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
-    // An exchange, not a compare-exchange: whatever is there now, the owner wants it.
+    // An exchange, not a compare-exchange: the owner takes whatever is there now.
     const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);
     if (value == T{}) return std::nullopt;
     return value;
@@ -108,7 +108,7 @@ class basic_runnext<T, Atomics>::owner {
   /// Wait-free.
   [[nodiscard]] bool occupied() noexcept {
     enter();
-    // [runnext.occupied] relaxed: only the owner fills the slot; seen empty, it is empty.
+    // [runnext.occupied] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
     return runnext_->slot_.load(std::memory_order::relaxed) != T{};
   }
 
@@ -141,9 +141,8 @@ class basic_runnext<T, Atomics>::owner {
 template <class T, class Atomics>
 class basic_runnext<T, Atomics>::thief {
  public:
-  /// Takes the element if it is still there after `backoff` pauses: usually the owner is about to block and run it, and
-  /// a thief that is too quick only moves it away from its data. `lost` means that the slot changed meanwhile.
-  /// Any thread. Wait-free.
+  /// Takes the element if it is still there after `backoff` pauses. The pauses leave it to the owner, which usually
+  /// runs it soon and has its data in its cache. `lost` means that the slot changed meanwhile. Any thread. Wait-free.
   [[nodiscard]] steal_result<T> steal(std::size_t backoff = default_backoff) const noexcept {
     // [runnext.steal.peek] relaxed: the value is only compared.
     T seen = slot_->load(std::memory_order::relaxed);
@@ -153,8 +152,9 @@ class basic_runnext<T, Atomics>::thief {
       // [runnext.steal.watch] relaxed: the value is only compared.
       if (slot_->load(std::memory_order::relaxed) != seen) return {steal_status::lost, T{}, 0};
     }
-    // [runnext.steal.claim] acquire: pairs with [runnext.put]; weaker: as there. That the same value may have left and
-    // come back is harmless: it is then runnable again, and nothing read before is used. Relaxed on failure: dropped.
+    // [runnext.steal.claim] acquire: pairs with [runnext.put]; weaker: this thief runs a task whose contents it cannot
+    // see. The same value may have left and come back (ABA), which is harmless: the task is then runnable again, and
+    // nothing read before is used. Relaxed on failure: the value is dropped.
     if (!slot_->compare_exchange_strong(seen, T{}, std::memory_order::acquire, std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
     }
@@ -163,18 +163,20 @@ class basic_runnext<T, Atomics>::thief {
 
   /// Whether the slot holds an element. Any thread. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
-    // [runnext.has_work] acquire: pairs with [runnext.take]; weaker: as there.
+    // [runnext.has_work] acquire: pairs with [runnext.take]: an observer that finds the slot emptied sees everything
+    // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
     return slot_->load(std::memory_order::acquire) != T{};
   }
 
-  /// The same as a read-modify-write, so that of this and a put() one comes first: either this sees that the slot was
-  /// filled, or that put(), once it returns, sees everything that the caller did before this. For who is about to
-  /// sleep: a put() then needs no fence before it asks who sleeps. It costs the owner a cache miss. Any thread.
-  /// Wait-free.
+  /// Whether the slot holds an element, asked by a read-modify-write, so it is totally ordered with put(): either
+  /// look() sees the element, or put(), once it returns, sees everything that the caller did before look(). Use it
+  /// before sleeping: then a put() needs no fence before it asks who sleeps. It costs the owner a cache miss. Any
+  /// thread. Wait-free.
   [[nodiscard]] bool look() const noexcept {
     T empty{};
-    // [runnext.look] acq_rel: release pairs with [runnext.put]; acquire, on failure as well, as [runnext.has_work];
-    // weaker: as there.
+    // [runnext.look] acq_rel: release pairs with the acquire of [runnext.put]; without it a scheduler that relies on
+    // look() lets a machine sleep although there is a task. Acquire, on failure as well, pairs with [runnext.take];
+    // without it local_queue::look() misses the task that a put displaced.
     return !slot_->compare_exchange_strong(empty, T{}, std::memory_order::acq_rel, std::memory_order::acquire);
   }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The barriers in the code of the hot operations, counted for each compiler and machine, against expected.txt.
-# A compiler that is not there shows as a test that was not run.
+# For each compiler and machine, these tests count the barriers in the code of the hot operations and compare the counts
+# with expected.txt. If a compiler is missing, ctest shows its test as not run.
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(NOT Python3_Interpreter_FOUND)
   message(WARNING "runqkit: Python 3 was not found; nobody counts the barriers in the code of the hot operations")
@@ -27,7 +27,8 @@ endfunction()
 if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
   runq_add_codegen_test(x86-64.g++ x86-64 "${RUNQ_GXX}" ON)
   runq_add_codegen_test(x86-64.clang++ x86-64 "${RUNQ_CLANGXX}" ON)
-  # Each of these orders is stronger than it needs to be, and costs an instruction.
+  # Tests of count_barriers.py: each makes one memory order stronger than necessary, which costs an instruction. The
+  # script must notice that.
   foreach(change ring.push.publish:seq_cst|ring_push chase_lev.pop.reserve:seq_cst|chase_lev_pop)
     string(REGEX MATCH "(.+)[|](.+)" change "${change}")
     runq_add_codegen_test(x86-64.notices.${CMAKE_MATCH_2} x86-64 "${RUNQ_GXX}" ON --strengthen ${CMAKE_MATCH_1}
@@ -36,7 +37,7 @@ if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
 endif()
 
 runq_add_codegen_test(aarch64.g++ aarch64 "${RUNQ_GXX_AARCH64}" ON)
-# clang++ compiles for every machine, with the library that came with the other compiler.
+# clang++ compiles for every machine. It uses the standard library that comes with the g++ for that machine.
 runq_add_codegen_test(aarch64.clang++ aarch64 "${RUNQ_CLANGXX}" "${RUNQ_GXX_AARCH64}"
                       --flags=--target=aarch64-linux-gnu)
 foreach(change ring.pop.claim:acq_rel|ring_pop ring.steal_one.slot:acquire|ring_steal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One function per hot operation, for count_barriers.py to read the code of.
+// One function for each hot operation. count_barriers.py counts the barriers in the code that the compiler makes of it.
 #include <runq/chase_lev.hpp>
 #include <runq/inject.hpp>
 #include <runq/local_queue.hpp>
@@ -13,6 +13,7 @@ struct task {
 using ring = runq::ring<task*>;
 using runnext = runq::runnext<task*>;
 using chase_lev = runq::chase_lev<task*>;
+using bounded_chase_lev = runq::bounded_chase_lev<task*>;
 using local_queue = runq::local_queue<&task::link>;
 using inject = runq::inject<&task::link>;
 }  // namespace
@@ -37,6 +38,8 @@ bool chase_lev_push(chase_lev::owner& o, task* t) { return o.push(t); }
 task* chase_lev_pop(chase_lev::owner& o) { return o.pop().value_or(nullptr); }
 task* chase_lev_steal(const chase_lev::thief& v) { return v.steal().value; }
 bool chase_lev_has_work(const chase_lev::thief& v) { return v.has_work(); }
+std::size_t chase_lev_capacity(const chase_lev& d) { return d.capacity(); }
+bool bounded_chase_lev_push(bounded_chase_lev::owner& o, task* t) { return o.push(t); }
 
 task* local_queue_pop(local_queue::owner& o) { return o.pop().task; }
 bool local_queue_has_work(const local_queue::thief& v) { return v.has_work(); }

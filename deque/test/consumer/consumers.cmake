@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-# The ways in which other projects take the library in, each tried as a stranger would: label `consumer`.
+# The ways in which other projects can add the library, each tried as a user would: label `consumer`.
 
 set(source "${CMAKE_CURRENT_SOURCE_DIR}/test/consumer")
-# With spaces in it, because somebody's home folder has one.
+# The path has spaces in it, because a user's home folder may have one.
 set(work "${CMAKE_CURRENT_BINARY_DIR}/consumers of runqkit")
 set(stage "${work}/installed here")
 set(RUNQ_STAGE "${stage}" PARENT_SCOPE) # the documentation's tests use it too
-# And so may the path of the sources.
+# The path of the sources has spaces in it, too.
 set(sources_here "${work}/sources of runqkit")
 file(MAKE_DIRECTORY "${work}")
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}" "${sources_here}" SYMBOLIC)
 
-# Into an empty folder: what an older installation left there could hide that a file is missing or stale.
+# Installs into an empty folder: files of an older installation could hide that a file is missing or stale.
 add_test(NAME consumer_install COMMAND sh -c "rm -rf \"$2\" && exec \"$0\" --install \"$1\" --prefix \"$2\""
                                        "${CMAKE_COMMAND}" "${PROJECT_BINARY_DIR}" "${stage}")
 set_tests_properties(consumer_install PROPERTIES LABELS consumer FIXTURES_SETUP runq_installed)
@@ -45,7 +45,8 @@ foreach(name IN ITEMS subdirectory fetch_content)
                                                                     runq_built_${name})
 endforeach()
 
-# Nothing is built for this one, and so nothing may be missing.
+# This consumer installs the headers without building anything. The installation must not lack a file that a build
+# makes.
 add_test(NAME consumer_headers_only COMMAND sh "${source}/headers_only.sh" "${CMAKE_COMMAND}" "${sources_here}"
                                             "${work}/headers only" "${CMAKE_CXX_COMPILER}")
 set_tests_properties(consumer_headers_only PROPERTIES LABELS consumer)
@@ -62,7 +63,7 @@ set(by_pkg_config consumer_pkg_config)
 if(RUNQ_BUILD_C AND CMAKE_C_COMPILER)
   runq_add_consumer(c_find_package "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" ${from_stage})
   runq_add_consumer(c_subdirectory "${cxx}" "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}" "-DRUNQ_SOURCE=${sources_here}")
-  # By the C compiler alone, so without the C++ run-time library.
+  # The C compiler links the program, so without the C++ run-time library.
   runq_add_plain_consumer(c_pkg_config main.c "${CMAKE_C_COMPILER}" "$(pkg-config --cflags --libs runqkit_c)")
   list(APPEND by_pkg_config consumer_c_pkg_config)
 endif()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a user of the C interface writes first; every way of taking it in must build this. */
+ * A first program of a user of the C interface. It must build with every way to add the library to a project. */
 #include <runq.h>
 
 struct job {

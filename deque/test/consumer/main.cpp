@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user of the library writes first; every way of taking it in must build this.
+// A first program of a user. It must build with every way to add the library to a project.
 #include <optional>
 
 #include <runq/inject.hpp>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What must be so after runqkit has become a part of another project: nothing but its libraries has come in. Included
-# before, and after with runq_check_leaks().
+# Checks that runqkit adds nothing but its libraries to a project of which it becomes a part. The project includes this
+# file before it adds runqkit, and calls runq_check_leaks() afterwards.
 
 function(runq_settings out)
   set(all "")
@@ -24,7 +24,7 @@ function(runq_expect_equal what actual expected)
   endif()
 endfunction()
 
-# The folder, and all below it: no tests, and nothing that a plain build would build.
+# Checks that the folder and all folders below it have no tests, and no targets that a plain build would build.
 function(runq_check_folder folder)
   get_directory_property(tests DIRECTORY "${folder}" TESTS)
   runq_expect_equal("the tests" "${tests}" "")
@@ -51,8 +51,8 @@ function(runq_check_leaks folder)
   endforeach()
   runq_check_folder("${folder}")
 
-  # In the cache: what it offers under its own prefix, all off but for what is built on demand; and what CMake itself
-  # remembers of a folder, of FetchContent and of looking for threads.
+  # New cache variables may only be runqkit's own options, which have its prefix and are off except for what is built on
+  # demand, and those that CMake itself sets for a folder, for FetchContent and for the search for threads.
   get_cmake_property(cache CACHE_VARIABLES)
   list(REMOVE_ITEM cache ${runq_cache_before} runq_cache_before runq_settings_before)
   foreach(name IN LISTS cache)

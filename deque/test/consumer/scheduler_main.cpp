@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program that uses the scheduler as it was installed.
+// A program that uses the installed scheduler.
 #include <runq/runq.hpp>
 
 static runq::task<int> twice(int n) { co_return 2 * n; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// main.cpp with one copied file instead of the folder of headers.
+// The same as main.cpp, but it includes one copied file instead of the folder of headers.
 #include "runq_all.hpp"
 
 struct task {

@@ -1,6 +1,6 @@
 // expect: must be an unsigned integer
 // SPDX-License-Identifier: MIT
-// A counter that overflows must wrap; a signed one may not.
+// The counters must wrap when they overflow. A signed counter may not.
 #include <cstdint>
 
 #include "runq/ring.hpp"

@@ -1,6 +1,6 @@
 // expect: deleted
 // SPDX-License-Identifier: MIT
-// Two owner handles would be two threads that push: the handle moves, and cannot be copied.
+// With two owner handles two threads could push. So the handle can be moved but not copied.
 #include <utility>
 
 #include "runq/ring.hpp"

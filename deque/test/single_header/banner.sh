@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Whether a single header says which version it is, its licence, and for every queue in it as many searches as are
-# pinned: banner.sh HEADER VERSION CASES
+# Checks the banner of a single header: the version, the licence, and for every queue in it the number of complete
+# searches that the queue's counts.txt pins: banner.sh HEADER VERSION CASES
 set -eu
 
 must_say() { grep -q -e "$1" "$header" || { echo "$header does not say: $1"; exit 1; }; }

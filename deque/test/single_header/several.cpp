@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Two editions in one source file, whose pieces overlap, and all of them in another file of the same program (all.cpp).
+// This file includes two single headers that share some parts. Another file of the same program, all.cpp, includes
+// runq_all.hpp.
 #include "runq_ring.hpp"
-// Apart, so that they stay in this order: the smaller one first, then the one that needs the same pieces and more.
+// This comment keeps clang-format from sorting the two lines: the header with fewer parts must come first.
 #include "runq_local_queue.hpp"
 
 struct task {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The generated single headers: each is enough by itself, several get along, and their banners say what they claim to.
+# Tests of the generated single headers: each compiles by itself, several of them can be included together, and their
+# banners are right.
 foreach(name IN LISTS runq_stems ITEMS all)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/single_header_alone/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"runq_${name}.hpp\"\n")
@@ -12,7 +13,7 @@ foreach(name IN LISTS runq_stems ITEMS all)
   set_tests_properties(single_header_alone_${name} single_header_banner_${name} PROPERTIES LABELS "unit;compile")
 endforeach()
 
-# Not linked with runq::deque: the copied files must be all that is needed.
+# This program is not linked with runq::deque: it must need nothing but the copied files.
 add_executable(single_header_test test/single_header/several.cpp test/single_header/all.cpp)
 target_include_directories(single_header_test PRIVATE "${single_header_dir}")
 target_compile_features(single_header_test PRIVATE cxx_std_20)

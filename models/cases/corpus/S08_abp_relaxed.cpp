@@ -10,9 +10,9 @@
 //   4. another pop_top takes job 1: age.top = 1
 //   5. thief: reads age.top = 1 < 2: claims slot 1, job 2, which the owner has taken
 // Fix: as in Chase-Lev, a seq_cst fence between the reads of age and bot: corpus/S08_fixed_abp_fence.
-// parlaylib's fix, acquire loads and no fence, may do on a given machine. In C++20 it is not enough, as
-// corpus/S08_abp_acquire shows: the owner's fence comes before the claim of step 4, for the owner did not see that; but
-// no fence stands between that claim and the thief's load of bot, so the load may be older than the owner's fence.
+// parlaylib's fix, acquire loads without a fence, may be enough on a given machine. In C++20 it is not, as
+// corpus/S08_abp_acquire shows: the owner did not see the claim of step 4, so its fence comes before that claim. But no
+// fence stands between the claim and the load of bot, so the load may be older than the owner's fence.
 // Caught by: exact, both; Relacy, both, bounded and random.
 #include <array>
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class thief_order : unsigned char { fence, acquire_only, none };
 template <thief_order Order>
 class abp_deque {
  public:
-  // The owner's.
+  // For the owner only.
   void push_bottom(task* t) {
     const std::uint32_t b = bot_.load(relaxed);
     slots_[b].store(t, release);
@@ -51,7 +51,7 @@ class abp_deque {
     return last ? t : nullptr;
   }
 
-  // A thief's: one attempt.
+  // For a thief: one attempt.
   task* pop_top() {
     constexpr std::memory_order order = Order == thief_order::none ? relaxed : acquire;
     age old = age_.load(order);

@@ -4,7 +4,7 @@
 //
 // Source: tokio#2382, #2387. Loom, the project's model checker, had missed the second through a bug of its own.
 //
-// corpus/S10_full_looks_empty (in tokio the ring was called full too early; without that, this is what comes of it):
+// corpus/S10_full_looks_empty (tokio's ring was called full too early; a ring that is not fails like this):
 //   1. two slots, cursors of one bit; owner: push 1, push 2: tail is 0 again, as head is
 //   2. anybody: head = tail: the ring is empty; both tasks are lost
 // Fix: cursors with more values than the ring has slots.

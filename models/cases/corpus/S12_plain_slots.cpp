@@ -2,7 +2,7 @@
 // S12: a thief that reads plain slots before it knows whether they are its own.
 //
 // Source: tokio#2315: a copy from plain memory, before the claim, is undefined in C++ and Rust, whatever the machine
-// does. Go has it to this day, for Go's memory model allows it; tokio gave up concurrent thieves.
+// does. Go still copies like this, because Go's memory model allows it; tokio gave up concurrent thieves.
 //
 //   1. thief: reads head = 0 and tail = 2, so slot 0 holds a task
 //   2. owner: pop, push 3: writes slot 0

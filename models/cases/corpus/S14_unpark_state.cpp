@@ -53,7 +53,7 @@ class park_state {
     if (Unpark == bug::seeded) {
       int found = idle;
       while (found != asleep) {
-        // Also from notified to notified: merely to find it so would be the same slip as park's, on this side.
+        // Writes even if the state is `notified` already: a mere read would not publish the caller's work.
         if (state_.compare_exchange_strong(found, notified, seq_cst, seq_cst)) return;
       }
       mutex_.lock();

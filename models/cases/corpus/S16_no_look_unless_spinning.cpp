@@ -8,7 +8,7 @@
 //   2. submitter: puts a task on its own queue; no processor is idle, so there is nobody to wake; goes on with
 //      something long
 //   3. worker: makes its processor idle, and sleeps without another look
-//   4. the task waits for a submitter who does not come back to it, beside an idle processor
+//   4. the submitter does not come back to the task, so the task waits although a processor is idle
 // Fix: as before CL 310850, every worker that has made its processor idle looks at all queues again; or, Go's since
 // 2022, a submitter who finds no idle processor leaves a request (`needspinning`), which a worker that was not spinning
 // heeds before it gives up its own. Both under the scheduler's lock. The re-creation has the latter.
@@ -48,7 +48,7 @@ struct no_look final : scenario {
     lock.unlock();
     if (idle != 0) sleeper.unpark();
   }
-  /// Whether it did; otherwise it is to go stealing.
+  /// Returns whether the processor was given back; if not, the worker must go stealing.
   bool give_processor_back() {
     lock.lock();
     const bool steal = Bug == bug::fixed && worker_needed.get();

@@ -66,7 +66,7 @@ struct processor_in_limbo final : scenario {
     lock.unlock();
     collector.park();
     restarted.store(1, release);
-    // The machine that nobody woke has no part in this.
+    // Nobody has woken the machine, as `handed` says: this only lets its thread end.
     if (took) sleeper.unpark();
   }
 

@@ -21,7 +21,7 @@ namespace {
 template <bug Bug>
 using deque_of = deque<deque_traits{.steal_top = Bug == bug::seeded ? relaxed : acquire,
                                     .steal_claim = Bug == bug::seeded ? acq_rel : seq_cst,
-                                    .steal_fence = Bug == bug::fixed}>;
+                                    .steal_has_fence = Bug == bug::fixed}>;
 
 // Two slots. Owner: push push push ‖ a thief: steal steal ‖ another: steal.
 struct owner_never_pops final : deque_program<deque_of<bug::seeded>, 3> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A ring whose thief claims first, copies afterwards and then gives the slots back: the queue of tokio since 0.2.14.
-// One thief at a time; slots are plain memory. And the places where its history got it wrong.
+// One thief at a time; slots are plain memory. `claimed_ring_traits` seeds the bugs that the queue has had.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace runq::model::corpus {
 
-/// A seed sets one of them to what it was.
+/// The defaults are correct; each seeded bug sets one of them to what it was.
 struct claimed_ring_traits {
   unsigned cursor_bits = 8;          ///< a cursor counts to 2^cursor_bits
-  bool waits_for_given_back = true;  ///< who steals into a ring counts slots that are still being copied out of it
+  bool waits_for_given_back = true;  ///< a thief counts slots of its own ring that are still copied out
 };
 
 template <claimed_ring_traits Traits>
 class claimed_ring {
  public:
-  // The owner's.
-  /// False when there is no room; then tokio's goes to the global queue.
+  // For the owner only.
+  /// Returns false when there is no room; tokio then pushes to the global queue.
   bool push(task* t) {
     const cursors h = head_.load(acquire);
     const unsigned end = tail_.load(relaxed);

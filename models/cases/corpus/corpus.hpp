@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the cases of the corpus share. Each file re-creates one bug that a released queue or scheduler had, small enough
 // to be searched to the end, and next to it the same program with the historical fix. The bug must be caught and the
-// fixed twin must pass: so the catch is the bug's and not a slip of the re-creation.
+// fixed twin must pass: so what is caught is the bug itself, and no mistake of the re-creation.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace runq::model::corpus {
 
-/// Which of the two programs a template is: they differ where this is asked, and nowhere else.
+/// Which of the two programs a template makes. They differ only where this is tested.
 enum class bug : unsigned char { fixed, seeded };
 
 inline constexpr std::memory_order relaxed = std::memory_order::relaxed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Go's bounded run queue with counters of 8 bits, and the places where history got such rings wrong.
+// Go's bounded run queue with counters of 8 bits. `ring_traits` seeds bugs that such rings have had.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace runq::model::corpus {
 
-/// The defaults are right; a seed changes one of them.
+/// The defaults are correct; each seeded bug changes one of them.
 struct ring_traits {
   unsigned capacity = 2;
   bool atomic_slots = true;
@@ -44,7 +44,7 @@ class ring {
   using counter = std::uint8_t;
   explicit ring(counter first = 0) : head_(first), tail_(first) {}
 
-  // The owner's.
+  // For the owner only.
   bool push(task* t) {
     const counter h = head_.load(acquire);
     const counter end = tail_.load(relaxed);
@@ -64,8 +64,8 @@ class ring {
     }
   }
 
-  // A thief's: one attempt. Half of the ring's tasks go to `mine`, which the caller owns; the newest one is returned.
-  // As in Go nobody asks whether there is room, for whoever steals has nothing.
+  // For a thief: one attempt. Moves half of the ring's tasks to `mine`, which the caller owns, and returns the newest
+  // one. As in Go, it does not ask whether `mine` has room: a thief's own ring is empty.
   task* steal_half_into(ring& mine) {
     if (Traits.knows_itself && &mine == this) return nullptr;
     const counter to = mine.tail_.load(relaxed);
@@ -81,7 +81,7 @@ class ring {
     if (n != 1) mine.tail_.store(published, release);
     return mine.slot(published).load();
   }
-  // The same for one task, which needs no ring to put it into.
+  // Steals one task and returns it, so the thief needs no ring.
   task* steal() {
     counter h = head_.load(acquire);
     const counter end = tail_.load(acquire);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Somebody else's queue, checked with our scenario: all it takes is that its atomics can be chosen, and an adaptor.
+// A queue that is not ours, checked with our scenario. It must let us choose its atomics, and it needs an adaptor.
 //
-// The queue is nobody's: a deque of fixed size as many runtimes have one, right, and with one order too weak.
+// The queue is an example: a deque of fixed size, as many runtimes have one; correct, and with one order too weak.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -25,7 +25,7 @@ class small_deque {
   }
   bool pop_bottom(T& value) {
     const std::int64_t b = bottom_.load(std::memory_order::relaxed) - 1;
-    bottom_.store(b, Reserve);  // seq_cst, or a thief may not see it in time
+    bottom_.store(b, Reserve);  // seq_cst: otherwise a thief may not see it in time
     std::int64_t t = top_.load(std::memory_order::seq_cst);
     if (t > b) {
       bottom_.store(b + 1, std::memory_order::release);
@@ -55,7 +55,7 @@ class small_deque {
 namespace runq::model {
 namespace {
 
-// The adaptor: all that there is to write.
+// The adaptor is all that has to be written.
 template <std::memory_order Reserve>
 struct adaptor {
   bool push(task* t) { return queue.push_bottom(t); }

@@ -21,9 +21,9 @@ def line_of(program, text):
 
 class Command(unittest.TestCase):
     def check(self, *arguments):
-        ran = subprocess.run([TOOL, "--compiler", "g++", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ran = subprocess.run([TOOL, "--compiler", "g++", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, timeout=300)
-        return ran.returncode, ran.stdout
+        return ran.returncode, ran.stdout + ran.stderr
 
     def fails(self, kind):
         status, text = self.check(os.path.join(PROGRAMS, "failures.cpp"), "--", f"-DFAILURE={kind}")
@@ -72,7 +72,14 @@ class Command(unittest.TestCase):
 
     def test_a_loop_that_waits_for_ever_names_what_nobody_writes(self):
         why, _ = self.why("WAITS")
-        self.assertRegex(why, r"^T1 waits at step \d+ until flag is another value than 0, and nobody is left to write one$")
+        self.assertRegex(why, r"^T1 waits at step \d+ until flag is another value than 0; T0 waits for the end of T1$")
+
+    def test_who_waits_too_is_named(self):
+        why, _ = self.why("WAITS_AND_LOCK")
+        self.assertRegex(why, r"^T1 waits at step \d+ until flag is another value than 0; T0 waits for the end of T1, and T2 "
+                              r"waits at step \d+ for first, which T1 holds since step \d+$")
+        why, _ = self.why("JOINS")
+        self.assertRegex(why, r"^T1 waits at step \d+ until flag is another value than 0; T0 waits for the end of T1$")
 
     def test_a_leak_names_the_allocation(self):
         why, text = self.why("LEAK")
@@ -86,7 +93,24 @@ class Command(unittest.TestCase):
 
     def test_an_interleaving_is_not_blamed_on_memory_orders(self):
         why, _ = self.why("INTERLEAVING")
-        self.assertIn("the order of the steps alone leads here", why)
+        self.assertRegex(why, r"the order of the steps alone leads here, whatever the memory orders: T1 up to step \d+, then T2 "
+                              r"up to step \d+$")
+
+    def test_a_lost_update_is_shown_as_an_interleaving(self):
+        why, text = self.why("LOST_UPDATE")
+        self.assertNotIn("STALE", text)
+        self.assertRegex(why, r"the order of the steps alone leads here, whatever the memory orders: T1 up to step (\d+), then "
+                              r"T2 up to step \d+, then T1 up to step \d+|T2 up to step (\d+), then T1 up to step \d+, then T2")
+
+    def test_a_failure_of_one_thread_says_so(self):
+        why, _ = self.why("ALONE")
+        self.assertEqual(why, "T0 alone leads here: no other thread makes a step")
+
+    def test_variables_with_the_same_name_are_told_apart(self):
+        why, text = self.why("SAME_NAMES")
+        atomic, plain = (re.search(rf"{what} +(?:plain )?(local of T0\(v\d+\))", text) for what in ("store", "read"))
+        self.assertTrue(atomic and plain, text)
+        self.assertNotEqual(atomic[1], plain[1])
 
     # --- weaker orders -----------------------------------------------------------------------------------------------
 
@@ -95,6 +119,37 @@ class Command(unittest.TestCase):
         status, text = self.check("--weaken", f"orders.cpp:{line}:relaxed", ORDERS)
         self.assertEqual(status, 1, text)
         self.assertRegex(text, rf"load +ready.*relaxed.*WEAKENED.*orders\.cpp:{line}")
+        self.assertRegex(text, rf"^FAIL in execution \d+, with orders\.cpp:{line} weakened to relaxed: data race")
+
+    def test_a_verdict_with_a_weaker_order_says_so_everywhere(self):
+        line = line_of(ORDERS, "ready.store")
+        with tempfile.TemporaryDirectory() as folder:
+            results, pages = os.path.join(folder, "results.json"), os.path.join(folder, "pages")
+            status, text = self.check("--weaken", f"orders.cpp:{line}/store:relaxed", "--json", results, "--html", pages,
+                                      ORDERS)
+            self.assertEqual(status, 0, text)
+            self.assertTrue(text.startswith(f"exhaustive, with orders.cpp:{line}/store weakened to relaxed: "), text)
+            with open(results, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["searches"][0]["weakened"], f"orders.cpp:{line}/store:relaxed")
+
+    def test_a_name_that_several_files_have_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("one", "two"):
+                os.mkdir(os.path.join(folder, name))
+                with open(os.path.join(folder, name, "flag.hpp"), "w", encoding="utf-8") as file:
+                    file.write("#include <atomic>\n"
+                               f"inline std::atomic<int> {name};\n"
+                               f"inline void set_{name}() {{ {name}.store(1, std::memory_order::release); }}\n")
+            program = os.path.join(folder, "main.cpp")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write('#include "one/flag.hpp"\n#include "two/flag.hpp"\nint main() { set_one(); set_two(); }\n')
+            status, text = self.check("--weaken", "flag.hpp:3:relaxed", program)
+            self.assertEqual(status, 2, text)
+            self.assertRegex(text, "flag.hpp is the name of several files: .*/one/flag.hpp, .*/two/flag.hpp; give more of")
+            self.assertEqual(self.check("--weaken", "one/flag.hpp:3:relaxed", program)[0], 0)
+            self.assertEqual(self.check("--weaken", "ag.hpp:3:relaxed", program)[0], 2)
+            _, text = self.check("--ledger", program)
+            self.assertRegex(text, r"(?m)^one/flag.hpp:3 +store +release[\s\S]*^two/flag.hpp:3 +store +release")
 
     def test_what_cannot_be_weakened_is_an_error(self):
         line = line_of(ORDERS, "ready.load")
@@ -139,6 +194,19 @@ as it is: exhaustive"""
         status, text = self.check("--ledger", os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=RACE")
         self.assertEqual(status, 1, text)
         self.assertTrue(text.startswith("without any change: FAIL"), text)
+        with tempfile.TemporaryDirectory() as folder:
+            results, pages = os.path.join(folder, "results.json"), os.path.join(folder, "pages")
+            status, text = self.check("--ledger", "--json", results, "--html", pages,
+                                      os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=RACE")
+            self.assertEqual(status, 1, text)
+            with open(results, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["searches"][0]["result"]["what"], "data race")
+            self.assertEqual(len(os.listdir(pages)), 2)
+
+    def test_a_ledger_of_a_program_that_never_ends_ends(self):
+        status, text = self.check("--ledger", os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=ENDLESS")
+        self.assertEqual(status, 2, text)
+        self.assertIn("limit reached: a thread runs for 5 s of processor time without an atomic operation", text)
 
     def test_only_the_orders_of_named_files(self):
         status, text = self.check("--ledger-of", "other.hpp", ORDERS)
@@ -185,6 +253,8 @@ as it is: exhaustive"""
                                 (["--html", "/dev/null/pages"], "cannot make the folder"),
                                 (["--jobs", "0"], "--jobs takes a number from 1 to 64"),
                                 (["--jobs", "many"], "needs a number, not 'many'"),
+                                (["--html", "", "--json", "x"], "--html needs the name of a folder"),
+                                (["--json", ""], "--json needs the name of a file"),
                                 (["--ledger", "--execution", "1"], "neither --weaken nor --execution"),
                                 (["--unknown"], "there is no option --unknown")):
             status, text = self.check(*arguments, ORDERS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Go's local run queue as the engines' yardstick: a fixed sequence of shared operations with known graph counts.
 //
-// Not the shipped ring: that one may change, this one must not, because the counts in go_runq.cpp belong to exactly
+// Not the shipped ring: that one may change, this one must not, because the counts in exact_test.cpp belong to exactly
 // these operations. The memory orders stand in a table, so that a test can weaken one.
 #pragma once
 

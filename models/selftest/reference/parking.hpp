@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The handshake of a worker that goes to sleep and a submitter that must not overlook it: announce, fence, look again.
-// As a yardstick: correct it never deadlocks, with any of three seeded bugs the wake-up can get lost.
+// A yardstick for the engines: it never deadlocks, but with any of three seeded bugs the wake-up can get lost.
 #pragma once
 
 #include <atomic>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common.hpp"
+#include "plain_value.hpp"
 
 namespace runq::model::html {
 
@@ -14,14 +15,6 @@ namespace {
 
 [[nodiscard]] bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
-}
-
-// Pointers and indices near the wrap-around are told apart from small numbers by their size alone.
-[[nodiscard]] std::string plain_value(std::uint64_t value) {
-  constexpr std::uint64_t largest_small = 1U << 20;
-  if (value <= largest_small) return fmt::format("{}", value);
-  if (~value <= largest_small) return fmt::format("2^64-{}", ~value + 1);
-  return fmt::format("…{:x}", value & 0xffffff);
 }
 
 [[nodiscard]] std::string value_of(const json& event, const char* key) {
@@ -33,8 +26,8 @@ namespace {
   return is_one_of(kind, {"load", "store", "rmw", "cas ok", "cas failed", "fence"});
 }
 
-// "ring.hpp:142 [ring.push.publish]", or the name alone. It is the nearest comment above, which names atomic
-// operations; plain accesses stand near one by chance.
+// "ring.hpp:142 [ring.push.publish]", or the name alone. The name is the nearest comment above. Comments name atomic
+// operations only: a name above a plain access is not its own.
 [[nodiscard]] std::string site_name(const std::string& site) {
   const std::size_t open = site.find('[');
   if (open != std::string::npos) return site.substr(open + 1, site.rfind(']') - open - 1);
@@ -108,7 +101,7 @@ void mark_last_steps(execution& e) {
   return s.file == last.file && s.line == last.line ? s : last;
 }
 
-// A trace ends with the step that failed, but for failures that are nobody's step.
+// A trace ends with the step that failed, unless the failure belongs to no step, as a deadlock.
 void mark_failing(execution& e, const json& result) {
   const std::string what = text(result, "what");
   if (e.steps.empty() || what.empty() || what == "none" || what == "leak") return;
@@ -139,7 +132,7 @@ void mark_construction(execution& e) {
   std::for_each(e.steps.begin(), first, [](step& s) { s.construction = true; });
 }
 
-// Values that went from one thread to another.
+// Steps by which a value went from one thread to another.
 void keep_messages(execution& e) {
   for (step& s : e.steps) {
     for (const int other : {s.reads_from, s.ignored, s.conflict}) {
@@ -152,7 +145,7 @@ void keep_messages(execution& e) {
   }
 }
 
-// What the failing thread saw earlier of the variables on which it got messages: half of an ABA is there.
+// Earlier reads by the failing thread of the variables by which it got messages: they are one half of an ABA.
 void keep_earlier_looks(execution& e) {
   if (e.steps.empty() || !e.steps.back().failing) return;
   const int thread = e.steps.back().thread;
@@ -190,7 +183,7 @@ void mark_minor(execution& e, const json& result) {
     const bool marked = s.failing || s.stuck || s.weakened || s.stale;
     if (marked || s.kind == "fence" || involved.contains(s.location)) s.minor = false;
   }
-  // What the sentence that says why names, the free of a use after free among it.
+  // The steps that the sentence of the explanation names, such as the free in a use after free.
   for (const json& index : list(result, "why_steps")) {
     if (index.is_number_unsigned() && index < e.steps.size()) e.steps[index.get<std::size_t>()].minor = false;
   }

@@ -239,9 +239,25 @@ class overview {
       rows += failing_row(s, pages_[i], cell(mutant, "change"), "killed");
     }
     if (rows.empty()) return {};
-    return section("Mutants",
-                   "The shipped headers with one order weakened or one step changed; a search must notice each.",
-                   table("mutants", fmt::format(failing_heads, "change"), rows));
+    return section(
+        "Mutants",
+        "The shipped headers with one order weakened or one step changed; a search must notice each. " + undecided(),
+        table("mutants", fmt::format(failing_heads, "change"), rows));
+  }
+
+  // Those of the searches that must find nothing which were cut off before they found anything.
+  [[nodiscard]] std::string undecided() const {
+    unsigned n = 0;
+    for (const json& s : searches()) {
+      for (const json& c : list(object(s, "result"), "cases")) {
+        n += text(c, "what") == "none" && text(c, "how") == "cut_short" ? 1 : 0;
+      }
+    }
+    return n == 0 ? ""
+                  : fmt::format(
+                        "{} searches of cases that a mutant does not name were cut off: whether those notice it "
+                        "is undecided.",
+                        n);
   }
 
   /// A program that must fail. `about` is the cell that says what is wrong with it.

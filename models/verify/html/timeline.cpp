@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "calls.hpp"
 #include "common.hpp"
 #include "execution.hpp"
 #include "layout.hpp"
@@ -87,8 +88,8 @@ class page {
   [[nodiscard]] std::string render() const {
     const std::string title = text(search_, "case") + " · " + label_of(search_);
     const std::string body =
-        fmt::format("<nav><a href=\"index.html\">all results</a></nav>\n<h1>{}</h1>\n{}{}{}{}{}{}", escaped(title),
-                    facts(), controls(), construction(), chart(), timeline_legend, as_text());
+        fmt::format("<nav><a href=\"index.html\">all results</a></nav>\n<h1>{}</h1>\n{}{}{}{}{}{}{}", escaped(title),
+                    facts(), calls_section(result_), controls(), construction(), chart(), timeline_legend, as_text());
     return document(title, body, timeline_script);
   }
 
@@ -162,7 +163,7 @@ class page {
     return html + other_engine();
   }
 
-  // The second opinion on a program that must fail.
+  // What the other engine says about a program that must fail.
   [[nodiscard]] std::string other_engine() const {
     const json& relacy = object(result_, "relacy");
     if (relacy.empty()) return {};
@@ -185,7 +186,8 @@ class page {
 
   [[nodiscard]] std::string facts() const {
     return "<dl class=\"facts\">\n" + fact("property", escaped(property_of(search_))) + fact("mutant", change()) +
-           fact("failure", failure()) + fact("why", escaped(text(result_, "why"))) + fact("found by", found_by()) +
+           fact("weakened", escaped(text(search_, "weakened"))) + fact("failure", failure()) +
+           fact("why", escaped(text(result_, "why"))) + fact("found by", found_by()) +
            fact("replay", fmt::format("<code class=\"command\">{}</code>", escaped(replay()))) + "</dl>\n";
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// blocking: calls that block their thread, made by tasks without holding up the others.
+// blocking: how a task makes a call that blocks its thread, and the other tasks go on.
 //
 // Source: entersyscall and exitsyscall of Go's scheduler (runtime/proc.go).
 #pragma once
@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -63,17 +64,30 @@ class [[nodiscard]] blocking_awaiter {
   std::exception_ptr error_;
 };
 
+template <class F>
+class [[nodiscard]] stoppable_blocking_awaiter : public blocking_awaiter<F> {
+ public:
+  stoppable_blocking_awaiter(F&& f, std::stop_token stop) : blocking_awaiter<F>(std::move(f)), stop_(std::move(stop)) {}
+  [[nodiscard]] bool await_ready() {
+    if (stop_.stop_requested()) throw cancelled();
+    return blocking_awaiter<F>::await_ready();
+  }
+
+ private:
+  std::stop_token stop_;
+};
+
 }  // namespace detail
 
 /// `co_await blocking(f)` calls f() on the task's thread and returns its result, or throws its exception. If the call
-/// takes long, the processor goes on with other tasks on another thread; a short one costs about as much more as
+/// takes long, another thread takes the processor and runs other tasks. Around a short call it costs about as much as
 /// locking a mutex. f() may block, but must not use this library. Throws runq::misuse outside a task.
 ///
 ///     const pid_t pid = co_await runq::blocking([] { return getpid(); });
 ///
-/// g++ up to 12 destroys a lambda twice when it is a temporary beside a co_await (docs/limits.md). There one whose
-/// captures have destructors does not compile: capture by reference, which is enough as the task waits for the call; or
-/// give the lambda a name, and pass that or std::ref() of it.
+/// g++ up to 12 destroys a lambda twice when it is a temporary beside a co_await (docs/limits.md). With these compilers
+/// a lambda whose captures have destructors does not compile here. Capture by reference, which is safe because the task
+/// waits for the call; or give the lambda a name, and pass it or std::ref() of it.
 template <class F>
 [[nodiscard]] detail::blocking_awaiter<std::decay_t<F>> blocking(F&& f) {
   static_assert(!detail::destroyed_twice<F>,
@@ -82,9 +96,19 @@ template <class F>
   return detail::blocking_awaiter<std::decay_t<F>>(std::decay_t<F>(std::forward<F>(f)));
 }
 
-/// The same for a stretch of plain code, which cannot be suspended: as long as one exists, its thread may block, and
-/// must not use this library. At its end the thread waits until it has a processor again. Throws runq::misuse outside a
-/// task.
+/// The same, but when a stop was requested f() is not called, and runq::cancelled is thrown. A call that has begun goes
+/// on.
+template <class F>
+[[nodiscard]] auto blocking(F&& f, std::stop_token stop) {
+  static_assert(!detail::destroyed_twice<F>,
+                "g++ up to 12 would destroy this function object twice: capture by reference, as in "
+                "co_await runq::blocking([&] {...}, stop); or give it a name f first, and pass f or std::ref(f)");
+  return detail::stoppable_blocking_awaiter<std::decay_t<F>>(std::decay_t<F>(std::forward<F>(f)), std::move(stop));
+}
+
+/// For plain code that blocks: as long as a blocking_section exists, its thread may block, and must not use this
+/// library. Its destructor cannot suspend, so there the thread blocks until it gets a processor. Throws runq::misuse
+/// outside a task.
 class [[nodiscard]] blocking_section {
  public:
   blocking_section();

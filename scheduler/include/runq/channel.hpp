@@ -28,14 +28,14 @@ enum class channel_result : unsigned char {
 
 namespace detail {
 
-/// Room for `n` elements, aligned for them whatever the policy's memory is aligned for.
+/// Memory for `n` elements, aligned for them even if the policy's memory is not.
 template <class T, class Atomics>
 class element_room {
   static constexpr std::size_t slack = alignof(T) > alignof(std::max_align_t) ? alignof(T) - alignof(std::max_align_t)
                                                                               : 0;
 
  public:
-  /// More do not fit into any memory.
+  /// The most elements that any memory has room for.
   static constexpr std::size_t most = (std::numeric_limits<std::ptrdiff_t>::max() - slack) / sizeof(T);
 
   /// n <= most. Throws std::bad_alloc.
@@ -59,8 +59,8 @@ class element_room {
   T* first_ = nullptr;
 };
 
-/// A channel without its coroutines. Every operation takes the lock for a few dozen instructions; tasks that it wakes
-/// are woken after that.
+/// A channel without its coroutines. Every operation takes the lock for a few dozen instructions, and wakes tasks after
+/// it has released the lock.
 template <class T, class Policy = task_waiting>
 class channel_core {
   using atomics = typename Policy::atomics;
@@ -80,9 +80,9 @@ class channel_core {
     while (size_.get() != 0) drop_first();
   }
 
-  /// Sends, or says why not; `value` is moved from only when it is `done`. With `w`, which then must hold &value, the
-  /// task is put among the waiting senders instead: after `waits` it may run at any moment, elsewhere, and `w->ok` says
-  /// whether somebody received the value.
+  /// Sends, or says why not; `value` is moved from only when the result is `done`. With `w`, which then must hold
+  /// &value, a send that cannot be done puts the task among the waiting senders, and the result is `waits`: from then
+  /// on another machine may run the task at any moment, and `w->ok` says whether somebody received the value.
   [[nodiscard]] channel_result send(T& value, node* w = nullptr) {
     wake_list<Policy> woken;
     channel_result result = channel_result::waits;
@@ -95,7 +95,8 @@ class channel_core {
     return result;
   }
 
-  /// Receives into `value`, or says why not. With `w`, which then must hold &value: as send().
+  /// Receives into `value`, or says why not. With `w`, which then must hold &value, a receive that cannot be done puts
+  /// the task among the waiting receivers, and the result is `waits`, as for send().
   [[nodiscard]] channel_result receive(std::optional<T>& value, node* w = nullptr) {
     wake_list<Policy> woken;
     channel_result result = channel_result::waits;
@@ -108,7 +109,7 @@ class channel_core {
     return result;
   }
 
-  /// False if it was closed already.
+  /// Closes the channel; false if it was closed already.
   [[nodiscard]] bool close() {
     wake_list<Policy> woken;
     {
@@ -160,7 +161,7 @@ class channel_core {
     if (size_.get() != 0) {
       hand_over(value, *buffer_.at(first_.get()));
       drop_first();
-      // The buffer was full if somebody waits to send, and now has room for his value.
+      // If a task waits to send, the buffer was full, and now has room for that task's value.
       if (node* const s = first_winner(senders_, must_wake)) {
         put_last(*static_cast<T*>(s->value.get()));
         s->ok.set(true);
@@ -183,7 +184,7 @@ class channel_core {
   void forget_sender(node& w) { senders_.remove(w); }
   void forget_receiver(node& w) { receivers_.remove(w); }
 
-  // For a task that is destroyed while `w` waits().
+  // To be called when a task is destroyed while its waiter `w` waits().
 
   void leave_senders(node& w) { (void)leave(senders_, w, mutex_); }
   void leave_receivers(node& w) { (void)leave(receivers_, w, mutex_); }
@@ -197,7 +198,7 @@ class channel_core {
     return nullptr;
   }
 
-  // The moves of values, which must not throw: somebody may have been won who must now be woken, and the lock is held.
+  // The moves of values must not throw: the lock is held, and a waiter may have been claimed that must now be woken.
 
   static void hand_over(std::optional<T>& to, T& from) noexcept { to.emplace(std::move(from)); }
   static void construct(T* at, T& from) noexcept { ::new (static_cast<void*>(at)) T(std::move(from)); }
@@ -215,7 +216,7 @@ class channel_core {
   template <class U>
   using cell = typename atomics::template cell<U>;
 
-  // All of it under the lock, but capacity_ and where the buffer is.
+  // The lock protects all of it, except capacity_ and the buffer's address, which never change.
   mutable typename atomics::mutex mutex_;
   const std::size_t capacity_;
   const room buffer_;
@@ -228,6 +229,11 @@ class channel_core {
 
 }  // namespace detail
 
+namespace detail {
+template <class T>
+class channel_handle;
+}  // namespace detail
+
 template <class T>
 class receive_arm;
 template <class T>
@@ -235,12 +241,13 @@ class send_arm;
 
 /// A queue of values between tasks, bounded, first in, first out. With capacity 0 a send waits until somebody receives.
 /// Waiting senders and receivers are served in the order in which they came; a value is handed directly to a receiver
-/// that waits. All operations may be called by any number of tasks; those that are not awaited, by any thread.
+/// that waits. Any number of tasks may call all operations at the same time; any thread may call those that are not
+/// awaited.
 ///
-/// T is movable, of any alignment. Its moves into and out of the channel are made while that is locked: one that throws
-/// ends the process (std::terminate), and neither they nor T's destructor may use the channel. Must outlive the
-/// operations on it, but those of tasks that wait when their run ends: these are destroyed, with the values they were
-/// to send or were just handed, and the channel, if it is still there, forgets them.
+/// T is movable, of any alignment. The channel is locked while a T is moved into it or out of it: a move that throws
+/// ends the process (std::terminate), and neither moves nor T's destructor may use the channel. The channel must
+/// outlive the operations on it, with one exception: tasks that wait when their run ends are destroyed, with the values
+/// that they were to send or had just been given, and the channel, if it still exists, forgets them.
 ///
 ///     runq::channel<int> numbers(3);
 ///     co_await numbers.send(42);
@@ -257,7 +264,7 @@ class channel {
       waiter_.who.set(&detail::fall_asleep(self, reason));
       waiter_.value.set(value);
     }
-    // Whether the task sleeps.
+    // Whether the task waits.
     [[nodiscard]] bool settle(channel_result now) noexcept {
       if (now == channel_result::waits) return true;
       waiter_.ok.set(now == channel_result::done);
@@ -292,7 +299,7 @@ class channel {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       this->prepare(self, wait_reason::chan_send, &value_);
-      // After `waits` this awaiter may be gone.
+      // After `waits` another machine may have destroyed this awaiter.
       const channel_result now = this->on_.send(value_, &this->waiter_);
       return now == channel_result::waits || this->settle(now);
     }
@@ -328,13 +335,13 @@ class channel {
     std::optional<T> value_;
   };
 
-  /// `co_await c.send(v)` returns when the value is in the buffer or in a receiver's hands. Throws runq::misuse("send
+  /// `co_await c.send(v)` returns when the value is in the buffer or a receiver has it. Throws runq::misuse("send
   /// on closed channel"), also when the channel is closed while it waits. Tasks only.
   ///
   /// g++ up to 12 destroys a lambda or an aggregate `T{…}` twice when it is a temporary beside a co_await
-  /// (docs/limits.md), and cannot tell one from std::move(value): there an aggregate with destructors is sent as
-  /// `c.send({x, 1})` or `c.send({std::move(value)})`, and a lambda is given a name first. Anything else does not
-  /// compile.
+  /// (docs/limits.md), and the library cannot tell such a temporary from std::move(value). With these compilers send an
+  /// aggregate with destructors as `c.send({x, 1})` or `c.send({std::move(value)})`, and give a lambda a name first.
+  /// Anything else does not compile.
   [[nodiscard]] send_awaiter send(detail::by_value<T> value) { return send_awaiter(core_, std::move(value)); }
   template <detail::destroyed_twice Temporary>
   void send(Temporary&&) {
@@ -345,25 +352,26 @@ class channel {
   /// `co_await c.receive()` returns the next value, or nothing when the channel is closed and empty. Tasks only.
   [[nodiscard]] receive_awaiter receive() noexcept { return receive_awaiter(core_); }
 
-  /// Sends if that needs no waiting; `value` is moved from only when it is `done`. Any thread.
+  /// Sends if that needs no waiting; `value` is moved from only when the result is `done`. Any thread.
   [[nodiscard]] channel_result try_send(T& value) { return core_.send(value); }
   [[nodiscard]] channel_result try_send(T&& value) { return core_.send(value); }
   /// Receives if that needs no waiting. Any thread.
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) { return core_.receive(value); }
 
-  /// No value can be sent any more; those in the buffer can still be received. All waiting tasks go on. Throws
-  /// runq::misuse("close of closed channel"). Any thread.
+  /// Closes the channel: no value can be sent any more, and those in the buffer can still be received. All waiting
+  /// tasks go on. Throws runq::misuse("close of closed channel"). Any thread.
   void close() {
     if (!core_.close()) detail::throw_misuse("close of closed channel");
   }
 
-  /// Values in the buffer, a moment ago. Any thread.
+  /// The number of values in the buffer a moment ago. Any thread.
   [[nodiscard]] std::size_t size() const { return core_.size(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
 
  private:
   friend receive_arm<T>;
   friend send_arm<T>;
+  friend detail::channel_handle<T>;
   [[nodiscard]] static std::size_t checked(std::size_t capacity) {
     if (capacity > max_capacity) {
       detail::throw_misuse("runq: the capacity of a channel must be at most channel<T>::max_capacity");

@@ -14,12 +14,12 @@ namespace runq {
 
 namespace detail {
 
-/// What a forked<T> does at its end if the run, or the join, has not come before it.
+/// To be called by a forked<T> that is destroyed before the end of the run and before the join.
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
 
 }  // namespace detail
 
-/// The result-to-be of a forked child: what `co_await fork(child)` returns when the child has a result. Keep it until
+/// The future result of a forked child: `co_await fork(child)` returns it when the child has a result. Keep it until
 /// after the join. Move-only; to destroy it before the child has ended is an error that ends the process.
 template <class T>
 class [[nodiscard]] forked {
@@ -37,11 +37,10 @@ class [[nodiscard]] forked {
     if (child_) end();
   }
 
-  /// The child's result, or its exception. After `co_await join()`; at most once.
+  /// Returns the child's result, or rethrows its exception. To be called after `co_await join()`, and at most once.
   T get() {
-    // [forked.get.finished] relaxed, unmodelled: only the parent asks, and co_await join() has ordered the child's end
-    // before this ([join.last]); without a join it is misuse, and the answer may come late.
-    if (!child_ || !child_.promise().finished.load(std::memory_order::relaxed)) {
+    // Without a join the call is misuse, and this answer may be late.
+    if (!child_ || !child_.promise().finished.is_set()) {
       detail::throw_misuse("runq: the result of a forked task was asked for before co_await runq::join()");
     }
     return child_.promise().take();
@@ -51,7 +50,8 @@ class [[nodiscard]] forked {
   friend detail::fork_awaiter<T>;
   explicit forked(std::coroutine_handle<detail::promise<T>> child) noexcept : child_(child) {}
   void end() noexcept {
-    if (child_.done() && !child_.promise().listed) {
+    // A listed child may be running: a scope joins it when its body has ended. So done() is asked of the others only.
+    if (!child_.promise().listed && child_.done()) {
       child_.destroy();
     } else {
       detail::destroy_unjoined(child_, child_.promise());
@@ -92,7 +92,7 @@ class [[nodiscard]] fork_awaiter {
     }
     child.promise().how = role::forked_inline;
     if (!p.own_forks.push(&parent)) throw std::bad_alloc();
-    // From here on the parent, and this awaiter with it, may be running elsewhere.
+    // From here on another machine may run the parent, and destroy this awaiter.
     p.home.parking.submitted();
     return transfer(p, child);
   }
@@ -100,9 +100,8 @@ class [[nodiscard]] fork_awaiter {
   auto await_resume() noexcept {
     if constexpr (!std::is_void_v<T>) {
       frame& child = access::handle(child_).promise();
-      // [fork.finished] relaxed, unmodelled: seen true, the child ran on this very machine, or its parent was taken
-      // from the deque after its end; seen false too long, join() waits for it as for any other.
-      if (!child.finished.load(std::memory_order::relaxed)) child.enlist();
+      // If it has ended, this thread sees all that it did, and the handle may destroy it before the join.
+      if (!child.finished.is_set()) child.enlist();
       return forked<T>(access::release(child_));
     }
   }
@@ -129,7 +128,7 @@ class [[nodiscard]] join_awaiter {
       keep_strand(p, own_record);
       return give_way(p, caller);
     }
-    // The parent may be running elsewhere.
+    // Another machine may run the parent already.
     end_strand(p, own_record);
     return true;
   }
@@ -145,10 +144,12 @@ class [[nodiscard]] join_awaiter {
 
 }  // namespace detail
 
-/// `co_await fork(child)` runs `child` and the rest of the calling task at the same time, where there are processors
+/// `co_await fork(child)` lets `child` and the rest of the calling task run at the same time, if there are processors
 /// for both; see fork_policy. For a task<T> it returns a forked<T>; for a task<void> nothing. Before a task ends it
 /// must `co_await join()` what it has forked; until then the frames of children that ran by themselves stay. Only a
-/// task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from.
+/// task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from. An exception
+/// between fork and join ends the process if a child still runs then: where that may happen, fork in the body of a
+/// with_scope().
 ///
 ///     auto left = co_await runq::fork(sum(first_half));
 ///     const int right = co_await sum(second_half);

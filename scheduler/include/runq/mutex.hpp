@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mutex: mutual exclusion between tasks: who waits frees its thread for others.
+// mutex: mutual exclusion between tasks: while a task waits, its thread runs others.
 //
 // Source: the hand-off of a first come, first served semaphore, as in Go's sync.Mutex in starvation mode. Models:
 // models/cases/scheduler/mutex/.
@@ -7,6 +7,8 @@
 
 #include <coroutine>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "runq/protocol/waiting.hpp"
@@ -14,13 +16,9 @@
 
 namespace runq {
 
-namespace detail {
+class condition_variable;
 
-/// A waiter for a mutex whose wait somebody else may end by withdraw(), as a stop request does.
-template <class Policy>
-struct revocable_waiter : waiter<Policy> {
-  typename Policy::atomics::template cell<bool> withdrawn{false};  // under the mutex's guard
-};
+namespace detail {
 
 /// A flag and the tasks that wait for it. unlock() hands the mutex to the first of them, so nobody can overtake.
 template <class Policy = task_waiting>
@@ -37,28 +35,28 @@ class mutex_core {
     if (node* const next = handed_to_.get()) next->who.set(nullptr);
   }
 
-  /// Takes the mutex, or returns false.
+  /// Takes the mutex and returns true, or returns false when it is locked.
   [[nodiscard]] bool try_lock() {
     const std::lock_guard guard(guard_);
     if (held_.get()) return false;
     held_.set(true);
     return true;
   }
-  /// Takes the mutex and returns true; or puts `w` among the waiters: then the task may run at any moment, elsewhere,
-  /// and has the mutex. Either way it says so by arrived() when it goes on.
+  /// Takes the mutex and returns true; or puts `w` among the waiters and returns false: then another machine may run
+  /// the task at any moment, and the task has the mutex. In both cases the task calls arrived() when it goes on.
   [[nodiscard]] bool lock_or_wait(node& w) {
     const std::lock_guard guard(guard_);
     return take_or_enlist(w);
   }
-  /// The same for one that may be withdrawn; if it was already, it does not wait. When it goes on, w.ok says whether it
-  /// has the mutex.
+  /// The same for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When the task goes on,
+  /// w.ok says whether it has the mutex.
   [[nodiscard]] bool lock_or_wait(revocable_waiter<Policy>& w) {
     const std::lock_guard guard(guard_);
     if (held_.get() && w.withdrawn.get()) return true;
     return take_or_enlist(w);
   }
-  /// The task of `w` is not to wait (any longer). True: it has waited until now, and the caller wakes it; it goes on
-  /// without the mutex. False: it goes on, or is about to, by itself.
+  /// Ends the wait of the task of `w`, or keeps it from waiting. True: the task was waiting, goes on without the mutex,
+  /// and the caller must wake it. False: the task goes on, or is about to, without the caller.
   [[nodiscard]] bool withdraw(revocable_waiter<Policy>& w) {
     const std::lock_guard guard(guard_);
     w.withdrawn.set(true);
@@ -66,7 +64,7 @@ class mutex_core {
     waiters_.remove(w);
     return true;
   }
-  /// False if the mutex was not locked.
+  /// Unlocks; false if the mutex was not locked.
   [[nodiscard]] bool unlock() {
     wake_list<Policy> woken;
     {
@@ -84,10 +82,10 @@ class mutex_core {
     woken.wake_all();
     return true;
   }
-  /// By a task after lock_or_wait(): it goes on, with the mutex.
+  /// To be called by a task after lock_or_wait(), when it goes on with the mutex.
   void arrived() { handed_to_.set(nullptr); }
-  /// The task of `w`, which has not gone on since it began to wait, is being destroyed. If the mutex was handed to it,
-  /// the next one has it.
+  /// To be called when the task of `w`, which has not gone on since it began to wait, is destroyed. If the mutex was
+  /// handed to it, the next waiter gets it.
   void leave(node& w) {
     if (!detail::leave(waiters_, w, guard_) && w.ok.get()) (void)unlock();
   }
@@ -116,11 +114,12 @@ class mutex_core {
 
 }  // namespace detail
 
-/// A mutex for tasks, first come, first served. Held across co_awaits, by whatever thread runs the task.
+/// A mutex for tasks, first come, first served. A task may hold it across co_awaits, and go on holding it on another
+/// thread.
 ///
-/// Tasks that wait for it when their run ends are destroyed, and the mutex, if it is still there, forgets them. One
-/// that is destroyed while it has the mutex gives it back by its guard (scoped_lock()); after a plain lock() it stays
-/// locked, as a std::mutex does when its thread ends.
+/// Tasks that wait for it when their run ends are destroyed, and the mutex, if it still exists, forgets them. A task
+/// that is destroyed while it has the mutex unlocks it by its guard (scoped_lock()); after a plain lock() the mutex
+/// stays locked, as a std::mutex does when its thread ends.
 ///
 ///     runq::mutex m;
 ///     co_await m.lock();
@@ -129,6 +128,8 @@ class mutex_core {
 class mutex {
   class awaiter;
   class guard_awaiter;
+  class stoppable_awaiter;
+  class stoppable_guard_awaiter;
 
  public:
   /// Unlocks at its end.
@@ -142,6 +143,7 @@ class mutex {
 
    private:
     friend mutex;
+    friend condition_variable;
     explicit guard(mutex& locked) noexcept : locked_(&locked) {}
     mutex* locked_;
   };
@@ -154,15 +156,20 @@ class mutex {
   [[nodiscard]] awaiter lock() noexcept;
   /// `auto guard = co_await m.scoped_lock();`
   [[nodiscard]] guard_awaiter scoped_lock() noexcept;
+  /// The same, but a stop request ends the wait: then the task does not have the mutex, and runq::cancelled is thrown.
+  [[nodiscard]] stoppable_awaiter lock(std::stop_token stop) noexcept;
+  [[nodiscard]] stoppable_guard_awaiter scoped_lock(std::stop_token stop) noexcept;
   /// Whether the caller has the mutex now. Any thread.
   [[nodiscard]] bool try_lock() { return core_.try_lock(); }
-  /// Hands the mutex to the first waiting task, if any. Any thread that the mutex was handed to. Throws
+  /// Unlocks, or hands the mutex to the first waiting task. May be called by any thread, on behalf of the task that has
+  /// the mutex. Throws
   /// runq::misuse("sync: unlock of unlocked mutex").
   void unlock() {
     if (!core_.unlock()) detail::throw_misuse("sync: unlock of unlocked mutex");
   }
 
  private:
+  friend condition_variable;
   detail::mutex_core<> core_;
 };
 
@@ -202,7 +209,59 @@ class [[nodiscard]] mutex::guard_awaiter : public awaiter {
   }
 };
 
+class [[nodiscard]] mutex::stoppable_awaiter {
+ public:
+  stoppable_awaiter(mutex& wanted, std::stop_token stop) noexcept : wanted_(wanted), stop_(std::move(stop)) {}
+  stoppable_awaiter(const stoppable_awaiter&) = delete;
+  stoppable_awaiter& operator=(const stoppable_awaiter&) = delete;
+  ~stoppable_awaiter() {
+    if (waiter_.who.get() == nullptr) return;
+    stop_wait_.end();
+    wanted_.core_.leave(waiter_);
+  }
+  [[nodiscard]] bool await_ready() const {
+    if (stop_.stop_requested()) throw cancelled();
+    return !detail::time_slice_over() && wanted_.try_lock();
+  }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
+    waiter_.who.set(&g);
+    stop_wait_.begin(*g.home, stop_, {wanted_.core_, waiter_});
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::give_way_or_go_on(g);
+  }
+  void await_resume() {
+    if (waiter_.who.get() == nullptr) return;
+    stop_wait_.end();
+    waiter_.who.set(nullptr);
+    if (!waiter_.ok.get()) throw cancelled();
+    wanted_.core_.arrived();
+  }
+
+ protected:
+  mutex& wanted_;
+
+ private:
+  std::stop_token stop_;
+  detail::revocable_waiter<detail::task_waiting> waiter_;
+  detail::stoppable_wait<
+      detail::withdraw_and_wake<detail::mutex_core<>, detail::revocable_waiter<detail::task_waiting>>>
+      stop_wait_;
+};
+
+class [[nodiscard]] mutex::stoppable_guard_awaiter : public stoppable_awaiter {
+ public:
+  using stoppable_awaiter::stoppable_awaiter;
+  guard await_resume() {
+    stoppable_awaiter::await_resume();
+    return guard(wanted_);
+  }
+};
+
 inline mutex::awaiter mutex::lock() noexcept { return awaiter(*this); }
 inline mutex::guard_awaiter mutex::scoped_lock() noexcept { return guard_awaiter(*this); }
+inline mutex::stoppable_awaiter mutex::lock(std::stop_token stop) noexcept { return {*this, std::move(stop)}; }
+inline mutex::stoppable_guard_awaiter mutex::scoped_lock(std::stop_token stop) noexcept {
+  return {*this, std::move(stop)};
+}
 
 }  // namespace runq

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// options, statistics: what a scheduler is made with, and what it counts.
+// options, statistics: the settings of a scheduler, and what it counts.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,15 @@ enum class fork_policy : std::uint8_t {
   task           ///< the parent goes on; the child becomes a task of its own, as by go() (Go)
 };
 
+/// When scheduler::run() returns, or throws what has left the main task.
+enum class run_until : std::uint8_t {
+  main_ends,      ///< when the main task has ended: all others are destroyed then (Go)
+  all_have_ended  ///< when no task is left. Nobody is asked to stop; tasks that wait for each other are a deadlock
+};
+
 /// How many processors a scheduler has by default: the environment variable RUNQ_PROCS if it is set, a number from 1 to
-/// options::max_procs; else the number of CPUs that the calling thread may run on, or of a container's quota of CPU
-/// time if that is smaller: rounded up, but at least 2. Throws runq::misuse when RUNQ_PROCS is set to anything else.
+/// options::max_procs; else the number of CPUs that the calling thread may run on; or, if it is smaller, a container's
+/// quota of CPU time in CPUs, rounded up, but at least 2. Throws runq::misuse when RUNQ_PROCS is set to anything else.
 [[nodiscard]] unsigned default_procs();
 
 struct options {
@@ -33,14 +39,16 @@ struct options {
   /// Threads that may exist at once to run tasks; the process ends with a message when one more is needed.
   unsigned max_threads = 10'000;
   fork_policy forks = fork_policy::continuation;
-  /// Of how many waits of runnable tasks one is measured for statistics::ready_to_run, up to max_latency_period: 1:
-  /// all; 0: none. Measuring one reads the clock twice, which takes as long as running a small task.
+  run_until until = run_until::main_ends;
+  /// One in so many waits of runnable tasks is measured for statistics::ready_to_run: 1 measures all, 0 none; at most
+  /// max_latency_period. To measure one reads the clock twice, which takes as long as running a small task.
   std::uint32_t latency_period = 64;
   static constexpr std::uint32_t max_latency_period = 256;
 };
 
 /// How long something took, by powers of two: counts[i] is how often it was 2^i ns or longer, but shorter than
-/// 2^(i+1) ns. counts[0] has the shorter ones, too, and the last one, from 9 minutes on, all that were longer.
+/// 2^(i+1) ns. counts[0] includes all that were shorter; the last bucket, from 9 minutes on, includes all that were
+/// longer.
 struct latency_histogram {
   static constexpr std::size_t buckets = 40;
   std::array<std::uint64_t, buckets> counts{};
@@ -49,15 +57,15 @@ struct latency_histogram {
     const auto ns = static_cast<std::uint64_t>(d.count() > 0 ? d.count() : 1);
     return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(ns)) - 1, buckets - 1);
   }
-  /// The first duration that no longer belongs to bucket i.
+  /// The shortest duration that is too long for bucket i.
   [[nodiscard]] static constexpr std::chrono::nanoseconds end_of(std::size_t i) noexcept {
     return std::chrono::nanoseconds(std::int64_t{2} << i);
   }
   [[nodiscard]] constexpr std::uint64_t total() const noexcept {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   }
-  /// A duration that so many percent of all, 0 … 100, did not reach: the end of a bucket, so at most twice too long. 0
-  /// if nothing was counted.
+  /// A duration that `percent` of all durations, 0 … 100, did not reach. It is the end of a bucket, so at most twice
+  /// too long. 0 if nothing was counted.
   [[nodiscard]] constexpr std::chrono::nanoseconds percentile(double percent) const noexcept {
     const double wanted = static_cast<double>(total()) * percent / 100;
     std::chrono::nanoseconds end{0};
@@ -72,7 +80,7 @@ struct latency_histogram {
   }
 };
 
-/// Counts since the scheduler was made, and a few present values. Each is exact when no task runs.
+/// Counts since the scheduler was made, and a few values of this moment. Each is exact when no task runs.
 struct statistics {
   std::uint64_t spawned = 0;         ///< tasks started
   std::uint64_t finished = 0;        ///< tasks ended

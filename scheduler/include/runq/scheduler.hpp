@@ -28,7 +28,8 @@ struct closure_of : closure {
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { deallocate_frame(memory, bytes); }
-  // For an over-aligned F. Its size, which is a multiple of its alignment, says as much: see frame_cache.
+  // For an over-aligned F. The frame cache derives the alignment from the size, which is a multiple of it: see
+  // frame_cache.
   // NOLINTNEXTLINE(misc-new-delete-overloads): likewise
   static void* operator new(std::size_t bytes, std::align_val_t) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes, std::align_val_t) noexcept {
@@ -104,7 +105,7 @@ class [[nodiscard]] main_awaiter : public task<T>::awaiter {
   const task<T>& body_;
 };
 
-// Runs a task, a function or a coroutine function and keeps what comes of it.
+// Runs a task, a function or a coroutine function, and keeps its result or its exception.
 template <class F, class R>
 task<void> keep_outcome(F& f, outcome<R>& out) {
   try {
@@ -140,7 +141,8 @@ class yield_awaiter {
 
 }  // namespace detail
 
-/// Starts a task and goes on: the whole of the spawning interface. `f` is a task, a function without parameters that
+/// Starts a task and returns at once. There is no other way to start one. `f` is a task, a function without parameters
+/// that
 /// returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task needs
 /// it. The task runs next on the calling task's processor, or wherever it is stolen to. `name`, a literal or nullptr,
 /// is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2. With g++ up to
@@ -160,7 +162,7 @@ void go(F&& f, const char* name = nullptr) {
   p->home.spawn(*p, detail::make_root(std::forward<F>(f)), name);
 }
 
-/// `co_await yield()` puts the calling task behind all others, at the end of the global queue, and lets them run.
+/// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.
 /// Throws runq::misuse outside a scheduler.
 [[nodiscard]] inline detail::yield_awaiter yield() noexcept { return {}; }
 
@@ -168,20 +170,23 @@ void go(F&& f, const char* name = nullptr) {
 /// when there is work for them and sleep when there is none.
 class scheduler {
  public:
-  /// Throws runq::misuse when `wanted` is out of its ranges, or the environment variable RUNQ_PROCS is.
+  /// Throws runq::misuse when an option in `wanted`, or the environment variable RUNQ_PROCS, is out of its range.
   explicit scheduler(const options& wanted = {});
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
-  /// Ends the threads and destroys what tasks are left, as at the end of run(). No handle may be left. One of its own
+  /// Ends the threads and destroys the tasks that are left, as at the end of run(). No handle may exist any more. One
+  /// of its own
   /// tasks that destroys it ends the process: `panic: runq: a scheduler was destroyed by one of its own tasks`, status
   /// 2. In a process that fork() made it does nothing: the threads, and the tasks, are the parent's.
   ~scheduler();
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
-  /// exception. As in Go, when the main task ends all others do, too: their frames are destroyed where they wait, in no
-  /// particular order, without running on; a task that runs does so until its next co_await. Channels, mutexes and wait
-  /// groups that are still there forget them. Blocks the calling thread, which must not be one of a scheduler; one run
-  /// at a time, and a run is over when this returns. Throws runq::misuse otherwise.
+  /// exception. As in Go, when the main task ends all others end, too: a task that waits never goes on, and its frames
+  /// are destroyed, in no particular order; a task that is running runs until its next co_await. Channels, mutexes and
+  /// wait groups that still exist forget these tasks. With options::until = run_until::all_have_ended the others go on,
+  /// and it returns, or throws, when no task is left; a handle alone keeps no run going. Blocks the calling thread
+  /// until the run is over. Throws runq::misuse when the calling thread belongs to a scheduler, or another run is in
+  /// progress.
   ///
   /// When all tasks wait for each other the process ends: `fatal error: all goroutines are asleep - deadlock!`, the
   /// tasks and what they wait for, status 2.
@@ -196,26 +201,27 @@ class scheduler {
     if constexpr (!std::is_void_v<result>) return std::move(out.value).value();
   }
 
-  /// A thread outside the scheduler that may start or wake tasks holds one: as long as there is a handle, waiting tasks
-  /// are no deadlock. Copyable; any thread. Must not outlive the scheduler.
+  /// A thread outside the scheduler that may start or wake tasks holds a handle: as long as there is one, waiting tasks
+  /// are no deadlock. Copyable; any thread. A handle must not outlive the scheduler.
   class handle;
   [[nodiscard]] handle attach();
 
-  /// Waits until every task has ended. Not for tasks. Throws runq::misuse when called by one.
+  /// Blocks the calling thread until every task has ended. Throws runq::misuse when a task calls it.
   void wait();
 
   /// Sets the number of processors, 1 … options::max_procs, and returns the former one. New processors are used at
-  /// once; one that is too many is given up when its running task next waits or yields, and its tasks move to the head
-  /// of the global queue. While a run ends, it is for the next one. Any thread, tasks included. Throws runq::misuse
-  /// when n is out of range.
+  /// once. A surplus processor is given up when its running task next waits or yields, and its tasks move to the head
+  /// of the global queue. A call while a run ends takes effect for the next run. Any thread, tasks included. Throws
+  /// runq::misuse when n is out of range.
   unsigned set_procs(unsigned n);
   [[nodiscard]] unsigned procs() const noexcept;
 
   [[nodiscard]] statistics stats() const;
-  /// The state in one line, as RUNQ_SCHEDTRACE=ms prints it every so often, exactly as Go 1.20 to 1.25 do:
+  /// The state in one line, as RUNQ_SCHEDTRACE=ms prints it every so many milliseconds, in the format of Go 1.20 to
+  /// 1.25:
   /// `SCHED 48ms: gomaxprocs=2 idleprocs=1 threads=4 spinningthreads=0 needspinning=0 idlethreads=2 runqueue=0 [0 0]`;
-  /// the monitor counts as a thread, the brackets hold the lengths of the local queues. With `detail`, as
-  /// RUNQ_SCHEDDETAIL=1 has it, a line follows for each processor, machine and task.
+  /// the monitor counts as a thread, the brackets hold the lengths of the local queues. With `detail`, as with
+  /// RUNQ_SCHEDDETAIL=1, a line follows for each processor, machine and task.
   [[nodiscard]] std::string trace(bool detail = false) const;
   /// All tasks as `goroutine N [state]:` and their names, as in a deadlock's message.
   [[nodiscard]] std::string dump() const;
@@ -232,9 +238,9 @@ class scheduler::handle {
   handle& operator=(const handle&) = delete;
   ~handle();
 
-  /// As runq::go(), from any thread; the task begins at the end of the global queue. While a run ends it is destroyed
-  /// with the others, or begins after that, run or no run; one that has not begun when the scheduler is destroyed is
-  /// destroyed, too.
+  /// Starts a task as runq::go() does, from any thread; the task begins at the end of the global queue. A task that is
+  /// started while a run ends is either destroyed with the others, or begins after that end, even if there is no other
+  /// run. A task that has not begun when the scheduler is destroyed is destroyed with it.
   template <class F>
   void go(F&& f, const char* name = nullptr) const {
     core_->spawn_outside(detail::make_root(std::forward<F>(f)), name);
@@ -261,12 +267,12 @@ namespace this_task {
 
 /// Whether the caller is a task.
 [[nodiscard]] bool running() noexcept;
-/// 1 for the main task; ids grow, in batches of 16 per processor. Forked children that run by themselves have ids of
-/// their own; a task that has forked may go on, from the fork or the join, under such an id.
+/// 1 for the main task; ids grow, in batches of 16 per processor. A forked child that runs by itself has an id of its
+/// own; a task that has forked may go on under such an id after the fork or the join.
 [[nodiscard]] std::uint64_t id();
-/// What go() was told, or "".
+/// The name that go() was given, or "".
 [[nodiscard]] const char* name();
-/// Which processor runs it now, 0 … procs - 1. May be different after every co_await.
+/// The processor that runs the task now, 0 … procs - 1. It may be another one after every co_await.
 [[nodiscard]] unsigned processor();
 
 }  // namespace this_task

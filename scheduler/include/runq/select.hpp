@@ -36,7 +36,7 @@ class select_arm {
   [[nodiscard]] virtual const void* channel() const noexcept = 0;
   virtual void lock() = 0;
   virtual void unlock() = 0;
-  // The following with the channel locked.
+  // The following are called with the channel locked.
   [[nodiscard]] virtual channel_result attempt(wake_list<Policy>& woken) = 0;
   virtual void enlist() = 0;
   virtual void forget() = 0;
@@ -64,7 +64,7 @@ class select_core {
     channel_result how;  ///< chosen: done or closed
   };
 
-  /// `arms` in the order in which they are tried; `by_address` is room for as many.
+  /// `arms` are in the order in which they are tried; `by_address` has room for as many.
   select_core(std::span<arm_pointer> arms, std::span<arm_pointer> by_address) noexcept
       : arms_(arms), by_address_(by_address) {
     std::copy(arms.begin(), arms.end(), by_address.begin());
@@ -73,7 +73,8 @@ class select_core {
   }
 
   /// Carries out the first arm that is ready. If none is, and `who` is not null, puts that task among the waiters of
-  /// all channels; whoever wakes it claims `state`. After `asleep` nothing of the task may be touched.
+  /// all channels; the thread that wakes it claims `state`. After the result `asleep`, the caller must not touch
+  /// anything of the task.
   [[nodiscard]] started start(const typename Policy::sleeper* who, suspension<atomics>& state) {
     wake_list<Policy> woken;
     const locked_arms locked = lock_all();
@@ -87,21 +88,21 @@ class select_core {
     return result;
   }
 
-  /// The task `who`, which has not gone on since start(), is being destroyed: leaves the lists of those channels that
-  /// are still there.
+  /// To be called when the task `who`, which has not gone on since start(), is destroyed: leaves the lists of those
+  /// channels that still exist.
   void leave(typename Policy::sleeper who, const suspension<atomics>& state) {
-    // The channel that woke it has taken it out, and may be gone.
+    // The channel that woke the task has taken it out of its list, and may have been destroyed.
     const std::size_t woken_by = Policy::asleep(who) ? arms_.size() : state.arm();
     for (std::size_t i = 0; i != arms_.size(); ++i) {
       if (i == woken_by || !arms_[i]->place.left_behind()) continue;
       const std::lock_guard guard(*arms_[i]);
       arms_[i]->forget();
     }
-    // From now on nobody can claim it.
+    // From now on nobody can claim the task.
     if (!state.open()) waiter<Policy>::await_waker(who);
   }
 
-  /// After having been woken: leaves the channels' lists.
+  /// To be called when the task has been woken: leaves the channels' lists.
   void finish() {
     const locked_arms locked = lock_all();
     for (select_arm<Policy>* const arm : arms_) {
@@ -129,12 +130,12 @@ class select_core {
       arms_[i]->enlist();
     }
   }
-  // Those in by_address_ that have a channel: all but the first few.
+  // The arms in by_address_ that have a channel. Those without stand in front.
   struct locked_arms {
     std::size_t lowest;
     std::size_t end;
   };
-  // The same channel may be in several arms. Everybody locks in the order of addresses, so nobody waits in a circle.
+  // The same channel may be in several arms. Every select locks in the order of addresses, so there is no deadlock.
   [[nodiscard]] locked_arms lock_all() {
     locked_arms locked{0, by_address_.size()};
     while (locked.lowest != locked.end && by_address_[locked.lowest]->channel() == nullptr) ++locked.lowest;
@@ -143,8 +144,9 @@ class select_core {
     }
     return locked;
   }
-  // A task that was woken meanwhile locks the lowest channel first, in finish(). So nothing of it, and this object is
-  // in its frame, may be touched after that one was unlocked; and nothing at all if there is no channel.
+  // A task that was woken meanwhile locks the channel with the lowest address first, in finish(), and then may end. So
+  // after that channel is unlocked, nothing of the task may be touched, nor this object, which is in its frame; if
+  // there is no channel, nothing may be touched at all.
   void unlock_all(const locked_arms locked) {
     for (std::size_t i = locked.end; i != locked.lowest;) {
       if (first_with_its_channel(--i)) by_address_[i]->unlock();
@@ -158,7 +160,7 @@ class select_core {
   std::span<arm_pointer> by_address_;
 };
 
-/// An arm that receives. Only if it is chosen does it write to its destination.
+/// An arm that receives. It writes to its destination only if it is chosen.
 template <class T, class Policy = task_waiting>
 class receiving_arm : public select_arm<Policy> {
   using core = channel_core<T, Policy>;
@@ -247,7 +249,7 @@ template <class T>
 [[nodiscard]] receive_arm<T> on_receive(channel<T>* from, std::optional<T>& into) noexcept {
   return {from, into};
 }
-/// For the values that g++ up to 12 does not take see channel::send().
+/// channel::send() says which values g++ up to 12 does not accept.
 template <class T>
 [[nodiscard]] send_arm<T> on_send(channel<T>& to, std::type_identity_t<detail::by_value<T>> value) {
   return {&to, std::move(value)};
@@ -262,10 +264,10 @@ void on_send(Channel&&, Temporary&&) {
                 "g++ up to 12 would destroy this temporary twice: write on_send(c, {x, 1}) for a new aggregate, "
                 "on_send(c, {std::move(value)}) for one with a name, and give a lambda a name first");
 }
-/// The last arm, if there is one: chosen when no other is ready, so that select() does not wait.
+/// May be the last arm: it is chosen when no other is ready, so that select() does not wait.
 [[nodiscard]] inline detail::no_wait otherwise() noexcept { return {}; }
 
-/// What select() returns when its stop token was the reason to go on.
+/// select() returns it when a stop request ended the wait.
 inline constexpr std::size_t stopped = ~std::size_t{0};
 
 namespace detail {
@@ -296,8 +298,8 @@ class [[nodiscard]] select_awaiter {
     goroutine& me = fall_asleep(self, count == 0 ? wait_reason::select_no_cases : wait_reason::select);
     who_ = &me;
     arrange();
-    // Before anything can wake the task, because nothing of it may be touched after that; a stop that comes at once is
-    // noticed when the task is to fall asleep.
+    // This comes before anything can wake the task, because afterwards nothing of the task may be touched. A stop
+    // request that comes now is noticed when the task is about to wait.
     if (!HasDefault && stop_.stop_possible()) {
       stop_wait_.emplace(*me.home, stop_);
       on_stop_.emplace(stop_, on_stop{this});
@@ -382,8 +384,9 @@ template <class Arms>
 }  // namespace detail
 
 /// `co_await select(arms…)` waits until one of the arms can go on, carries it out, and returns its number, from 0. If
-/// several can, a random one. With otherwise() as the last argument it does not wait: that one's number then means that
-/// no other could go on. `select()` without arms waits for ever. A send to a closed channel throws runq::misuse("send
+/// several can, it chooses one at random. With otherwise() as the last argument it does not wait: it returns the number
+/// of otherwise() when no other arm can go on. `select()` without arms waits for ever. A send to a closed channel
+/// throws runq::misuse("send
 /// on closed channel"). Tasks only.
 ///
 ///     std::optional<int> n;
@@ -396,8 +399,8 @@ template <class... Arms>
   return detail::make_select(std::stop_token(), std::tuple<Arms...>(std::move(arms)...));
 }
 
-/// The same, which also goes on when a stop is requested: it then returns `stopped`. A task that waits with a stop
-/// token that can still be used is no deadlock: somebody outside the scheduler may hold the source.
+/// Like select(arms…), but a stop request ends the wait, too: then it returns `stopped`. As long as the token's
+/// stop_possible() is true, the wait is no deadlock, because somebody outside the scheduler may hold the source.
 template <class... Arms>
 [[nodiscard]] auto select(std::stop_token stop, Arms... arms) {
   return detail::make_select(std::move(stop), std::tuple<Arms...>(std::move(arms)...));

@@ -2,13 +2,14 @@
 // task: a coroutine that runs on a scheduler and returns a T.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -18,10 +19,17 @@
 
 namespace runq {
 
-/// What is thrown when this library is used against its rules. Its text says what to do.
+/// Thrown when a program breaks a rule of this library. Its text says what to do.
 class misuse : public std::logic_error {
  public:
   using std::logic_error::logic_error;
+};
+
+/// Leaves an await whose wait a stop request has ended. A task started by go() that it leaves ends quietly; any other
+/// exception is a panic there.
+class cancelled : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "runq: a stop request ended the wait"; }
 };
 
 template <class T = void>
@@ -29,24 +37,62 @@ class task;
 
 namespace detail {
 
+/// A task's wait that a stop request may end.
+template <class CallBack>
+class stoppable_wait {
+ public:
+  /// From now on, perhaps before this returns, a stop request calls `how`. Before anything can wake the task.
+  void begin(core& home, const std::stop_token& stop, CallBack how) {
+    if (!stop.stop_possible()) return;
+    known_.emplace(home, stop);
+    on_stop_.emplace(stop, how);
+  }
+  /// By the task when it goes on, or who destroys it: waits for a request that is about to wake the task.
+  void end() noexcept {
+    on_stop_.reset();
+    known_.reset();
+  }
+
+ private:
+  std::optional<core::stop_wait> known_;
+  std::optional<std::stop_callback<CallBack>> on_stop_;
+};
+
+/// What a stop request does to the task of `waiter`, which waits in `queue` or is about to: the task goes on without
+/// what it wants.
+template <class Queue, class Waiter>
+struct withdraw_and_wake {
+  Queue& queue;
+  Waiter& waiter;
+  void operator()() const {
+    if (queue.withdraw(waiter)) ready(*waiter.who.get());
+  }
+};
+
 [[noreturn]] void throw_misuse(const char* what);
 /// Ends the process as an uncaught panic does in Go: `panic: ` and the text of the current exception, exit status 2.
-/// Returns only when the main task has ended: then nobody hears of it.
+/// Returns only when the exception is to be ignored: the main task has ended, or it is runq::cancelled.
 void panic() noexcept;
-/// The main task's own coroutine is over. On its thread.
+/// Whether `error` is runq::cancelled.
+[[nodiscard]] bool is_cancellation(const std::exception_ptr& error) noexcept;
+/// To be called when the main task's own coroutine has ended, on its thread.
 void end_run() noexcept;
 
 /// How a coroutine was started, and so what happens when it ends.
 enum class role : std::uint8_t {
-  fresh,          // not started
-  called,         // by co_await: its caller goes on
-  called_apart,   // likewise, by a coroutine that is not this library's
-  root,           // by go(): its task ends
-  main,           // by run(): likewise, and its run
-  main_body,      // by `main`, which goes on: the user's part of it
+  fresh,         // not started
+  called,        // by co_await: its caller goes on
+  called_apart,  // likewise, by a coroutine that is not this library's
+  scope_body,    // by with_scope(): its caller goes on when all children of the scope have ended, too
+  root,          // by go(): its task ends
+  main,          // by run(): likewise, and its run
+  main_body,     // by `main`, which goes on: the user's part of it
+  // From here on is_forked().
   forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
   forked_apart,   // by fork(), and ran by itself: its parent goes on if it was the last
 };
+
+class scope_state;
 
 /// The part of every promise that does not depend on the result.
 struct frame {
@@ -55,18 +101,20 @@ struct frame {
     frame* parent;      // called or forked: by whom
     void* caller;       // called_apart: the address of its coroutine
     goroutine* record;  // root: who it is; not always who runs it, once its continuation was stolen
+    scope_state* home;  // scope_body: its scope, which knows its caller
   };
   join_counter<> children;
   std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
-  // The coroutines that end with this one if that comes first, the newest first: what it has called and waits for;
-  // forked children without a result, until the join those that have run by themselves; those with a result that had
-  // not ended when it went on. The parent's, or whoever's who has taken the parent from the deque.
+  // The coroutines that are destroyed with this one if it is destroyed first, the newest first: the one that it has
+  // called and waits for; forked children without a result (those that ran by themselves stay here until the join); and
+  // forked children with a result that had not ended when this one went on. Only the thread that runs the parent, or
+  // has taken it from the deque, may use the list.
   frame* newest_below = nullptr;
   frame* next_below = nullptr;  // called or forked: in its parent's list
   role how = role::fresh;
-  bool owned_by_handle = false;       // forked: a forked<T> destroys it
-  bool listed = false;                // forked, with a result: it is in its parent's list
-  std::atomic<bool> finished{false};  // forked: relaxed, for a check only
+  bool owned_by_handle = false;  // forked: a forked<T> destroys it
+  bool listed = false;           // forked, with a result: it is in its parent's list
+  end_mark<> finished;           // forked
 
   frame() noexcept : parent(nullptr) {}
   frame(const frame&) = delete;
@@ -84,7 +132,7 @@ struct frame {
     parent->push_below(*this);
   }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
-  /// Its forked children have ended, or were never started: destroys those that nobody else owns.
+  /// To be called when its forked children have ended, or were never started: destroys those that nobody else owns.
   void leave_joined() noexcept;
 
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
@@ -94,12 +142,12 @@ struct frame {
   }
 };
 
-/// Destroys a coroutine that has ended, has not begun or waits, and all that are below it, the innermost first, so that
-/// none outlives what it may refer to. A loop, because they may be a million deep. A frame that a task<T> or a
-/// forked<T> owns leaves its memory to that.
+/// Destroys a coroutine that has ended, has not begun or waits, and all coroutines below it, the innermost first, so
+/// that none outlives what it may refer to. It is a loop, not a recursion, because they may be a million deep. The
+/// memory of a frame that a task<T> or a forked<T> owns is freed by its owner.
 void destroy_with_all_below(frame& top) noexcept;
 
-/// What the owner of a frame does at its end.
+/// The owner of a frame calls it when the owner is destroyed.
 void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept;
 inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   if (owned.done()) {
@@ -109,27 +157,39 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   }
 }
 
-/// The strand of execution that runs on `p` may be at its end after its next step, which may let others end its task,
-/// and reuse the record of it. So this comes before that step, and one of the following after it: end_strand() at the
-/// strand's end, keep_strand() if it goes on after all. Returns what they have to know.
+/// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
+/// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
+/// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
 [[nodiscard]] bool may_end_strand(processor& p) noexcept;
 void end_strand(processor& p, bool has_own_record) noexcept;
 void keep_strand(processor& p, bool has_own_record) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
-/// Lets `child` run by itself: stealable from the deque, or as a task of its own.
+/// Lets `child` run by itself: thieves can take it from the deque, or it becomes a task of its own.
 void fork_apart(processor& p, frame& parent, frame& child);
-/// The process ends with a message; not when all tasks are being destroyed, because main has ended.
+/// Ends the process with a message, except while all tasks are being destroyed because main has ended.
 void fork_not_joined() noexcept;
 
-/// A forked child has ended: its parent goes on here if nobody else runs it or waits for somebody else.
+[[nodiscard]] inline bool is_forked(const frame& f) noexcept { return f.how >= role::forked_inline; }
+/// To be called, in a handler, when an exception leaves `failed`: if `failed` is the body of a scope, or a child that
+/// such a body has forked, the scope learns of it. False: it is no failure, because the scope has asked to stop, and
+/// the child was cancelled.
+bool tell_scope(frame& failed) noexcept;
+/// To be called when the body of a scope has ended; its children may still run.
+[[nodiscard]] std::coroutine_handle<> end_scope_body(processor& p, frame& body);
+/// To be called when all forked children of `parent` have ended and it waits for them: in join(), or, if it is the body
+/// of a scope, at its end.
+[[nodiscard]] std::coroutine_handle<> go_on_after_join(processor& p, frame& parent);
+
+/// To be called when a forked child has ended. The parent goes on here, unless another thread runs it or it waits for
+/// another child.
 [[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
-  // [fork.end] relaxed, unmodelled: the deque, or the counter of join(), hands the child's results to the parent.
-  child.finished.store(true, std::memory_order::relaxed);
-  // Most often the parent is the newest there, as this child left it. If it is, then whatever child it was put there
-  // for, one child that had been detached is done, and one that was not detached now is: the count stays the same.
+  child.finished.set();
+  // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
+  // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
+  // and one that was not detached is so from now on.
   if (ran_at_once && p.home.parking.take_newest(p.own_forks, &parent)) {
     if (parent.newest_below == &child) {
       parent.pop_below();
@@ -144,7 +204,7 @@ void fork_not_joined() noexcept;
   const bool own_record = may_end_strand(p);
   if (parent.children.arrive()) {
     keep_strand(p, own_record);
-    return transfer(p, parent.self);
+    return go_on_after_join(p, parent);
   }
   end_strand(p, own_record);
   return std::noop_coroutine();
@@ -157,16 +217,17 @@ struct final_awaiter {
       std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
     processor& p = *this_processor();
-    if (f.children.any()) fork_not_joined();
+    if (f.children.any() && f.how != role::scope_body) fork_not_joined();
     if (f.how == role::called) {
       f.parent->pop_below();
       return transfer(p, f.parent->self);
     }
-    if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
+    if (is_forked(f)) return end_fork(p, f);
     if (f.how == role::root || f.how == role::main) return end_root(p, f);
-    // Not by transfer(): the run has ended, and whoever gives way now never gets another turn.
-    if (f.how == role::main_body) return std::coroutine_handle<>::from_address(f.caller);
-    return end_fork(p, f);
+    if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
+    if (f.how == role::scope_body) return end_scope_body(p, f);
+    // main_body. Not by transfer(): the run has ended, and a task that gives way now never gets another turn.
+    return std::coroutine_handle<>::from_address(f.caller);
   }
   void await_resume() const noexcept {}
 };
@@ -179,7 +240,7 @@ struct promise_base : frame {
   [[nodiscard]] final_awaiter final_suspend() const noexcept { return {}; }
 
  protected:
-  // An exception nobody will see: the process ends, as in Go. Called in a handler.
+  // Ends the process, as in Go, because nobody can catch the exception. Called in a handler.
   void unhandled_in_detached() noexcept {
     if (how == role::root) panic();
   }
@@ -202,6 +263,7 @@ class promise : public promise_base {
   void unhandled_exception() noexcept {
     unhandled_in_detached();
     result_.template emplace<2>(std::current_exception());
+    static_cast<void>(tell_scope(*this));
     is_over();
   }
   [[nodiscard]] T take() {
@@ -221,9 +283,10 @@ class promise<void> : public promise_base {
   void return_void() const noexcept { is_over(); }
   void unhandled_exception() noexcept {
     unhandled_in_detached();
-    if (how == role::forked_inline || how == role::forked_apart) {
-      keep_child_error(*parent, std::current_exception());
-    } else {
+    const bool fails = tell_scope(*this);
+    if (is_forked(*this)) {
+      if (fails) keep_child_error(*parent, std::current_exception());
+    } else if (how != role::scope_body) {
       error = std::current_exception();
     }
     is_over();
@@ -237,10 +300,10 @@ struct access;
 
 }  // namespace detail
 
-/// A coroutine that has not begun: calling a function that returns a task runs nothing of it. It runs when somebody
-/// awaits it (then the awaiting coroutine goes on with the result, or with the exception that left it, like a call), or
-/// when it is given to go() or fork(). Awaited at most once. Move-only; one that was never awaited is destroyed without
-/// having run.
+/// A coroutine that has not begun: a call of a function that returns a task runs nothing of it. It runs when a
+/// coroutine awaits it, which then goes on with the result or the exception, as after a call; or when it is given to
+/// go() or fork(). It is awaited at most once. Move-only; a task that was never awaited is destroyed without having
+/// run.
 ///
 /// Its frame comes from the processor's cache. Throws std::bad_alloc when there is no memory for it.
 ///
@@ -318,7 +381,7 @@ inline task<void> promise<void>::get_return_object() noexcept {
   return task<void>(std::coroutine_handle<promise>::from_promise(*this));
 }
 
-/// The door to a task's coroutine for the rest of the library.
+/// Gives the rest of the library access to a task's coroutine.
 struct access {
   template <class T>
   [[nodiscard]] static std::coroutine_handle<promise<T>> handle(const task<T>& t) noexcept {

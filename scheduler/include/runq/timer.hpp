@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// timer: sleeping, and channels that deliver the time. All by the monotonic clock.
+// timer: sleeping, and channels that deliver the time. All times are of the monotonic clock.
 //
 // Source: Go's time.Sleep, Timer and Ticker with the rules of Go 1.23: after stop() or reset() nothing stale is
 // received.
@@ -8,10 +8,14 @@
 #include <chrono>
 #include <coroutine>
 #include <optional>
+#include <stop_token>
+#include <utility>
 
 #include "runq/channel.hpp"
 #include "runq/detail/core.hpp"
+#include "runq/protocol/suspension.hpp"
 #include "runq/select.hpp"
+#include "runq/task.hpp"
 
 namespace runq {
 
@@ -27,7 +31,7 @@ class [[nodiscard]] sleep_awaiter {
   ~sleep_awaiter();
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> self);
-  void await_resume() noexcept { node_.heap = nullptr; }
+  void await_resume() noexcept { node_.forget_heap(); }
 
  private:
   struct sleeper : timer_node {
@@ -36,14 +40,55 @@ class [[nodiscard]] sleep_awaiter {
   sleeper node_;
 };
 
+/// A sleep that a stop request may end: the timer and the request claim the task.
+class [[nodiscard]] stoppable_sleep_awaiter {
+ public:
+  stoppable_sleep_awaiter(instant when, std::stop_token stop) noexcept : stop_(std::move(stop)) { node_.when = when; }
+  stoppable_sleep_awaiter(const stoppable_sleep_awaiter&) = delete;
+  stoppable_sleep_awaiter& operator=(const stoppable_sleep_awaiter&) = delete;
+  ~stoppable_sleep_awaiter() { end(); }
+  [[nodiscard]] bool await_ready() const {
+    if (stop_.stop_requested()) throw cancelled();
+    return false;
+  }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self);
+  void await_resume() {
+    end();
+    if (node_.who != nullptr && node_.wait.arm() == by_request) throw cancelled();
+  }
+
+ private:
+  static constexpr std::uint32_t by_timer = 0;
+  static constexpr std::uint32_t by_request = 1;
+  struct sleeper : timer_node {
+    goroutine* who = nullptr;  // null: it does not sleep
+    suspension<policy> wait;
+  };
+  struct call_back {
+    stoppable_sleep_awaiter* self;
+    void operator()() const {
+      if (self->node_.wait.claim(by_request) == claim_result::must_wake) ready(*self->node_.who);
+    }
+  };
+  // Nobody touches it any more.
+  void end() noexcept {
+    stop_wait_.end();
+    (void)timer_heap::withdraw(node_);
+  }
+
+  sleeper node_;
+  std::stop_token stop_;
+  stoppable_wait<call_back> stop_wait_;
+};
+
 [[nodiscard]] inline instant instant_of(clock::time_point t) noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();
 }
 
 }  // namespace detail
 
-/// `co_await sleep_for(d)` returns after at least d; without a wait, but after a turn of the others, if d <= 0. Tasks
-/// only.
+/// `co_await sleep_for(d)` returns after at least d. If d <= 0 it does not wait, but lets the other tasks run first, as
+/// yield() does. Tasks only.
 ///
 ///     co_await runq::sleep_for(std::chrono::milliseconds(10));
 [[nodiscard]] inline detail::sleep_awaiter sleep_for(std::chrono::nanoseconds d) noexcept {
@@ -54,27 +99,38 @@ class [[nodiscard]] sleep_awaiter {
   return detail::sleep_awaiter(detail::instant_of(t));
 }
 
-/// Sends the time to its channel once, or again and again. The channel has room for one value: who receives late misses
-/// ticks. Not movable; stops when it is destroyed. start(), stop() and reset() are called by tasks, one at a time.
+/// The same, but a stop request ends the sleep, and runq::cancelled is thrown.
+[[nodiscard]] inline detail::stoppable_sleep_awaiter sleep_for(std::chrono::nanoseconds d,
+                                                               std::stop_token stop) noexcept {
+  return {detail::in(d), std::move(stop)};
+}
+[[nodiscard]] inline detail::stoppable_sleep_awaiter sleep_until(clock::time_point t, std::stop_token stop) noexcept {
+  return {detail::instant_of(t), std::move(stop)};
+}
+
+/// Sends the time to its channel once, or periodically. The channel has room for one value: a task that receives late
+/// misses ticks. Not movable; stops when it is destroyed. start(), stop() and reset() are called by tasks, one at a
+/// time.
 ///
 ///     runq::timer timeout(std::chrono::seconds(1));
 ///     const auto when = co_await timeout.channel().receive();
 class timer {
  public:
-  /// One that is stopped. Throws std::bad_alloc.
+  /// A timer that is stopped. Throws std::bad_alloc.
   timer();
-  /// As start(). Throws std::bad_alloc; runq::misuse outside a task.
+  /// A timer that is started as by start(). Throws std::bad_alloc; runq::misuse outside a task.
   explicit timer(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {}) : timer() { start(d, period); }
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
   ~timer() { (void)stop(); }
 
-  /// Fires once after `d`, or first after `d` and then every `period`, if that is more than 0. Stops what it was doing
-  /// before. Throws runq::misuse outside a task.
+  /// Fires once after `d`; if `period` is more than 0, then again every `period`. Stops the timer first, if it was
+  /// started before. Throws runq::misuse outside a task.
   void start(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
-  /// Nothing is received any more, not even what was sent already. Returns whether it was still to fire.
+  /// Stops the timer: nothing is received any more, not even a time that was sent already. Returns true if it was still
+  /// to fire, or its time had been sent and not received.
   bool stop();
-  /// As start(), and returns what stop() would.
+  /// Starts the timer anew, as start() does, and returns what stop() would have returned.
   bool reset(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
 
   [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return channel_; }
@@ -88,18 +144,18 @@ class timer {
   node node_;
 };
 
-/// A timer that sends the time once, after `d`: for an arm of a select() that is not to wait for longer. (Go's
-/// time.After returns only the channel; here the timer must live as long as somebody waits for it, which a temporary
-/// does until the co_await is over.) Throws runq::misuse outside a task.
+/// A timer that sends the time once, after `d`: for an arm that limits how long a select() waits. (Go's time.After
+/// returns only the channel. Here the timer must live as long as a task waits for it; a temporary lives until the
+/// co_await is over.) Throws runq::misuse outside a task.
 ///
 ///     std::optional<runq::clock::time_point> late;
 ///     co_await runq::select(runq::on_receive(answers, first_answer), runq::on_receive(runq::after(1s).channel(),
 ///     late));
 [[nodiscard]] inline timer after(std::chrono::nanoseconds d) { return timer(d); }
 
-/// Sends the time to its channel every `period`, first after one. The channel has room for one value: who receives
-/// late misses ticks, and the next one comes in the old rhythm. Not movable; stops when it is destroyed. For tasks, one
-/// at a time.
+/// Sends the time to its channel every `period`, first after one. The channel has room for one value: a task that
+/// receives late misses ticks, and the next one comes in the old rhythm. Not movable; stops when it is destroyed. Tasks
+/// only, one at a time.
 ///
 ///     runq::ticker every_second(std::chrono::seconds(1));
 ///     for (;;) show(co_await every_second.channel().receive());
@@ -110,7 +166,8 @@ class ticker {
 
   /// No tick is received any more, not even one that was sent already.
   void stop() { (void)timer_.stop(); }
-  /// From now on every `period`; nothing of the old rhythm is received any more. Throws as the constructor does.
+  /// Ticks every `period` from now on; no tick of the old rhythm is received any more. Throws what the constructor
+  /// throws.
   void reset(std::chrono::nanoseconds period) { start(period, "non-positive interval for Ticker.Reset"); }
 
   [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return timer_.channel(); }

@@ -8,10 +8,15 @@
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
+#include <stop_token>
+#include <utility>
 
 #include "runq/protocol/waiting.hpp"
+#include "runq/task.hpp"
 
 namespace runq {
+
+class latch;
 
 namespace detail {
 
@@ -21,12 +26,12 @@ enum class counting : unsigned char {
   too_many,  ///< the count is more than max_count now, likewise
   reused,    ///< the group counted again before those who wait for its last use were woken; likewise
 };
-/// Throws runq::misuse for what is not `done`.
+/// Throws the runq::misuse that belongs to `what`, unless that is `done`.
 [[noreturn]] void throw_wait_group_misuse(counting what);
 
-/// A count and the tasks that wait for it to be 0, in one word, so that the step
-/// that makes the count 0 learns whether somebody waits. It touches the group afterwards only if so, and who waits
-/// cannot return, and destroy the group, before.
+/// A count and the tasks that wait for it to be 0, in one word, so that the step that makes the count 0 learns whether
+/// somebody waits. Only if so does that thread touch the group afterwards, and until then no waiter can return and
+/// destroy the group.
 template <class Policy = task_waiting>
 class wait_group_core {
   using atomics = typename Policy::atomics;
@@ -38,16 +43,16 @@ class wait_group_core {
   wait_group_core& operator=(const wait_group_core&) = delete;
   ~wait_group_core() { waiters_.forget_all(); }
 
-  /// Any thread. Wait-free but for waking.
+  /// Any thread. Wait-free, except when it wakes waiters.
   [[nodiscard]] counting add(std::int64_t n) {
-    // [wait_group.add] release: pairs with the acquire of whoever finds the count at 0, a waiter or who wakes the
-    // waiters (wake.lock); weaker: a task that has waited does not see what was done.
+    // [wait_group.add] release: pairs with the acquire of the thread that finds the count at 0: a waiter, or the thread
+    // that wakes the waiters (wake.lock); weaker: a task that has waited does not see what was done.
     const std::int64_t before = state_.fetch_add(shifted(n), std::memory_order::release);
     const std::uint64_t count = static_cast<std::uint64_t>(before >> count_shift) + static_cast<std::uint64_t>(n);
     if (count > max_count) return n < 0 ? counting::negative : counting::too_many;
     if ((before & (locked | waited_for)) == 0) return counting::done;
-    // Whoever made the count 0 is still about to wake those who wait. Who begins to wait now may be woken with them, or
-    // not at all.
+    // The thread that made the count 0 has not yet woken the waiters. A task that begins to wait now may be woken with
+    // them, or not at all.
     if ((before >> count_shift) == 0) return n == 0 ? counting::done : counting::reused;
     if (count == 0) wake_waiters();
     return counting::done;
@@ -59,42 +64,75 @@ class wait_group_core {
     return (state_.load(std::memory_order::acquire) >> count_shift) == 0;
   }
 
-  /// Puts `w` among the waiters, unless the count is 0: then false. After true the task may run at any moment,
-  /// elsewhere.
+  /// Puts `w` among the waiters and returns true; or returns false when the count is 0. After true another machine may
+  /// run the task at any moment.
   [[nodiscard]] bool enlist(node& w) noexcept {
     std::int64_t seen = 0;
     if (!lock(seen)) return false;
-    waiters_.push_back(w);
-    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step, so that who makes
-    // the count 0 sees either a group that is locked or one that is waited for.
-    state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
+    put_in_and_unlock(w, seen);
     return true;
   }
 
-  /// The task of `w`, which waits(), is being destroyed.
+  /// The same for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When the task goes on,
+  /// w.ok says whether the count was 0.
+  [[nodiscard]] bool enlist(revocable_waiter<Policy>& w) noexcept {
+    std::int64_t seen = 0;
+    if (!lock(seen)) {
+      w.ok.set(true);
+      return false;
+    }
+    if (w.withdrawn.get()) {
+      (void)take_out_and_unlock(w);
+      return false;
+    }
+    put_in_and_unlock(w, seen);
+    return true;
+  }
+
+  /// Ends the wait of the task of `w`, or keeps it from waiting. True: the task was waiting, goes on, and the caller
+  /// must wake it. False: the task goes on, or is about to, without the caller. While the task, or who destroys it,
+  /// waits for the caller.
+  [[nodiscard]] bool withdraw(revocable_waiter<Policy>& w) noexcept {
+    std::int64_t seen = 0;
+    if (!lock(seen)) return false;
+    w.withdrawn.set(true);
+    return take_out_and_unlock(w);
+  }
+
+  /// To be called when the task of `w`, which waits(), is destroyed.
   void leave(node& w) {
     std::int64_t seen = 0;
-    bool left = false;
-    if (lock(seen)) {
-      left = w.linked.get();
-      waiters_.remove(w);
-      const bool last = left && waiters_.empty();
-      // [wait_group.leave] release: as [wait_group.unlock].
-      state_.fetch_sub(locked + (last ? waited_for : 0), std::memory_order::release);
-    }
-    // If not, then who has made the count 0 wakes all waiters.
-    if (!left) w.await_waker(w.who.get());
+    // If it is not in, the thread that has made the count 0 wakes all waiters.
+    if (!lock(seen) || !take_out_and_unlock(w)) w.await_waker(w.who.get());
   }
 
  private:
-  // Locks the list, unless the count is 0: then false. `seen` is the state before.
+  // With the list locked, whose state was `seen` before.
+  void put_in_and_unlock(node& w, std::int64_t seen) noexcept {
+    waiters_.push_back(w);
+    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step unlocks and sets
+    // the mark, so that the thread that makes the count 0 sees either that the group is locked or that somebody waits.
+    state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
+  }
+
+  // With the list locked. Whether `w` was in.
+  [[nodiscard]] bool take_out_and_unlock(node& w) noexcept {
+    const bool was_in = w.linked.get();
+    waiters_.remove(w);
+    const bool last = was_in && waiters_.empty();
+    // [wait_group.leave] release: pairs with [wait_group.lock] and [wait_group.wake.lock].
+    state_.fetch_sub(locked + (last ? waited_for : 0), std::memory_order::release);
+    return was_in;
+  }
+
+  // Locks the list and returns true; or returns false when the count is 0. `seen` is the state before.
   [[nodiscard]] bool lock(std::int64_t& seen) noexcept {
     // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0.
     seen = state_.load(std::memory_order::acquire);
     do {
       if ((seen & locked) != 0) {
         Policy::spin_until([this, &seen] {
-          // [wait_group.lock.again] acquire: likewise.
+          // [wait_group.lock.again] acquire: pairs with [wait_group.add], for the case that the count is 0.
           seen = state_.load(std::memory_order::acquire);
           return (seen & locked) == 0;
         });
@@ -107,8 +145,8 @@ class wait_group_core {
     return true;
   }
 
-  // By the one that made the count 0. Nobody begins to lock the group as long as it stays 0; if it does not, which is
-  // an error (see counting::reused), the list is still only one thread's.
+  // To be called by the thread that made the count 0. As long as the count stays 0, nobody begins to lock the group. If
+  // the count grows, which is an error (see counting::reused), still only one thread has the list.
   void wake_waiters() {
     do {
       Policy::spin_until([this] {
@@ -119,14 +157,17 @@ class wait_group_core {
       // the others did.
     } while ((state_.fetch_or(locked, std::memory_order::acquire) & locked) != 0);
     wake_list<Policy> woken;
-    while (node* const w = waiters_.pop_front()) woken.add(*w, true);
-    // [wait_group.wake.unlock] release: pairs with [wait_group.lock]: the list. Before any waiter is woken: the group
-    // is ready for its next use then, or may be gone.
+    while (node* const w = waiters_.pop_front()) {
+      w->ok.set(true);
+      woken.add(*w, true);
+    }
+    // [wait_group.wake.unlock] release: pairs with [wait_group.lock]: the list. This comes before any waiter is woken,
+    // because a waiter may use the group again, or destroy it.
     state_.fetch_and(~(locked | waited_for), std::memory_order::release);
     woken.wake_all();
   }
 
-  // n as a part of state_. What does not fit is found out afterwards.
+  // n as a part of state_. If n does not fit, the caller finds that out afterwards.
   [[nodiscard]] static constexpr std::int64_t shifted(std::int64_t n) noexcept {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) << count_shift);
   }
@@ -142,10 +183,10 @@ class wait_group_core {
 
 }  // namespace detail
 
-/// Counts tasks that are not done yet. Must not be destroyed while somebody waits for it; may be as soon as wait() has
-/// returned. May be used again when all waits have returned: who adds before that, and while those who wait are being
-/// woken, is told so. Tasks that wait when their run ends are destroyed: they may outlive the group, and if it outlives
-/// them it forgets them.
+/// Counts tasks that are not done yet. The group must not be destroyed while a task waits for it, but may be as soon as
+/// wait() has returned. It may be used again when all waits have returned: an add() that comes while the waiters are
+/// being woken throws. Tasks that wait when their run ends are destroyed: they may outlive the group, and if it
+/// outlives them it forgets them.
 ///
 ///     runq::wait_group group;
 ///     group.add(1);
@@ -153,16 +194,17 @@ class wait_group_core {
 ///     co_await group.wait();
 class wait_group {
   class awaiter;
+  class stoppable_awaiter;
 
  public:
   wait_group() = default;
   wait_group(const wait_group&) = delete;
   wait_group& operator=(const wait_group&) = delete;
 
-  /// Adds n, which may be negative, to the count; at 0 all waiting tasks become runnable. To be called before the tasks
-  /// that are counted are started. Throws runq::misuse, and the group is of no more use then: for a negative count,
-  /// "sync: negative WaitGroup counter"; for one of more than 2⁶¹ - 1; and when the count was 0 and those who waited
-  /// for that have not been woken yet, "sync: WaitGroup is reused before previous Wait has returned …". Any thread.
+  /// Adds n, which may be negative, to the count; at 0 all waiting tasks become runnable. Call it before you start the
+  /// tasks that it counts. Throws runq::misuse, and then the group cannot be used any more: for a negative count,
+  /// "sync: negative WaitGroup counter"; for one of more than 2⁶¹ - 1; and when the count was 0 and the tasks that
+  /// waited have not been woken yet, "sync: WaitGroup is reused before previous Wait has returned …". Any thread.
   void add(std::int64_t n) {
     const detail::counting what = core_.add(n);
     if (what != detail::counting::done) detail::throw_wait_group_misuse(what);
@@ -172,8 +214,12 @@ class wait_group {
 
   /// `co_await group.wait()` returns when the count is 0. Tasks only.
   [[nodiscard]] awaiter wait() noexcept;
+  /// The same, but a stop request ends the wait, and runq::cancelled is thrown. When the count is 0 and a stop was
+  /// requested, either.
+  [[nodiscard]] stoppable_awaiter wait(std::stop_token stop) noexcept;
 
  private:
+  friend latch;
   detail::wait_group_core<> core_;
 };
 
@@ -197,6 +243,46 @@ class [[nodiscard]] wait_group::awaiter {
   detail::waiter<detail::task_waiting> waiter_;
 };
 
+class [[nodiscard]] wait_group::stoppable_awaiter {
+ public:
+  stoppable_awaiter(detail::wait_group_core<>& core, std::stop_token stop) noexcept
+      : core_(core), stop_(std::move(stop)) {}
+  stoppable_awaiter(const stoppable_awaiter&) = delete;
+  stoppable_awaiter& operator=(const stoppable_awaiter&) = delete;
+  ~stoppable_awaiter() {
+    if (waiter_.who.get() == nullptr) return;
+    stop_wait_.end();
+    if (waiter_.waits()) core_.leave(waiter_);
+  }
+  [[nodiscard]] bool await_ready() const {
+    if (stop_.stop_requested()) throw cancelled();
+    return core_.done() && !detail::time_slice_over();
+  }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::semacquire);
+    waiter_.who.set(&g);
+    stop_wait_.begin(*g.home, stop_, {core_, waiter_});
+    return core_.enlist(waiter_) || detail::give_way_or_go_on(g);
+  }
+  void await_resume() {
+    if (waiter_.who.get() == nullptr) return;
+    stop_wait_.end();
+    waiter_.who.set(nullptr);
+    if (!waiter_.ok.get()) throw cancelled();
+  }
+
+ private:
+  detail::wait_group_core<>& core_;
+  std::stop_token stop_;
+  detail::revocable_waiter<detail::task_waiting> waiter_;
+  detail::stoppable_wait<
+      detail::withdraw_and_wake<detail::wait_group_core<>, detail::revocable_waiter<detail::task_waiting>>>
+      stop_wait_;
+};
+
 inline wait_group::awaiter wait_group::wait() noexcept { return awaiter(core_); }
+inline wait_group::stoppable_awaiter wait_group::wait(std::stop_token stop) noexcept {
+  return {core_, std::move(stop)};
+}
 
 }  // namespace runq

@@ -43,23 +43,27 @@ bool core::leave_call(const blocked_call& call) noexcept {
 }
 
 void core::leave_call_waiting(const blocked_call& call) {
-  try {
-    back_from_call(call, calling.leave_waiting(call));
-  } catch (const std::bad_alloc&) {
-    fatal_no_memory();  // for a spare processor
-  }
+  const auto how = [&] {
+    try {
+      return calling.leave_waiting(call);
+    } catch (const std::bad_alloc&) {
+      fatal_no_memory();  // for a spare processor
+    }
+  }();
+  back_from_call(call, how);
 }
 
 processor& core::spare_processor() {
   processor& p = spares_.take([this] { return new processor(*this, max_processors); });
-  // Its task gives way at its next co_await.
+  // The task that gets it gives the processor up at its next co_await.
   p.slice.end_all();
   return p;
 }
 
 void core::back_from_call(const blocked_call& call, calls::outcome how) {
   processor& p = *call.m->held;
-  // Not: is it the same processor. Another machine may have run tasks on it meanwhile, and given it up.
+  // It does not suffice that the processor is the same: another machine may have run tasks on it meanwhile, and given
+  // it up.
   const bool kept = how == calls::outcome::kept;
   if (kept) {
     ++p.calls_kept;
@@ -80,7 +84,7 @@ void core::back_from_call(const blocked_call& call, calls::outcome how) {
   }
 }
 
-// What ran on the processor ended with the call.
+// In the trace, the task's slice on the processor ended when the call began.
 void core::trace_lost(const blocked_call& call) {
   end_slice(*call.m, *call.p, call.begun);
   tracer_->called_without(call.m->number, call.m->slice_of, call.begun, now());

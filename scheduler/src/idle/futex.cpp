@@ -11,7 +11,7 @@ namespace {
 
 void call(futex::word& word, int operation, std::uint32_t value, const timespec* timeout = nullptr) noexcept {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
-  // Errors are EAGAIN, EINTR and ETIMEDOUT, and all mean: look again.
+  // The errors are EAGAIN, EINTR and ETIMEDOUT; after each of them the caller looks again.
   (void)syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 

@@ -22,7 +22,7 @@ double quota_of_version_2(const std::filesystem::path& group) {
   return file >> quota >> period ? ratio(quota, period) : none;
 }
 
-// A quota of -1 is none.
+// A quota of -1 means that there is none.
 double quota_of_version_1(const std::filesystem::path& group) {
   std::ifstream quota_file(group / "cpu.cfs_quota_us");
   std::ifstream period_file(group / "cpu.cfs_period_us");
@@ -31,7 +31,7 @@ double quota_of_version_1(const std::filesystem::path& group) {
   return quota_file >> quota && period_file >> period ? ratio(quota, period) : none;
 }
 
-// The smallest on the way from `group` up to `top`. A container may not see the part of the way that is outside of it.
+// The smallest quota of `group` and the groups above it, up to `top`. A container may not see the groups outside of it.
 template <class QuotaOf>
 double smallest(const std::filesystem::path& top, const std::string& group, QuotaOf quota_of) {
   double least = quota_of(top);

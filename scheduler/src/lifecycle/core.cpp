@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What surrounds the machines' loop: tasks' records, beginning and end of a run, resizing, statistics.
+// What surrounds the machines' loop: the records of tasks, the beginning and the end of a run, resizing, statistics.
 #include "runq/detail/core.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "runq/detail/fatal.hpp"
 #include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
+#include "runq/scope.hpp"
 
 namespace runq::detail {
 namespace {
@@ -46,11 +47,10 @@ processor::processor(core& scheduler, std::uint32_t i)
       own_forks(forks.make_owner()),
       forks_thief(forks.make_thief()) {}
 
-core::core(const options& wanted)
-    : chosen(with_defaults(wanted)), parking(*this), processors_(max_processors), process_(getpid()) {
+core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this), process_(getpid()) {
   read_environment();
   make_processors(chosen.procs);
-  // One at least, for destroy_tasks(): the end of a run needs no memory.
+  // Makes one spare processor now, for destroy_tasks(), so that the end of a run needs no memory.
   (void)spare_processor();
   spares_.reuse();
   may_start_ = true;
@@ -60,13 +60,13 @@ core::core(const options& wanted)
 core::~core() {
   if (machine* const m = this_machine(); m != nullptr && &m->home == this) fatal_destroyed_by_task();
   stop();
-  // What threads outside have started.
+  // Tasks that threads outside have started since the last run.
   while (global.has_work()) destroy_tasks();
   if (tracer_ != nullptr) tracer_->write();
   for_each_processor([](processor& p) {
-    // Of timers that are still there.
+    // Timers that still exist must not use this heap any more.
     p.timers.clear();
-    // The records go with their slabs.
+    // The slabs own the records.
     drop(p.goroutines.free);
   });
   drop(free_);
@@ -76,19 +76,14 @@ core::~core() {
 bool core::of_another_process() const noexcept { return getpid() != process_; }
 
 void core::leave_behind() noexcept {
-  // So that it counts as reachable, not as a leak: its frames are those of the parent.
+  // Keeps the core reachable, so that a leak checker does not report it: its frames belong to the parent process.
   static std::atomic<core*> last_left{nullptr};
-  // [core.left_behind] relaxed, unmodelled: it is kept reachable, and never read.
+  // [core.left_behind] relaxed, unmodelled: nobody reads what the pointer leads to.
   left_before_ = last_left.exchange(this, std::memory_order::relaxed);
 }
 
 void core::make_processors(unsigned n) {
-  // [core.made.before] seq_cst, unmodelled: relaxed would do, as only one thread at a time makes processors.
-  for (unsigned i = made_.load(std::memory_order::seq_cst); i < n; ++i) {
-    processors_[i] = std::make_unique<processor>(*this, i);
-    // [core.made] release, unmodelled: pairs with [core.made.all]; weaker: as there.
-    made_.store(i + 1, std::memory_order::release);
-  }
+  processors_.grow(n, [this](unsigned i) { return made_.emplace_back(std::make_unique<processor>(*this, i)).get(); });
 }
 
 // ---- tasks ----------------------------------------------------------------------------------------------------------
@@ -97,7 +92,7 @@ goroutine& core::take_goroutine(processor& p) {
   goroutine_cache& cache = p.goroutines;
   if (cache.free.empty()) refill(cache.free, trimmed_to);
   if (cache.next_id == cache.last_id) {
-    // [core.ids] relaxed, unmodelled: numbers that nobody else gets; they order nothing.
+    // [core.ids] relaxed, unmodelled: each caller gets other numbers, and they order nothing.
     cache.next_id = next_id_.fetch_add(id_batch, std::memory_order::relaxed);
     cache.last_id = cache.next_id + id_batch;
   }
@@ -125,13 +120,14 @@ void core::refill(goroutine_list& to, std::size_t n) {
   to.splice(cut_free(n));
 }
 
-// 1 … n records; with goroutines_mutex_ held.
+// Returns 1 … n records. The caller holds goroutines_mutex_.
 goroutine_list core::cut_free(std::size_t n) {
   if (free_.empty()) {
     goroutine* const slab = slabs_.emplace_back(std::make_unique<goroutine[]>(slab_size)).get();
     for (std::size_t i = 0; i != slab_size; ++i) {
       slab[i].home = this;
-      // So that of the first tasks, too, one in so many is measured: the very first one among them.
+      // Different beginnings, so that also of the first tasks one in `latency_period` is measured, the very first one
+      // among them.
       slab[i].until_measured = static_cast<std::uint8_t>(i % std::max(chosen.latency_period, 1U));
       free_.push_back(&slab[i]);
     }
@@ -191,10 +187,11 @@ goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept
 }
 
 void core::spawn(processor& p, new_task made, const char* name) {
-  // On a spare processor, so its run has ended: it is destroyed without having begun, as all that was started since.
+  // The caller is on a spare processor, so its run has ended: the new task is destroyed without having begun, like all
+  // tasks that are started after the end.
   if (p.index == max_processors) return;
   goroutine& g = enlist(take_goroutine(p), made, name);
-  ++p.spawned;
+  p.tasks.start();
   p.overflowed += parking.submit_next(p.own_queue, &g);
 }
 
@@ -202,14 +199,13 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   const visit here(*this);
   goroutine* g = nullptr;
   {
-    // Either the end of a run sees all of it or nothing.
+    // Under the mutex, so that the end of a run sees either all of the task or nothing.
     const std::lock_guard lock(goroutines_mutex_);
     g = cut_free(1).pop_front();
-    // [core.outside.set_id] relaxed, unmodelled: under the mutex, which [core.destroy.id] has, too.
+    // [core.outside.set_id] relaxed, unmodelled: under the mutex that [core.destroy.id] holds, too.
     g->id.store(id, std::memory_order::relaxed);
     enlist(*g, made, name);
-    // [core.outside.spawned] release, unmodelled: a count; `parking` orders what it is asked for.
-    outside_spawned_.fetch_add(1, std::memory_order::release);
+    tasks_.start_outside();
   }
   global.put(g);
   parking.submitted_in_order();
@@ -223,13 +219,19 @@ void core::end_task(processor& p, frame& root) noexcept {
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand != &g) give_back(p, *strand);
   give_back(p, g);
-  ++p.finished;
+  p.tasks.end();
   if (was_main) main_has_ended();
 }
 
 void core::main_has_ended() noexcept {
+  if (chosen.until == run_until::all_have_ended) {
+    // From now on the last machine that finds nothing to do tells run(). It comes later: this one has a processor.
+    await_all_instead();
+    return;
+  }
   looping.end();
-  // Before main's variables are gone: who sees that they are goes on no further than to its next co_await.
+  // This comes before main's variables are destroyed: so a task that sees them destroyed runs no further than to its
+  // next co_await.
   end_slices();
   arrived(awaited::main);
 }
@@ -290,7 +292,10 @@ void frame::leave_joined() noexcept {
 
 namespace {
 
-bool has_owner(const frame& f) noexcept { return f.how == role::called || f.owned_by_handle; }
+bool is_called(const frame& f) noexcept { return f.how == role::called || f.how == role::scope_body; }
+bool has_owner(const frame& f) noexcept { return is_called(f) || f.owned_by_handle; }
+// The one that `f` is below.
+frame& above(const frame& f) noexcept { return f.how == role::scope_body ? f.home->caller() : *f.parent; }
 
 }  // namespace
 
@@ -299,9 +304,11 @@ void destroy_with_all_below(frame& top) noexcept {
   for (;;) {
     while (at->newest_below != nullptr) at = at->newest_below;
     if (at == &top) break;
-    frame* const parent = at->parent;
+    frame* const parent = &above(*at);
     parent->pop_below();
     if (has_owner(*at)) {
+      at->listed =
+          false;  // so that its owner looks for remains; they begin with the frame, and leave this byte as it is
       destroy_and_leave_remains(at->self);
     } else {
       at->self.destroy();
@@ -322,12 +329,12 @@ void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {
 }
 
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
-  if (is_remains(child.address())) {
+  if (!f.listed && is_remains(child.address())) {
     free_remains(child.address());
     return;
   }
-  // [core.unjoined.finished] relaxed, unmodelled: no machine runs, or the child is this task's own.
-  if (!f.finished.load(std::memory_order::relaxed)) fork_not_joined();
+  // A scope joins the children of its body when that has ended.
+  if (!f.finished.is_set() && f.parent->how != role::scope_body) fork_not_joined();
   if (f.listed) {
     f.owned_by_handle = false;  // it is destroyed at the join
   } else {
@@ -335,7 +342,7 @@ void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
   }
 }
 
-// From attach() to detach().
+// Calls attach(), and detach() at its end.
 class core::attached {
  public:
   explicit attached(core& at) noexcept : at_(&at) { at.attach(); }
@@ -350,7 +357,7 @@ class core::attached {
   core* at_;
 };
 
-// From begin_to_wait() to end_to_wait().
+// Calls begin_to_wait(), and end_to_wait() at its end.
 class core::waiting_turn {
  public:
   waiting_turn(core& at, awaited what) : at_(at) { at_.begin_to_wait(what); }
@@ -363,7 +370,8 @@ class core::waiting_turn {
 };
 
 void core::run_main(new_task main) {
-  // As a handle does: no deadlock while the main task is awaited, or counted, but in no queue yet.
+  // Prevents the report of a deadlock, as a handle does, while the main task is awaited or counted, but not yet in a
+  // queue.
   attached handle(*this);
   const waiting_turn turn(*this, awaited::main);
   main.root_->how = role::main;
@@ -378,9 +386,8 @@ void core::run_main(new_task main) {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = true;
   }
-  // [core.made.restart] seq_cst, unmodelled: pairs with [core.made]; weaker than acquire: as [core.made.all].
-  parking.restart(made_.load(std::memory_order::seq_cst));
-  // Tasks that were started meanwhile.
+  parking.restart(processors_.size());
+  // Tasks that threads outside started while no machine ran.
   if (global.has_work()) parking.submitted();
 }
 
@@ -408,6 +415,11 @@ void core::end_to_wait() {
   awaited_ = awaited::nothing;
 }
 
+void core::await_all_instead() noexcept {
+  const std::lock_guard lock(waiting_mutex_);
+  awaited_ = awaited::all;
+}
+
 void core::arrived(awaited what) noexcept {
   const std::lock_guard lock(waiting_mutex_);
   if (awaited_ != what) return;
@@ -415,15 +427,15 @@ void core::arrived(awaited what) noexcept {
   waiting_.notify_all();
 }
 
-// With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty. Who
-// waits for that is told under the lock: a system call, but one for each wait(), while no machine is at work that the
-// lock could hold up.
+// With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty. Tells
+// the thread in wait() under the lock. That is a system call, but only one for each wait(), and no machine is at work
+// that the lock could delay.
 void core::all_idle() {
   {
     const std::lock_guard lock(waiting_mutex_);
     if (awaited_ == awaited::nothing || has_come_) return;
   }
-  if (live_tasks() == 0) {
+  if (count_tasks() == 0) {
     arrived(awaited::all);
     return;
   }
@@ -459,7 +471,7 @@ void core::stop() {
   destroy_tasks();
 }
 
-// Every slice is over, for good: tasks that never have to wait leave their machines at their next co_await.
+// Ends every time slice for good: so tasks that never have to wait leave their machines at their next co_await, too.
 void core::end_slices() noexcept {
   for_each_processor([](processor& p) { p.slice.end_all(); });
 }
@@ -473,7 +485,7 @@ void fork_not_joined() noexcept {
 }
 
 // Makes the calling thread, which ends a run, a machine with a spare processor: destructors of frames may do what the
-// plain code of a task may do. Only one at a time.
+// plain code of a task may do. There is one at a time.
 class core::stand_in {
  public:
   explicit stand_in(core& home)
@@ -497,7 +509,7 @@ class core::stand_in {
 };
 
 // No machine runs any more. But threads outside may still start and wake tasks, and so may destructors in the frames:
-// what threads outside start from now on is kept, runnable; what destructors start is destroyed at once.
+// tasks that threads outside start from now on are kept, runnable; tasks that destructors start are destroyed at once.
 void core::destroy_tasks() {
   empty_processors();
   // [core.destroy.later] relaxed, unmodelled: a task that is started at this moment may count either way.
@@ -508,11 +520,10 @@ void core::destroy_tasks() {
     processor& p = here.held();
     for_each_goroutine([&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; });
     p.current = nullptr;
-    // What the destructors have woken.
+    // Tasks that the destructors have woken.
     global.splice_front(p.own_queue.drain());
   }
-  // [core.killed] relaxed, unmodelled: a count, read while no task runs.
-  killed_.fetch_add(destroyed, std::memory_order::relaxed);
+  tasks_.destroy(destroyed);
   // Now nobody waits in any list.
   goroutine_list kept = forget_woken();
   forget_records();
@@ -521,20 +532,20 @@ void core::destroy_tasks() {
 
 namespace {
 
-// `suspended` is in a deque. The child with a result that it or a caller of it is may be in no list: the child's
-// parent, which is in a deque as well, has not gone on since it forked.
+// `suspended` is a frame from a deque. If it, or a coroutine that awaits it, is a forked child with a result, that
+// child may be in no list: its parent, which is in a deque as well, has not gone on since the fork.
 void enlist_fork_of(frame& suspended) noexcept {
   frame* f = &suspended;
-  while (f->how == role::called) f = f->parent;
+  while (is_called(*f)) f = &above(*f);
   if (f->how == role::forked_inline && f->owned_by_handle && !f->listed) f->enlist();
 }
 
 }  // namespace
 
-// What waits on processors has no place any more.
+// Empties the queues and deques of all processors.
 void core::empty_processors() {
   for_each_processor([](processor& p) {
-    // This thread holds them all; see machine_loop::hold().
+    // This thread holds all processors now; see machine_loop::hold().
     p.own_queue.rebind();
     p.own_forks.rebind();
     goroutine_list queued = p.own_queue.drain();
@@ -547,15 +558,16 @@ void core::empty_processors() {
   spares_.reuse();
 }
 
-// On `p`. False: `g` is no task, or was started later than those with smaller numbers than `later`.
+// Destroys task `g` on processor `p`. Returns false, and does nothing, when `g` is no task, or its number is `later` or
+// larger.
 bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
-  // One that is being started at this moment counts as started later.
+  // A task that is being started at this moment counts as started later.
   if (g.is(task_status::dead)) return false;
   frame* root = nullptr;
   closure* callable = nullptr;
   {
     const std::lock_guard lock(goroutines_mutex_);
-    // [core.destroy.id] relaxed, unmodelled: under the mutex, as [core.outside.set_id].
+    // [core.destroy.id] relaxed, unmodelled: under the mutex that [core.outside.set_id] holds, too.
     if (g.id.load(std::memory_order::relaxed) >= later) return false;
     root = std::exchange(g.root, nullptr);
     callable = std::exchange(g.callable, nullptr);
@@ -578,7 +590,7 @@ goroutine_list core::forget_woken() {
         g->set_status(task_status::idle);
       }
     }
-    // Who has woken a task is about to queue it.
+    // A thread that has woken a task may not have queued it yet.
   } while (somebody_queues());
   return kept;
 }
@@ -593,7 +605,7 @@ bool core::somebody_queues() const {
   return false;
 }
 
-// The records of all tasks but those that have just been started can be used again.
+// Makes the records of all tasks available again, except those of tasks that have just been started.
 void core::forget_records() {
   const std::lock_guard lock(goroutines_mutex_);
   for (const auto& slab : slabs_) {
@@ -611,7 +623,7 @@ void core::forget_records() {
 
 unsigned core::resize(unsigned n) {
   if (n == 0 || n > options::max_procs) throw_misuse("runq: set_procs() takes 1 … options::max_procs, 1024");
-  // It may take a processor, to start a machine with it.
+  // resize() may take a processor, to start a machine with it.
   const visit here(*this);
   {
     const std::lock_guard lock(machines_mutex_);
@@ -622,13 +634,8 @@ unsigned core::resize(unsigned n) {
 
 // ---- questions ------------------------------------------------------------------------------------------------------
 
-std::uint64_t core::live_tasks() const noexcept {
-  // [core.live.outside] relaxed, unmodelled: exact only while no task runs, and then ordered by `parking`'s lock.
-  std::uint64_t live = outside_spawned_.load(std::memory_order::relaxed);
-  // [core.live.killed] relaxed, unmodelled: as [core.live.outside].
-  live -= killed_.load(std::memory_order::relaxed);
-  for_each_processor([&live](const processor& p) { live += p.spawned.get() - p.finished.get(); });
-  return live;
+std::uint64_t core::count_tasks() const noexcept {
+  return tasks_.count([this](auto&& f) { for_each_processor([&f](const processor& p) { f(p.tasks); }); });
 }
 
 core::stop_wait::stop_wait(core& home, const std::stop_token& token) : home_(home), token_(token) {
@@ -656,10 +663,9 @@ bool core::somebody_may_wake() const {
   bool may = somebody_may_stop();
   for_each_goroutine([&may](const goroutine& g) {
     if (g.is(task_status::waiting)) {
-      // [core.may_wake.reason] relaxed, unmodelled: asked while no task runs.
-      may |= g.reason.load(std::memory_order::relaxed) == wait_reason::io_wait;
+      may |= g.state.reason() == wait_reason::io_wait;
     } else {
-      // Runnable: somebody is about to queue it.
+      // A runnable task: somebody is about to queue it.
       may |= !g.is(task_status::dead);
     }
   });
@@ -668,11 +674,10 @@ bool core::somebody_may_wake() const {
 
 statistics core::count() const {
   statistics s;
-  // [core.count.spawned] relaxed, unmodelled: a statistic.
-  s.spawned = outside_spawned_.load(std::memory_order::relaxed);
+  s.spawned = tasks_.started_outside();
   for_each_processor([this, &s](const processor& p) {
-    s.spawned += p.spawned.get();
-    s.finished += p.finished.get();
+    s.spawned += p.tasks.started();
+    s.finished += p.tasks.ended();
     s.steals += p.steals.get();
     s.stolen += p.stolen.get();
     s.lost_races += p.lost.get();

@@ -53,9 +53,20 @@ void fatal_destroyed_by_task() noexcept {
       "there, or return from the main task.)\n");
 }
 
+bool is_cancellation(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const cancelled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 void panic() noexcept {
-  // Main has ended, so the program has, and this is nobody's concern any more.
+  // The main task has ended, and with it the program: so this exception is ignored.
   if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
+  if (is_cancellation(std::current_exception())) return;
   std::string text = "panic: " + describe_current_exception() + "\n";
   if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
     const goroutine& g = *p->current;
@@ -70,7 +81,7 @@ void throw_misuse(const char* what) { throw misuse(what); }
 void fatal_not_joined() noexcept {
   fatal(
       "panic: runq: a task that has forked others went on past its end, or dropped the result of one, before "
-      "co_await runq::join()\n");
+      "co_await runq::join(); if an exception did that, runq::with_scope() joins by itself\n");
 }
 
 void core::deadlock() const { fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump()); }

@@ -37,7 +37,7 @@ unsigned cpus_of_this_thread() {
   return 1;
 }
 
-// As in Go: at least 2, so that a task that waits for the quota's next period does not hold up all others.
+// With a quota at least 2, as in Go, so that a task that waits for the quota's next period does not delay all others.
 unsigned cpus_to_use() {
   const unsigned quota = detail::cpus_of_quota();
   return quota == 0 ? cpus_of_this_thread() : std::min(cpus_of_this_thread(), std::max(quota, 2U));
@@ -59,7 +59,8 @@ unsigned default_procs() {
 
 scheduler::scheduler(const options& wanted) : core_(std::make_unique<detail::core>(wanted)) {}
 scheduler::~scheduler() {
-  // Its threads are the parent's. What they may have been doing with it at the fork will never be finished.
+  // In a process that fork() made, the scheduler's threads do not exist, and what they were doing at the fork is never
+  // finished.
   if (core_->of_another_process()) core_.release()->leave_behind();
 }
 
@@ -102,7 +103,7 @@ void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   g.resume = self;
   g.set_status(task_status::runnable);
   p.home.global.put(&g);
-  // The task may run elsewhere from here on, and this awaiter with it.
+  // From here on another machine may run the task, and destroy this awaiter.
   p.home.parking.submitted_in_order();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The machines: what a thread does to run a task, and what machine_loop.hpp, which finds it, asks for. Together with
-// that and park.hpp this is the scheduler; docs/scheduler.md has the same in words, with a picture.
+// The machines: what a thread does to run a task, and the operations that machine_loop.hpp, which finds the task,
+// needs. Together with machine_loop.hpp and park.hpp this is the scheduler; docs/scheduler.md explains it in words,
+// with a picture.
 #include <new>
 #include <system_error>
 #include <utility>
@@ -14,7 +15,7 @@ namespace {
 
 thread_local machine* machine_here = nullptr;
 
-// The task begins to run: that is how long it has waited.
+// Counts how long the task has waited, now that it begins to run.
 void count_wait(processor& p, goroutine& g) noexcept {
   ++p.ready_to_run[latency_histogram::bucket_of(g.end_of_measurement())];
 }
@@ -50,8 +51,8 @@ void core::rests(machine& m) noexcept {
   m.state.store(machine_state::idle, std::memory_order::relaxed);
 }
 
-// Of a processor with tasks to run. Reading the clock costs as much as running a small task, so it is not done every
-// time.
+// For a processor that has tasks to run. Called only now and then, because reading the clock costs as much as running a
+// small task.
 [[gnu::noinline]] void core::look_at_clock(processor& p) {
   // [machine.free_records] relaxed, unmodelled: a statistic.
   p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
@@ -74,7 +75,8 @@ void core::run(machine& m, work w) {
   p.transfers = 0;
   std::coroutine_handle<> next;
   if (w.is_fork()) {
-    // A continuation taken by anybody but the child that left it there: that child is on its own from now on.
+    // Somebody other than the child that left it there has taken this continuation: from now on that child runs by
+    // itself.
     if (chosen.forks == fork_policy::continuation) w.fork().children.detach();
     p.current = &take_goroutine(p);
     next = w.fork().self;
@@ -84,8 +86,9 @@ void core::run(machine& m, work w) {
     next = w.task().resume;
   }
   p.current->set_status(task_status::running);
-  // [machine.task] relaxed, unmodelled: for traces.
-  m.task.store(p.current, std::memory_order::relaxed);
+  // [machine.task] release, unmodelled: for traces; pairs with [trace.task_of]; weaker: a trace reads a record that is
+  // not made.
+  m.task.store(p.current, std::memory_order::release);
   if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
     next.resume();
@@ -106,7 +109,7 @@ bool core::do_after_stretch(after_stretch& what) noexcept {
   return true;
 }
 
-// What a fork deque held, as a runnable goroutine. On the thread of `p`.
+// Returns a goroutine record for a continuation from a fork deque. On the thread of `p`.
 goroutine& core::strand_of(processor& p, frame& fork) {
   goroutine& g = take_goroutine(p);
   if (chosen.forks == fork_policy::continuation) fork.children.detach();
@@ -128,7 +131,7 @@ void core::become(machine* m, processor* p) noexcept {
 
 void core::hold(machine& m, processor& p) noexcept {
   m.held = &p;
-  // [machine.holds] relaxed, unmodelled: as [machine.leaves].
+  // [machine.holds] relaxed, unmodelled: for traces; processors change hands by park.hpp and handoff.hpp.
   p.held_by.store(static_cast<std::int32_t>(m.number), std::memory_order::relaxed);
   become(&m, &p);
   p.chain.forget();
@@ -163,7 +166,7 @@ void core::start_machine(processor& p) {
   } catch (const std::system_error& error) {
     fatal_no_thread(error);
   } catch (const std::bad_alloc&) {
-    // Nobody would be on the way to look for the task that the machine is for.
+    // Without this machine, nobody would look for the task that it was started for.
     fatal_no_memory();
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The monitor (Go's sysmon): a thread without a processor that looks after what nobody else may have time for:
-// processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all machines
+// The monitor (Go's sysmon): a thread without a processor that does what the machines may have no time for. It looks
+// after processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all
+// machines
 // are busy.
 #include <algorithm>
 #include <cstdio>
@@ -16,18 +17,18 @@ void core::monitor() {
   monitoring.run();
 }
 
-// Not if something ran since the monitor's last round: to sleep deeply and to be woken costs more system calls than one
-// more nap, and where a task sleeps for less than that, it would be done between any two naps.
+// A deep sleep is not worth it if something ran since the monitor's last round: to sleep deeply and be woken costs more
+// system calls than one more nap, and a program whose tasks sleep for less than a nap would pay for it after each nap.
 bool core::worth_a_deep_sleep() const noexcept {
   if (trace_period_ != never) return false;
-  // [monitor.made.slices] acquire, unmodelled: pairs with [core.made]; weaker: as [core.made.all].
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    if (!seen_by_monitor_[i].slice.is(processors_[i]->slice.current())) return false;
+  for (unsigned i = 0; i != processors_.size(); ++i) {
+    if (!seen_by_monitor_[i].slice.is(processors_[i].slice.current())) return false;
   }
   return true;
 }
 
-// A machine that was about to sleep until then may not enter the poller any more.
+// Asks about a deadlock as well, because a machine that was about to sleep until one of these timers may not enter the
+// poller any more.
 void core::fire_late_timers(instant now) {
   (void)fire_timers(now);
   deadlocks.timers_fired();
@@ -35,10 +36,7 @@ void core::fire_late_timers(instant now) {
 
 bool core::look_at_processors(instant t) {
   bool acted = false;
-  // [monitor.made] acquire, unmodelled: pairs with [core.made]; weaker: as [core.made.all].
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    acted |= watch(seen_by_monitor_[i], *processors_[i], t);
-  }
+  processors_.for_each([&](processor& p) { acted |= watch(seen_by_monitor_[p.index], p, t); });
   return acted;
 }
 
@@ -49,7 +47,8 @@ void core::print_trace() {
   std::fputs(trace_line(t, trace_in_detail_).c_str(), stderr);
 }
 
-// In a call or not: otherwise a task that does little but call would seldom be seen to run.
+// Counts time in blocking calls as well: otherwise the monitor would seldom see a task run that does little but such
+// calls.
 void core::watch_slice(watched& seen, processor& p, instant t) {
   const auto slice = p.slice.current();
   if (seen.slice.over(slice, t)) p.slice.end(slice);
@@ -63,7 +62,7 @@ bool core::watch(watched& seen, processor& p, instant t) {
   return true;
 }
 
-// After no machine can start it again.
+// To be called when no machine can start the monitor again.
 void core::stop_monitor() {
   if (!monitor_.joinable()) return;
   monitoring.stop();

@@ -2,7 +2,6 @@
 #include "runq/net.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -27,6 +26,7 @@
 #include "runq/blocking.hpp"
 #include "runq/detail/core.hpp"
 #include "runq/mutex.hpp"
+#include "runq/protocol/fd_uses.hpp"
 
 namespace runq::net {
 namespace {
@@ -68,7 +68,7 @@ class owned_fd {
 namespace detail {
 
 namespace rt = runq::detail;
-using ready_word = readiness<rt::goroutine, rt::policy>;
+using ready_word = readiness<rt::goroutine>;
 
 /// What is known of a descriptor.
 enum class kind : std::uint8_t {
@@ -114,10 +114,9 @@ class connection : rt::after_stretch {
   /// One direction: its deadline, whose turn it is, and what that task has learned.
   struct direction : rt::timer_node {
     ready_word* side = nullptr;
-    std::atomic<bool> expired{false};
+    noticed_fact<> expired;  // its deadline has passed
     rt::mutex_core<> line;   // one task at a time uses it
-    bool drained = false;    // reading: another attempt would get nothing
-    bool was_woken = false;  // by a notice that came while the task waited; what was written before it is visible
+    drained_mark<> mark;     // reading
   };
 
   [[nodiscard]] direction& reading() noexcept { return read_; }
@@ -126,16 +125,9 @@ class connection : rt::after_stretch {
   [[nodiscard]] int fd() const noexcept { return closed() ? -1 : fd_; }
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
-  [[nodiscard]] bool closed() const noexcept {
-    // [net.closed] acquire, unmodelled: pairs with [net.enter] of close(); weaker: who learns of the close does not see
-    // what its closer did before.
-    return (users_.load(std::memory_order::acquire) & closing) != 0;
-  }
+  [[nodiscard]] bool closed() const noexcept { return uses_.closed(); }
   /// Whether operations are told so: at once, or by give_up() a little later.
-  [[nodiscard]] bool canceled() const noexcept {
-    // [net.canceled] acquire, unmodelled: as [net.closed].
-    return (users_.load(std::memory_order::acquire) & canceling) != 0;
-  }
+  [[nodiscard]] bool canceled() const noexcept { return uses_.canceled(); }
 
   /// By who owns the connection: a task that is woken may give up the stream.
   void set_deadline(std::initializer_list<direction*> of, clock::time_point when) {
@@ -147,11 +139,9 @@ class connection : rt::after_stretch {
 
   /// The caller owns the connection: who is woken may give up the stream.
   void close() noexcept {
-    if (!enter_unless(closing, closing | canceling)) return;
+    if (!uses_.close()) return;
     // Operations in progress keep the number for a while, but not the port or the peer. No other one begins any more.
-    // [net.close.users] acquire, unmodelled: pairs with [net.leave]: nobody else uses the number; weaker: the last
-    // operation's use of it may come after.
-    take_away(users_.load(std::memory_order::acquire) != (closing | canceling | 1));
+    take_away(uses_.used_by_others());
     home_.events.wake(polled_);
     leave();
   }
@@ -163,7 +153,7 @@ class connection : rt::after_stretch {
     // Each operation owns the connection, too.
     if (c.use_count() == 1 || c->home_.ends()) return c->close();
     connection& here = *c;
-    if (!here.enter_unless(closing, closing)) return;
+    if (!here.uses_.give_up()) return;
     here.take_away(true);
     here.run = [](after_stretch& put_off) noexcept { static_cast<connection&>(put_off).be_given_up(); };
     here.given_up_ = std::move(c);
@@ -178,7 +168,7 @@ class connection : rt::after_stretch {
    public:
     attempt(connection* c, const char* what) : c_(c) {
       if (c_ == nullptr) fail(ECANCELED, what);
-      if (!c_->enter_unless(canceling)) fail(ECANCELED, what);
+      if (!c_->uses_.begin()) fail(ECANCELED, what);
     }
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;
@@ -237,12 +227,12 @@ class connection : rt::after_stretch {
 
   /// Reads once; nothing: not now. `into` is not empty. Throws as stream::read(). During an attempt.
   [[nodiscard]] std::optional<std::size_t> try_read(std::span<std::byte> into) {
-    read_.drained = false;
+    read_.mark.attempts();
     for (;;) {
       const ssize_t n = ::read(fd_, into.data(), into.size());
       if (n >= 0) {
         const auto got = static_cast<std::size_t>(n);
-        read_.drained = got != 0 && got < into.size() && less_means_drained();
+        if (got != 0 && got < into.size() && less_means_drained()) read_.mark.stopped_short(polled_.unusual);
         return got;
       }
       if (!fails(errno)) return std::nullopt;
@@ -297,10 +287,9 @@ class connection : rt::after_stretch {
       rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
       who_ = &g;
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
-      d_.drained = false;
-      d_.was_woken = true;
+      d_.mark.waits();
       if (d_.side->wait(g)) return true;
-      d_.was_woken = false;
+      d_.mark.goes_on_at_once();
       return rt::give_way_or_go_on(g);
     }
     void await_resume() {
@@ -319,9 +308,7 @@ class connection : rt::after_stretch {
     };
     [[nodiscard]] int given_up() const noexcept {
       if (c_.canceled() || stop_.stop_requested()) return ECANCELED;
-      // [net.given_up.expired] relaxed, unmodelled: pairs with the notice that follows [net.expire]; one seen late
-      // fails the operation at its next look.
-      return d_.expired.load(std::memory_order::relaxed) ? ETIMEDOUT : 0;
+      return d_.expired.known() ? ETIMEDOUT : 0;
     }
 
     connection& c_;
@@ -337,25 +324,12 @@ class connection : rt::after_stretch {
   /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out.
   void check(const direction& d, const char* what) const {
     if (canceled()) fail(ECANCELED, what);
-    // [net.check.expired] relaxed, unmodelled: a deadline that passes at this moment may count as not passed.
-    if (d.expired.load(std::memory_order::relaxed)) fail(ETIMEDOUT, what);
+    if (d.expired.known()) fail(ETIMEDOUT, what);
   }
 
  private:
-  static constexpr std::uint32_t closing = std::uint32_t{1} << 31;    // the descriptor is being closed, or is closed
-  static constexpr std::uint32_t canceling = std::uint32_t{1} << 30;  // no operation begins any more
-
-  // A stream whose buffer held less than was asked for is empty, and the next edge tells when it is not: epoll(7).
-  // Unless there is no next edge, because the end, an error or urgent data, where a read stops short, has been
-  // announced already: then `unusual` is set. A notice that woke the task makes that visible; one that was kept for it
-  // need not, and then the next read finds out by itself. Nor is a Unix socket empty where a read stops at passed
-  // descriptors.
-  [[nodiscard]] bool less_means_drained() const noexcept {
-    // [net.unusual] relaxed, unmodelled: the notice that woke the task came after [poller.unusual], and made it
-    // visible.
-    return (what_ == kind::tcp || what_ == kind::pipe) && read_.was_woken &&
-           !polled_.unusual.load(std::memory_order::relaxed);
-  }
+  // See drained_mark. A Unix socket is not empty where a read stops at passed descriptors.
+  [[nodiscard]] bool less_means_drained() const noexcept { return what_ == kind::tcp || what_ == kind::pipe; }
 
   // Whether an attempt has failed, rather than has to wait: for a notice, which comes with cancel() as well.
   [[nodiscard]] bool fails(int error) const noexcept {
@@ -365,9 +339,7 @@ class connection : rt::after_stretch {
   // Takes the descriptor from the port, the peer and the clock; `in_use`: operations in progress keep the number.
   void take_away(bool in_use) noexcept {
     const std::lock_guard lock(mutex_);
-    for (direction* const d : {&read_, &write_}) {
-      if (d->heap != nullptr) (void)d->heap->remove(*d);
-    }
+    for (direction* const d : {&read_, &write_}) (void)rt::timer_heap::withdraw(*d);
     file_.reset();
     home_.events.mute(polled_);
     if (in_use) home_.events.hollow_out(polled_);
@@ -375,18 +347,15 @@ class connection : rt::after_stretch {
   // The end of give_up().
   void be_given_up() noexcept {
     const std::shared_ptr<connection> here = std::move(given_up_);
-    // [net.cancel] acq_rel, unmodelled: pairs with [net.canceled]; weaker: who learns of the close does not see what
-    // its closer did before.
-    users_.fetch_or(canceling, std::memory_order::acq_rel);
+    uses_.cancel();
     home_.events.wake(polled_);
     leave();
   }
 
   // With mutex_ held.
   void set_deadline(direction& d, clock::time_point when) {
-    if (d.heap != nullptr) (void)d.heap->remove(d);
-    // [net.unexpire] relaxed, unmodelled: under the mutex; an operation that runs meanwhile may still fail.
-    d.expired.store(false, std::memory_order::relaxed);
+    (void)rt::timer_heap::withdraw(d);
+    d.expired.forget();  // an operation that runs meanwhile may still fail
     if (when == clock::time_point::max()) return;
     d.when = rt::instant_of(when);
     if (d.when <= rt::now()) {
@@ -405,28 +374,11 @@ class connection : rt::after_stretch {
   }
 
   static void expire(direction& d) {
-    // [net.expire] relaxed, unmodelled: the notice that follows publishes it ([readiness.notify]).
-    d.expired.store(true, std::memory_order::relaxed);
+    d.expired.happens();
     if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
   }
-  // One user more, and `too`; unless one of `these` is said of it. Not: one more, a look, and one less: close() would
-  // return while the last user is one that only looks, and the port would be free when that goes.
-  [[nodiscard]] bool enter_unless(std::uint32_t these, std::uint32_t too = 0) noexcept {
-    // [net.enter.look] relaxed, unmodelled: a guess, which the exchange checks.
-    std::uint32_t now = users_.load(std::memory_order::relaxed);
-    while ((now & these) == 0) {
-      // [net.enter] acq_rel, unmodelled: pairs with itself in close(), with [net.closed] and [net.canceled]; weaker: an
-      // operation uses a number that has been given up. On failure relaxed: as [net.enter.look].
-      if (users_.compare_exchange_weak(now, (now + 1) | too, std::memory_order::acq_rel, std::memory_order::relaxed)) {
-        return true;
-      }
-    }
-    return false;
-  }
   void leave() noexcept {
-    // [net.leave] acq_rel, unmodelled: pairs with itself: the last one sees the end of all other operations; weaker:
-    // the number is closed while one of them still uses it.
-    if (users_.fetch_sub(1, std::memory_order::acq_rel) != (closing | canceling | 1)) return;
+    if (!uses_.end()) return;
     home_.events.close(polled_);
     ::close(fd_);
   }
@@ -439,7 +391,7 @@ class connection : rt::after_stretch {
   direction write_;
   std::mutex mutex_;  // any task may close while another sets a deadline or accepts
   std::unique_ptr<const socket_file> file_;
-  std::atomic<std::uint32_t> users_{0};
+  fd_uses<> uses_;
   std::shared_ptr<connection> given_up_;  // itself, until give_up() is over
 };
 
@@ -460,7 +412,7 @@ class connection::turn::taking {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
     place_.who.set(&g);
-    if (stop_.stop_possible()) on_stop_.emplace(stop_, call_back{this});
+    if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
     return !line().lock_or_wait(place_) || rt::give_way_or_go_on(g);
   }
   void await_resume() {
@@ -471,21 +423,16 @@ class connection::turn::taking {
     line().arrived();
     mine_.taken_ = true;
   }
+  using withdrawal = rt::withdraw_and_wake<rt::mutex_core<>, rt::revocable_waiter<rt::task_waiting>>;
 
  private:
-  struct call_back {
-    taking* self;
-    void operator()() const {
-      if (self->line().withdraw(self->place_)) rt::ready(*self->place_.who.get());
-    }
-  };
   [[nodiscard]] rt::mutex_core<>& line() const noexcept { return mine_.way().line; }
 
   turn& mine_;
   const std::stop_token& stop_;
   const char* what_;
   rt::revocable_waiter<rt::task_waiting> place_;
-  std::optional<std::stop_callback<call_back>> on_stop_;
+  std::optional<std::stop_callback<withdrawal>> on_stop_;
 };
 
 inline connection::turn::taking connection::turn::take(const std::stop_token& stop, const char* what) noexcept {
@@ -541,7 +488,7 @@ void send_at_once(int fd) {
 namespace detail {
 
 bool reading::attempt(connection& c, bytes& into, std::size_t& done) {
-  if (c.reading().drained) return false;
+  if (c.reading().mark.drained()) return false;
   const auto n = c.try_read(into);
   done = n.value_or(0);
   return n.has_value();

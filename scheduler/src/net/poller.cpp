@@ -30,7 +30,7 @@ int milliseconds(instant timeout) {
 }
 
 // Waits up to `timeout` ns. epoll_pwait2(2), of Linux 5.11, counts in ns; where it is not known, or not allowed, ms do.
-int wait(int epoll, std::array<epoll_event, most_events>& events, instant timeout) {
+int wait_for_events(int epoll, std::array<epoll_event, most_events>& events, instant timeout) {
 #if defined(SYS_epoll_pwait2)
   static std::atomic<bool> counts_ns{true};
   // [poller.counts_ns] relaxed, unmodelled: learned late, it costs one more failing system call.
@@ -57,15 +57,25 @@ int checked(int fd, const char* what) {
   return fd;
 }
 
-// The kernel hands these 64 bits back with every event: the descriptor's address, which has 48 bits, and 16 of its
-// generation.
-std::uint64_t tag(const descriptor& d) {
-  // [poller.tag] relaxed, unmodelled: an old one tells an event of an earlier use, at worst late: a notice too many.
-  return reinterpret_cast<std::uintptr_t>(&d) |
-         (std::uint64_t{d.generation.load(std::memory_order::relaxed) & 0xFFFFU} << 48);
-}
-
 }  // namespace
+
+/// The events of one poll.
+class poller::events {
+ public:
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(n_); }
+  [[nodiscard]] polled_event event(std::size_t i) const noexcept {
+    const std::uint32_t what = list_[i].events;
+    return {.tag = list_[i].data.u64,
+            .readable = (what & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ends)) != 0,
+            .writable = (what & (EPOLLOUT | ends)) != 0,
+            .unusual = (what & (EPOLLPRI | EPOLLRDHUP | ends)) != 0};
+  }
+
+ private:
+  friend poller;
+  std::array<epoll_event, most_events> list_;
+  int n_ = 0;
+};
 
 void sleep_precisely() noexcept { (void)prctl(PR_SET_TIMERSLACK, 1UL); }
 
@@ -82,10 +92,7 @@ poller::poller()
 }
 
 poller::~poller() {
-  // [poller.ends] relaxed, unmodelled: nobody else is there any more.
-  if (open_.load(std::memory_order::relaxed) != 0) {
-    fatal("panic: runq: a stream or a listener that is still open outlives its scheduler\n");
-  }
+  if (known_.in_use()) fatal("panic: runq: a stream or a listener that is still open outlives its scheduler\n");
   close_both();
 }
 
@@ -95,98 +102,44 @@ void poller::close_both() noexcept {
 }
 
 descriptor& poller::open(int fd) {
-  descriptor* d = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    d = free_;
-    if (d != nullptr) {
-      free_ = d->next_free;
-    } else {
-      d = all_.emplace_back(std::make_unique<descriptor>()).get();
-    }
-  }
-  d->fd = fd;
-  d->readable.reset();
-  d->writable.reset();
-  // [poller.usual] relaxed, unmodelled: published by [poller.open].
-  d->unusual.store(false, std::memory_order::relaxed);
-  epoll_event wanted{};
-  wanted.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
-  wanted.data.u64 = tag(*d);
-  // [poller.open] release, unmodelled: pairs with [poller.polled] and [poller.in_use]; weaker: an event finds a record
-  // that is not yet written.
-  open_.fetch_add(1, std::memory_order::release);
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) != 0) {
-    const int error = errno;
-    close(*d);
-    errno = error;
-    fail("runq: epoll_ctl");
-  }
-  return *d;
+  int error = 0;
+  if (descriptor* const d = known_.open(fd, error)) return *d;
+  errno = error;
+  fail("runq: epoll_ctl");
 }
 
-void poller::wake(descriptor& d) {
-  if (goroutine* const g = d.readable.notify()) ready(*g);
-  if (goroutine* const g = d.writable.notify()) ready(*g);
-}
-
-void poller::mute(const descriptor& d) noexcept { (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd, nullptr); }
+void poller::mute(const descriptor& d) noexcept { (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd.get(), nullptr); }
 
 // By something that can neither be read nor written, and is no socket.
-void poller::hollow_out(const descriptor& d) noexcept { (void)dup3(epoll_, d.fd, O_CLOEXEC); }
+void poller::hollow_out(const descriptor& d) noexcept { (void)dup3(epoll_, d.fd.get(), O_CLOEXEC); }
 
-void poller::close(descriptor& d) {
-  // [poller.close.generation] relaxed, unmodelled: an event that comes with the old one is a notice too many.
-  d.generation.fetch_add(1, std::memory_order::relaxed);
-  // [poller.close] relaxed, unmodelled: seen late, it costs a poll.
-  open_.fetch_sub(1, std::memory_order::relaxed);
-  const std::lock_guard lock(mutex_);
-  d.next_free = free_;
-  free_ = &d;
-}
-
-poller::polled poller::poll(instant timeout) {
-  std::array<epoll_event, most_events> events;
-  const int n = wait(epoll_, events, timeout);
-  // [poller.polled] acquire, unmodelled: pairs with [poller.open]: the kernel hands out records that were made
-  // meanwhile.
-  (void)open_.load(std::memory_order::acquire);
-  // [poller.last_poll] relaxed, unmodelled: for the monitor, which may poll once too often.
-  last_poll.store(now(), std::memory_order::relaxed);
-  polled result;
-  for (int i = 0; i < n; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.u64 == 0) {
-      // A poll that does not wait leaves the ring to the one that does.
-      if (timeout == 0) continue;
-      std::uint64_t count = 0;
-      (void)!read(event_, &count, sizeof count);
-      result.rung = true;
-      continue;
-    }
-    descriptor& d = *reinterpret_cast<descriptor*>(event.data.u64 & ((std::uint64_t{1} << 48) - 1));
-    if (tag(d) != event.data.u64) continue;  // of an earlier use
-    // [poller.unusual] relaxed, unmodelled: the notice that follows publishes it; see [net.unusual].
-    if ((event.events & (EPOLLPRI | EPOLLRDHUP | ends)) != 0) d.unusual.store(true, std::memory_order::relaxed);
-    if ((event.events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ends)) != 0) {
-      if (goroutine* const g = d.readable.notify()) {
-        ready(*g);
-        ++result.woken;
-      }
-    }
-    if ((event.events & (EPOLLOUT | ends)) != 0) {
-      if (goroutine* const g = d.writable.notify()) {
-        ready(*g);
-        ++result.woken;
-      }
-    }
-  }
-  return result;
-}
+poller::polled poller::poll(instant timeout) { return known_.poll(timeout); }
 
 void poller::ring() noexcept {
   const std::uint64_t one = 1;
   (void)!write(event_, &one, sizeof one);
 }
+
+// ---- what `descriptors` asks of its host ----------------------------------------------------------------------------
+
+descriptor& poller::new_record() { return *records_.emplace_back(std::make_unique<descriptor>()); }
+
+int poller::watch(int fd, std::uint64_t tag) const noexcept {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
+  wanted.data.u64 = tag;
+  return epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &wanted) == 0 ? 0 : errno;
+}
+
+void poller::wait(events& into, instant timeout) const {
+  into.n_ = std::max(0, wait_for_events(epoll_, into.list_, timeout));
+}
+
+void poller::hear_ring() const noexcept {
+  std::uint64_t count = 0;
+  (void)!read(event_, &count, sizeof count);
+}
+
+void poller::wake(goroutine& g) { ready(g); }
 
 }  // namespace runq::detail

@@ -18,6 +18,9 @@ const char* to_string(wait_reason reason) noexcept {
     case wait_reason::select_no_cases: return "select (no cases)";
     case wait_reason::semacquire: return "semacquire";
     case wait_reason::mutex_lock: return "sync.Mutex.Lock";
+    case wait_reason::rw_mutex_lock: return "sync.RWMutex.Lock";
+    case wait_reason::rw_mutex_lock_shared: return "sync.RWMutex.RLock";
+    case wait_reason::cond_wait: return "sync.Cond.Wait";
     case wait_reason::join: return "join";
     case wait_reason::sleep: return "sleep";
     case wait_reason::io_wait: return "IO wait";
@@ -29,15 +32,11 @@ namespace detail {
 namespace {
 
 std::string state_of(const goroutine& g) {
-  // [dump.status] relaxed, unmodelled: a dump may be a moment old, but where all tasks wait.
-  switch (g.status.load(std::memory_order::relaxed)) {
+  switch (g.state.status()) {
     case task_status::runnable: return "runnable";
     case task_status::running: return "running";
     case task_status::syscall: return "syscall";
-    case task_status::waiting: {
-      // [dump.reason] relaxed, unmodelled: as [dump.status].
-      return to_string(g.reason.load(std::memory_order::relaxed));
-    }
+    case task_status::waiting: return to_string(g.state.reason());
     default: return "dead";
   }
 }
@@ -45,9 +44,9 @@ std::string state_of(const goroutine& g) {
 }  // namespace
 
 std::string heading_of(const goroutine& g, const std::string& state) {
-  // [dump.id] relaxed, unmodelled: as [dump.status].
+  // [dump.id] relaxed, unmodelled: a dump may be a moment old; it is exact when all tasks wait.
   std::string text = "goroutine " + std::to_string(g.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
-  // [dump.name] relaxed, unmodelled: as [dump.status]; a name is a literal.
+  // [dump.name] relaxed, unmodelled: a dump may be a moment old; a name is a literal, so it stays readable.
   if (const char* const name = g.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
   return text;
 }

@@ -15,7 +15,7 @@ std::string field(const char* name, std::uint64_t value) {
   return std::string(" ") + name + "=" + std::to_string(value);
 }
 
-// The same with -1 for none.
+// Like field(), for a number that may be -1, which means that there is none.
 std::string number(const char* name, std::int64_t value) {
   return std::string(" ") + name + "=" + std::to_string(value);
 }
@@ -50,36 +50,35 @@ std::string core::trace_line(instant at, bool detail) const {
   return line + "]\n";
 }
 
-// What a machine runs, or has taken into a blocking call; null: nothing.
+// The task that a machine runs, or has taken into a blocking call; null if there is none.
 const goroutine* core::task_of(const machine& m) {
   // [trace.task_of.state] relaxed, unmodelled: a trace may be a moment old.
   const machine_state state = m.state.load(std::memory_order::relaxed);
-  // [trace.task_of] relaxed, unmodelled: records of tasks stay; whether it is this task's still is asked next.
-  const goroutine* const g = m.task.load(std::memory_order::relaxed);
+  // [trace.task_of] acquire, unmodelled: pairs with [machine.task]; weaker: a trace reads a record that is not made.
+  // Records are never freed; the next lines ask whether the record is still this task's.
+  const goroutine* const g = m.task.load(std::memory_order::acquire);
   if (g == nullptr) return nullptr;
   if (state == machine_state::running && g->is(task_status::running)) return g;
   if (state == machine_state::in_call && g->is(task_status::syscall)) return g;
   return nullptr;
 }
 
-// Lines as Go 1.19 prints them; what has no counterpart here is 0, false, empty or -1. Each number is read for itself
-// while all goes on, as in Go.
+// Lines as Go 1.19 prints them; what has no counterpart here is 0, false, empty or -1. The numbers are read one after
+// the other while the machines run, as in Go.
 std::string core::trace_detail(const statistics& s) const {
   std::string text;
   std::map<std::int32_t, std::int64_t> processor_of;
-  // [trace.made] acquire, unmodelled: pairs with [core.made]; weaker: reads a processor that is not constructed.
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) {
-    const processor& p = *processors_[i];
+  processors_.for_each([&](const processor& p) {
     // [trace.held_by] relaxed, unmodelled: a trace may be a moment old.
     const std::int32_t held_by = p.held_by.load(std::memory_order::relaxed);
-    if (held_by >= 0) processor_of[held_by] = i;
+    if (held_by >= 0) processor_of[held_by] = p.index;
     // [trace.free_records] relaxed, unmodelled: a trace may be a moment old.
     const std::size_t free_records = p.free_records.load(std::memory_order::relaxed);
-    text += "  P" + std::to_string(i) + ":" + field("status", status_of(p, i < s.procs)) +
+    text += "  P" + std::to_string(p.index) + ":" + field("status", status_of(p, p.index < s.procs)) +
             field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) + number("m", held_by) +
             field("runqsize", p.queue_thief.size_approx()) + field("gfreecnt", free_records) +
             field("timerslen", p.timers.size()) + "\n";
-  }
+  });
   std::map<const goroutine*, std::int64_t> machine_of;
   {
     const std::lock_guard lock(machines_mutex_);
@@ -102,10 +101,8 @@ std::string core::trace_detail(const statistics& s) const {
     if (g.is(task_status::dead)) return;
     // [trace.goroutine.id] relaxed, unmodelled: a trace may be a moment old.
     const std::uint64_t id = g.id.load(std::memory_order::relaxed);
-    // [trace.goroutine.status] relaxed, unmodelled: a trace may be a moment old.
-    const task_status status = g.status.load(std::memory_order::relaxed);
-    // [trace.goroutine.reason] relaxed, unmodelled: a trace may be a moment old.
-    const wait_reason reason = g.reason.load(std::memory_order::relaxed);
+    const task_status status = g.state.status();
+    const wait_reason reason = g.state.reason();
     text += "  G" + std::to_string(id) + ": status=" + std::to_string(static_cast<int>(status)) + "(" +
             (status == task_status::waiting ? to_string(reason) : "") + ")" +
             number("m", machine_of.contains(&g) ? machine_of[&g] : -1) + " lockedm=-1\n";
@@ -131,7 +128,7 @@ void core::read_environment() {
 }
 
 void core::begin_slice(machine& m, const goroutine& g) {
-  // Without a task of its own: what a thief took from a fork deque.
+  // A continuation that a thief took from a fork deque has no task of its own.
   const char* const forked = chosen.forks == fork_policy::continuation ? "continuation" : "forked";
   // [trace.slice.id] relaxed, unmodelled: the task is this machine's.
   const std::uint64_t id = g.id.load(std::memory_order::relaxed);

@@ -41,7 +41,7 @@ std::string numbered(const std::filesystem::path& file, unsigned n) {
   return other += file.extension();
 }
 
-// Names are literals of the program; all the same, a quote in one must not spoil the file.
+// Names are literals of the program, but a quote in one must not spoil the file.
 std::string escaped(const char* text) {
   std::string out;
   for (; *text != '\0'; ++text) {
@@ -163,7 +163,7 @@ void tracer::put(json& out, const event& e) {
     case kind::steal:
       out.slice(e.lane, "steal", "steals " + std::to_string(e.stolen) + " from P" + std::to_string(e.victim), e.begin,
                 e.end);
-      // Something for the arrow to begin at, whatever the victim does; without length, so that it overlaps nothing.
+      // The arrow begins at this mark, whatever the victim does. The mark has no length, so it overlaps nothing.
       out.slice(e.victim, "robbed", "P" + std::to_string(e.lane) + " takes " + std::to_string(e.stolen), e.begin,
                 e.begin);
       out.arrow(e.victim, e.lane, e.begin, e.begin + (e.end - e.begin) / 2);
@@ -178,7 +178,7 @@ void tracer::write() noexcept {
     std::fprintf(stderr, "runq: RUNQ_TRACE: %s: %s\n", file_.c_str(), std::strerror(errno));
     return;
   }
-  // What contains others comes before them.
+  // A slice that contains others comes before them.
   std::sort(events_.begin(), events_.end(),
             [](const event& a, const event& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
   json out(f.get(), start_);

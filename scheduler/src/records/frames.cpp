@@ -94,14 +94,14 @@ pool& shared_pool() {
   return p;
 }
 
-// For threads without a processor.
+// The cache for threads without a processor.
 frame_cache& outside_cache() {
   static frame_cache& cache = *::new frame_cache;
   return cache;
 }
 std::mutex outside_mutex;
 
-// What a frame that was destroyed before its owner begins with.
+// What stands at the beginning of a frame's memory when the frame was destroyed before its owner.
 struct remains {
   const void* mark;
   void* memory;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "runq/timer.hpp"
 
-#include <atomic>
-
 #include "runq/detail/core.hpp"
 
 namespace runq {
@@ -10,19 +8,28 @@ namespace runq {
 namespace detail {
 
 sleep_awaiter::~sleep_awaiter() {
-  // Destroyed while it waits.
-  if (node_.heap != nullptr) (void)node_.heap->remove(node_);
+  // It is destroyed while it waits.
+  (void)timer_heap::withdraw(node_);
 }
+
+namespace {
+
+// A sleep that is over at once: the task goes to the end of the global queue, as after yield(), because a timer that is
+// due could fire before the others have had their turn. From then on it may be running elsewhere.
+void let_others_run(core& home, goroutine& g) {
+  g.set_status(task_status::runnable);
+  home.global.put(&g);
+  home.parking.submitted_in_order();
+}
+
+}  // namespace
 
 void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   goroutine& g = fall_asleep(self, wait_reason::sleep);
   processor& p = *this_processor();
   core& home = p.home;
   if (node_.when <= now()) {
-    // Behind all others, as yield(): a timer that is due at once could fire before they have had their turn.
-    g.set_status(task_status::runnable);
-    home.global.put(&g);
-    home.parking.submitted_in_order();
+    let_others_run(home, g);
     return;
   }
   node_.who = &g;
@@ -36,22 +43,39 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   home.timer_added(when);
 }
 
+bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
+  goroutine& g = fall_asleep(self, wait_reason::sleep);
+  processor& p = *this_processor();
+  if (node_.when <= now()) {
+    let_others_run(p.home, g);
+    return true;
+  }
+  node_.who = &g;
+  node_.fire = [](timer_node& n, instant) {
+    auto& due = static_cast<sleeper&>(n);
+    if (due.wait.claim(by_timer) == claim_result::must_wake) ready(*due.who);
+    return never;
+  };
+  stop_wait_.begin(p.home, stop_, call_back{this});
+  p.timers.add(node_);
+  p.home.timer_added(node_.when);
+  return node_.wait.commit() || give_way_or_go_on(g);
+}
+
 }  // namespace detail
 
 timer::timer() {
   node_.owner = this;
   node_.fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
     auto& self = static_cast<node&>(n);
-    // A full channel has the time of a tick that nobody has received yet.
+    // If the channel is full, nobody has received the last tick yet, and this one is dropped.
     (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
     if (self.period <= 0) {
-      // The heap may be gone before the timer is, which has no more business there.
-      // [timer.fired] release, unmodelled: pairs with [timer.stop]; weaker: reset() writes what this firing still
-      // reads.
-      std::atomic_ref(self.heap).store(nullptr, std::memory_order::release);
+      // The timer has left the heap, and the heap may be destroyed before the timer: so the timer forgets it.
+      self.forget_heap();
       return detail::never;
     }
-    // In the rhythm it was started in, whatever was missed.
+    // The next tick comes in the rhythm of the start, even if ticks were missed.
     const detail::instant last = n.when + self.period * ((now - n.when) / self.period);
     return self.period > detail::end_of_time - last ? detail::end_of_time : last + self.period;
   };
@@ -60,10 +84,8 @@ timer::timer() {
 void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) { (void)reset(d, period); }
 
 bool timer::stop() {
-  // [timer.stop] acquire, unmodelled: pairs with [timer.fired]; weaker: as there.
-  detail::timer_heap* const heap = std::atomic_ref(node_.heap).load(std::memory_order::acquire);
-  const bool pending = heap != nullptr && heap->remove(node_);
-  // What was sent before is stale now.
+  const bool pending = detail::timer_heap::withdraw(node_);
+  // A tick that was sent before, and not received, is taken back.
   std::optional<clock::time_point> stale;
   (void)channel_.try_receive(stale);
   return pending || stale.has_value();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What tools/co_await_twice.query has to find: the lines that are marked `// twice`, and no others. Only parsed.
+// tools/co_await_twice.query must find the lines that are marked `// twice`, and no others. This file is only parsed,
+// not compiled to a program.
 #include <functional>
 #include <optional>
 #include <string>
@@ -85,7 +86,7 @@ aggregate make() { return {"text", 1}; }
   runq::go([s]() -> task<> { co_await takes_string(s); });
 }
 
-// A body that awaits, inside an expression that does not.
+// The expressions that call run() have no co_await. Only the bodies of the lambdas in them have one.
 [[maybe_unused]] void starts(std::string s) {
   runq::run([s]() -> task<> { co_await takes_string(s); });
   runq::run([s, a = aggregate{s, 1}]() -> task<> {

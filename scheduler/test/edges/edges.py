@@ -8,9 +8,10 @@ edges.py FOLDER [--runs N] [--minutes M] [--only REGEX] [--jobs J]
                                         runs the tests of edges.txt by the programs in FOLDER, each N times
 
 A test that repeats what it is about does so once then (RUNQ_TEST_ONCE), so N is the number of runs. All are repeated in
-turn, some times in one process, so that all have had about as many runs when the minutes are over; J lines of edges.txt
-at the same time. On one processor:
-`taskset -c 0 edges.py ...`. The exit status is 1 when a test has failed, or has not come to an end.
+turn, so that all have had about as many runs when the minutes are over; J lines of edges.txt at the same time. A
+process makes one run at first, and then as many as take a minute, up to 20: those tests share nothing, and what ends a
+process has one of its own in each run (GoogleTest's EXPECT_EXIT). On one processor: `taskset -c 0 edges.py ...`. The
+exit status is 1 when a test has failed, or has not come to an end.
 """
 import argparse
 import fnmatch
@@ -23,7 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-AT_ONCE = 20  # runs in one process
+AT_ONCE = 20  # runs in one process, at most
+ABOUT = 60  # s, for which one process runs, as far as one knows
 LONGEST = 1200  # s, of one process: then it hangs
 
 
@@ -92,30 +94,49 @@ def run_some(folder, program, patterns, times):
     return time.monotonic() - began, passed, skipped, f"{what_failed(output)}\nstatus: {status}" if wrong else None
 
 
+def in_next_process(done, seconds, runs):
+    """How many of the `runs` the next process makes, after `done` that took so long."""
+    as_known = 1 if done == 0 else int(ABOUT * done / max(seconds, 0.001))
+    return max(1, min(AT_ONCE, as_known, runs - done))
+
+
+def one_turn(folder, counts, runs, end, jobs):
+    """Runs each line that has too few runs, and adds to its counts. Returns the number of failures."""
+    turn = [(line, in_next_process(count[0], count[3], runs)) for line, count in counts.items() if count[0] < runs]
+    failures = 0
+    with ThreadPoolExecutor(jobs) as at_once:
+        # What has begun comes to its end, however late.
+        results = at_once.map(
+            lambda one: run_some(folder, *one[0][1:], one[1]) if time.monotonic() < end else None, turn)
+        for (line, times), result in zip(turn, results):
+            if result is None:
+                continue
+            seconds, passed, skipped, output = result
+            if output is not None:
+                failures += 1
+                print(f"FAILED: {line[1]} --gtest_filter={line[2]}\n{output}\n", flush=True)
+            counts[line] = [a + b for a, b in zip(counts[line], (times, passed, skipped, seconds))]
+    return failures
+
+
 def run_all(folder, runs, minutes, only, jobs):
     end = time.monotonic() + minutes * 60
+    missing = sorted({program for _, lines in edges() for program, _ in lines if not (folder / program).exists()})
+    if missing:
+        sys.exit(f"edges.py: {folder} has no {', '.join(missing)}: build them first, as ./kit test --edges N does")
     chosen = [(what, program, patterns) for what, lines in edges() for program, patterns in lines
               if re.search(only, f"{what} {program} {patterns}")]
     if not chosen:
         sys.exit(f"edges.py: nothing in edges.txt matches {only}")
     counts = {line: [0, 0, 0, 0.0] for line in chosen}  # runs, tests passed, tests skipped, seconds
     failures = 0
-    while any(count[0] < runs for count in counts.values()) and time.monotonic() < end:
-        turn = [(line, min(AT_ONCE, runs - counts[line][0])) for line in chosen if counts[line][0] < runs]
-        with ThreadPoolExecutor(jobs) as at_once:
-            # What has begun comes to its end, however late.
-            results = at_once.map(
-                lambda one: run_some(folder, *one[0][1:], one[1]) if time.monotonic() < end else None, turn)
-            for (line, times), result in zip(turn, results):
-                if result is None:
-                    continue
-                seconds, passed, skipped, output = result
-                if output is not None:
-                    failures += 1
-                    print(f"FAILED: {line[1]} --gtest_filter={line[2]}\n{output}\n", flush=True)
-                counts[line] = [a + b for a, b in zip(counts[line], (times, passed, skipped, seconds))]
-        least = min(count[0] for count in counts.values())
-        print(f"  {least} to {max(count[0] for count in counts.values())} runs, {failures} failures", flush=True)
+    try:
+        while any(count[0] < runs for count in counts.values()) and time.monotonic() < end:
+            failures += one_turn(folder, counts, runs, end, jobs)
+            least = min(count[0] for count in counts.values())
+            print(f"  {least} to {max(count[0] for count in counts.values())} runs, {failures} failures", flush=True)
+    except KeyboardInterrupt:
+        print("stopped; the runs that ended are counted:", flush=True)
     for (what, program, patterns), (times, passed, skipped, seconds) in counts.items():
         left_out = f", {skipped} skipped" if skipped else ""
         print(f"{times:6} runs, {passed} tests passed{left_out}, {seconds:.0f} s: {what}: {program} {patterns}")

@@ -1,6 +1,6 @@
 // expect: c.send({std::move(value)})
 // SPDX-License-Identifier: MIT
-// The library cannot tell it from a temporary, which g++ 12 would destroy twice.
+// The library cannot tell std::move(value) from a temporary, which g++ 12 would destroy twice.
 #include <string>
 #include <utility>
 

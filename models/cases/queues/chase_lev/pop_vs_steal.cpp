@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The owner pushes and pops at one end while thieves take at the other, down to the last element and through growth.
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <mutex>
 #include <optional>
+#include <span>
 
 #include "linearize.hpp"
 #include "oracle.hpp"
@@ -9,19 +14,61 @@
 namespace runq::model {
 namespace {
 
-/// An initial array of two slots; tasks are pushed in order of their ids.
-template <int Tasks>
+/// The tasks of a list, linked as a scheduler links those that became ready together: the link is the task's, so a
+/// thief may overwrite it as soon as it can take the task.
+class linked_tasks {
+ public:
+  using value_type = task*;
+  using difference_type = std::ptrdiff_t;
+
+  linked_tasks() = default;
+  explicit linked_tasks(task* first) : at_(first) {}
+
+  task* operator*() const { return at_; }
+  linked_tasks& operator++() {
+    at_ = at_->link.next.get();
+    return *this;
+  }
+  linked_tasks operator++(int) {
+    const linked_tasks before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const linked_tasks& a, std::default_sentinel_t) { return a.at_ == nullptr; }
+
+ private:
+  task* at_ = nullptr;
+};
+
+/// An array of two slots; tasks are pushed in order of their ids.
+template <int Tasks, when_full Full = when_full::grow>
 class chase_lev_model : public scenario {
  protected:
-  using deque_type = basic_chase_lev<task*, atomics>;
+  using deque_type = basic_chase_lev<task*, atomics, Full>;
+  static constexpr std::size_t fits = Full == when_full::grow ? 8 : 2;
 
-  void push(int id) {
-    task* const t = tasks.make(id);
-    const moment began = log.begin();
-    require(owner.push(t), "a push failed although there was memory");
-    log.add(began, op_kind::append, {&id, 1});
+  void push(int id) { require(try_push(id), "a push failed although there was room or memory"); }
+  /// Pushes task `id`; one that does not fit is run by the pusher.
+  void push_or_run(int id) {
+    if (!try_push(id)) tasks.run(tasks.get(id));
   }
-  /// Pops one task, if there is one, and runs it. Its id, or 0.
+  /// Pushes tasks `first` … `last` at once; those that do not fit are run by the pusher.
+  void push_batch(int first, int last) {
+    std::array<int, fits> ids{};
+    for (int id = first; id <= last; ++id) tasks.make(id)->link.next.set(id == last ? nullptr : tasks.get(id + 1));
+    const moment began = log.begin();
+    auto [rest, count] = owner.push_batch(linked_tasks(tasks.get(first)), std::default_sentinel);
+    for (std::size_t i = 0; i != count; ++i) ids[i] = first + static_cast<int>(i);
+    const int left = first + static_cast<int>(count);
+    log.add(began, left > last ? op_kind::append : op_kind::append_some, std::span<const int>(ids.data(), count));
+    require((rest == std::default_sentinel) == (left > last), "a batch stopped elsewhere than it says");
+    for (int id = left; id <= last; ++id) {
+      task* const t = *rest++;
+      require(t == tasks.get(id), "a batch stopped elsewhere than it says");
+      tasks.run(t);
+    }
+  }
+  /// Pops one task, if there is one, and runs it. Returns its id, or 0.
   int pop() {
     const moment began = log.begin();
     const std::optional<task*> got = owner.pop();
@@ -30,7 +77,8 @@ class chase_lev_model : public scenario {
   steal_status steal() {
     const moment began = log.begin();
     const steal_result<task*> got = deque.make_thief().steal();
-    // A lost race is no operation: nothing happened.
+    require(got || (got.value == nullptr && got.count == 0), "a steal that took nothing handed something back");
+    // A lost race has changed nothing, so it is no operation of the history.
     if (got.status != steal_status::lost) took(began, op_kind::take_front, got.value);
     return got.status;
   }
@@ -44,6 +92,13 @@ class chase_lev_model : public scenario {
     log.require_linearizable();
   }
 
+  bool try_push(int id) {
+    task* const t = tasks.make(id);
+    const moment began = log.begin();
+    const bool pushed = owner.push(t);
+    log.add(began, pushed ? op_kind::append : op_kind::refuse, {&id, pushed ? 1U : 0U});
+    return pushed;
+  }
   int took(moment began, op_kind kind, task* t) {
     if (t == nullptr) {
       log.add(began, op_kind::find_empty, {});
@@ -58,7 +113,7 @@ class chase_lev_model : public scenario {
   task_set<Tasks> tasks;
   deque_type deque{2};
   typename deque_type::owner owner = deque.make_owner();
-  history<31, 8> log;
+  history<31, fits> log;
 };
 
 // Owner: push push push (which grows the array) pop pop ‖ thieves: Steals steals each.
@@ -162,6 +217,79 @@ struct never_empty final : chase_lev_model<3> {
   }
 };
 
+// Anybody may ask how much fits. Owner: push push push (the first array, and then a larger one) ‖ another: capacity?
+struct capacity_vs_growth final : chase_lev_model<3> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      for (int id = 1; id <= 3; ++id) push(id);
+      require(deque.capacity() == 4, "the owner does not know the capacity to which it has just grown");
+    } else {
+      const std::size_t seen = deque.capacity();
+      require(seen == 2 || seen == 4, "a capacity that the deque never had");
+    }
+  }
+};
+
+// A bounded deque that is full. Owner: push push pop push ‖ thief: steal steal.
+struct bounded_vs_steal final : chase_lev_model<5, when_full::refuse> {
+  bounded_vs_steal() {
+    push(1);
+    push(2);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_or_run(3);
+      push_or_run(4);
+      pop();
+      push_or_run(5);
+    } else {
+      steal_times(2);
+    }
+    require(deque.capacity() == 2, "a bounded deque has grown");
+  }
+};
+
+// Several tasks become visible at once, while the array grows. Owner: a batch of three, pop ‖ thief: steal steal.
+struct batch_vs_steal final : chase_lev_model<3> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_batch(1, 3);
+      pop();
+    } else {
+      steal_times(2);
+    }
+  }
+};
+
+// A batch of which only a part fits. One task inside. Owner: a batch of three, pop ‖ thief: steal steal.
+struct bounded_batch_vs_steal final : chase_lev_model<4, when_full::refuse> {
+  bounded_batch_vs_steal() { push(1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_batch(2, 4);
+      pop();
+    } else {
+      steal_times(2);
+    }
+  }
+};
+
+// Producers who are the owner in turn. Two threads: lock, push, unlock ‖ a thief: steal.
+template <bool Locked>
+struct producers final : chase_lev_model<2> {
+  void thread(unsigned index) override {
+    if (index == 2) {
+      steal();
+    } else if (Locked) {
+      const std::lock_guard lock(of_the_host);
+      push(static_cast<int>(index) + 1);
+    } else {
+      push(static_cast<int>(index) + 1);
+    }
+  }
+  atomics::mutex of_the_host;
+};
+
 const bool added[] = {
     add_case<grow_vs_steal<1>>({
         .name = "chase_lev/grow_vs_steal",
@@ -223,6 +351,51 @@ const bool added[] = {
         .property = "a deque that at no moment is empty is never called empty",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<capacity_vs_growth>({
+        .name = "chase_lev/capacity_vs_growth",
+        .property = "whoever asks for the capacity while the deque grows is told the old or the new one",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
+        .mutants = {{"capacity_relaxed", "chase_lev.capacity", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<bounded_vs_steal>({
+        .name = "chase_lev/bounded_vs_steal",
+        .property = "a bounded deque refuses a task only when it is full, and loses none: pptp ‖ two steals",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<batch_vs_steal>({
+        .name = "chase_lev/batch_vs_steal",
+        .property =
+            "linked tasks that are pushed at once become visible at once, and nobody reads their links any more",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .mutants = {{"batch_publish_relaxed", "chase_lev.push_batch.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<producers<true>>({
+        .name = "chase_lev/producers_under_a_mutex",
+        .property = "threads that push under a mutex of the host's are one owner",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+        .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::blocking,
+    }),
+    add_case<producers<false>>({
+        .name = "chase_lev/producers_without_a_mutex",
+        .property = "threads that push without one are not",
+        .threads = 3,
+        .seeded_bug = true,
+    }),
+    add_case<bounded_batch_vs_steal>({
+        .name = "chase_lev/bounded_batch_vs_steal",
+        .property = "of a batch that does not fit the front goes in, and the pusher keeps the rest",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
     }),
 };

@@ -31,7 +31,7 @@ class inject_model : public scenario {
     global.splice(std::move(batch));
     log.add(began, op_kind::append, std::span<const int>(ids.data(), n));
   }
-  /// Takes one and runs it; its id, or 0.
+  /// Takes one task and runs it. Returns its id, or 0.
   int take() {
     const moment began = log.begin();
     task* const t = global.take();
@@ -44,7 +44,7 @@ class inject_model : public scenario {
     tasks.run(t);
     return id;
   }
-  /// Takes a fair share and runs it, in order; how many.
+  /// Takes a fair share and runs its tasks in order. Returns how many there were.
   std::size_t take_batch(std::size_t procs) {
     const moment began = log.begin();
     queue::chain batch = global.take_batch(procs);
@@ -67,7 +67,7 @@ class inject_model : public scenario {
   task_set<Tasks> tasks;
   queue global;
   history<31, Tasks> log;
-  bool fifo = true;  ///< nothing entered at the front
+  bool fifo = true;  ///< no task was put in at the front
 };
 
 // put, splice of two ‖ a fair share for one of two processors ‖ take.
@@ -103,7 +103,7 @@ struct three_takers final : inject_model<6> {
   void finish() override { drain(); }
 };
 
-// One producer, one consumer: who is told that there is work, and is alone, finds it.
+// One producer, one consumer: when it is told that there is work, the only consumer finds the task.
 struct hint_is_kept final : inject_model<2> {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -116,7 +116,7 @@ struct hint_is_kept final : inject_model<2> {
   void finish() override { drain(); }
 };
 
-// has_work() is the question before sleep: whoever learned of the put by other means must not be told "nothing".
+// A consumer asks has_work() before it sleeps. If it knows of the put by other means, the answer must not be "no".
 struct hint_is_current final : inject_model<1> {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -131,7 +131,7 @@ struct hint_is_current final : inject_model<1> {
   model::atomic<int> told{0};
 };
 
-// splice at the front (a processor went away) ‖ put ‖ take: nothing is lost between the two ends.
+// splice at the front (a processor is given up) ‖ put ‖ take: nothing is lost between the two ends.
 struct both_ends final : inject_model<4> {
   both_ends() { put(1); }
   void thread(unsigned index) override {

@@ -25,7 +25,7 @@ class local_queue_model : public scenario {
   };
 
  protected:
-  /// Both return how many tasks went to the global queue.
+  /// push() and push_next() return how many tasks went to the global queue.
   std::size_t push(processor& p, int id) {
     return log({.what = asked::push, .own = p.number, .task = id},
                [&](call& c) { c.count = p.owner.push(tasks.make(id)); })
@@ -36,7 +36,7 @@ class local_queue_model : public scenario {
                [&](call& c) { c.count = p.owner.push_next(tasks.make(id)); })
         .count;
   }
-  /// Pops one and runs it; its id, or 0.
+  /// Pops one task and runs it. Returns its id, or 0.
   int pop(processor& p) {
     const moment began = history::begin();
     const auto got = p.owner.pop();
@@ -45,7 +45,7 @@ class local_queue_model : public scenario {
   void drain(processor& p) {
     while (pop(p) != 0) continue;
   }
-  /// One steal into `mine`; what comes back is run at once.
+  /// Steals once into `mine`; the task that the steal returns is run at once.
   void steal(processor& victim, processor& mine, steal_runnext next) {
     const moment began = history::begin();
     const auto got = mine.owner.steal_from(victim.queue.make_thief(), next, Capacity, 0);
@@ -57,20 +57,20 @@ class local_queue_model : public scenario {
           .next = next == steal_runnext::yes},
          began, got.value);
   }
-  /// Is there work, by has_work() or by look()?
+  /// Whether there is work, as has_work() or look() says.
   bool asks(const processor& p, bool by_look) {
     return log({.what = asked::has_work, .victim = p.number}, [&](call& c) {
              const auto thief = p.queue.make_thief();
              c.count = (by_look ? thief.look() : thief.has_work()) ? 1 : 0;
            }).count != 0;
   }
-  /// Takes a share of the global queue, for one of `procs` processors, and runs its first; its id, or 0.
+  /// Takes a share of the global queue, for one of `procs` processors, and runs its first task. Returns its id, or 0.
   int take_share(processor& p, std::size_t procs) {
     const moment began = history::begin();
     task* const first = p.owner.take_from(global, procs);
     return took({.what = asked::take_share, .own = p.number, .limit = procs}, began, first);
   }
-  /// Goes away: all that it has goes to the front of the global queue.
+  /// The processor is given up: all its tasks go to the front of the global queue.
   void leave(processor& p) {
     log({.what = asked::leave, .own = p.number}, [&](call&) { global.splice_front(p.owner.drain()); });
   }
@@ -78,7 +78,7 @@ class local_queue_model : public scenario {
     log({.what = asked::put, .task = id}, [&](call&) { global.put(tasks.make(id)); });
   }
 
-  /// In finish(): what is left is run, nothing is missing, and a sequential order explains all answers.
+  /// In finish(): runs what is left, and requires that no task is missing and that the history is linearizable.
   template <class... Processors>
   void finish_with(Processors&... processors) {
     (drain(processors), ...);
@@ -104,7 +104,7 @@ class local_queue_model : public scenario {
     return c;
   }
 
-  // Logs what was taken, if anything was, and then runs it; its id, or 0.
+  // Logs what was taken, if anything was, and then runs it. Returns its id, or 0.
   int took(call c, moment began, task* t) {
     c.task = t == nullptr ? 0 : tasks.id_of(t);
     history_.add(began, c);

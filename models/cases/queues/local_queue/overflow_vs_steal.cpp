@@ -88,7 +88,7 @@ struct overflow_vs_take final : local_queue_model<3> {
   processor other{*this};
 };
 
-// Two processors take their shares of three tasks; one of them is stolen from meanwhile.
+// Two processors take their shares of three tasks; meanwhile a thief steals from one of them.
 struct shares_vs_steal final : local_queue_model<3> {
   shares_vs_steal() {
     for (int id = 1; id <= 3; ++id) put(id);
@@ -110,7 +110,7 @@ struct shares_vs_steal final : local_queue_model<3> {
   processor thief{*this};
 };
 
-// A processor goes away: it drains itself into the global queue while a thief helps itself.
+// A processor is given up: it drains its queue into the global queue while a thief steals from it.
 struct drain_vs_steal final : local_queue_model<3> {
   drain_vs_steal() {
     push(owner, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What processors and their global queue are supposed to do, call by call; the same promises as in
-// proptests/processor_spec.hpp, in memory of fixed size. A call that several queues take part in has several steps, and
-// between them the tasks in its hand are in no queue.
+// The specification of processors and their global queue, call by call. It makes the same promises as
+// proptests/processor_spec.hpp, in memory of fixed size. A call that changes several queues has several steps; between
+// them, the tasks that the call moves are in no queue.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,23 @@ class processors_spec {
     bool next = false;  ///< pop: from runnext; steal: runnext was allowed
   };
 
+  [[nodiscard]] static call_text describe(const call& c) {
+    const auto of = [&c](const char* what) { return call_text("P").add(c.own).add(" ").add(what); };
+    const auto task = [&c](call_text text) { return c.task == 0 ? text.add("nothing") : text.add(c.task); };
+    switch (c.what) {
+      case processor_call::push: return displaced(task(of("push ")), c);
+      case processor_call::push_next: return displaced(task(of("push next ")), c);
+      case processor_call::pop: return task(of("pop → ")).add(c.next ? " (next)" : "");
+      case processor_call::steal: return stolen(of("steal from P").add(c.victim), c);
+      case processor_call::has_work: return of("look at P").add(c.victim).add(c.count != 0 ? " → work" : " → none");
+      case processor_call::take_share: return task(of("take share → "));
+      case processor_call::leave: return of("leave");
+      case processor_call::put: return task(call_text("put "));
+      case processor_call::take: return task(call_text("take → "));
+    }
+    return {};
+  }
+
   /// A task that is stolen alone may come from the ring or from runnext.
   [[nodiscard]] static constexpr unsigned variants(const call& c) {
     return c.what == processor_call::steal && c.next && c.count == 1 ? 2 : 1;
@@ -64,10 +81,18 @@ class processors_spec {
  private:
   using tasks = id_list<Tasks>;
 
+  [[nodiscard]] static call_text displaced(call_text text, const call& c) {
+    return c.count == 0 ? text : text.add(" → ").add(c.count).add(" to the global queue");
+  }
+  [[nodiscard]] static call_text stolen(call_text text, const call& c) {
+    if (c.count == 0) return text.add(" → nothing");
+    return text.add(" → ").add(c.count).add(c.count == 1 ? " task, " : " tasks up to ").add(c.task);
+  }
+
   struct processor {
     int next = 0;
     tasks ring;
-    // Of the call that its owner is in.
+    // The task that the owner's current call is moving; 0: none.
     int in_hand = 0;
     tasks batch;
     std::size_t room = 0;
@@ -80,7 +105,7 @@ class processors_spec {
     (void)to.append(from.first(n));
     from.drop_front(n);
   }
-  // Takes exactly `task`, or, for 0, finds nothing.
+  // Takes exactly `task` from the front. If `task` is 0, requires instead that the queue is empty.
   [[nodiscard]] static bool take_front(tasks& from, int task) {
     if (from.size == 0 || from.ids[0] != task) return from.size == 0 && task == 0;
     from.drop_front(1);
@@ -91,8 +116,8 @@ class processors_spec {
     return progress::done;
   }
 
-  // The task in hand goes to the ring; or the older half of the full ring is claimed, and goes to the global queue, the
-  // task in hand behind it.
+  // Either the task in hand goes to the ring; or the ring is full, and its older half goes to the global queue,
+  // followed by the task in hand.
   [[nodiscard]] progress push(const call& c, unsigned phase, processor& own) {
     if (c.count == 0) return done_if(room(own) != 0 && own.ring.append({&own.in_hand, 1}));
     if (phase != 0) return publish(own.batch, global_);
@@ -114,7 +139,7 @@ class processors_spec {
 
   [[nodiscard]] static progress steal(const call& c, unsigned phase, unsigned variant, processor& own,
                                       processor& victim) {
-    // The ring was empty; then runnext.
+    // The thief finds the ring empty, and then looks at runnext.
     if (variant == 1 || (c.count == 0 && c.next)) {
       if (phase == 0) return victim.ring.size == 0 ? progress::more : progress::illegal;
       return done_if(std::exchange(victim.next, 0) == c.task);

@@ -44,9 +44,9 @@ struct never_idle final : local_queue_model<2> {
   processor owner{*this};
 };
 
-// With a third party the guarantee is weaker: a task that push_next() has displaced but not yet queued is nobody's. It
-// holds again once push_next() has returned. Task 1 in runnext. Owner: push_next(2), then tells ‖ thief: takes one ‖
-// observer: once told, there is work, because only one of two tasks was taken.
+// With a thief the guarantee of never_idle is weaker: while push_next() moves a displaced task, that task is in no
+// queue. The guarantee holds again once push_next() has returned. Task 1 in runnext. Owner: push_next(2), then tells ‖
+// thief: takes one ‖ observer: once told, sees work, because only one of the two tasks was taken.
 struct published_is_seen final : local_queue_model<2> {
   published_is_seen() { push_next(owner, 1); }
   void thread(unsigned index) override {

@@ -53,7 +53,6 @@ const bool added[] = {
     }),
 
     // -- what a thief may answer: "empty" only when the ring was, and within a bounded number of steps
-    // ------------------
     add_case<script<ring_of<4>, "pp", "pgg", "w!l!">>({
         .name = "ring/never_empty",
         .property = "a ring that at no moment is empty is never called empty: push pop pop ‖ has_work, steal",
@@ -92,7 +91,6 @@ const bool added[] = {
     }),
 
     // -- the counters wrap around, and slots are used again, while a thief looks on
-    // -------------------------------------
     add_case<script<ring_of<2, std::uint8_t, 254>, "", "ppgpg", steal>>({
         .name = "ring/wrap_around",
         .property = "every task runs exactly once, in FIFO order, while an 8-bit index passes from 255 to 0",
@@ -125,7 +123,6 @@ const bool added[] = {
     }),
 
     // -- several thieves
-    // ------------------------------------------------------------------------------------------------
     add_case<script<ring_of<2>, "", "ppgp", steal, steal>>({
         .name = "ring/two_thieves",
         .property = "two thieves and the owner together run every task exactly once",
@@ -154,7 +151,6 @@ const bool added[] = {
     }),
 
     // -- a thief without a ring takes half into plain memory
-    // ------------------------------------------------------------
     add_case<script<ring_of<2>, "", "ppg", "o">>({
         .name = "ring/out_vs_push",
         .property = "every task runs exactly once, its contents visible, in FIFO order: push push pop ‖ half to memory",

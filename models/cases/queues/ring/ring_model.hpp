@@ -105,7 +105,7 @@ class ring_model : public scenario {
             "steal_half_into took more steps than its documented bound");
     judge(got);
     log_steal(victim, began, op_kind::take_half, got, limit);
-    // What was not handed back appeared in the own ring at once.
+    // The stolen tasks that are not returned appear in the thief's ring all at once.
     if (got && got.count > 1 && Order == order_judged::yes) {
       const std::array<int, Capacity> ids = ids_up_to(tasks.id_of(got.value), got.count);
       mine.log.add(began, op_kind::append, std::span<const int>(ids.data(), got.count - 1));
@@ -190,7 +190,7 @@ class ring_model : public scenario {
     return ids;
   }
 
-  // A lost race is no operation: nothing happened.
+  // A lost race has changed nothing, so it is no operation of the history.
   void log_steal(queue& victim, moment began, op_kind kind, const steal_result<task*>& got, std::size_t limit) {
     if (got.status == steal_status::empty) victim.log.add(began, op_kind::find_empty, {});
     if (!got || Order == order_judged::no) return;
@@ -210,7 +210,7 @@ class ring_model : public scenario {
   void require_at_most_half(int newest, std::size_t count) {
     require(count >= 1 && count <= (Capacity + 1) / 2, "a steal took more than half of a full ring");
     if (Order == order_judged::no) return;
-    // ⌈k/2⌉ = count means that k was at least 2·count - 1: so many tasks, counted from the oldest one taken.
+    // ⌈k/2⌉ = count means that the ring held at least 2·count - 1 tasks, counted from the oldest one that was taken.
     const int oldest = newest - static_cast<int>(count) + 1;
     require(oldest >= 1, "a steal took tasks that do not stand next to each other");
     require(oldest + 2 * static_cast<int>(count) - 2 <= tasks.made(), "a steal took more than half");

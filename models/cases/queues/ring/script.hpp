@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A scenario of the ring in one line: what each thread does, a letter per move.
 //
-//   script<ring_of<4>, "pp", "pgg", "w!l!">    two tasks inside; the owner pushes one and pops two; a thief asks, and
-//   steals
+// clang-format off
+//   script<ring_of<4>, "pp", "pgg", "w!l!">
+//                     two tasks inside; the owner pushes one and pops two; a thief asks, and steals
 //
 // Thread i owns ring i. The owner's moves go to the thread's own ring, a thief's to ring 0, unless a digit behind the
 // move names another one.
@@ -10,9 +11,10 @@
 //   p  push           h  take half into the own ring           r  pop until the own ring is empty
 //   g  pop            l  the same, at most one task
 //   s  shed half      o  take half into memory                 !  behind a thief's move: at no moment is that ring
-//   empty, so d  drain          u  the same, with room for one task          the answer "empty" is wrong [ppp]  a batch
-//   t  take one task                         +  nobody else touches that ring: the move takes something
-//                     w  ask whether there is work
+//   d  drain          u  the same, with room for one task         empty, so the answer "empty" is wrong
+//   [ppp]  a batch    t  take one task                         +  behind a move: nobody else touches that ring, so the
+//                     w  ask whether there is work                move takes something
+// clang-format on
 #pragma once
 
 #include <cstddef>

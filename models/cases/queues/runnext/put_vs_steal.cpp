@@ -32,7 +32,7 @@ class runnext_model : public scenario {
   void steal(std::size_t backoff) {
     const moment began = log.begin();
     const steal_result<task*> got = slot.make_thief().steal(backoff);
-    // A lost race is no operation: nothing happened.
+    // A lost race has changed nothing, so it is no operation of the history.
     if (got.status != steal_status::lost) took(began, got.value);
   }
   void took(moment began, task* t) {
@@ -66,8 +66,9 @@ struct put_vs_steal final : runnext_model<2> {
   }
 };
 
-// What look() is for. Owner: a store, put, a load ‖ who is about to sleep: a store, look, a load, of each other's:
-// one of the two comes second, and sees what the other did before.
+// What look() is for: put() and look() are totally ordered, and whichever comes second sees what the other thread did
+// before. Owner: sets its flag, puts, reads the other flag ‖ a thread about to sleep: sets its flag, looks, reads the
+// other flag.
 struct look_vs_put final : runnext_model<1> {
   void thread(unsigned index) override {
     if (index == 0) {

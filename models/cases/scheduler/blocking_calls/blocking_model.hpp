@@ -34,7 +34,7 @@ class blocking_model : public machine_loop_model<Machines, Processors, Tasks, Qu
     call = calling.enter(this->machines[i]);
     require(!look(0), "a processor is taken for a call that is seen for the first time");
   }
-  /// The monitor looks at the processor of that call; whether it has taken it.
+  /// The monitor looks at the processor of that call. Returns whether it has taken the processor.
   bool look(runq::detail::instant at) { return calling.retake(*call.p, seen, at); }
   static constexpr runq::detail::instant long_after = runq::detail::longest_slice;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A machine comes back from a blocking call while the monitor takes its processor: every task runs, and nobody has the
-// processor beside somebody else. When the monitor hands the processor over, its thread becomes the machine that is
-// started for it.
+// A machine comes back from a blocking call while the monitor takes its processor: every task runs, and no two machines
+// hold the processor at the same time. When the monitor hands the processor over, the monitor's thread goes on as the
+// machine that is started for it.
 #include "blocking_model.hpp"
 
 namespace runq::model {
@@ -42,8 +42,8 @@ struct leave_vs_retake final : blocking_model<2, 1, 2> {
   atomic<int> done{0};
 };
 
-// Two processors, one of them idle. Machine 0, in a call for long: comes back ‖ the monitor: takes the processor, which
-// nobody needs, or not. The machine has one in any case, and goes on.
+// Two processors, one of them idle. Machine 0, in a long call: comes back ‖ the monitor: may take the processor, which
+// nobody needs. The machine gets a processor in either case, and goes on.
 struct moved final : blocking_model<2, 2, 1> {
   moved() {
     settle(0);
@@ -63,8 +63,8 @@ struct moved final : blocking_model<2, 2, 1> {
   void finish() override { require_all_accounted_for(); }
 };
 
-// One processor. Machine 0, in a section of plain code: comes back ‖ the monitor: takes the processor, or not, and a
-// machine is started for it; then the scheduler stops. There is a processor for the end of the section all the same.
+// One processor. Machine 0, in a section of plain code: comes back ‖ the monitor: may take the processor, and then a
+// machine is started for it; then the scheduler stops. The end of the section gets a processor in either case.
 struct waits_while_stopping final : blocking_model<2, 1, 1> {
   waits_while_stopping() {
     settle(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the monitor takes a processor for, from a machine that has been seen in a call: at once when somebody could use
-// it, later when nobody could; and whether somebody is started for it.
+// When the monitor takes the processor of a machine that it has seen in a call: at once if another machine could use
+// the processor, later if none could. And whether a machine is started for it.
 #include "blocking_model.hpp"
 
 namespace runq::model {
@@ -8,8 +8,8 @@ namespace {
 
 enum class where : unsigned char { next, fork, global };
 
-// Machine 0 is in a call, somebody spins, and task 1 waits. The monitor: takes the processor, and becomes the machine
-// that is started for it, which runs the task ‖ machine 0: comes back after that, to nothing.
+// Machine 0 is in a call, a machine counts as spinning, and task 1 waits. The monitor: takes the processor, and goes on
+// as the machine that is started for it, which runs the task ‖ machine 0: comes back after that, and gets no processor.
 template <where Task>
 struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>> {
   work_waits() {
@@ -36,8 +36,8 @@ struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>
   void finish() override { tasks.require_all_ran(); }
 };
 
-// One processor, which machine 0 lost, and machine 1 has, which spins, and is in a call, too. Machine 0: comes back,
-// and waits ‖ the monitor, when it does: takes the processor for it.
+// One processor. Machine 0 has lost it in a call. Machine 1, which counts as spinning, holds it, and is in a call, too.
+// Machine 0: comes back, and waits ‖ the monitor: once machine 0 waits, takes the processor from machine 1 for it.
 struct somebody_returns final : blocking_model<2, 1, 1> {
   somebody_returns() {
     first = calling.enter(machines[0]);
@@ -60,8 +60,9 @@ struct somebody_returns final : blocking_model<2, 1, 1> {
   calls::call first{};
 };
 
-// Machine 0 is in a call, and somebody spins: there is nothing to do. The monitor: takes the processor when the call
-// has lasted for long; for a machine that polls, if nobody does, or for nobody ‖ machine 0: comes back after that.
+// Machine 0 is in a call, a machine counts as spinning, and there is no task. The monitor: takes the processor once the
+// call has lasted for long. If nobody polls, it starts a machine that will; otherwise the processor becomes idle ‖
+// machine 0: comes back after that.
 template <bool Polled>
 struct nothing_to_do final : blocking_model<2, 1, 1> {
   nothing_to_do() {
@@ -85,8 +86,8 @@ struct nothing_to_do final : blocking_model<2, 1, 1> {
   }
 };
 
-// Machine 0 is in a call, and nobody spins or may be woken. The monitor: takes the processor at once for a machine that
-// looks for work ‖ that one, asleep.
+// Machine 0 is in a call, no machine spins, and no processor is idle that one could be woken for. The monitor: takes
+// the processor at once, for a machine that then looks for work ‖ that machine, asleep.
 struct nobody_looks final : blocking_model<2, 2, 1> {
   nobody_looks() {
     settle(0);

@@ -12,7 +12,7 @@
 
 namespace runq::model {
 
-/// A number in plain memory: a race for it, or a use after its end, is found.
+/// A number in plain memory: the engine finds a data race on it, and a use after its end.
 class parcel {
  public:
   explicit parcel(int number) : number_(number) {}
@@ -32,7 +32,7 @@ class parcel {
 using channel_type = runq::detail::channel_core<parcel, waking_policy>;
 using waiter_type = runq::detail::waiter<waking_policy>;
 
-/// What has become of an operation: notes of the scenario's, not memory of the program's.
+/// The result of an operation, as the scenario notes it for itself: not memory that the program shares.
 struct outcome {
   bool over = false;
   bool ok = false;
@@ -45,7 +45,7 @@ struct outcome {
   [[nodiscard]] bool failed() const { return over && !ok; }
 };
 
-/// A task that sends once. As the awaiter of channel.hpp does; its frame is gone when it is through.
+/// A task that sends once, as the awaiter of channel.hpp does. Its frame is destroyed when it has finished.
 class send_once final : public sleeping_task {
  public:
   static void start(channel_type& on, int number, outcome& result) {
@@ -97,7 +97,7 @@ class receive_once final : public sleeping_task {
   waiter_type node_;
 };
 
-/// The next value, if there is one; else 0.
+/// Receives the next value without waiting. Returns 0 if there is none.
 [[nodiscard]] inline int try_receive(channel_type& from) {
   std::optional<parcel> value;
   return from.receive(value) == channel_result::done ? value->number() : 0;

@@ -93,8 +93,8 @@ struct refilled final : scenario {
   outcome sent[2];
 };
 
-// Two tasks wait to receive. Two tasks send 1 and 2, one after the other, which go to them in the order in which they
-// came ‖ somebody who would receive if nobody was waiting.
+// Two tasks wait to receive. Two tasks send 1 and 2, one after the other: the waiting tasks get them in the order in
+// which they began to wait ‖ somebody tries to receive, which must not overtake those that wait.
 struct first_come final : scenario {
   first_come() {
     receive_once::start(channel, received[0]);

@@ -14,7 +14,7 @@ using ending_waiter = runq::detail::waiter<ending_policy>;
   return to.send(value);
 }
 
-// The frame of a task that waits to send, or to receive. As the awaiters of channel.hpp do.
+// The frame of a task that waits to send, or to receive, as the awaiters of channel.hpp do.
 struct waiting_sender {
   waiting_sender(ending_channel& on, int number, record& task) : value(number) {
     node.who.set(&task);
@@ -157,8 +157,8 @@ struct sender_ends_vs_close final : scenario {
   waiting_sender* second = nullptr;
 };
 
-// Tasks wait to receive, three of them. Somebody sends to the first ‖ when he has, the channel goes, and then the tasks
-// end: the second and third have nothing to leave.
+// Three tasks wait to receive. Somebody sends to the first ‖ after that, the channel is destroyed, and then the tasks
+// end: the second and third must not touch the channel.
 struct channel_goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -182,7 +182,7 @@ struct channel_goes_first final : scenario {
   atomic<int> through{0};
 };
 
-// The same with tasks that wait to send, and somebody who receives.
+// As channel_goes_first, with tasks that wait to send, and somebody who receives.
 struct channel_goes_before_senders final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last machine goes idle while somebody who could still have made a task runnable goes, too: with a task queued
-// there is no deadlock, without one it is reported, whoever goes last.
+// The last machine goes idle while the last one who could still have made a task runnable (a timer, a handle) goes,
+// too. If a task is queued there is no deadlock; if none is, the deadlock is reported, whoever goes last.
 #include "deadlock_model.hpp"
 
 namespace runq::model {
@@ -27,7 +27,7 @@ struct timer_vs_rest final : deadlock_model {
   }
 };
 
-// Machine: gives up the last processor ‖ a thread outside with a handle: wakes the task, or not, and lets go.
+// Machine: gives up the last processor ‖ a thread outside with a handle: wakes the task, or not, and drops the handle.
 template <bool Wakes>
 struct handle_vs_rest final : deadlock_model {
   handle_vs_rest() { question.attach(); }
@@ -48,8 +48,8 @@ struct handle_vs_rest final : deadlock_model {
   }
 };
 
-// Machine: gives up the last processor ‖ a thread outside: gives another one a handle, then wakes the task and lets go
-// ‖ the other: lets go.
+// Machine: gives up the last processor ‖ a thread outside, which has given another one a handle: wakes the task and
+// drops its own ‖ the other thread: drops its handle.
 struct two_handles final : deadlock_model {
   two_handles() {
     question.attach();

@@ -26,13 +26,13 @@ class deadlock_model : public scenario {
   void all_idle() {
     if (question.all_wait()) reported.set(reported.get() + 1);
   }
-  /// As ready(): the task is runnable, then in the global queue. A machine that would be woken takes the lock; here
-  /// that comes too late for who asks.
+  /// As ready() does: makes the task runnable, then puts it in the global queue. ready() would also wake a machine,
+  /// under the lock; here that comes too late to matter to the thread that asks.
   void wake() {
     runnable.store(1, std::memory_order::relaxed);
     queued.store(1, std::memory_order::relaxed);
   }
-  /// The machine finds nothing, gives up the last processor, and so asks.
+  /// The machine finds nothing, gives up the last processor, and therefore asks whether this is a deadlock.
   void rest() {
     const std::lock_guard guard(lock);
     held.set(0);
@@ -47,11 +47,11 @@ class deadlock_model : public scenario {
   deadlock_question<deadlock_model, atomics> question{*this};
   mutex lock;
   cell<int> held{1};        // under the lock: processors in the hands of machines
-  cell<int> calls{0};       // under the lock: machines in calls that have none
-  cell<int> reported{0};    // under the lock: deadlocks
-  atomic<int> timer{0};     // pending
-  atomic<int> queued{0};    // the task is in the global queue
-  atomic<int> runnable{0};  // it does not wait any more
+  cell<int> calls{0};       // under the lock: machines that are in calls and hold no processor
+  cell<int> reported{0};    // under the lock: deadlocks that were reported
+  atomic<int> timer{0};     // 1: the timer is pending
+  atomic<int> queued{0};    // 1: the task is in the global queue
+  atomic<int> runnable{0};  // 1: the task does not wait any more
 };
 
 }  // namespace runq::model

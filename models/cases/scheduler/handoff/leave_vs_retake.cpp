@@ -20,7 +20,7 @@ struct held_processor {
 };
 
 struct handoff_model : scenario {
-  // The holder's work: what it left before the call must be visible, and nobody else at it.
+  // The holder's work: what it left before the call must be visible, and no other thread may be working on it.
   void use(int who, bool may_be_stolen) {
     require(p.used_by.get() == 1, "the processor's fields are not as its machine left them");
     p.used_by.set(who);
@@ -77,8 +77,8 @@ struct with_thief final : handoff_model {
   }
 };
 
-// A second call looks like the first one to a monitor that was slow, but for its ticket. Machine: two calls ‖ monitor:
-// saw the first one, and takes what it saw.
+// To a slow monitor, a second call differs from the first one only by its ticket. Machine: two calls ‖ monitor: saw the
+// first one, and takes the processor by that call's ticket.
 struct second_call final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {

@@ -19,6 +19,7 @@ struct join final : scenario {
   };
   struct result {
     cell<int> value;
+    end_mark<atomics> ended;
   };
 
   join() {
@@ -30,6 +31,7 @@ struct join final : scenario {
       if (parent.children.wait()) go_on();
     } else {
       results[index - 1].value.set(static_cast<int>(index));
+      results[index - 1].ended.set();
       if (parent.children.arrive()) go_on();
     }
   }
@@ -40,6 +42,7 @@ struct join final : scenario {
     require(parent.local.get() == 7, "the parent does not see its own frame");
     for (unsigned i = 0; i != Children; ++i) {
       require(results[i].value.get() == static_cast<int>(i) + 1, "the parent does not see a child's result");
+      require(results[i].ended.is_set(), "after the join a child has not ended");
     }
     require(!parent.children.any(), "after the join there are children left");
     destroy_frame(parent);
@@ -87,6 +90,46 @@ struct join_twice final : scenario {
   unsigned joins = 0;
 };
 
+// Child: writes its result, ends, arrives ‖ parent: drops the child: destroys its frame if it has ended, and else
+// leaves that to the join; then it waits. Nobody touches the child's frame after its destruction.
+struct dropped_before_the_join final : scenario {
+  struct child_frame {
+    cell<int> value;
+    end_mark<atomics> ended;
+  };
+
+  dropped_before_the_join() { children.detach(); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      if (child.ended.is_set()) {
+        destroy_child();
+      } else {
+        destroyed_at_the_join.set(true);
+      }
+      if (children.wait()) go_on();
+    } else {
+      child.value.set(1);
+      child.ended.set();
+      if (children.arrive()) go_on();
+    }
+  }
+  void finish() override { require(joined, "the parent did not go on"); }
+
+  void destroy_child() {
+    require(child.value.get() == 1, "the parent does not see a child's result");
+    destroy_frame(child);
+  }
+  void go_on() {
+    joined = true;
+    if (destroyed_at_the_join.get()) destroy_child();
+  }
+
+  join_counter<atomics> children;
+  child_frame& child = make_frame<child_frame>();
+  cell<bool> destroyed_at_the_join{false};
+  bool joined = false;
+};
+
 const bool added[] = {
     add_case<join<1>>({
         .name = "join_counter/one_child",
@@ -97,6 +140,14 @@ const bool added[] = {
                     {"arrive_release", "join.arrive", std::memory_order::release},
                     {"wait_acquire", "join.wait", std::memory_order::acquire},
                     {"wait_release", "join.wait", std::memory_order::release}},
+    }),
+    add_case<dropped_before_the_join>({
+        .name = "join_counter/dropped_before_the_join",
+        .property = "a parent that finds the end mark set may destroy the child before the join, and sees all of it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4, .full = true},
+        .mutants = {{"end_mark_relaxed", "join.end_mark", std::memory_order::relaxed},
+                    {"ended_relaxed", "join.ended", std::memory_order::relaxed}},
     }),
     add_case<join<2>>({
         .name = "join_counter/two_children",

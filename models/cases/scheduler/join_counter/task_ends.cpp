@@ -10,9 +10,10 @@
 namespace runq::model {
 namespace {
 
-// Parent: waits for `Children` ‖ the first `Ending` of them: each writes its result and arrives ‖ the end of the run,
-// when their machines have left: destroys the children that wait, whose destructors refer to the parent, and the
-// parent. Who is to go on with the parent makes it give way, as all do that end a task after the end of the run.
+// Parent: waits for `Children` ‖ the first `Ending` children: each writes its result and arrives ‖ the end of the run,
+// after the machines have left: destroys the children that still wait, whose destructors refer to the parent, and then
+// the parent. Whoever would go on with the parent makes it give way instead, as everybody does that ends a task after
+// the end of the run.
 template <unsigned Children, unsigned Ending>
 struct ends_at_join final : scenario {
   struct parent_frame {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A task is made runnable while a machine that has found nothing goes to sleep: with no fence where the publication and
-// the last look are read-modify-writes, or sections under one lock, so that one of the two comes first.
+// A task is made runnable while a machine that has found nothing goes to sleep. No fence is needed where the
+// publication and the machine's last look are read-modify-writes of one variable, or sections under one lock: then one
+// of the two comes first.
 #include "machine_loop_model.hpp"
 
 namespace runq::model {
@@ -23,8 +24,8 @@ struct injected_vs_last_spinner final : machine_loop_model<1, 1, 1> {
   }
 };
 
-// Two processors. Machine 0, busy for long: makes task 1 the next one ‖ machine 1, spinning, the last one: look, rest,
-// run the task.
+// Two processors. Machine 0, busy for long: puts task 1 into its runnext slot ‖ machine 1, spinning, the last one:
+// look, rest, run the task.
 struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
   next_vs_last_spinner() {
     settle(0);
@@ -43,7 +44,7 @@ struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
   }
 };
 
-// The same with a fork, which is published with a fence.
+// As next_vs_last_spinner, with a fork, which is published with a fence.
 struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, shipped_queues<2, fork_deques>> {
   fork_vs_last_spinner() {
     settle(0);
@@ -63,8 +64,8 @@ struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, shipped_queues<2
   }
 };
 
-// Three processors. Machine 0, busy for long, with task 1 next: makes task 2 the next one, which displaces task 1 ‖
-// machine 1, spinning ‖ machine 2, asleep: each runs one of them, although for a moment task 1 is in no queue.
+// Three processors. Machine 0, busy for long, with task 1 in its runnext slot: puts task 2 there, which displaces task
+// 1 ‖ machine 1, spinning ‖ machine 2, asleep: each runs one of them, although for a moment task 1 is in no queue.
 struct displaced_vs_spinner final : machine_loop_model<3, 3, 2> {
   displaced_vs_spinner() {
     settle(0);
@@ -89,10 +90,10 @@ struct displaced_vs_spinner final : machine_loop_model<3, 3, 2> {
   }
 };
 
-// One processor of two. Outside: there are two now ‖ machine 1 comes back from a blocking call, perhaps to the new
-// processor, and makes task 1 the next one ‖ machine 0, spinning, the last one, which looks at as many processors as it
-// knows of: it is ordered with the slot of one that it does not know of by the fence that a machine makes when it has
-// got a processor.
+// One of two processors is in use. Outside: raises the limit to two ‖ machine 1: comes back from a blocking call,
+// perhaps to the new processor, and puts task 1 into its runnext slot ‖ machine 0, spinning, the last one: looks at as
+// many processors as it knows of. If it does not know of the new one, its look is ordered with that runnext slot by the
+// fence that a machine makes when it has got a processor.
 struct next_on_a_new_processor final : machine_loop_model<3, 2, 1> {
   next_on_a_new_processor() {
     settle(0);

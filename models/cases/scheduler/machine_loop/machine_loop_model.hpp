@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the models of machine_loop and of park share: a scheduler in small, in which machines find their tasks by the
-// shipped loop and sleep by the shipped park_protocol. What is left of its own is what a host does for the loop without
-// shared memory, and a thread per machine.
+// shipped loop and sleep by the shipped park_protocol. The model adds only what a host does for the loop without shared
+// memory, and a thread per machine.
 #pragma once
 
 #include <array>
@@ -71,8 +71,8 @@ class next_first {
   unsigned n_ = 1;
 };
 
-/// At the start there are `Processors` of them, machine 0 has processor 0 and spins, and the others do not run: see
-/// settle() and the calls after it.
+/// At the start there are `Processors` processors; machine 0 has processor 0 and spins, and the other machines do not
+/// run. settle() and the calls after it change that.
 template <unsigned Machines, unsigned Processors, int Tasks, class Queues = shipped_queues<>>
 class machine_loop_model : public scenario {
  public:
@@ -93,14 +93,14 @@ class machine_loop_model : public scenario {
     void constructed() { constructing_ = false; }
     void holds(bool processor) { holds_ = processor; }
     [[nodiscard]] bool holds() const { return holds_; }
-    int unparked = 0;  // how often, since its construction ended
+    int unparked = 0;  // calls of unpark() since the construction ended
 
    private:
     bool constructing_ = true;
-    bool holds_ = false;  // its thread: see hold() and leave()
+    bool holds_ = false;  // the machine's thread holds a processor: see hold() and leave()
   };
-  // What a processor counts and times is nobody else's business but that of a thief who watches it: and then nobody
-  // begins a task.
+  // Counters and times of a processor are stubs. Only a thief that watches a processor reads them, and it sees that no
+  // task begins.
   struct counter {
     [[nodiscard]] int get() const { return 0; }
     void operator++() {}
@@ -133,8 +133,8 @@ class machine_loop_model : public scenario {
     [[nodiscard]] unsigned random() const { return 0; }
 
     const unsigned index;
-    cell<int> owned{0};     // whoever takes from its own queue has it for itself
-    cell<bool> made{true};  // one that resize() brings may have been made just before
+    cell<int> owned{0};     // written by whoever takes from the own queue: two at once are a data race
+    cell<bool> made{true};  // read by every user of a processor, which resize() may have made just before
     handoff<atomics> in_call;
     bool global_first = false;
     counter dispatches;
@@ -170,7 +170,7 @@ class machine_loop_model : public scenario {
     return processors[i];
   }
   void start_machine(processor& p) {
-    // While the scenario is constructed, or by the thread that then is this machine.
+    // Called while the scenario is constructed, or by the thread that then goes on as this machine.
     require(started != Machines, "one machine more was to be started than there are");
     machine& m = machines[started++];
     m.spinning.set(true);
@@ -196,6 +196,8 @@ class machine_loop_model : public scenario {
   }
   [[nodiscard]] int clock() const { return 0; }
   [[nodiscard]] bool poll_now(processor&) { return false; }
+  [[nodiscard]] virtual bool nobody_polls() const { return false; }
+  virtual void poll() { require(false, "a machine polls although nobody waits, or another one does it"); }
   [[nodiscard]] bool timers_due() const { return false; }
   [[nodiscard]] bool fire_due_timers() { return false; }
   void hold(machine& m, processor& p) {
@@ -230,7 +232,7 @@ class machine_loop_model : public scenario {
     parking.resize(Processors);
     parking.submitted();
   }
-  /// Machine i has found a task: so the next one was woken, or was asked for when there is none.
+  /// Machine i has found a task: so it has woken the next machine, or left a request if none is idle.
   void settle(unsigned i) {
     parking.found(machines[i]);
     parking.submitted();
@@ -267,7 +269,7 @@ class machine_loop_model : public scenario {
     m.held = nullptr;
     if (p != nullptr) looping.hold(m, *p);
   }
-  /// As rest() does for a machine that was asleep at the start. False: the scheduler has stopped.
+  /// For a machine that was asleep at the start: sleeps on, as rest() does. Returns false if the scheduler has stopped.
   bool wake_up(machine& m) {
     be(m);
     m.parker.park();
@@ -275,7 +277,7 @@ class machine_loop_model : public scenario {
     m.handed.set(nullptr);
     return m.held != nullptr;
   }
-  /// Finds a task and begins with it; its id, or 0: the scheduler has stopped.
+  /// Finds a task and begins it. Returns its id, or 0 if the scheduler has stopped.
   int run_one(machine& m) {
     be(m);
     const work w = looping.next(m);
@@ -287,14 +289,14 @@ class machine_loop_model : public scenario {
     tasks.run(w.what);
     return tasks.id_of(w.what);
   }
-  /// Task `id` is done, or has begun: as its scenario has it.
+  /// Says that task `id` has begun or is done: each scenario decides which of the two it means.
   void tell(int id) { told[static_cast<std::size_t>(id) - 1].up.store(1, std::memory_order::release); }
   void wait_for(int id) {
     await([&] { return told[static_cast<std::size_t>(id) - 1].up.load(std::memory_order::acquire) != 0; });
   }
 
   /// In finish(), when the scheduler has not stopped: every processor is held by one machine, or handed to one, or
-  /// idle; and who counts as spinning looks for work.
+  /// idle; and the number of spinning machines is right.
   void require_all_accounted_for() {
     unsigned held = 0;
     unsigned spinning = 0;
@@ -324,7 +326,7 @@ class machine_loop_model : public scenario {
   std::array<processor, Processors> processors = make_processors(std::make_index_sequence<Processors>());
   std::array<machine, Machines> machines;
   unsigned started = 0;
-  bool tasks_stay = false;  // require that nobody rests beside tasks of its own
+  bool tasks_stay = false;  // require that no machine rests while its own queue has tasks
 };
 
 }  // namespace runq::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine loses its processor, or its scheduler ends: what waits there is not lost, and the machine counts as nothing
-// but asleep.
+// A machine loses its processor, or its scheduler ends: the tasks that wait on the processor are not lost, and the
+// machine counts as asleep and as nothing else.
 #include "machine_loop_model.hpp"
 
 namespace runq::model {
@@ -31,7 +31,7 @@ struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, fo
   }
   void finish() override { this->tasks.require_all_ran(); }
 
-  fifo_view order;  // of what was run: there is one processor
+  fifo_view order;  // of the tasks that were run: there is one processor
 };
 
 // Processor 1 has become surplus; its machine, 1, spins, and gives it up ‖ machine 0, busy until now: puts task 1 in
@@ -55,8 +55,8 @@ struct spinner_retires final : machine_loop_model<2, 2, 1> {
   }
 };
 
-// One processor, which machine 0 lost in a blocking call, and machine 1 holds, spinning ‖ machine 0 comes back, waits
-// for it, and puts task 1 in the global queue: it runs that, or machine 1, and stops the scheduler.
+// One processor. Machine 0 has lost it in a blocking call; machine 1 holds it, and spins ‖ machine 0 comes back, waits
+// for the processor, and puts task 1 in the global queue. Either machine runs the task, and stops the scheduler.
 struct passed_on final : machine_loop_model<2, 1, 1> {
   passed_on() {
     settle(0);
@@ -99,8 +99,8 @@ struct stops final : machine_loop_model<2, 2, 1> {
   }
 };
 
-// Main ends, and then makes task 2 runnable, as destructors do; task 1 was there before. The run is over when the
-// machine has left.
+// Main ends; then destructors make task 2 runnable. Task 1 was queued before. The run is over when the machine has
+// left.
 template <bool InRing>
 struct run_ends final : machine_loop_model<1, 1, 2> {
   run_ends() {

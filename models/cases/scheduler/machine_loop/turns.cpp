@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine has a task that is to run next, and another one has its turn first; somebody may take that at the same
-// time.
+// A machine has a task in its runnext slot, but it is the turn of another task. Another machine may take that other
+// task at the same time.
 #include "machine_loop_model.hpp"
 
 namespace runq::model {
@@ -8,8 +8,8 @@ namespace {
 
 enum class taker : bool { at_once, late };
 
-// One processor. Task 1 has its turn before task 2, which is next. Machine 0: runs them ‖ another one: may take task 1,
-// or comes too late for that.
+// One processor. It is the turn of task 1, before task 2, which is in the runnext slot. Machine 0: runs both ‖ another
+// machine: may take task 1, or comes too late for that.
 struct turn_vs_taker : machine_loop_model<1, 1, 2, shipped_queues<2, fork_deques>> {
   explicit turn_vs_taker(taker comes) : comes_(comes) { tasks_stay = true; }
   void next_is_2() {
@@ -43,7 +43,7 @@ struct turn_vs_taker : machine_loop_model<1, 1, 2, shipped_queues<2, fork_deques
   taker comes_;
 };
 
-// The turn of the global queue has come.
+// It is the turn of the global queue, which has task 1.
 template <taker Comes>
 struct global_turn final : turn_vs_taker {
   global_turn() : turn_vs_taker(Comes) {
@@ -54,7 +54,62 @@ struct global_turn final : turn_vs_taker {
   task* take() override { return global.take(); }
 };
 
-// The chain of tasks that wake each other is full, and the others are in the ring …
+// Something has happened to a descriptor that task 1 waits for, and no machine sleeps in the poller. Another machine
+// may poll at the same time, and then that machine gets the task.
+template <taker Comes>
+struct poll_turn final : turn_vs_taker {
+  poll_turn() : turn_vs_taker(Comes) {
+    processors[0].global_first = true;
+    next_is_2();
+  }
+  [[nodiscard]] bool nobody_polls() const override { return true; }
+  void poll() override {
+    if (task* const t = event()) (void)parking.submit_next(processors[0].own_queue, t);
+  }
+  task* take() override { return event(); }
+
+ private:
+  // If several threads poll, the kernel gives the event to one of them.
+  task* event() { return happened_.exchange(0, std::memory_order::acq_rel) != 0 ? tasks.make(1) : nullptr; }
+  atomic<int> happened_{1};
+};
+
+// As poll_turn, but task 3 yields, and so there is always a task in the global queue.
+struct poll_turn_beside_global final : machine_loop_model<1, 1, 3> {
+  poll_turn_beside_global() {
+    processors[0].global_first = true;
+    (void)processors[0].own_queue.push_next(tasks.make(2));
+    constructed();
+  }
+  [[nodiscard]] bool nobody_polls() const override { return true; }
+  void poll() override { (void)parking.submit_next(processors[0].own_queue, tasks.make(1)); }
+  void thread(unsigned index) override {
+    if (index == 1) {
+      global.put(tasks.make(3));
+      parking.submitted_in_order();
+      tell(3);
+      return;
+    }
+    wait_for(3);
+    require(run_one(machines[0]) == 3, "the global queue does not have its turn");
+    processors[0].global_first = false;
+    require(run_one(machines[0]) == 1, "descriptors do not have their turn beside the global queue");
+    require(run_one(machines[0]) == 2, "the task that was next is not run after them");
+  }
+  void finish() override { tasks.require_all_ran(); }
+};
+
+// Another machine sleeps in the poller, and makes task 1 runnable: a machine that has tasks leaves the polling to it.
+struct poll_is_anothers final : turn_vs_taker {
+  poll_is_anothers() : turn_vs_taker(taker::late) {
+    global.put(tasks.make(1));
+    processors[0].global_first = true;
+    next_is_2();
+  }
+  task* take() override { return nullptr; }
+};
+
+// The chain of tasks that wake each other is full, so it is the turn of task 1, which is in the ring.
 template <taker Comes>
 struct chain_full_ring final : turn_vs_taker {
   chain_full_ring() : turn_vs_taker(Comes) {
@@ -68,7 +123,7 @@ struct chain_full_ring final : turn_vs_taker {
   local_queue::owner owner_of_another = another.make_owner();
 };
 
-// … or in the global queue.
+// As chain_full_ring, with task 1 in the global queue.
 template <taker Comes>
 struct chain_full_global final : turn_vs_taker {
   chain_full_global() : turn_vs_taker(Comes) {
@@ -79,7 +134,7 @@ struct chain_full_global final : turn_vs_taker {
   task* take() override { return global.take(); }
 };
 
-// It has forked.
+// The processor has forked task 1, and it is the turn of its forks.
 template <taker Comes>
 struct own_fork final : turn_vs_taker {
   own_fork() : turn_vs_taker(Comes) {
@@ -103,6 +158,30 @@ const bool added[] = {
         .name = "machine_loop/global_turn_vs_taker",
         .property =
             "a machine whose turn it is to take from the global queue, and finds it empty, goes on with its own task",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<poll_turn<taker::late>>({
+        .name = "machine_loop/poll_turn",
+        .property = "descriptors have their turn before a task that is always runnable",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<poll_turn<taker::at_once>>({
+        .name = "machine_loop/poll_turn_vs_taker",
+        .property = "a machine that polls in vain, because another one was faster, goes on with its own task",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<poll_turn_beside_global>({
+        .name = "machine_loop/poll_turn_beside_global",
+        .property = "both have their turn at once",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<poll_is_anothers>({
+        .name = "machine_loop/poll_is_anothers",
+        .property = "while a machine sleeps in the poller, those with tasks do not poll",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The monitor sleeps while machines take processors, enter blocking calls, or stop it. Its naps are over at once, or
-// only by a token: so a wake-up that is lost is a deadlock.
+// The monitor sleeps while machines take processors, enter blocking calls, or stop it. A nap here ends at once, or only
+// by a token: so a lost wake-up is a deadlock.
 #include <cstdint>
 
 #include "futex.hpp"
@@ -13,7 +13,7 @@
 namespace runq::model {
 namespace {
 
-// The shipped parker, which says when it goes to sleep for longer than no time at all.
+// The shipped parker, which also notes that it goes to sleep for longer than 0 ns.
 class noted_parker : public basic_parker<futex, atomics> {
  public:
   explicit noted_parker(atomic<int>& naps) : naps_(naps) {}
@@ -28,8 +28,7 @@ class noted_parker : public basic_parker<futex, atomics> {
 
 constexpr std::int64_t endless = 1;
 
-// The slowest from the beginning, with naps of no time until a round comes to something; then with one that only a
-// token ends.
+// Always the slowest rhythm. A nap takes no time until a round has done something; after that, only a token ends a nap.
 class idle_rhythm {
  public:
   [[nodiscard]] std::int64_t next() const { return acted_ ? endless : 0; }
@@ -40,7 +39,7 @@ class idle_rhythm {
   bool acted_ = false;
 };
 
-// The slowest from the beginning, with endless naps, until a round comes to something; then no longer.
+// The slowest rhythm, whose naps only a token ends, until a round has done something; after that, naps take no time.
 class slow_rhythm {
  public:
   [[nodiscard]] std::int64_t next() const { return acted_ ? 0 : endless; }
@@ -74,7 +73,7 @@ struct monitored : scenario {
     seen.store(1, std::memory_order::release);
     return true;
   }
-  /// As a machine does: the processor is its own under a lock, whose order the monitor does not see.
+  /// What a machine does. A real machine takes the processor under a lock, which orders nothing for the monitor.
   void take_processor() {
     in_use.store(1, std::memory_order::relaxed);
     monitoring.wake();
@@ -133,8 +132,8 @@ struct wake_vs_stop final : monitored<idle_rhythm> {
   }
 };
 
-// Machines: enter a blocking call each while the monitor is in its longest nap ‖ monitor: looks at them, and once more
-// after a nap that is short.
+// Machines: each enters a blocking call while the monitor is in its longest nap ‖ monitor: looks at them, and once more
+// after a short nap.
 template <unsigned Calls>
 struct hurry final : monitored<slow_rhythm> {
   struct processor {
@@ -163,7 +162,7 @@ struct hurry final : monitored<slow_rhythm> {
   processor processors[Calls];
   machine machines[Calls];
   blocking_calls<machine, processor, hurry, atomics> calling{*this};
-  int looks = 0;  // the monitor's
+  int looks = 0;  // by the monitor
 };
 
 const bool added[] = {

@@ -30,7 +30,7 @@ class visitor final : public sleeping_task {
  public:
   static void start(guarded& place) {
     visitor& self = make_frame<visitor>(place);
-    // As the awaiter does. After the second false the frame may be gone.
+    // As the awaiter does. When both calls have returned false, the frame may be gone.
     if (place.lock.try_lock()) return self.visit();
     if (place.lock.lock_or_wait(self.node_)) self.resume();
   }

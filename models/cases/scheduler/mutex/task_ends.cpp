@@ -10,7 +10,7 @@ namespace {
 
 using ending_mutex = runq::detail::mutex_core<ending_policy>;
 
-// The frame of a task that waits. As the awaiter does.
+// The frame of a task that waits, as the awaiter does.
 struct waiting_task {
   waiting_task(ending_mutex& on, record& task) {
     node.who.set(&task);
@@ -108,8 +108,9 @@ struct ends_where_it_gives_way final : scenario {
   bool has_it[2] = {false, false};
 };
 
-// The mutex goes before the tasks that deal with it end. The holder unlocks it: the first of two has it ‖ then it goes,
-// before or after the first has ended, or gone on and then ended; the second has been handed it, or not.
+// The mutex is destroyed before the tasks that use it end. Two tasks wait. The holder unlocks the mutex, which hands it
+// to the first task ‖ then the mutex is destroyed: before or after the first task has ended, or has gone on and then
+// ended. If the first task ends where it waits, the second one is handed the mutex.
 enum class first_one { stays, ends, goes_on };
 template <first_one First>
 struct mutex_goes_first final : scenario {
@@ -145,8 +146,8 @@ struct mutex_goes_first final : scenario {
   atomic<int> through{0};
 };
 
-// A task has taken the mutex without waiting, and gives way. The mutex goes, then the task ‖ before that another one
-// has looked whether the mutex is free.
+// A task has taken the mutex without waiting, and gives way. The mutex is destroyed, and then the task ‖ before that,
+// another task has looked whether the mutex is free.
 struct mutex_goes_before_who_gives_way final : scenario {
   mutex_goes_before_who_gives_way() {
     require(lock->lock_or_wait(frame.node), "a new mutex is not free");

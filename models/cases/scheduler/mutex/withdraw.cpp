@@ -10,19 +10,19 @@ namespace {
 
 using mutex_type = runq::detail::mutex_core<waking_policy>;
 
-/// What a revocable task comes to.
+/// A mutex, and how often a revocable task has gone on, with it and without it.
 struct visit {
   mutex_type lock;
   int with_it = 0;     // went on with the mutex
   int without_it = 0;  // went on without
 };
 
-// A task that waits for the mutex, keeps it if it gets it, and may be called back. As connection::turn::taking does.
+// A task that waits for the mutex, keeps it if it gets it, and may be called back, like connection::turn::taking.
 class revocable final : public sleeping_task {
  public:
   explicit revocable(visit& place) : place_(place) { node_.who.set(this); }
   void start() {
-    // After false it may have gone on, elsewhere.
+    // If this returns false, the task may already have gone on, on another thread.
     if (place_.lock.lock_or_wait(node_)) resume();
   }
   void call_back() {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A machine comes back from a blocking call and has lost its processor: it gets one, whoever has it or gives it up.
+// A machine comes back from a blocking call and has lost its processor. It gets one, whoever holds it or gives it up.
 #include "../blocking_calls/blocking_model.hpp"
 #include "park_model.hpp"
 
 namespace runq::model {
 namespace {
 
-// Machine 0 comes back from a call with its processor ‖ the monitor takes it away, because nobody needs it.
+// Machine 0 comes back from a call with its processor ‖ the monitor takes the processor, because nobody needs it.
 struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
-  // As if it had still been counted as spinning, so that no request is pending.
+  // Machine 0 still counts as spinning, because settle() was not called: so no request is pending.
   taken_meanwhile() {
     block(0);
     constructed();

@@ -6,8 +6,9 @@
 namespace runq::model {
 namespace {
 
-// Two processors. Machine 0 spins, machine 1 has just ended a task and may not spin as long as 0 does. Task 1, outside,
-// is for whoever comes first; it submits task 2 on its processor and waits for it: so the other machine must run that.
+// Two processors. Machine 0 spins, machine 1 has just ended a task and may not spin as long as 0 does. Task 1, from
+// outside, is for whichever machine comes first. That machine submits task 2 on its own processor and waits for it, so
+// the other machine must run task 2.
 struct not_spinning final : park_model<2, 2, 2> {
   not_spinning() {
     settle(0);
@@ -32,9 +33,10 @@ struct not_spinning final : park_model<2, 2, 2> {
   }
 };
 
-// Processors 0 and 1; 2 is surplus since a moment ago. Machine 0 spins, holds 0, and finds nothing ‖ machine 1, busy on
-// 1: submits task 1 there and waits for it ‖ machine 2 gives 2 up, and may take 0, which it then holds without
-// spinning. If machine 0 sees the task only then, the request is all that it can leave.
+// Processors 0 and 1 are in use; processor 2 has just become surplus. Machine 0 spins, holds processor 0, and finds
+// nothing ‖ machine 1, busy on processor 1: submits task 1 there and waits for it ‖ machine 2 gives processor 2 up, and
+// may take processor 0, which it then holds without spinning. If machine 0 sees the task only after that, it can do no
+// more than leave a request.
 struct asked_late final : park_model<3, 3, 1> {
   asked_late() {
     settle(0);
@@ -56,9 +58,9 @@ struct asked_late final : park_model<3, 3, 1> {
   void finish() override { tasks.require_all_ran(); }
 };
 
-// A submitter who finds no idle processor looks at no queue himself: nobody may take him for a spinner. Two processors.
-// Machine 0, busy for long: submits 2 on its own queue ‖ outside: submits 1 on a queue of machine 1 ‖ machine 1, which
-// has spun, and found a task a moment ago.
+// A submitter who finds no idle processor does not look at the queues, so it must not count as a spinner. Two
+// processors. Machine 0, busy for long: submits 2 on its own queue ‖ outside: submits 1 on a queue of machine 1 ‖
+// machine 1, which has spun, and found a task a moment ago.
 struct submitters_do_not_spin final : park_model<2, 2, 2> {
   submitters_do_not_spin() {
     settle(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the models of park_protocol share: the scheduler of ../machine_loop, with queues in small: anybody may put a
-// task in one, and a store publishes it. So they show what the protocol does about any queue; the models in
-// ../machine_loop have the shipped ones.
+// What the models of park_protocol share: the scheduler of ../machine_loop with simple queues, into which anybody may
+// put a task, published by a store. So these models show what the protocol does with any queue; the models in
+// ../machine_loop use the shipped queues.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ class slots {
   std::array<place, Room> places_;
 };
 
-/// Such queues, with the interface of the shipped ones.
+/// `slots` with the interface of the shipped queues.
 template <unsigned Room>
 struct slot_queues {
   using global = slots<Room>;
@@ -60,7 +60,7 @@ struct slot_queues {
       explicit thief(local& q) : q_(&q) {}
       [[nodiscard]] bool has_work() const { return q_->has_work(); }
       [[nodiscard]] bool look() const { return q_->look(); }
-      // As many as there may be: so nobody watches it for the sake of a runnext slot, which it does not have.
+      // Always the most, so that no thief watches this queue because of a runnext slot: it has none.
       [[nodiscard]] std::size_t size_approx() const { return Room; }
       [[nodiscard]] task* take() const { return q_->take(); }
 
@@ -72,7 +72,7 @@ struct slot_queues {
       explicit owner(local& q) : q_(&q) {}
       [[nodiscard]] popped<task> pop() { return {q_->take(), false}; }
       [[nodiscard]] task* pop_oldest() { return q_->take(); }
-      // One: so none is on its way to this queue.
+      // Takes one task, so no other task is on its way to this queue.
       [[nodiscard]] task* take_from(global& from, unsigned) { return from.take(); }
       [[nodiscard]] std::size_t size_approx() const { return 0; }
       [[nodiscard]] bool next_is_free() const { return !q_->has_work(); }

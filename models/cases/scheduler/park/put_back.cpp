@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine looks at the newest task of its fork deque and puts it back: on its way it is in no queue, and another
-// machine goes to sleep.
+// A machine takes the newest task of its fork deque to look at it, and puts it back. In between, the task is in no
+// queue, while another machine goes to sleep.
 #include <optional>
 
 #include "park_model.hpp"

@@ -27,7 +27,7 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
     if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
     require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
-    // It can be used again.
+    // The scheduler can be used again.
     started = 0;
     require(parking.limit() == 0, "a stopped scheduler has processors");
     parking.restart(1);
@@ -96,7 +96,8 @@ struct grow_vs_submit final : park_model<2, 2, 1> {
   }
 };
 
-// One processor, whose machine spins: it goes to all processors there are ‖ outside: makes a second one; a task.
+// One processor, whose machine spins and looks at all processors that there are ‖ outside: adds a second one, then
+// submits a task.
 struct grow_vs_spinner final : park_model<2, 2, 1> {
   grow_vs_spinner() {
     parking.resize(1);
@@ -134,8 +135,8 @@ struct retire_vs_last_spinner final : park_model<2, 2, 1> {
   void finish() override { tasks.require_all_ran(); }
 };
 
-// Outside: only one processor from now on; a task ‖ machine 1, spinning, which holds the processor that goes ‖ machine
-// 0, asleep.
+// Outside: lowers the limit to one processor, then submits a task ‖ machine 1, spinning, holds the processor that
+// becomes surplus ‖ machine 0, asleep.
 struct shrink_vs_submit final : park_model<2, 2, 1> {
   shrink_vs_submit() {
     settle(0);
@@ -164,7 +165,7 @@ struct retire_to_another final : park_model<3, 3, 2, 2> {
     settle(1);
     put_to_sleep(1);
     settle(2);
-    // That woke machine 1 again; it found nothing, and neither did machine 0.
+    // settle(2) has woken machine 1 again; it found nothing, and neither did machine 0.
     wake_up(machines[1]);
     put_to_sleep(1);
     require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
@@ -185,8 +186,8 @@ struct retire_to_another final : park_model<3, 3, 2, 2> {
   void finish() override { tasks.require_all_ran(); }
 };
 
-// Processor 1 has become surplus. Machine 0, busy: has it back at once, submits a task and waits for it ‖ machine 1 is
-// about to give it up: it must not get lost.
+// Processor 1 has become surplus. Machine 0, busy: raises the limit again at once, submits a task and waits for it ‖
+// machine 1 is about to give processor 1 up, which must not get lost.
 struct shrink_and_grow final : park_model<2, 2, 1> {
   shrink_and_grow() {
     settle(0);

@@ -45,7 +45,7 @@ struct park_again final : scenario {
   atomic<int> taken{0};
 };
 
-// Wakers have something to say each; the thread sleeps until it has heard all of it.
+// Each waker sets a flag; the thread sleeps until it has seen all flags.
 template <unsigned Wakers>
 struct wakers : scenario {
   wakers() {
@@ -66,7 +66,7 @@ struct wakers : scenario {
   atomic<int> said[Wakers];
 };
 
-// Thread 0: parks until it has heard both ‖ two wakers: unpark. One token may stand for both.
+// Thread 0: parks until it has seen both flags ‖ two wakers: set a flag, unpark. One token may stand for both.
 struct two_wakers final : wakers<2> {
   void thread(unsigned index) override {
     if (index != 0) return say(index - 1);
@@ -74,7 +74,7 @@ struct two_wakers final : wakers<2> {
   }
 };
 
-// Thread 0: leaves itself a token, then parks until it has heard the waker ‖ waker: unparks.
+// Thread 0: leaves itself a token, then parks until it has seen the flag ‖ waker: sets it, unparks.
 struct put_vs_unpark final : wakers<1> {
   void thread(unsigned index) override {
     if (index != 0) return say(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A machine goes to sleep in the poller while others wake it, or add a timer that is due before it means to look again.
-// Nothing but a ring ends a sleep here that is too long: so sleeping past a timer, or beside a token, is a deadlock.
+// Only a ring ends a sleep that is too long: so it is a deadlock to sleep past a timer, or although there is a token.
 #include "runq/protocol/poll_sleep.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
@@ -8,7 +8,7 @@
 namespace runq::model {
 namespace {
 
-// Its accesses are its own, not those of the lines in the header that call it.
+// Its accesses count as its own, not as those of the lines in the header that call it.
 class token {
  public:
   void park() { parker_.park(); }

@@ -58,7 +58,7 @@ struct wait_vs_notify final : scenario {
 struct data_and_close final : scenario {
   void thread(unsigned index) override {
     if (index == 0) return go_on();
-    (index == 1 ? data : closed).store(1, std::memory_order::relaxed);
+    (index == 1 ? data : closed).happens();
     waiter_cell* const woken = word.notify();
     if (woken == nullptr) return;
     require(woken == &me, "somebody else was woken");
@@ -69,8 +69,8 @@ struct data_and_close final : scenario {
 
   // The task, on whichever thread.
   void go_on() {
-    while (closed.load(std::memory_order::relaxed) == 0) {
-      if (data.load(std::memory_order::relaxed) == 1) data.store(2, std::memory_order::relaxed);
+    while (!closed.known()) {
+      if (data.known()) data.forget();
       me.frame.set(1);
       if (word.wait(me)) return;  // whoever wakes the task goes on with it
     }
@@ -80,8 +80,8 @@ struct data_and_close final : scenario {
 
   readiness<waiter_cell, atomics> word;
   waiter_cell me;
-  atomic<int> data{0};
-  atomic<int> closed{0};
+  noticed_fact<atomics> data;
+  noticed_fact<atomics> closed;
   bool ended = false;
 };
 

@@ -7,14 +7,13 @@
 namespace runq::model {
 namespace {
 
-/// What stays of a task, as the goroutine of production: soon it is another task's.
+/// What is left of a task when its frame is gone, like production's goroutine record: another task soon uses it.
 struct record {
   atomic<int> woken{0};
   cell<int> task{1};
 };
 
-/// What task_waiting (runq/protocol/waiting.hpp) is in production. Who wakes a task makes it runnable, and that is all
-/// that happens to it.
+/// Stands in for production's task_waiting (runq/protocol/waiting.hpp). Waking a task only makes it runnable.
 struct ending_policy {
   static void wake(record& r) {
     require(r.task.get() == 1, "another task was woken");

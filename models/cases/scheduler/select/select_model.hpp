@@ -12,7 +12,7 @@
 
 namespace runq::model {
 
-/// An arm: sends `send`, or receives when that is 0. The arm that it is not has no channel.
+/// An arm: sends `send`, or receives if that is 0. The arm of the other kind is there, too, but has no channel.
 class model_arm {
  public:
   model_arm(channel_type* on, int send)
@@ -22,7 +22,7 @@ class model_arm {
     if (sends_) return &sending_;
     return &receiving_;
   }
-  /// The select is through. Returns the number that was received; 0 if this arm sends, or another one was chosen.
+  /// The select has finished. Returns the number that was received; 0 if this arm sends, or another one was chosen.
   [[nodiscard]] int end(bool chosen, bool ok) {
     if (sends_) return 0;
     if (!chosen) {
@@ -42,21 +42,21 @@ class model_arm {
   runq::detail::receiving_arm<parcel, waking_policy> receiving_;
 };
 
-/// Of an arm: the channel, and what to send; 0: receive.
+/// What an arm does: its channel, and the number to send; 0: receive.
 struct arm_of {
   channel_type* on;
   int send;
 };
 
-/// A task that selects once, with two arms. As select_awaiter; its frame is gone when it is through.
+/// A task that selects once, with two arms, as select_awaiter does. Its frame is destroyed when it has finished.
 class select_once final : public sleeping_task {
   using core = runq::detail::select_core<waking_policy>;
   static constexpr std::uint32_t stop_arm = 2;
 
  public:
-  /// What it was that let the task go on.
+  /// What let the task go on.
   struct choice {
-    outcome of;    ///< of the operation
+    outcome of;    ///< the result of the operation
     int arm = -1;  ///< 0, 1, or 2: a stop request
     bool resumed = false;
   };
@@ -75,7 +75,7 @@ class select_once final : public sleeping_task {
     if (stop != nullptr) stop->on = &self;
     return self;
   }
-  /// `wait` false: with a default arm, which is a failure here.
+  /// `wait` false: the select has a default arm. If that is chosen, the result says that the operation failed.
   void start(bool wait = true) {
     const sleeper who = this;
     const core::started begun = core_.start(wait ? &who : nullptr, state_);
@@ -106,7 +106,8 @@ class select_once final : public sleeping_task {
   void end(int arm, bool ok) {
     const int number = first_.end(arm == 0, ok) + second_.end(arm == 1, ok);
     choice& result = result_;
-    // As stop_callback's destructor: the callback is over, or it is what called this, or what did not have to.
+    // As stop_callback's destructor does: waits until the callback is over, unless the callback itself has ended the
+    // select.
     if (stop_ != nullptr && arm != static_cast<int>(stop_arm)) {
       await([this] { return stop_->called.load(std::memory_order::acquire) != 0; });
     }

@@ -65,7 +65,7 @@ struct stop_vs_close final : scenario {
     require(selected.of.over, "a select waits although it was asked to stop");
     require(selected.arm == 0 || selected.arm == 2, "a select chose what was not ready");
     require(!selected.of.ok && selected.of.number == 0, "a value was received that nobody sent");
-    // Nobody may be left in the lists: the frame is gone.
+    // No arm may be left in a channel's list: the frame is gone.
     parcel one(1);
     require(b.send(one) == channel_result::waits, "a select that is over still receives");
   }

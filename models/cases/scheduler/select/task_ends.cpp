@@ -18,7 +18,7 @@ using ending_channel = runq::detail::channel_core<parcel, ending_policy>;
 using receiving = runq::detail::receiving_arm<parcel, ending_policy>;
 using sending = runq::detail::sending_arm<parcel, ending_policy>;
 
-// A stop request, and the callback by which it ends a select. As std::stop_callback: who destroys the callback waits
+// A stop request, and the callback by which it ends a select. As with std::stop_callback, destroying the callback waits
 // for its end if it has begun, and prevents it otherwise.
 class stopper {
  public:
@@ -43,8 +43,8 @@ class stopper {
   atomic<int> state_{registered};
 };
 
-// The frame of a task that waits at two channels: receives from both, or sends 1 to the one and 2 to the other. As
-// select_awaiter.
+// The frame of a task that waits at two channels, as select_awaiter does: it receives from both, or sends 1 to the one
+// and 2 to the other.
 template <class Arm>
 class waiting_select {
   using core = runq::detail::select_core<ending_policy>;
@@ -57,7 +57,7 @@ class waiting_select {
   void sleep() {
     require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel without a partner was ready");
   }
-  // Claimed by a stop request before it can sleep: does not have to wait, and gives way.
+  // A stop request claims the select before it can sleep: the task does not have to wait, and gives way.
   void give_way() {
     stop();
     require(core_.start(&who_, state_).what == core::outcome::woken_early, "a select that was stopped sleeps");
@@ -71,7 +71,7 @@ class waiting_select {
     core_.leave(who_, state_);
     destroy_frame(*this);
   }
-  /// Who woke it.
+  /// Which arm, or stop_arm, has woken the task.
   [[nodiscard]] std::uint32_t arm() const { return state_.arm(); }
 
  private:
@@ -192,7 +192,7 @@ struct ends_where_it_gives_way final : scenario {
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
 };
 
-// A select waits to receive from a or b. The channel b goes, and then the select ends ‖ somebody sends to a.
+// A select waits to receive from a or b. The channel b is destroyed, and then the select ends ‖ somebody sends to a.
 struct channel_goes_first final : scenario {
   channel_goes_first() { frame.sleep(); }
   void thread(unsigned index) override {
@@ -215,8 +215,8 @@ struct channel_goes_first final : scenario {
   bool sent = false;
 };
 
-// A select waits to receive from a or b. Somebody sends to b, which wakes it ‖ when he has, b goes, and then the select
-// ends.
+// A select waits to receive from a or b. Somebody sends to b, which wakes it ‖ after that, b is destroyed, and then the
+// select ends.
 struct waker_goes_first final : scenario {
   waker_goes_first() { frame.sleep(); }
   void thread(unsigned index) override {

@@ -19,7 +19,8 @@ struct patient {
 struct sections : scenario {
   using lock_type = basic_short_lock<patient, atomics>;
 
-  // Two steps on plain memory: who is in between with another one is a data race, and who does not see it, too.
+  // Two steps on plain memory: it is a data race if two threads are in it at once, or if one does not see what the one
+  // before it wrote.
   void enter() {
     const std::lock_guard guard(lock);
     work();

@@ -19,7 +19,7 @@ struct processor {
 class scheduler : public scenario {
  protected:
   scheduler() {
-    // As the scheduler does, so that the end of a run needs no memory.
+    // As the scheduler does, so that the end of a run needs no new memory.
     (void)take();
     spares.reuse();
   }
@@ -47,7 +47,7 @@ class scheduler : public scenario {
     });
     return sum;
   }
-  /// All have left: what they did is seen, and the next end of a run makes no processor.
+  /// All machines have left: what they did is seen, and the next end of a run makes no processor.
   void next_end(unsigned tasks) {
     require(count() == tasks, "what was done on a spare processor is lost");
     spares.for_each([](processor& p) { p.user.set(0); });

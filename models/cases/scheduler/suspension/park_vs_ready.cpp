@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A wake-up that comes while the task is still falling asleep: G park ‖ ready.
+// A wake-up that comes while the task is still falling asleep; in Go's terms, gopark ‖ goready.
 #include <array>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine begins time slices while others end them: the monitor one that it saw, the end of a run all of them.
+// A machine begins time slices while others end them: the monitor ends one that it saw, the end of a run ends all.
 #include "oracle.hpp"
 #include "runq/protocol/time_slice.hpp"
 #include "scenario.hpp"
@@ -8,9 +8,8 @@
 namespace runq::model {
 namespace {
 
-// The end of a run. Machine: begins a slice and asks until it is over, as a task that never has to wait does; then the
-// next, which may have been on its way to it already ‖ the monitor: ends the slice that it saw ‖ the one that ends the
-// run.
+// The end of a run. Machine: begins a slice and asks until it is over, as a task that never has to wait does; then it
+// does the same with the next slice ‖ the monitor: ends the slice that it saw ‖ another thread: ends the run.
 template <int Slices>
 struct end_of_run final : scenario {
   void thread(unsigned index) override {
@@ -50,7 +49,7 @@ struct end_of_slice final : scenario {
   atomic<time_slice<atomics>::number> seen{time_slice<atomics>::number{0}};
 };
 
-// A scheduler's next run: its slices are not over.
+// The next run of a scheduler: its slices are not over.
 struct restart final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {

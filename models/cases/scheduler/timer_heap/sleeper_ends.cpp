@@ -34,13 +34,13 @@ using heap_type = timer_heap<atomics, short_list>;
 using instant = heap_type::instant;
 constexpr instant never = heap_type::never;
 
-/// What stays of a task, as the goroutine of production: soon it is another task's.
+/// What is left of a task when its frame is gone, like production's goroutine record: another task soon uses it.
 struct task_record {
   atomic<int> woken{0};
   cell<int> task{1};
 };
 
-/// The frame of a task that sleeps. As sleep_awaiter.
+/// The frame of a task that sleeps, as sleep_awaiter does.
 struct sleeper : heap_type::node {
   sleeper(heap_type& in, task_record& task, instant due) : who(task) {
     when = due;
@@ -120,7 +120,7 @@ struct fired_before_gone final : scenario {
   sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
 };
 
-/// As a ticker: fires again and again until it is taken back.
+/// A ticker: fires again and again until it is taken back.
 struct ticking : heap_type::node {
   explicit ticking(heap_type& in) {
     when = 1;
@@ -149,6 +149,48 @@ struct ticker_ends final : scenario {
 
   heap_type heap;
   ticking& frame = make_frame<ticking>(heap);
+};
+
+/// A timer that fires once.
+struct one_shot : heap_type::node {
+  one_shot() {
+    fire = [](heap_type::node& n, instant) {
+      auto& self = static_cast<one_shot&>(n);
+      self.fired.set(self.fired.get() + 1);
+      self.forget_heap();
+      return never;
+    };
+  }
+  cell<int> fired{0};
+};
+
+// A timer. A task takes it back and sets it anew, whether it has fired or not ‖ a machine fires it.
+struct fired_vs_reset final : scenario {
+  fired_vs_reset() { set(1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      pending = heap_type::withdraw(timer);
+      require(timer.fired.get() == (pending ? 0 : 1),
+              "a timer that was taken back has fired, or one that fired was pending");
+      timer.fired.set(0);
+      set(2);
+    } else {
+      (void)heap.fire_due(1);
+    }
+  }
+  void finish() override {
+    require(heap.size() == 1 && timer.fired.get() == 0, "a timer that was set anew has fired already");
+    require(heap.fire_due(2) == 1 && timer.fired.get() == 1, "a timer that was set anew does not fire");
+    require(!heap_type::withdraw(timer), "a timer that has fired is pending");
+  }
+  void set(instant when) {
+    timer.when = when;
+    heap.add(timer);
+  }
+
+  heap_type heap;
+  one_shot timer;
+  bool pending = false;
 };
 
 const bool added[] = {
@@ -183,6 +225,14 @@ const bool added[] = {
         .property = "a ticker that is taken back was pending, and does not fire any more",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<fired_vs_reset>({
+        .name = "timer_heap/fired_vs_reset",
+        .property = "a timer that is set anew was pending or has fired, completely, and fires once more: reset ‖ fire",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+        .mutants = {{"forget_relaxed", "timer_heap.forget", std::memory_order::relaxed},
+                    {"last_in_relaxed", "timer_heap.last_in", std::memory_order::relaxed}},
     }),
 };
 

@@ -10,8 +10,8 @@
 namespace runq::model {
 namespace {
 
-/// A scheduler in small: under its lock a visitor takes a processor while it does not stop, and starts a machine with
-/// it after that.
+/// A scheduler in small: unless it is stopping, a visitor takes a processor under the lock, and after that starts a
+/// machine with it.
 template <unsigned Visitors>
 class visited : public scenario {
  protected:
@@ -24,7 +24,7 @@ class visited : public scenario {
     }
     visits[i].started.set(true);
   }
-  /// As the end of a run.
+  /// Does what the end of a run does.
   void stop() {
     {
       const std::lock_guard guard(lock);
@@ -48,7 +48,7 @@ class visited : public scenario {
  private:
   struct of_visitor {
     cell<bool> took{false};     // under the lock
-    cell<bool> started{false};  // the visitor's
+    cell<bool> started{false};  // by the visitor only
   };
   visitors<atomics> guests;
   mutex lock;

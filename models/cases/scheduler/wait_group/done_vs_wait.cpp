@@ -117,8 +117,8 @@ struct used_again final : scenario {
   int through = 0;
 };
 
-// A task waits. The last task that is waited for is done ‖ somebody counts 1 again, too early or just in time; if he is
-// not told that it was too early: waits, and is done.
+// A task waits. The last task that is waited for is done ‖ somebody counts 1 again, too early or just in time; if the
+// group does not tell him that it was too early: waits, and is done.
 struct used_again_too_early final : scenario {
   used_again_too_early() {
     add(*group, 1);
@@ -152,8 +152,8 @@ struct used_again_too_early final : scenario {
   int through = 0;
 };
 
-// The same, but who was told that it was too early goes on all the same: whether he waits for ever is left open, but
-// nothing else breaks.
+// As used_again_too_early, but somebody who was told that it was too early goes on all the same. He may wait for ever;
+// nothing else may break.
 struct used_on final : scenario {
   used_on() {
     add(*group, 1);
@@ -177,7 +177,7 @@ struct used_on final : scenario {
   void waited() { ++through; }
 
   group_type* group = &make_frame<group_type>();
-  waiting* second = nullptr;  // gone when it is through
+  waiting* second = nullptr;  // destroyed when it has finished
   bool told = false;
   int through = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 
 using ending_group = runq::detail::wait_group_core<ending_policy>;
 
-// The frame of a task that waits. As the awaiter does.
+// The frame of a task that waits, as the awaiter does.
 struct waiting_task {
   waiting_task(ending_group& on, record& task) : on_(on) {
     node_.who.set(&task);

@@ -50,13 +50,34 @@ struct check_options {
   unsigned time_limit_seconds = 0;  ///< 0: none
   bool leaks = true;                ///< memory that is allocated in the check and never freed is a failure
   bool every_iteration = false;     ///< explore each round of a loop that waits, rather than as waiting
-  std::uint64_t execution = 0;      ///< show execution number …, which is no verdict if it passes; 0: none
+  /// Explore only executions that deviate from the first one at most so often; -1: all.
+  std::int64_t bound = -1;
+  std::uint64_t sample = 0;     ///< no search, but so many random walks through it; 0: search
+  std::uint64_t seed = 1;       ///< of the walks
+  std::uint64_t execution = 0;  ///< show execution number …, which is no verdict if it passes; 0: none
 };
+
+namespace detail {
+/// As the runtime reads them.
+[[nodiscard]] inline std::string words_of(const check_options& options) {
+  std::string text = "--max-executions\n" + std::to_string(options.max_executions) + "\n--max-events\n" +
+                     std::to_string(options.max_events) + "\n--time-limit\n" +
+                     std::to_string(options.time_limit_seconds) + "\n--execution\n" + std::to_string(options.execution);
+  if (!options.leaks) text += "\n--no-leaks";
+  if (options.every_iteration) text += "\n--every-iteration";
+  if (options.bound >= 0) text += "\n--bound\n" + std::to_string(options.bound);
+  if (options.sample != 0) {
+    text += "\n--sample\n" + std::to_string(options.sample) + "\n--seed\n" + std::to_string(options.seed);
+  }
+  return text;
+}
+}  // namespace detail
 
 /// What a check has found. False in a condition unless no execution fails.
 class verdict {
  public:
-  /// No execution that C++20 allows fails, but for what text() says is left out.
+  /// No execution fails of those that C++20 allows and the check has explored. text() says what was left out, which
+  /// with a bound or a sample is most.
   [[nodiscard]] bool passed() const noexcept { return answer_.status == 0; }
   /// An execution fails.
   [[nodiscard]] bool failed() const noexcept { return answer_.status == 1; }
@@ -89,11 +110,7 @@ class verdict {
 /// runs on the thread that called check(), and starts others as it likes. Not to be called within a check.
 template <class Body>
 [[nodiscard]] verdict check(const check_options& options, Body&& body) {
-  std::string text = "--max-executions\n" + std::to_string(options.max_executions) + "\n--max-events\n" +
-                     std::to_string(options.max_events) + "\n--time-limit\n" +
-                     std::to_string(options.time_limit_seconds) + "\n--execution\n" + std::to_string(options.execution);
-  if (!options.leaks) text += "\n--no-leaks";
-  if (options.every_iteration) text += "\n--every-iteration";
+  const std::string text = detail::words_of(options);
   auto invoke = [&body] { body(); };
   const auto call = +[](void* self) { (*static_cast<decltype(invoke)*>(self))(); };
   const runq_check_request request{call, &invoke, text.c_str()};
@@ -119,8 +136,8 @@ namespace detail {
 
 #ifndef RUNQ_CHECK_RUNTIME
 // GoogleTest's testing::internal::AssertHelper::operator=(const Message&) const, which every failed assertion calls:
-// the linker sends the calls of it to the second of these (target runq::check). The helper begins with a pointer to
-// what begins with the assertion's kind.
+// the linker sends these calls to the second function below (target runq::check). The helper begins with a pointer to a
+// structure, which begins with the kind of the assertion.
 extern "C" {
 __attribute__((weak)) void runq_gtest_report(const void* helper, const void* message) __asm__(
     "__real__ZNK7testing8internal12AssertHelperaSERKNS_7MessageE");
@@ -136,8 +153,8 @@ __attribute__((weak, used)) void runq_gtest_assertion(const void* helper, const 
 #endif
 
 /// For GoogleTest: a non-fatal failure with the execution that fails, unless none does. Takes what check() takes.
-/// Compilers count all of a macro's arguments as one line, so a body that is written there has one line in the
-/// counterexample: give it a name before, or use RUNQ_TEST.
+/// Compilers count all of a macro's arguments as one line, so a body that is written inside the macro has one line in
+/// the counterexample: give the body a name before, or use RUNQ_TEST.
 #define RUNQ_EXPECT_CHECKED(...)                                                                    \
   switch (0)                                                                                        \
   case 0:                                                                                           \

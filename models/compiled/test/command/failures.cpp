@@ -13,6 +13,12 @@
 #define LEAK 6
 #define TWICE 7
 #define INTERLEAVING 8
+#define LOST_UPDATE 9
+#define ALONE 10
+#define SAME_NAMES 11
+#define WAITS_AND_LOCK 12
+#define JOINS 13
+#define ENDLESS 14
 
 struct node {
   int value;
@@ -44,6 +50,13 @@ void one() {
   delete shared.load(std::memory_order::acquire);
 #elif FAILURE == INTERLEAVING
   flag.fetch_add(1);
+#elif FAILURE == LOST_UPDATE
+  flag.store(flag.load() + 1);
+#elif FAILURE == WAITS_AND_LOCK
+  const std::lock_guard a(first);
+  while (flag.load() == 0) continue;
+#elif FAILURE == JOINS
+  while (flag.load() == 0) continue;
 #endif
 }
 
@@ -62,10 +75,37 @@ void other() {
   delete shared.load(std::memory_order::acquire);
 #elif FAILURE == INTERLEAVING
   assert(flag.fetch_add(1) == 0);
+#elif FAILURE == LOST_UPDATE
+  flag.store(flag.load() + 1);
+#elif FAILURE == WAITS_AND_LOCK
+  const std::lock_guard a(first);
+  flag = 1;
 #endif
 }
 
 int main() {
+#if FAILURE == ALONE
+  flag = 1;
+  assert(flag == 2);
+#elif FAILURE == SAME_NAMES
+  std::atomic<int> started{0};
+  int result = 0;
+  std::thread t([&] {
+    started.store(1, std::memory_order::relaxed);
+    result = 1;
+  });
+  while (started.load(std::memory_order::relaxed) == 0) continue;
+  const int seen = result;
+  t.join();
+  return seen - seen;
+#elif FAILURE == JOINS
+  std::thread t(one);
+  t.join();
+  flag = 1;
+#elif FAILURE == ENDLESS
+  flag.store(1, std::memory_order::release);
+  for (volatile int i = 0;; i = i + 1) continue;
+#else
 #if FAILURE == FREED || FAILURE == TWICE
   shared = new node{1};
 #endif
@@ -73,4 +113,8 @@ int main() {
   std::thread b(other);
   a.join();
   b.join();
+#if FAILURE == LOST_UPDATE
+  assert(flag.load() == 2);
+#endif
+#endif
 }

@@ -124,6 +124,16 @@ TEST(Check, LimitsLeaveNoVerdict) {
   EXPECT_NE(v.text().find("1 execution"), std::string::npos) << v;
 }
 
+TEST(Check, OptionsOfTheCommandAreRefused) {
+  for (const char* const options : {"--title name", "--replay command", "--ledger --jobs 2", "--json file"}) {
+    setenv("RUNQ_CHECK", options, 1);
+    const runq::verdict v = runq::check([] {});
+    unsetenv("RUNQ_CHECK");
+    EXPECT_TRUE(v.undecided()) << v;
+    EXPECT_NE(v.text().find(" is for runq-check and a program that is checked as a whole"), std::string::npos) << v;
+  }
+}
+
 TEST(Check, AnExecutionThatIsShownIsNoVerdict) {
   EXPECT_TRUE(runq::verdict().undecided()) << "before any check";
   runq::check_options options;

@@ -12,7 +12,7 @@
 // check -DWILD_LOCK: FAIL SEGV
 // check -DMISALIGNED: FAIL misaligned address
 // check -DALIGNMENT: FAIL no power of two
-// check -DENDLESS: no verdict: limit reached: 5 s of processor time
+// check -DENDLESS: no verdict: limit reached: a thread runs for 5 s of processor time
 #include <atomic>
 #include <cstdlib>
 #include <mutex>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What is not modelled is named.
 // check -DRANDOM: no verdict: not modelled: rand(), at refused.cpp:
+// check -DDEVICE: no verdict: not modelled: std::random_device, whose numbers are never the same, at refused.cpp:
+// check -DLARGE: no verdict: not modelled: an atomic variable that needs a lock, by __atomic_load(), at refused.cpp:
 // check -DSIZES: no verdict: not modelled: atomic operations of different sizes on the same memory, at refused.cpp:
 // check -DTHREADS: no verdict: limit reached: 14 threads
 // check -DENDLESS: no verdict: limit reached: max_events_per_thread = 2000
@@ -8,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <random>
 #include <thread>
 
 #ifdef EARLY
@@ -18,6 +21,14 @@ std::atomic<int> counter{0};
 int main() {
 #if defined(RANDOM)
   return std::rand() == 0 ? 1 : 0;
+#elif defined(DEVICE)
+  return std::random_device{}() == 0 ? 1 : 0;
+#elif defined(LARGE)
+  struct three {
+    long a, b, c;
+  };
+  static std::atomic<three> large;
+  return large.load().a == 0 ? 0 : 1;
 #elif defined(SIZES)
   static std::uint64_t both = 0;
   __atomic_store_n(&both, 1, __ATOMIC_RELAXED);

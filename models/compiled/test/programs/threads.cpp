@@ -5,6 +5,7 @@
 // check -DNINE: exhaustive, 1 execution
 // check -DNOT_JOINED: FAIL crash
 // check -DSELF: FAIL
+// check -DOWN_HANDLE: exhaustive
 #include <atomic>
 #include <cassert>
 #include <thread>
@@ -23,6 +24,10 @@ int main() {
 #elif defined(SELF)
   std::thread t;
   t = std::thread([&t] { t.join(); });
+  t.join();
+#elif defined(OWN_HANDLE)
+  // The end of the constructor synchronizes with the beginning of the thread [thread.thread.constr].
+  std::thread t([&t] { assert(t.get_id() == std::this_thread::get_id()); });
   t.join();
 #else
   std::thread parent([] {

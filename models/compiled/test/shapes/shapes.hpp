@@ -22,7 +22,7 @@ constexpr auto release = std::memory_order::release;
 constexpr auto acq_rel = std::memory_order::acq_rel;
 constexpr auto seq_cst = std::memory_order::seq_cst;
 
-/// Also where the policy's own checks are compiled away.
+/// Checks even where the policy's own checks are compiled away.
 template <class P>
 void require(bool ok, const char* what) {
   if constexpr (std::is_same_v<P, runq::std_atomics>) {
@@ -281,7 +281,7 @@ struct ring {
 
 }  // namespace shapes
 
-/// Their names, for both ways.
+/// The names of the shapes, for both ways.
 #define RUNQ_FOR_EACH_SHAPE(P, USE) \
   USE(treiber_stack, P, 2, 1)       \
   USE(treiber_stack, P, 2, 2)       \

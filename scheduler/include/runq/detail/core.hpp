@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// core: a scheduler without its public face: the global queue, the processors, the machines, and what they share.
+// core: the inside of a scheduler: the global queue, the processors, the machines, and what they share.
 #pragma once
 
 #include <array>
@@ -26,13 +26,14 @@
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/poll_sleep.hpp"
+#include "runq/protocol/processor_table.hpp"
 #include "runq/protocol/spares.hpp"
 #include "runq/protocol/visitors.hpp"
 
 namespace runq::detail {
 
-/// Something to run: a goroutine from a queue, or a frame from a fork deque. Two words, because it comes back through
-/// every call of the machines' loop: as these it does so in registers.
+/// Something to run: a goroutine from a queue, or a frame from a fork deque. It has two words, so that every call of
+/// the machines' loop can return it in registers.
 class work {
  public:
   work() noexcept = default;  // nothing
@@ -41,7 +42,7 @@ class work {
   explicit work(frame* f, bool inherits = false) noexcept : what_(f), is_fork_(true), inherits_(inherits) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return what_ != nullptr; }
-  /// Which of the two it is; it is not nothing.
+  /// Whether it is a frame from a fork deque. Must not be called when there is nothing to run.
   [[nodiscard]] bool is_fork() const noexcept { return is_fork_; }
   [[nodiscard]] goroutine& task() const noexcept { return *static_cast<goroutine*>(what_); }
   [[nodiscard]] frame& fork() const noexcept { return *static_cast<frame*>(what_); }
@@ -79,9 +80,9 @@ class core {
   core(const core&) = delete;
   core& operator=(const core&) = delete;
   ~core();
-  /// Whether this is a process that fork() made of the one that has the threads.
+  /// Whether this process was made by fork(), so that the scheduler's threads are in its parent.
   [[nodiscard]] bool of_another_process() const noexcept;
-  /// There: instead of being destroyed.
+  /// To be called in such a process, instead of the destructor.
   void leave_behind() noexcept;
 
   // -- tasks (core.cpp) --
@@ -90,22 +91,23 @@ class core {
   void spawn(processor& p, new_task made, const char* name);
   /// The same from a thread without a processor of this scheduler; to the end of the global queue.
   void spawn_outside(new_task made, const char* name) {
-    // [core.outside.id] relaxed, unmodelled: a number that nobody else gets; it orders nothing.
+    // [core.outside.id] relaxed, unmodelled: each caller gets another number, and it orders nothing.
     const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
     spawn_outside(id, std::move(made), name);
   }
   /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
   void give_back(processor& p, goroutine& g) noexcept;
-  /// The task of `root` has ended; its frame is destroyed.
+  /// To be called when the task of `root` has ended: destroys its frame.
   void end_task(processor& p, frame& root) noexcept;
 
-  /// Runs until this task has ended, then destroys all others: what scheduler::run() does. Throws std::bad_alloc;
-  /// runq::misuse.
+  /// Runs until this task, or every task, has ended, then destroys all others: what scheduler::run() does. Throws
+  /// std::bad_alloc; runq::misuse.
   void run_main(new_task main);
-  /// The main task has ended: no machine starts or resumes another one from now on. Any thread.
+  /// To be called when the main task has ended: from now on no machine starts or resumes another task, unless the run
+  /// is one until all tasks have ended. Any thread.
   void main_has_ended() noexcept;
-  /// Whether that is so, and its run is not yet over. Any thread.
+  /// Whether the main task has ended and its run is not yet over. Any thread.
   [[nodiscard]] bool ends() const noexcept { return looping.ends(); }
   /// Waits until there is no task left.
   void wait_for_all();
@@ -129,14 +131,14 @@ class core {
 
   /// A line in the format of Go's schedtrace; with `detail` a line per processor, machine and task follows.
   [[nodiscard]] std::string trace_line(instant at, bool detail) const;
-  /// What the calling machine runs ends now, with the process; for RUNQ_TRACE.
+  /// Ends the slice of the task that the calling machine runs, because the process ends; for RUNQ_TRACE.
   void trace_last_slice() noexcept;
 
   // -- what park_protocol asks of its host (machine.cpp) --
 
   [[nodiscard]] bool work_anywhere() const noexcept { return looping.work_anywhere(); }
   [[nodiscard]] bool surplus(const processor& p) const noexcept { return looping.surplus(p); }
-  [[nodiscard]] processor& processor_at(unsigned i) { return *processors_[i]; }
+  [[nodiscard]] processor& processor_at(unsigned i) { return processors_[i]; }
   void start_machine(processor& p);
   void all_idle();
   [[nodiscard]] machine* this_idle_machine() const noexcept;
@@ -144,16 +146,17 @@ class core {
   // -- what machine_loop asks of its host (machine.cpp, poll.cpp) --
 
   using task_list = goroutine_list;
-  // A spinning machine looks again so often before it gives up, with so many pauses in between. Some 50 µs in all:
-  // shorter than what it costs to sleep and to be woken, for the one that must wake it as well.
+  // How often a spinning machine looks again before it gives up, and how many pauses it makes in between: some 50 µs in
+  // all. That is shorter than it takes to sleep and to be woken, counting the time of the thread that wakes it.
   static constexpr int looks = 16;
   static constexpr int look_pauses = 64;
   // Go's number of rounds over all processors; only in the last one is runnext stolen.
   static constexpr int steal_rounds = 4;
   static constexpr int watch_pauses = detail::watch_pauses;
-  // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it.
+  // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it, and
+  // descriptors are polled then.
   static constexpr std::uint32_t global_period = 61;
-  // So often a processor with tasks to run looks at its timers.
+  // A processor with tasks to run looks at its timers once in so many tasks.
   static constexpr std::uint64_t clock_period = 8;
   [[nodiscard]] bool global_first(processor& p) {
     ++p.dispatches;
@@ -162,6 +165,9 @@ class core {
   }
   static void look_at_clock(processor& p);
   [[nodiscard]] bool poll_now(processor& p);
+  // These two are the monitor's as well.
+  [[nodiscard]] bool nobody_polls() const noexcept { return events.in_use() && !sleeping.watched(); }
+  void poll() { (void)events.poll(0); }
   [[nodiscard]] bool timers_due() const noexcept { return earliest_timer() <= now(); }
   [[nodiscard]] bool fire_due_timers() { return timers_due() && fire_timers(now()) != 0; }
   void hold(machine& m, processor& p) noexcept;
@@ -191,21 +197,23 @@ class core {
   [[nodiscard]] blocked_call enter_call() noexcept;
   /// True: the machine has a processor and goes on with the task. False: it has none, and the task must be queued.
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
-  /// The same for code that cannot be suspended: waits for a processor.
+  /// For code that cannot suspend: blocks the thread until it has a processor.
   void leave_call_waiting(const blocked_call& call);
   void back_from_call(const blocked_call& call, calls::outcome how);
   void trace_lost(const blocked_call& call);
-  /// Does `what` when the calling task next waits or blocks, or has ended. False: the caller is none of this
-  /// scheduler's tasks, is in a blocking call, or the run ends, so that nobody goes on in any case.
+  /// Does `what` when the calling task next waits or blocks, or has ended. Returns false, and does nothing, when the
+  /// caller is not a task of this scheduler, is in a blocking call, or the run ends, so that no task goes on.
   [[nodiscard]] bool do_after_stretch(after_stretch& what) noexcept;
-  /// For a machine that comes back when its scheduler stops, and must go on until its task's next co_await.
+  /// A processor for a machine that comes back from a call when its scheduler stops, and must go on until its task's
+  /// next co_await.
   [[nodiscard]] processor& spare_processor();
   /// The task of `call` goes on at `self` when a processor takes it from the global queue.
   void queue_after_call(const blocked_call& call, std::coroutine_handle<> self);
 
   // -- time and descriptors (poll.cpp) --
 
-  /// After a timer was added that is due at `when`: nobody may sleep longer.
+  /// To be called after a timer was added that is due at `when`: sees to it that no machine sleeps in the poller for
+  /// longer.
   void timer_added(instant when);
   /// The earliest timer of all processors, or never.
   [[nodiscard]] instant earliest_timer() const noexcept;
@@ -222,7 +230,8 @@ class core {
   [[nodiscard]] bool anything_queued() const { return global.has_work(); }
   [[nodiscard]] bool somebody_may_wake() const;
 
-  /// A task waits with a stop token: somebody outside the scheduler may wake it, as long as there is a source.
+  /// Exists while a task waits with a stop token: as long as the token has a source, a thread outside the scheduler may
+  /// wake the task.
   class stop_wait {
    public:
     /// `token` lives as long as this.
@@ -252,12 +261,7 @@ class core {
   [[nodiscard]] static instant clock() noexcept { return now(); }
   [[nodiscard]] bool all_processors_idle() const noexcept { return parking.idle_processors() >= parking.limit(); }
   [[nodiscard]] bool worth_a_deep_sleep() const noexcept;
-  [[nodiscard]] bool nobody_polls() const noexcept { return events.in_use() && !sleeping.watched(); }
-  [[nodiscard]] instant last_poll() const noexcept {
-    // [core.last_poll] relaxed, unmodelled: [poller.last_poll].
-    return events.last_poll.load(std::memory_order::relaxed);
-  }
-  void poll() { (void)events.poll(0); }
+  [[nodiscard]] instant last_poll() const noexcept { return events.last_poll(); }
   void fire_late_timers(instant now);
   [[nodiscard]] bool look_at_processors(instant now);
 
@@ -303,7 +307,7 @@ class core {
   void forget_records();
   goroutine& enlist(goroutine& g, new_task& made, const char* name) noexcept;
   void make_processors(unsigned n);
-  [[nodiscard]] std::uint64_t live_tasks() const noexcept;
+  [[nodiscard]] std::uint64_t count_tasks() const noexcept;
   void refill(goroutine_list& to, std::size_t n);
   [[nodiscard]] goroutine_list cut_free(std::size_t n);
   [[nodiscard]] std::string trace_detail(const statistics& s) const;
@@ -321,8 +325,8 @@ class core {
   static constexpr unsigned max_processors = options::max_procs;
   static constexpr std::size_t slab_size = 64;  // records made at once
 
-  // The first made_ of them exist, and never change again.
-  std::vector<std::unique_ptr<processor>> processors_;
+  std::vector<std::unique_ptr<processor>> made_;  // what `processors_` has; by who makes them
+  processor_table<processor, max_processors> processors_;
 
   spare_processors<processor> spares_;
 
@@ -350,23 +354,22 @@ class core {
   std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
   goroutine_list free_;                              // under goroutines_mutex_
   std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
-  std::atomic<std::uint64_t> outside_spawned_{0};
+  live_tasks<policy> tasks_;
 
   visitors<policy> visitors_;  // threads outside that make a task runnable
-  // What the one thread that may wait in here waits for.
+  // What the one thread in run() or wait() waits for.
   enum class awaited : std::uint8_t { nothing, main, all };
   class waiting_turn;
   class attached;
   void begin_to_wait(awaited what);
   void await();
   void end_to_wait();
+  void await_all_instead() noexcept;
   void arrived(awaited what) noexcept;
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
   bool has_come_ = false;               // what is awaited; under waiting_mutex_
-  std::atomic<unsigned> made_{0};       // processors_ made; release, acquire
-  std::atomic<std::uint64_t> killed_{0};
   std::atomic<std::uint64_t> machines_started_{0};
   std::atomic<std::uint64_t> calls_queued_{0};
   std::atomic<std::uint64_t> handed_off_{0};
@@ -387,18 +390,18 @@ inline void ready(goroutine& g) {
   home.parking.submitted_in_order();
 }
 
-// Every await that does not have to wait asks whether the time slice of its task is over, and lets the others run then:
-// see the following three. Otherwise a loop of such awaits would keep its processor for ever.
+// Every await that does not have to wait asks whether the time slice of its task is over, and if so lets the other
+// tasks run, by the following three functions. Otherwise a loop of such awaits would keep its processor for ever.
 
-/// Whether the calling task has run for too long, for an await_ready() that is true otherwise. False outside a
-/// scheduler.
+/// Whether the calling task has run for too long. For an await_ready() that would return true otherwise. False outside
+/// a scheduler.
 [[nodiscard]] inline bool time_slice_over() noexcept {
   const processor* const p = this_processor();
   return p != nullptr && p->slice.over();
 }
 
-/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue: it may run at any moment
-/// then, elsewhere.
+/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue: from then on another
+/// machine may run it at any moment.
 void preempt(processor& p, std::coroutine_handle<> self);
 
 /// The same if the task has run for too long.
@@ -408,20 +411,21 @@ void preempt(processor& p, std::coroutine_handle<> self);
   return true;
 }
 
-/// What await_suspend() returns after fall_asleep() when the task `g` does not have to wait: whether it gives way.
+/// await_suspend() returns its result when the task `g`, after fall_asleep(), does not have to wait after all: whether
+/// the task gives way.
 [[nodiscard]] inline bool give_way_or_go_on(goroutine& g) {
   if (give_way(*this_processor(), g.resume)) return true;
   g.set_status(task_status::running);
   return false;
 }
 
-/// transfer() when it is no direct one: goes on with `h` from the machine's loop, or, if the task has run for too long,
-/// from the end of the global queue.
+/// The part of transfer() that does not go on directly: `h` goes on from the machine's loop, or, if the task has run
+/// for too long, from the end of the global queue.
 [[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h);
 
-/// What a coroutine that ends or waits returns from await_suspend() to go on with `h`. Symmetric transfer is a tail
-/// call only in optimised builds, so now and then it goes by way of the machine's loop, which bounds the stack in all
-/// others.
+/// A coroutine that ends or waits returns it from await_suspend() to go on with `h`. Symmetric transfer is a tail call
+/// only in optimised builds. So now and then `h` goes on from the machine's loop instead, which bounds the stack in the
+/// other builds.
 RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
   constexpr std::uint32_t most = 64;
   if (!p.slice.over() && ++p.transfers < most) return h;
@@ -430,7 +434,8 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(process
 
 [[noreturn]] void throw_no_task();
 
-/// The calling task, which is about to wait for `reason` and go on at `self`. Throws runq::misuse outside a scheduler.
+/// Marks the calling task as waiting for `reason`, to go on at `self`, and returns its record. Throws runq::misuse
+/// outside a scheduler.
 [[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason) {
   const processor* const p = this_processor();
   if (p == nullptr) throw_no_task();
@@ -443,8 +448,7 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(process
 /// Calls `f` with every processor there is, the spare ones included.
 template <class F>
 void core::for_each_processor(F&& f) const {
-  // [core.made.all] acquire, unmodelled: pairs with [core.made]; weaker: `f` gets a processor that is not constructed.
-  for (unsigned i = 0; i != made_.load(std::memory_order::acquire); ++i) f(*processors_[i]);
+  processors_.for_each(f);
   spares_.for_each(f);
 }
 

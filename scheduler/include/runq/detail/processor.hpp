@@ -21,6 +21,7 @@
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/protocol/handoff.hpp"
+#include "runq/protocol/live_tasks.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/time_slice.hpp"
 
@@ -50,7 +51,7 @@ class counter {
   std::atomic<std::uint64_t> n_{0};
 };
 
-/// The dead goroutines that a processor keeps for reuse. The thread that holds the processor.
+/// The dead goroutine records that a processor keeps for reuse. Only the thread that holds the processor may use them.
 struct goroutine_cache {
   goroutine_list free;
   std::uint64_t next_id = 0;  // ids are handed out to processors in batches
@@ -91,13 +92,15 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   frame_cache frames;
   goroutine_cache goroutines;
 
+  task_tally<policy> tasks;  // started and ended here
+
   // Statistics: see runq::statistics.
   counter ticks;  // tasks that began a time slice of their own; Go's schedtick
-  counter spawned, finished, steals, stolen, lost, overflowed, runnext_hits, runnext_steals, yields;
+  counter steals, stolen, lost, overflowed, runnext_hits, runnext_steals, yields;
   counter calls, calls_kept, calls_moved, preempted;
   std::array<counter, latency_histogram::buckets> ready_to_run;
 
-  // For traces, which look while it runs.
+  // For traces, which read these while the machine runs.
   std::atomic<std::int32_t> held_by{-1};     // the number of the machine that holds it
   std::atomic<std::size_t> free_records{0};  // in `goroutines`, not long ago
 };
@@ -116,7 +119,8 @@ class machine_parker {
   detail::parker token_;
 };
 
-/// What a task leaves to be done when it next waits or blocks, or has ended; see do_after_stretch(). In a list.
+/// Something that a task leaves to be done when it next waits or blocks, or has ended; see do_after_stretch(). An
+/// element of a list.
 struct after_stretch {
   void (*run)(after_stretch&) noexcept = nullptr;  // may end its life
   after_stretch* next = nullptr;
@@ -140,7 +144,7 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   counter useless_wakes;
   after_stretch* put_off = nullptr;  // what its task leaves, the newest first; this thread's
 
-  /// Its task waits, is about to block, or has ended.
+  /// To be called when its task waits, is about to block, or has ended.
   void end_stretch() noexcept {
     while (put_off != nullptr) {
       after_stretch& first = *std::exchange(put_off, put_off->next);

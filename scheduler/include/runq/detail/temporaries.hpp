@@ -71,4 +71,12 @@ using by_value = T;
 
 #endif
 
+/// For a static_assert: refuses function objects that would be destroyed twice, and says what to do.
+template <class... Functions>
+[[nodiscard]] consteval bool no_function_destroyed_twice() noexcept {
+  static_assert(!(destroyed_twice<Functions> || ...),
+                "g++ up to 12 would destroy this function object twice: capture by reference, or give it a name first");
+  return true;
+}
+
 }  // namespace runq::detail

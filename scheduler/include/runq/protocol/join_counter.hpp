@@ -13,6 +13,32 @@
 
 namespace runq {
 
+/// Whether a forked child has ended. Wait-free.
+template <class Atomics = std_atomics>
+class end_mark {
+ public:
+  end_mark() noexcept : ended_(false) {}
+  end_mark(const end_mark&) = delete;
+  end_mark& operator=(const end_mark&) = delete;
+
+  /// By the child, before it arrives, or goes on with its parent.
+  void set() noexcept {
+    // [join.end_mark] release: pairs with [join.ended]; weaker: a parent that destroys the child before the join races
+    // with what the child has written.
+    ended_.store(true, std::memory_order::release);
+  }
+  /// By the parent: exact after the join. Before it, true means that the child has ended and that the parent sees what
+  /// it wrote; false may come late, which the join makes good.
+  [[nodiscard]] bool is_set() const noexcept {
+    // [join.ended] acquire: pairs with [join.end_mark]; weaker: before the join the parent destroys a child's frame
+    // beside the child's last writes.
+    return ended_.load(std::memory_order::acquire);
+  }
+
+ private:
+  typename Atomics::template atomic<bool> ended_;
+};
+
 /// Counts down to the moment at which all detached children have arrived and the parent waits for them. The parent
 /// counts its detached children in plain memory and hands the sum over only when it waits, so that until then only the
 /// children touch the shared word.

@@ -34,6 +34,8 @@ namespace runq {
 /// - `bool global_first(Processor&)`: the processor is about to begin a task, or to look for one elsewhere: counts
 ///   that, sees to its timers now and then, and says whether it is the global queue's turn
 /// - `clock()`: the time, for `chain`
+/// - `bool nobody_polls()`: whether there are descriptors, and no machine sleeps in the poller; `void poll()`: makes
+///   runnable who waits for what has happened to them, without waiting for more
 /// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
 /// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
 ///   returns whether there were any
@@ -165,9 +167,8 @@ class machine_loop {
   // The global queue's now and then, so that local tasks cannot starve them, and the oldest after a chain that is full;
   // else what this processor has made runnable last.
   [[nodiscard]] Work take_local(Processor& p) {
-    if (host_.global_first(p) && host_.global.has_work()) {
-      // Somebody else may have taken it.
-      if (auto* const task = host_.global.take()) return Work(task);
+    if (host_.global_first(p)) {
+      if (const Work w = take_turn()) return w;
     }
     const bool slice_is_over = p.slice.over();
     if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
@@ -190,6 +191,14 @@ class machine_loop {
       return Work(next.task, next.from_runnext);
     }
     return {};
+  }
+
+  // The turn of those whom tasks that are always runnable would starve: who waits for a descriptor, while no machine
+  // sleeps in the poller, is runnable next on this processor; the global queue's oldest runs.
+  [[gnu::noinline]] [[nodiscard]] Work take_turn() {
+    if (host_.nobody_polls()) host_.poll();
+    // Somebody else may have taken it.
+    return host_.global.has_work() ? Work(host_.global.take()) : Work();
   }
 
   [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {

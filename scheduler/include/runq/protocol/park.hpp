@@ -165,7 +165,8 @@ class park_protocol {
     if (was_spinning) {
       // [park.rest.spinning] relaxed: ordered by the fence.
       spinning_.fetch_sub(1U, std::memory_order::relaxed);
-      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: as there.
+      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinner goes to sleep beside a
+      // task.
       Atomics::fence(std::memory_order::seq_cst);
       if (host_.work_anywhere()) {
         if (Processor* const again = take_back(m)) return again;

@@ -48,7 +48,8 @@ class poll_sleep {
         return;
       }
       poll_until_woken(token);
-      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]; weaker: as there.
+      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]; weaker: the next sleeper overlooks its own token
+      // (two_sleepers).
       busy_.store(false, std::memory_order::release);
     }
   }

@@ -12,6 +12,35 @@
 
 namespace runq {
 
+/// Something that notices are about: a deadline that has passed, the end of a stream. Who goes on after the notice that
+/// follows it knows it. Any thread; wait-free.
+template <class Atomics = std_atomics>
+class noticed_fact {
+ public:
+  noticed_fact() noexcept : happened_(false) {}
+  noticed_fact(const noticed_fact&) = delete;
+  noticed_fact& operator=(const noticed_fact&) = delete;
+
+  /// Before the notice of it.
+  void happens() noexcept {
+    // [readiness.happens] relaxed: the notice that follows publishes it ([readiness.notify]).
+    happened_.store(true, std::memory_order::relaxed);
+  }
+  /// It holds no more. Who is at it meanwhile may still take it to hold.
+  void forget() noexcept {
+    // [readiness.forget] relaxed: whoever must know does so by what comes after it, as a lock, or the next notice.
+    happened_.store(false, std::memory_order::relaxed);
+  }
+  [[nodiscard]] bool known() const noexcept {
+    // [readiness.known] relaxed: after a notice it is no older than that ([readiness.use], [readiness.notify]); else a
+    // guess: one that happens at this moment may count as not happened.
+    return happened_.load(std::memory_order::relaxed);
+  }
+
+ private:
+  typename Atomics::template atomic<bool> happened_;
+};
+
 /// One direction of one descriptor: at most one task waits. A notice that comes while nobody waits is kept, and used up
 /// by the next wait. Notices are about several facts (data, a close, a deadline): whoever goes on after one looks at
 /// all of them. `Waiter` is aligned to at least 2 bytes.

@@ -50,7 +50,7 @@ class spare_processors {
   void clear(F&& f) {
     // [spares.clear] relaxed: nobody else is there any more.
     Processor* p = all_.load(std::memory_order::relaxed);
-    // [spares.cleared] relaxed: likewise.
+    // [spares.cleared] relaxed: nobody else is there any more.
     all_.store(nullptr, std::memory_order::relaxed);
     unused_.set(nullptr);
     while (p != nullptr) {
@@ -63,7 +63,7 @@ class spare_processors {
   /// Calls `f` with each that there is, in use or not. Any thread.
   template <class F>
   void for_each(F&& f) const {
-    // [spares.all] acquire: pairs with [spares.publish]; weaker: as there.
+    // [spares.all] acquire: pairs with [spares.publish]; weaker: `f` gets a processor that is not constructed.
     for (Processor* p = all_.load(std::memory_order::acquire); p != nullptr; p = p->next_spare.get()) f(*p);
   }
 

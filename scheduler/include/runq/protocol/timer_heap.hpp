@@ -39,7 +39,18 @@ class timer_heap {
     instant when = 0;                 // under the heap's lock, while it is in
     cell<std::uint64_t> order{0};     // among equal times, first come, first served
     cell<std::size_t> place{absent};  // under the heap's lock
-    timer_heap* heap = nullptr;       // the heap it was last put into, or null: it is in none
+
+    /// It is in no heap, and its owner need not ask the one that it was in. By fire(), before `never` is returned, as
+    /// the last thing that is done to the node; or by its owner.
+    void forget_heap() noexcept {
+      // [timer_heap.forget] release: pairs with [timer_heap.last_in]; weaker: the owner writes what a firing still
+      // reads.
+      heap_.store(nullptr, std::memory_order::release);
+    }
+
+   private:
+    friend timer_heap;
+    typename Atomics::template atomic<timer_heap*> heap_{nullptr};  // it was last put into; null: it is in none
   };
 
   timer_heap() noexcept : earliest_(never) {}
@@ -56,7 +67,8 @@ class timer_heap {
   /// Puts `n` in, to be due at n.when. Throws std::bad_alloc. After that it may fire at any moment.
   void add(node& n) {
     const std::lock_guard lock(mutex_);
-    n.heap = this;
+    // [timer_heap.add.heap] relaxed: for the owner, who puts it in, or is told by who does.
+    n.heap_.store(this, std::memory_order::relaxed);
     n.when = std::min(n.when, end_of_time);
     put_in(n);
     publish();
@@ -68,9 +80,17 @@ class timer_heap {
     const std::lock_guard lock(mutex_);
     if (n.place.get() == absent) return false;
     take_out(n.place.get());
-    n.heap = nullptr;
+    // [timer_heap.remove.heap] relaxed: for the owner, who removes it, or is told by who does.
+    n.heap_.store(nullptr, std::memory_order::relaxed);
     publish();
     return true;
+  }
+  /// Takes `n` out of the heap that it is in, if any. As remove(). Its owner.
+  static bool withdraw(node& n) noexcept {
+    // [timer_heap.last_in] acquire: pairs with [timer_heap.forget]; weaker: the owner writes what a firing still
+    // reads.
+    timer_heap* const heap = n.heap_.load(std::memory_order::acquire);
+    return heap != nullptr && heap->remove(n);
   }
 
   /// Fires all that are due at `now`; returns how many.
@@ -99,7 +119,8 @@ class timer_heap {
     const std::lock_guard lock(mutex_);
     for (node* const n : nodes_) {
       n->place.set(absent);
-      n->heap = nullptr;
+      // [timer_heap.clear.heap] relaxed: for the owner, who outlives the heap, and is ordered after its end.
+      n->heap_.store(nullptr, std::memory_order::relaxed);
     }
     nodes_.clear();
     publish();

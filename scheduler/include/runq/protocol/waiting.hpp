@@ -76,6 +76,12 @@ struct waiter {
   }
 };
 
+/// A waiter whose wait another thread may end by withdraw(), as a stop request does.
+template <class Policy>
+struct revocable_waiter : waiter<Policy> {
+  typename Policy::atomics::template cell<bool> withdrawn{false};  // under the list's lock
+};
+
 /// First come, first served. Under the lock of whatever it belongs to.
 template <class Policy>
 class wait_list {
@@ -85,6 +91,7 @@ class wait_list {
 
  public:
   [[nodiscard]] bool empty() const { return first_.get() == nullptr; }
+  [[nodiscard]] node* front() const { return first_.get(); }
 
   void push_back(node& w) {
     node* const last = last_.get();

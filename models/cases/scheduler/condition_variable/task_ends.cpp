@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// A task is destroyed where it waits for a change, because its run has ended, while others are notified.
+#include "ending_policy.hpp"
+#include "runq/condition_variable.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+using ending_condition = runq::detail::condition_core<ending_policy>;
+using ending_mutex = runq::detail::mutex_core<ending_policy>;
+
+// The frame of a task that waits, as the awaiter does.
+struct waiting_task {
+  waiting_task(ending_condition& on, record& task) : on_(on) {
+    ending_mutex held;
+    require(held.try_lock(), "a new mutex is not free");
+    node_.who.set(&task);
+    require(on.wait(node_, held), "a task that nobody has called back does not wait");
+  }
+  void end() {
+    if (node_.waits()) on_.leave(node_);
+    destroy_frame(*this);
+  }
+
+ private:
+  ending_condition& on_;
+  runq::detail::revocable_waiter<ending_policy> node_;
+};
+
+// Two tasks wait. The first of them ends ‖ all are notified.
+struct ends_vs_notify final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      first.end();
+    } else {
+      changed.notify_all();
+    }
+  }
+  void finish() override {
+    require(tasks[1].woken(), "a task that waits was not notified");
+    second.end();
+  }
+
+  ending_condition changed;
+  record tasks[2];
+  waiting_task& first = make_frame<waiting_task>(changed, tasks[0]);
+  waiting_task& second = make_frame<waiting_task>(changed, tasks[1]);
+};
+
+// Two tasks wait. The first is notified ‖ then the condition variable is destroyed, and then both tasks.
+struct goes_first final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      changed->notify_one();
+      through.store(1, std::memory_order::release);
+      return;
+    }
+    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    destroy_frame(*changed);
+    first.end();
+    second.end();
+  }
+  void finish() override {
+    require(tasks[0].woken() && !tasks[1].woken(), "not the one was notified that has waited longest");
+  }
+
+  ending_condition* changed = &make_frame<ending_condition>();
+  record tasks[2];
+  waiting_task& first = make_frame<waiting_task>(*changed, tasks[0]);
+  waiting_task& second = make_frame<waiting_task>(*changed, tasks[1]);
+  atomic<int> through{0};
+};
+
+const bool added[] = {
+    add_case<ends_vs_notify>({
+        .name = "condition_variable/ends_vs_notify",
+        .property = "a task that ends where it waits has left or was notified, and the other one is: end ‖ notify",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<goes_first>({
+        .name = "condition_variable/goes_first",
+        .property = "a condition variable that goes forgets who waits, and who was notified does not need it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

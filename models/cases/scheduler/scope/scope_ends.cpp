@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// A scope ends: its body, its forked and its started children, in any order. Whoever comes last goes on with the
+// caller, who destroys the scope at once.
+#include <array>
+#include <memory>
+
+#include "runq/scope.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+struct error {
+  explicit error(int of) : number(of) {}
+  cell<int> number;
+};
+// The source of stop requests. Whoever gets at it must see its construction.
+struct stopping {
+  cell<int> made{1};
+  cell<bool> asked{false};
+};
+struct frame_ends {
+  void operator()(stopping* s) const { destroy_frame(*s); }
+};
+using core_type = runq::detail::scope_core<error, stopping, waking_policy>;
+
+// What with_scope() keeps in the frame of the caller, who waits.
+struct waiting_caller final : sleeping_task {
+  explicit waiting_caller(void (*then)(void*), void* whose) : then_(then), whose_(whose) {}
+  // As scope_state::go_on() does.
+  void go_on() {
+    if (scope.all_ended()) {
+      resume();
+      return;
+    }
+    node_.who.set(this);
+    if (!scope.waits_for_started(node_)) resume();
+  }
+  void resume() override { then_(whose_); }
+
+  core_type scope;
+  join_counter<atomics> forked;
+
+ private:
+  void (*then_)(void*);
+  void* whose_;
+  runq::detail::waiter<waking_policy> node_;
+};
+
+struct result {
+  cell<int> value;
+};
+
+// What all models of a scope share: who takes part, and what the caller must see when it goes on.
+template <unsigned Parts>
+struct scope_scenario : scenario {
+  void finish() override { require(resumed == 1, "the caller waits for ever"); }
+
+  // Called by the thread that is this part of the scope.
+  void works(unsigned part) { results[part].value.set(1); }
+  void fails(unsigned part) {
+    auto& failure = make_frame<core_type::failure>(static_cast<int>(part));
+    if (caller.scope.fails(failure)) ++firsts;
+  }
+  void body_ends() {
+    if (core_type::body_ends(caller.forked)) caller.go_on();
+  }
+  void forked_ends() {
+    if (caller.forked.arrive()) caller.go_on();
+  }
+  stopping& gets_stopping() {
+    stopping& s = caller.scope.stopping([] { return std::unique_ptr<stopping, frame_ends>(&make_frame<stopping>()); });
+    require(s.made.get() == 1, "what asks to stop is not made");
+    return s;
+  }
+
+  void goes_on() {
+    require(++resumed == 1, "the caller goes on twice");
+    for (result& r : results) require(r.value.get() == 1, "the caller does not see what a child did");
+    unsigned failed = 0;
+    auto* at = caller.scope.failures();
+    while (at != nullptr) {
+      auto* const before = at->before.get();
+      require(at->what.number.get() >= 0, "the caller does not see a failure");
+      destroy_frame(*at);
+      at = before;
+      ++failed;
+    }
+    require(failed == failing, "a failure is lost");
+    if (stopping* const made = caller.scope.made_stopping()) {
+      require(made->asked.get() == asked, "a request to stop is lost");
+      destroy_frame(*made);
+    }
+    require(firsts == (failing == 0 ? 0 : 1), "several failures were the first, or none");
+    destroy_frame(caller);
+  }
+
+  waiting_caller& caller =
+      make_frame<waiting_caller>([](void* self) { static_cast<scope_scenario*>(self)->goes_on(); }, this);
+  std::array<result, Parts> results;
+  unsigned failing = 0;
+  bool asked = false;
+  int firsts = 0;
+  int resumed = 0;
+};
+
+// The body ‖ `Forked` children that it has forked ‖ `Started` children that it has started.
+template <unsigned Forked, unsigned Started, bool Fail>
+struct scope_ends final : scope_scenario<1 + Forked + Started> {
+  scope_ends() {
+    for (unsigned i = 0; i != Forked; ++i) this->caller.forked.detach();
+    for (unsigned i = 0; i != Started; ++i) require(this->caller.scope.begins() == runq::detail::counting::done, "");
+    if (Fail) this->failing = 1 + Forked + Started;
+  }
+  void thread(unsigned index) override {
+    this->works(index);
+    if (Fail) this->fails(index);
+    if (index == 0) {
+      this->body_ends();
+    } else if (index <= Forked) {
+      this->forked_ends();
+    } else {
+      this->caller.scope.ends();
+    }
+  }
+};
+
+// The body asks to stop ‖ a forked child and `Started` started ones ask for the token at the same time.
+template <unsigned Started>
+struct stopping_is_asked_for final : scope_scenario<2 + Started> {
+  stopping_is_asked_for() {
+    this->caller.forked.detach();
+    for (unsigned i = 0; i != Started; ++i) require(this->caller.scope.begins() == runq::detail::counting::done, "");
+    this->asked = true;
+  }
+  void thread(unsigned index) override {
+    this->works(index);
+    stopping& own = this->gets_stopping();
+    require(&this->gets_stopping() == &own, "a token is asked for twice, and the second one is another");
+    if (index == 0) {
+      own.asked.set(true);
+      this->body_ends();
+    } else if (index == 1) {
+      this->forked_ends();
+    } else {
+      this->caller.scope.ends();
+    }
+  }
+};
+
+// The body ‖ a forked child, which starts another, and then ends ‖ that other one.
+struct forked_child_starts_another final : scope_scenario<3> {
+  forked_child_starts_another() { caller.forked.detach(); }
+  void thread(unsigned index) override {
+    if (index == 2) await([&] { return started.load(std::memory_order::acquire) != 0; });
+    works(index);
+    if (index == 0) {
+      body_ends();
+    } else if (index == 1) {
+      require(caller.scope.begins() == runq::detail::counting::done, "the scope counts as over");
+      started.store(1, std::memory_order::release);
+      forked_ends();
+    } else {
+      caller.scope.ends();
+    }
+  }
+  atomic<int> started{0};
+};
+
+// The body ‖ a started child, which starts another, and then ends ‖ that other one.
+struct started_child_starts_another final : scope_scenario<3> {
+  started_child_starts_another() { require(caller.scope.begins() == runq::detail::counting::done, ""); }
+  void thread(unsigned index) override {
+    if (index == 2) await([&] { return started.load(std::memory_order::acquire) != 0; });
+    works(index);
+    if (index == 0) {
+      body_ends();
+      return;
+    }
+    if (index == 1) {
+      require(caller.scope.begins() == runq::detail::counting::done, "the scope counts as over");
+      started.store(1, std::memory_order::release);
+    }
+    caller.scope.ends();
+  }
+  atomic<int> started{0};
+};
+
+const bool added[] = {
+    add_case<scope_ends<1, 1, false>>({
+        .name = "scope/forked_and_started",
+        .property = "the last of body, forked and started child goes on with the caller, who sees what all did",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<scope_ends<2, 0, false>>({
+        .name = "scope/two_forked",
+        .property = "the same with two forked children",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<scope_ends<0, 2, false>>({
+        .name = "scope/two_started",
+        .property = "the same with two started children",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<scope_ends<1, 1, true>>({
+        .name = "scope/all_fail",
+        .property = "of failures at the same time one is the first, and none is lost",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 1},
+    }),
+    add_case<stopping_is_asked_for<0>>({
+        .name = "scope/two_ask_for_the_token",
+        .property = "who asks to stop, and who asks for the token at the same time, have the same",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<stopping_is_asked_for<1>>({
+        .name = "scope/three_ask_for_the_token",
+        .property = "the same with a started child",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 1},
+    }),
+    add_case<forked_child_starts_another>({
+        .name = "scope/forked_child_starts_another",
+        .property = "a forked child starts another child while the body ends: the caller waits for it",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<started_child_starts_another>({
+        .name = "scope/started_child_starts_another",
+        .property = "a started child starts another child while the body ends: the caller waits for it",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

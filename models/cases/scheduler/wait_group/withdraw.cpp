@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// A task that waits for a group is called back, as by a stop request, while others are done.
+#include "ending_policy.hpp"
+#include "group_model.hpp"
+#include "scenario.hpp"
+#include "waking_policy.hpp"
+
+namespace runq::model {
+namespace {
+
+using group_type = runq::detail::wait_group_core<waking_policy>;
+
+// A task that waits, and may be called back, as wait_group::stoppable_awaiter does.
+class revocable final : public sleeping_task {
+ public:
+  explicit revocable(group_type& on) : on_(on) { node_.who.set(this); }
+  void start() {
+    // If this returns true, the task may already have gone on, on another thread.
+    if (!on_.enlist(node_)) resume();
+  }
+  void call_back() {
+    if (on_.withdraw(node_)) waking_policy::wake(this);
+  }
+  void resume() override {
+    ++went_on;
+    by_request = !node_.ok.get();
+  }
+  int went_on = 0;
+  bool by_request = false;
+
+ private:
+  group_type& on_;
+  runq::detail::revocable_waiter<waking_policy> node_;
+};
+
+// The count stays 1. A task begins to wait ‖ is called back.
+struct withdraw_vs_wait final : scenario {
+  withdraw_vs_wait() { add(group, 1); }
+  void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
+  void finish() override {
+    require(task.went_on == 1, "a task that was called back does not go on, or not once");
+    require(task.by_request, "a task has waited for a group whose count was never 0");
+    add(group, -1);
+    require(task.went_on == 1, "a task that has gone on is woken");
+  }
+  group_type group;
+  revocable task{group};
+};
+
+// Two tasks wait. The last one that they wait for is done ‖ the first is called back.
+struct withdraw_vs_done final : scenario {
+  withdraw_vs_done() {
+    add(group, 1);
+    first.start();
+    second.start();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      done.set(1);
+      add(group, -1);
+    } else {
+      first.call_back();
+    }
+  }
+  void finish() override {
+    require(first.went_on == 1 && second.went_on == 1, "a task waits for ever, or goes on twice");
+    require(!second.by_request, "a task that nobody has called back learns of a request");
+    require(done.get() == 1, "a task that has waited does not see what was done");
+  }
+  group_type group;
+  revocable first{group};
+  revocable second{group};
+  cell<int> done{0};
+};
+
+// A task begins to wait ‖ the last one that it waits for is done ‖ it is called back.
+struct withdraw_vs_wait_and_done final : scenario {
+  withdraw_vs_wait_and_done() { add(group, 1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      task.start();
+    } else if (index == 1) {
+      add(group, -1);
+    } else {
+      task.call_back();
+    }
+  }
+  void finish() override {
+    require(task.went_on == 1, "a task waits for ever, or goes on twice");
+    require(group.done(), "the group is not done");
+  }
+  group_type group;
+  revocable task{group};
+};
+
+// The count is 0 before the task begins to wait ‖ it is called back.
+struct withdraw_vs_nothing final : scenario {
+  void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
+  void finish() override { require(task.went_on == 1 && !task.by_request, "a task does not see that the count is 0"); }
+  group_type group;
+  revocable task{group};
+};
+
+// As withdraw_vs_done, but the task that was called back ends before it goes on.
+struct withdrawn_ends final : scenario {
+  using ending_group = runq::detail::wait_group_core<ending_policy>;
+
+  withdrawn_ends() {
+    add(group, 1);
+    node.who.set(&task);
+    require(group.enlist(node), "the count is 0");
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      add(group, -1);
+    } else {
+      if (group.withdraw(node)) ending_policy::wake(&task);
+      if (node.waits()) group.leave(node);
+    }
+  }
+  void finish() override { require(task.woken(), "nobody has woken the task"); }
+
+  ending_group group;
+  record task;
+  runq::detail::revocable_waiter<ending_policy> node;
+};
+
+const bool added[] = {
+    add_case<withdraw_vs_wait>({
+        .name = "wait_group/withdraw_vs_wait",
+        .property = "a task that is called back while it begins to wait does not wait",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<withdraw_vs_done>({
+        .name = "wait_group/withdraw_vs_done",
+        .property = "a task that is called back while the count becomes 0 goes on once, and so do the others",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<withdraw_vs_wait_and_done>({
+        .name = "wait_group/withdraw_vs_wait_and_done",
+        .property = "all three at once",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<withdraw_vs_nothing>({
+        .name = "wait_group/withdraw_vs_nothing",
+        .property = "a count that was 0 counts, whatever is requested",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+    add_case<withdrawn_ends>({
+        .name = "wait_group/withdrawn_ends",
+        .property = "a task that is called back, and ends before it goes on, has left: request and end ‖ done",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "options.hpp"
+
+namespace runq::model::compiled {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> names_of_reports{"busy", "idle", "ended"};
+constexpr std::array<std::string_view, 4> names_of_instructions{"go-on", "share", "take", "stop"};
+
+template <class Kind, std::size_t Size>
+[[nodiscard]] Kind kind_called(std::string_view name, const std::array<std::string_view, Size>& names) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  return static_cast<Kind>(at == names.end() ? Size - 1 : static_cast<std::size_t>(at - names.begin()));
+}
+
+[[noreturn]] void end_alone() {
+  // The process that shares out the work has gone, so nobody wants a result any more.
+  _exit(2);
+}
+
+}  // namespace
+
+std::string to_text(const report& r) {
+  const std::string_view name = names_of_reports[static_cast<std::size_t>(r.what)];
+  const tally& d = r.done;
+  std::string line = fmt::format("{} {} {} {} {} {:a}", name, d.executions, d.blocked, d.spurious, d.cut_off, d.weight);
+  if (r.what == report::kind::ended) return line + " " + r.result;
+  for (const exact::way& path : r.given) line += " " + path_text(path);
+  return line;
+}
+
+report to_report(std::string_view line) {
+  std::istringstream in{std::string(line)};
+  report r;
+  std::string name;
+  std::string weight;
+  tally& d = r.done;
+  in >> name >> d.executions >> d.blocked >> d.spurious >> d.cut_off >> weight;
+  d.weight = std::strtod(weight.c_str(), nullptr);
+  r.what = kind_called<report::kind>(name, names_of_reports);
+  if (r.what == report::kind::ended) {
+    std::getline(in >> std::ws, r.result);
+    return r;
+  }
+  for (std::string path; in >> path;) r.given.push_back(to_path(path).value_or(exact::way{}));
+  return r;
+}
+
+std::string to_text(const instruction& o) {
+  const std::string_view name = names_of_instructions[static_cast<std::size_t>(o.what)];
+  return fmt::format("{} {} {}", name, o.parts, path_text(o.path));
+}
+
+instruction to_instruction(std::string_view line) {
+  std::istringstream in{std::string(line)};
+  instruction o;
+  std::string name;
+  std::string path;
+  in >> name >> o.parts >> path;
+  o.what = kind_called<instruction::kind>(name, names_of_instructions);
+  o.path = to_path(path).value_or(exact::way{});
+  return o;
+}
+
+bool line_channel::read(std::string& line) {
+  for (;;) {
+    if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
+      line = pending_.substr(0, end);
+      pending_.erase(0, end + 1);
+      return true;
+    }
+    std::array<char, 4096> some;
+    const ssize_t got = ::read(socket_, some.data(), some.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    pending_.append(some.data(), static_cast<std::size_t>(got));
+  }
+}
+
+void line_channel::write(const std::string& line) const {
+  const std::string all = line + "\n";
+  for (std::size_t sent = 0; sent != all.size();) {
+    const ssize_t more = send(socket_, all.data() + sent, all.size() - sent, MSG_NOSIGNAL);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return;  // whoever reads finds out that the other side has gone
+    sent += static_cast<std::size_t>(more);
+  }
+}
+
+instruction part_source::ask(report::kind what) {
+  const exact::search& search = *session_.search();
+  others_.write(to_text(report{what, tally_of(search.so_far(), search.weight_done()), std::move(given_), {}}));
+  given_.clear();
+  std::string line;
+  if (!others_.read(line)) end_alone();
+  asked_ = std::chrono::steady_clock::now();
+  const instruction o = to_instruction(line);
+  stopped_ = stopped_ || o.what == instruction::kind::stop;
+  return o;
+}
+
+std::optional<exact::way> part_source::next() {
+  if (stopped_) return {};
+  instruction o = ask(report::kind::idle);
+  if (o.what != instruction::kind::take) return {};
+  return std::move(o.path);
+}
+
+unsigned part_source::wanted() {
+  constexpr std::chrono::milliseconds pause{10};
+  if (given_.empty() && std::chrono::steady_clock::now() - asked_ < pause) return 0;
+  return ask(report::kind::busy).parts;
+}
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// One check by several processes: what they tell each other, a line of text each time. A searcher explores a part of
+// the search, which it is told by the path there, and now and then asks what to do; whoever shares the parts out
+// answers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "session.hpp"
+
+namespace runq::model::compiled {
+
+/// What a searcher has done so far, all of its parts together.
+struct tally {
+  std::uint64_t executions = 0;
+  std::uint64_t blocked = 0;
+  std::uint64_t spurious = 0;
+  std::uint64_t cut_off = 0;
+  double weight = 0;  ///< of the whole search; see exact::search::weight_done()
+};
+
+/// What a searcher says, which asks what to do next. After `ended` it says nothing more.
+struct report {
+  enum class kind : std::uint8_t { busy, idle, ended };
+  kind what{};
+  tally done;
+  std::vector<exact::way> given;  ///< parts for others
+  std::string result;             ///< ended: how, as its answer in JSON
+};
+[[nodiscard]] std::string to_text(const report& r);
+[[nodiscard]] report to_report(std::string_view line);
+
+/// The answer.
+struct instruction {
+  enum class kind : std::uint8_t { go_on, share, take, stop };
+  kind what{};
+  unsigned parts = 0;  ///< share: how many
+  exact::way path;     ///< take
+};
+[[nodiscard]] std::string to_text(const instruction& o);
+[[nodiscard]] instruction to_instruction(std::string_view line);
+
+/// Lines over a socket.
+class line_channel {
+ public:
+  explicit line_channel(int socket) noexcept : socket_(socket) {}
+  [[nodiscard]] int socket() const noexcept { return socket_; }
+  /// False when the other side has gone.
+  [[nodiscard]] bool read(std::string& line);
+  void write(const std::string& line) const;
+
+ private:
+  int socket_;
+  std::string pending_;
+};
+
+/// A searcher's side of it.
+class part_source final : public exact::work_source {
+ public:
+  part_source(line_channel& others, const session& s) noexcept : others_(others), session_(s) {}
+
+  [[nodiscard]] std::optional<exact::way> next() override;
+  [[nodiscard]] unsigned wanted() override;
+  void give(exact::way part) override { given_.push_back(std::move(part)); }
+  [[nodiscard]] bool stopped() const noexcept override { return stopped_; }
+
+  [[nodiscard]] static tally tally_of(const search_result& r, double weight) {
+    return {r.executions, r.blocked, r.spurious, r.cut_off, weight};
+  }
+
+ private:
+  [[nodiscard]] instruction ask(report::kind what);
+
+  line_channel& others_;
+  const session& session_;
+  std::vector<exact::way> given_;
+  bool stopped_ = false;
+  std::chrono::steady_clock::time_point asked_{};
+};
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "share_out.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace runq::model::compiled {
+
+namespace {
+
+using nlohmann::json;
+
+using flags = std::array<unsigned char, sizeof(left_out)>;
+
+}  // namespace
+
+share_out::share_out(unsigned searchers, const run_options& options,
+                     std::function<void(unsigned, const instruction&)> send, std::function<std::string(unsigned)> name)
+    : options_(options), send_(std::move(send)), name_(std::move(name)), searchers_(searchers), waiting_(1) {}
+
+unsigned share_out::count(state s) const noexcept {
+  return static_cast<unsigned>(
+      std::count_if(searchers_.begin(), searchers_.end(), [s](const searcher& of) { return of.now == s; }));
+}
+
+tally share_out::sum() const noexcept {
+  tally all;
+  for (const searcher& s : searchers_) {
+    all.executions += s.done.executions;
+    all.blocked += s.done.blocked;
+    all.spurious += s.done.spurious;
+    all.cut_off += s.done.cut_off;
+    all.weight += s.done.weight;
+  }
+  return all;
+}
+
+bool share_out::is_over() const noexcept { return count(state::ended) == searchers_.size(); }
+
+void share_out::take(unsigned who, report said) {
+  auto& from = searchers_[who];
+  from.done = said.done;
+  for (exact::way& path : said.given) waiting_.push_back(std::move(path));
+  if (said.what == report::kind::ended) {
+    from.now = state::ended;
+    from.result = std::move(said.result);
+    if (!stopping_) stop();  // by itself: a failure, or a limit
+    return;
+  }
+  if (!stopping_ && sum().executions >= options_.search.max_executions) {
+    limit_ = fmt::format("limit reached: max_executions = {}; raise it, or make the program smaller",
+                         options_.search.max_executions);
+    stopping_ = true;
+  }
+  if (said.what == report::kind::idle) {
+    from.now = state::idle;
+    return hand_out();
+  }
+  if (stopping_) return send_(who, {instruction::kind::stop, 0, {}});
+  hand_out();
+  const unsigned idle = count(state::idle);
+  send_(who, idle == 0 ? instruction{} : instruction{instruction::kind::share, idle, {}});
+}
+
+void share_out::lose(unsigned who, const std::string& why) {
+  if (lost_.empty()) {
+    lost_ = fmt::format("{} {}; what it has explored is not known", name_(who), why);
+  }
+  searchers_[who].now = state::ended;
+  stop();
+}
+
+/// From now on everybody ends as soon as they ask.
+void share_out::stop() {
+  stopping_ = true;
+  hand_out();
+}
+
+void share_out::hand_out() {
+  if (waiting_.empty() && count(state::busy) == 0) stopping_ = true;  // all has been explored
+  for (unsigned i = 0; i != searchers_.size(); ++i) {
+    if (searchers_[i].now != state::idle || (!stopping_ && waiting_.empty())) continue;
+    searchers_[i].now = state::busy;
+    if (stopping_) {
+      send_(i, {instruction::kind::stop, 0, {}});
+    } else {
+      send_(i, {instruction::kind::take, 0, std::move(waiting_.front())});
+      waiting_.pop_front();
+    }
+  }
+}
+
+search_progress share_out::progress(double seconds) const {
+  const tally all = sum();
+  return {all.executions, all.weight > 0 ? static_cast<double>(all.executions) / all.weight : 0, seconds};
+}
+
+std::string describe_part(const search_result& r, session& s, const answer& a) {
+  json said = {{"status", a.status},
+               {"headline", a.headline},
+               {"text", a.text},
+               {"how", static_cast<int>(r.how)},
+               {"message", r.message},
+               {"left_out", std::bit_cast<flags>(s.omitted())},
+               {"weakened", s.orders().weakened_in()}};
+  if (a.result != nullptr) said["result"] = *a.result;
+  return said.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+answer share_out::result(session& s, double seconds) const {
+  search_result all;
+  const tally done = sum();
+  all.executions = done.executions;
+  all.blocked = done.blocked;
+  all.spurious = done.spurious;
+  all.cut_off = done.cut_off;
+  all.seconds = seconds;
+  all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+  flags omitted = std::bit_cast<flags>(s.omitted());
+  for (const searcher& of : searchers_) {
+    if (of.result.empty()) continue;
+    const json said = json::parse(of.result);
+    if (said["status"] == 1) {
+      answer a{1, said["headline"], said["text"], {}, {}};
+      if (said.contains("result")) a.result = std::make_shared<json>(said["result"]);
+      return a;
+    }
+    if (said["how"] == static_cast<int>(coverage::cut_short)) {
+      all.how = coverage::cut_short;
+      all.message = said["message"];
+    }
+    const flags more = said["left_out"];
+    for (std::size_t i = 0; i != more.size(); ++i) omitted[i] |= more[i];
+    for (const std::string& file : said["weakened"].get<std::vector<std::string>>()) s.orders().note_weakened_in(file);
+  }
+  s.omitted() = std::bit_cast<left_out>(omitted);
+  if (!limit_.empty()) all.message = limit_;
+  if (!lost_.empty()) all.message = lost_;
+  if (!all.message.empty()) all.how = coverage::cut_short;
+  return judge(all, s, options_);
+}
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Shares one check out among searchers, which are processes of their own. Each part of the search is explored by one of
+// them, so every execution is visited once. Who has nothing left gets what another one gives: the part that it would
+// have come to last, under which there is most to do.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer.hpp"
+#include "options.hpp"
+#include "parts.hpp"
+
+namespace runq::model::compiled {
+
+/// Knows what everybody does. `send` brings an answer to a searcher; `name` is what it is called in messages.
+class share_out {
+ public:
+  share_out(unsigned searchers, const run_options& options, std::function<void(unsigned, const instruction&)> send,
+            std::function<std::string(unsigned)> name);
+
+  /// A searcher says something.
+  void take(unsigned searcher, report said);
+  /// A searcher has gone without a result. No verdict comes of what is left.
+  void lose(unsigned searcher, const std::string& why);
+  /// Everybody has ended.
+  [[nodiscard]] bool is_over() const noexcept;
+  /// Where it stands, after so many seconds.
+  [[nodiscard]] search_progress progress(double seconds) const;
+  /// After the end. Notes in `s` what the searchers have left out.
+  [[nodiscard]] answer result(session& s, double seconds) const;
+
+ private:
+  enum class state : std::uint8_t { busy, idle, ended };
+  struct searcher {
+    state now = state::busy;
+    tally done;
+    std::string result;
+  };
+  void hand_out();
+  void stop();
+  [[nodiscard]] unsigned count(state s) const noexcept;
+  [[nodiscard]] tally sum() const noexcept;
+
+  const run_options& options_;
+  std::function<void(unsigned, const instruction&)> send_;
+  std::function<std::string(unsigned)> name_;
+  std::vector<searcher> searchers_;
+  std::deque<exact::way> waiting_;
+  bool stopping_ = false;
+  std::string limit_;  ///< the limit that was reached
+  std::string lost_;
+};
+
+/// What a searcher says of its result.
+[[nodiscard]] std::string describe_part(const search_result& r, session& s, const answer& a);
+
+/// Checks by so many processes on this machine.
+[[nodiscard]] answer check_by_processes(unsigned processes, const run_options& options, const check_function& check);
+
+/// Whether mpirun has started this process, as one of several.
+[[nodiscard]] bool started_by_mpi();
+/// Checks by the ranks that mpirun has started. Returns on the first rank only; the others end.
+[[nodiscard]] answer check_by_ranks(const run_options& options, const check_function& check);
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks every case of the queues natively, over the models' policy, and as a compiled program, over the policy that
+ships: both find as many executions without a spurious failure, none of them twice.
+
+With spurious failures of weak compare-exchanges there may be more of them compiled: natively they fail in threads only,
+compiled also in main(), which constructs the scenario and finishes it.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+
+def run(command, **more):
+    environment = dict(os.environ, **more)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
+                          timeout=600).stdout
+
+
+def native(worker, module, case):
+    """Executions without a spurious failure, and with at most one."""
+    output = run([worker, "--module", module, "run", "--case", case])
+    result = json.loads(re.search(r"^R (.*)$", output, re.MULTILINE)[1])
+    if result.get("what") != "none" or result.get("how") != "exhaustive":
+        sys.exit(f"{case}, natively: {output}")
+    return result["executions"] - result["spurious"], result["executions"]
+
+
+def compiled(program, case, spurious):
+    """How many executions, or what went wrong."""
+    output = run([program], CASE=case, RUNQ_CHECK=f"--every-iteration\n--check-duplicates\n--spurious\n{spurious}")
+    found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored, [0-9.]+ s\)$", output, re.MULTILINE)
+    return output if found is None or "met before" in output else int(found[1])
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--worker", required=True, help="runq_worker")
+    options.add_argument("--program", required=True, help="all cases, compiled")
+    options.add_argument("--most", type=int, default=10_000, help="leave cases with more executions out")
+    options.add_argument("stems", nargs="+", help="FOLDER=MODULE: its cases, as a module for the worker")
+    o = options.parse_args()
+    compared = left_out = wrong = 0
+    for folder, module in (stem.split("=") for stem in o.stems):
+        with open(os.path.join(folder, "counts.txt"), encoding="utf-8") as file:
+            pinned = re.findall(r"^(\S+) exhaustive (\d+)", file.read(), re.MULTILINE)
+        for case, count in pinned:
+            if int(count) > o.most:
+                print(f"     {case}: left out (--most)")
+                left_out += 1
+                continue
+            without, with_one = native(o.worker, module, case)
+            got = [compiled(o.program, case, spurious) for spurious in (0, 1)]
+            good = got[0] == without and isinstance(got[1], int) and got[1] >= with_one
+            print(f"{'ok  ' if good else 'FAIL'} {case}: {without} natively, {with_one} with a spurious failure;",
+                  f"compiled: {got[0]}, {got[1]}")
+            compared += 1
+            wrong += not good
+    print(f"{compared} cases, {wrong} differ, {left_out} left out")
+    sys.exit(1 if wrong or compared < 40 else 0)
+
+
+main()

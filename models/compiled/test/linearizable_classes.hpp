@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Classes that are linearizable, and twins that are not. Programs that the test prints include this, too.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+#include <runq/specifications.hpp>
+
+struct node {
+  int value;
+  node* next = nullptr;
+  node* retired = nullptr;
+};
+/// Treiber's stack, whose nodes are not freed while others may look at them. Without `Retries`, pop takes a
+/// compare-exchange that fails for an empty stack.
+template <bool Retries>
+class treiber_stack {
+ public:
+  ~treiber_stack() {
+    while (pop()) {
+    }
+    for (node* n = retired_.load(); n != nullptr;) delete std::exchange(n, n->retired);
+  }
+  bool push(int value) {
+    link(head_, new node{value}, &node::next);
+    return true;
+  }
+  std::optional<int> pop() {
+    node* top = head_.load(std::memory_order::acquire);
+    while (top != nullptr) {
+      node* const n = top;
+      if (head_.compare_exchange_strong(top, n->next, std::memory_order::acquire, std::memory_order::acquire)) {
+        link(retired_, n, &node::retired);
+        return n->value;
+      }
+      if (!Retries) return {};
+    }
+    return {};
+  }
+
+ private:
+  static void link(std::atomic<node*>& head, node* n, node* node::*next) {
+    n->*next = head.load(std::memory_order::relaxed);
+    while (!head.compare_exchange_strong(n->*next, n, std::memory_order::release, std::memory_order::relaxed)) {
+    }
+  }
+  std::atomic<node*> head_{nullptr};
+  std::atomic<node*> retired_{nullptr};
+};
+
+/// Takes from the wrong end.
+struct wrong_deque : runq::spec::deque<int> {
+  std::optional<int> pop_back() { return pop_front(); }
+};
+/// Says that it has inserted what was there.
+struct wrong_set : runq::spec::set<int> {
+  bool insert(int value) { return runq::spec::set<int>::insert(value), true; }
+};
+/// Says what is there now.
+struct wrong_map : runq::spec::map<int, int> {
+  std::optional<int> assign(int key, int value) {
+    runq::spec::map<int, int>::assign(key, value);
+    return value;
+  }
+};
+
+template <bool Atomic>
+class atomic_register {
+ public:
+  [[nodiscard]] int read() const { return value_.load(); }
+  void write(int value) { value_.store(value); }
+  int exchange(int value) {
+    if (Atomic) return value_.exchange(value);
+    const int before = value_.load();
+    value_.store(value);
+    return before;
+  }
+  bool compare_exchange(int expected, int desired) { return value_.compare_exchange_strong(expected, desired); }
+
+ private:
+  std::atomic<int> value_{0};
+};
+
+template <bool Atomic>
+class atomic_counter {
+ public:
+  void increment() {
+    if (Atomic) {
+      value_.fetch_add(1, std::memory_order::relaxed);
+    } else {
+      value_.store(value_.load() + 1);
+    }
+  }
+  [[nodiscard]] long read() const { return value_.load(std::memory_order::relaxed); }
+
+ private:
+  std::atomic<long> value_{0};
+};
+
+template <bool Atomic>
+class spinning_semaphore {
+ public:
+  bool try_acquire() {
+    long count = count_.load();
+    while (count != 0) {
+      if (!Atomic) return count_.store(count - 1), true;
+      if (count_.compare_exchange_strong(count, count - 1)) return true;
+    }
+    return false;
+  }
+  void acquire() {
+    while (!try_acquire()) {
+    }
+  }
+  void release() { count_.fetch_add(1); }
+
+ private:
+  std::atomic<long> count_{0};
+};
+
+/// Not recursive. What is not atomic lets two in.
+template <bool Atomic>
+class spin_lock {
+ public:
+  bool try_lock() {
+    if (Atomic) return !locked_.exchange(true);
+    if (locked_.load()) return false;
+    locked_.store(true);
+    return true;
+  }
+  void lock() {
+    while (!try_lock()) {
+    }
+  }
+  void unlock() { locked_.store(false); }
+
+ private:
+  std::atomic<bool> locked_{false};
+};

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <runq/linearizable.hpp>
+#include <runq/specifications.hpp>
+#include <unistd.h>
+
+#include "linearizable_classes.hpp"
+
+namespace {
+
+template <class Class, class Specification>
+struct stack_test : runq::linearizable<Class, Specification> {
+  stack_test() {
+    this->operation("push", RUNQ_CODE([](auto& s, int value) { return s.push(value); }), runq::fresh);
+    this->operation("pop", RUNQ_CODE([](auto& s) { return s.pop(); }));
+  }
+};
+template <class Class, class Specification>
+[[nodiscard]] runq::linearizable_verdict check_stack() {
+  return stack_test<Class, Specification>().check();
+}
+
+// Without the times that it took.
+[[nodiscard]] std::string without_times(std::string text) {
+  for (std::size_t at = text.find(" s)"); at != std::string::npos; at = text.find(" s)", at + 1)) {
+    text.replace(text.rfind(',', at), at - text.rfind(',', at), "");
+  }
+  const std::size_t end = text.find(" executions, ");
+  if (end != std::string::npos) text.erase(end, text.find_first_of(":;", end) - end);
+  return text;
+}
+
+TEST(Linearizable, GeneratesEveryProgramOnceSmallestFirst) {
+  stack_test<runq::spec::stack<int>, runq::spec::stack<int>> test;
+  // One thread: 2 of one call, 4 of two. Two threads: 3 of 1 + 1 calls, 4 · 2 of 2 + 1, 4 · 5 / 2 of 2 + 2.
+  const auto all = test.programs();
+  ASSERT_EQ(all.size(), 27U);
+  std::size_t before = 0;
+  for (const auto& program : all) {
+    std::size_t calls = 0;
+    for (const auto& thread : program) calls += thread.size();
+    EXPECT_GE(calls, before);
+    before = calls;
+    for (const auto& other : all) EXPECT_TRUE(&other == &program || other != program);
+  }
+  test.options.threads = 3;
+  test.options.calls = 1;
+  EXPECT_EQ(test.programs().size(), 2U + 3U + 4U);
+}
+
+TEST(Linearizable, RolesLeaveProgramsOut) {
+  runq::linearizable<runq::spec::deque<int>> test;
+  test.operation("push", RUNQ_CODE([](auto& d, int v) { return d.push_back(v); }), runq::fresh).by("owner");
+  test.operation("steal", RUNQ_CODE([](auto& d) { return d.pop_front(); })).beside("owner");
+  test.options.calls = 1;
+  // push; steal; push and steal; steal and steal
+  EXPECT_EQ(test.programs().size(), 5U);
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_EQ(v.programs(), 4U) << v;
+}
+
+TEST(Linearizable, SaysWhatItLeavesOut) {
+  stack_test<treiber_stack<true>, runq::spec::stack<int>> test;
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_EQ(v.text().rfind("exhaustive: linearizable: ", 0), 0U) << v;
+  EXPECT_NE(v.text().find("; left out: load buffering\n"), std::string::npos) << v;
+  test.options.each.bound = 1;
+  const runq::linearizable_verdict bounded = test.check();
+  EXPECT_EQ(bounded.text().rfind("bounded: linearizable: ", 0), 0U) << bounded;
+}
+
+TEST(Linearizable, PassesAStackThatIsOne) {
+  const runq::linearizable_verdict v = check_stack<treiber_stack<true>, runq::spec::stack<int>>();
+  EXPECT_TRUE(v.passed()) << v;
+  EXPECT_EQ(v.programs(), 27U);
+  EXPECT_EQ(v.programs_passed(), 27U);
+  EXPECT_EQ(v.failure(), "");
+  EXPECT_NE(v.text().find("linearizable: 27 of 27 programs of up to 2 threads with 2 calls"), std::string::npos) << v;
+}
+
+TEST(Linearizable, FindsTheSmallestProgramThatFails) {
+  const runq::linearizable_verdict v = check_stack<treiber_stack<false>, runq::spec::stack<int>>();
+  EXPECT_TRUE(v.failed());
+  EXPECT_EQ(v.failure(), "not linearizable") << v;
+  EXPECT_EQ(v.calls(), 3U) << v;
+  EXPECT_NE(v.text().find("no order explains it"), std::string::npos) << v;
+  // A class that is its own specification is wrong only where threads meet.
+  const runq::linearizable_verdict own = check_stack<treiber_stack<false>, treiber_stack<false>>();
+  EXPECT_EQ(own.failure(), "not linearizable") << own;
+  EXPECT_EQ(own.calls(), 3U) << own;
+}
+
+TEST(Linearizable, IsTheSameFromRunToRunAndWithAnyNumberOfJobs) {
+  stack_test<treiber_stack<false>, runq::spec::stack<int>> test;
+  const std::string once = without_times(test.check().text());
+  EXPECT_EQ(without_times(test.check().text()), once);
+  test.options.jobs = 3;
+  EXPECT_EQ(without_times(test.check().text()), once);
+}
+
+TEST(Linearizable, PrintsAProgramThatCompilesAndFailsTheSameWay) {
+  const runq::linearizable_verdict v = check_stack<treiber_stack<false>, runq::spec::stack<int>>();
+  const std::string file = testing::TempDir() + "linearizable_program_" + std::to_string(getpid()) + ".cpp";
+  std::ofstream(file) << "#include \"linearizable_classes.hpp\"\n" << v.program();
+  const std::string command = std::string("'" RUNQ_CHECK_COMMAND "' '") + file + "' -- '-I" RUNQ_TEST_FOLDER "' 2>&1";
+  FILE* const output = popen(command.c_str(), "r");
+  ASSERT_NE(output, nullptr);
+  std::string said;
+  for (int c = std::fgetc(output); c != EOF; c = std::fgetc(output)) said += static_cast<char>(c);
+  EXPECT_EQ(WEXITSTATUS(pclose(output)), 1) << said;
+  EXPECT_EQ(said.rfind("FAIL", 0), 0U) << said << v;
+  EXPECT_NE(said.find("not linearizable"), std::string::npos) << said << v;
+  std::remove(file.c_str());
+}
+
+TEST(Linearizable, CountsWhatItDoesNotDecide) {
+  stack_test<treiber_stack<true>, runq::spec::stack<int>> test;
+  test.options.each.max_executions = 1;
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_TRUE(v.undecided());
+  EXPECT_NE(v.text().find("limit reached"), std::string::npos) << v;
+  EXPECT_EQ(v.calls(), 2U) << v;
+}
+
+// --- each specification has a wrong twin
+// ------------------------------------------------------------------------------
+
+TEST(Specification, StackAndQueueAreNotTheSame) {
+  const runq::linearizable_verdict claimed = [] {
+    stack_test<runq::spec::queue<int>, runq::spec::stack<int>> test;
+    test.options.threads = 1;
+    test.options.calls = 3;
+    return test.check();
+  }();
+  EXPECT_EQ(claimed.failure(), "not linearizable") << claimed;
+  EXPECT_EQ(claimed.calls(), 3U) << claimed;
+  stack_test<runq::spec::stack<int>, runq::spec::queue<int>> test;
+  test.options.threads = 1;
+  test.options.calls = 3;
+  EXPECT_EQ(test.check().failure(), "not linearizable");
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_deque() {
+  runq::linearizable<Class, runq::spec::deque<int>> test;
+  test.operation("push_back", RUNQ_CODE([](auto& d, int v) { return d.push_back(v); }), runq::fresh);
+  test.operation("pop_front", RUNQ_CODE([](auto& d) { return d.pop_front(); }));
+  test.operation("pop_back", RUNQ_CODE([](auto& d) { return d.pop_back(); }));
+  test.options.threads = 1;
+  test.options.calls = 3;
+  return test.check();
+}
+TEST(Specification, DequeHasAWrongTwin) {
+  EXPECT_TRUE(check_deque<runq::spec::deque<int>>());
+  const runq::linearizable_verdict v = check_deque<wrong_deque>();
+  EXPECT_EQ(v.failure(), "not linearizable") << v;
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_set() {
+  runq::linearizable<Class, runq::spec::set<int>> test;
+  test.operation("insert", RUNQ_CODE([](auto& s, int v) { return s.insert(v); }), runq::one_of(1, 2));
+  test.operation("erase", RUNQ_CODE([](auto& s, int v) { return s.erase(v); }), 1);
+  test.operation("contains", RUNQ_CODE([](auto& s, int v) { return s.contains(v); }), 1);
+  test.options.threads = 1;
+  return test.check();
+}
+TEST(Specification, SetHasAWrongTwin) {
+  const runq::linearizable_verdict right = check_set<runq::spec::set<int>>();
+  EXPECT_TRUE(right) << right;
+  EXPECT_EQ(right.programs(), 4U + 16U);
+  EXPECT_EQ(check_set<wrong_set>().failure(), "not linearizable");
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_map() {
+  runq::linearizable<Class, runq::spec::map<int, int>> test;
+  test.operation("assign", RUNQ_CODE([](auto& m, int key, int value) { return m.assign(key, value); }), 1, runq::fresh);
+  test.operation("erase", RUNQ_CODE([](auto& m, int key) { return m.erase(key); }), 1);
+  test.operation("find", RUNQ_CODE([](auto& m, int key) { return m.find(key); }), 1);
+  test.options.threads = 1;
+  return test.check();
+}
+TEST(Specification, MapHasAWrongTwin) {
+  EXPECT_TRUE((check_map<runq::spec::map<int, int>>()));
+  EXPECT_EQ(check_map<wrong_map>().failure(), "not linearizable");
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_register() {
+  runq::linearizable<Class, runq::spec::reg<int>> test;
+  test.operation("exchange", RUNQ_CODE([](auto& r, int value) { return r.exchange(value); }), runq::fresh);
+  test.operation("read", RUNQ_CODE([](auto& r) { return r.read(); }));
+  return test.check();
+}
+TEST(Specification, RegisterHasAWrongTwin) {
+  EXPECT_TRUE(check_register<atomic_register<true>>());
+  EXPECT_EQ(check_register<atomic_register<false>>().failure(), "not linearizable");
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_counter() {
+  runq::linearizable<Class, runq::spec::counter> test;
+  test.operation("increment", RUNQ_CODE([](auto& c) { c.increment(); }));
+  test.finally("read", RUNQ_CODE([](auto& c) { return c.read(); }));
+  return test.check();
+}
+TEST(Specification, CounterHasAWrongTwin) {
+  EXPECT_TRUE(check_counter<atomic_counter<true>>());
+  const runq::linearizable_verdict v = check_counter<atomic_counter<false>>();
+  EXPECT_EQ(v.failure(), "not linearizable") << v;
+  EXPECT_EQ(v.calls(), 2U) << v;
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_semaphore() {
+  runq::linearizable<Class, runq::spec::semaphore> test;
+  test.initially("release", RUNQ_CODE([](auto& s) { s.release(); }));
+  test.operation("try_acquire", RUNQ_CODE([](auto& s) { return s.try_acquire(); }));
+  test.operation("acquire", RUNQ_CODE([](auto& s) { s.acquire(); }));
+  test.operation("release", RUNQ_CODE([](auto& s) { s.release(); }));
+  return test.check();
+}
+TEST(Specification, SemaphoreHasAWrongTwinAndWaits) {
+  const runq::linearizable_verdict right = check_semaphore<spinning_semaphore<true>>();
+  EXPECT_TRUE(right) << right;
+  EXPECT_GT(right.programs_left_out(), 0U) << right;  // acquire, acquire
+  EXPECT_EQ(check_semaphore<spinning_semaphore<false>>().failure(), "not linearizable");
+}
+
+template <class Class>
+[[nodiscard]] runq::linearizable_verdict check_mutex() {
+  runq::linearizable<Class, runq::spec::mutex> test;
+  test.operation("lock", RUNQ_CODE([](auto& m) { m.lock(); }));
+  test.operation("try_lock", RUNQ_CODE([](auto& m) { return m.try_lock(); }));
+  test.operation("unlock", RUNQ_CODE([](auto& m) { m.unlock(); }));
+  return test.check();
+}
+TEST(Specification, MutexHasAWrongTwinAndOwners) {
+  const runq::linearizable_verdict right = check_mutex<spin_lock<true>>();
+  EXPECT_TRUE(right) << right;
+  EXPECT_GT(right.programs_left_out(), 0U) << right;  // an unlock without a lock
+  EXPECT_TRUE(check_mutex<std::mutex>());
+  const runq::linearizable_verdict wrong = check_mutex<spin_lock<false>>();
+  EXPECT_EQ(wrong.failure(), "not linearizable") << wrong;
+  EXPECT_EQ(wrong.calls(), 2U) << wrong;
+}
+
+}  // namespace

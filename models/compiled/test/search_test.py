@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Large searches by runq-check: how large they are, bounds, samples, several processes, and several ranks of MPI.
+
+search_test.py TOOL [--mpirun MPIRUN] [unittest's arguments]: with --mpirun only what is about ranks, otherwise the rest.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TOOL = sys.argv.pop(1)
+MPIRUN = None
+if sys.argv[1:2] == ["--mpirun"]:
+    MPIRUN = sys.argv.pop(2)
+    del sys.argv[1]
+HERE = os.path.dirname(os.path.realpath(__file__))
+COUNTERS = os.path.join(HERE, "command", "counters.cpp")
+TEXTBOOK = os.path.join(HERE, "programs", "textbook")
+EXECUTIONS = {3: 1680, 4: 34650}  # of counters.cpp, by its number of operations
+SCRATCH = tempfile.TemporaryDirectory()
+COMPILED = {}
+
+
+def compiled(source, *flags):
+    """A program that checks itself; compiled once."""
+    key = (source, *flags)
+    if key not in COMPILED:
+        COMPILED[key] = os.path.join(SCRATCH.name, str(len(COMPILED)))
+        subprocess.run([TOOL, "--compiler", "g++", "--compile-only", COMPILED[key], source, "--", *flags], check=True)
+    return COMPILED[key]
+
+
+def counters(operations, *flags):
+    return compiled(COUNTERS, f"-DOPERATIONS={operations}", *flags)
+
+
+def environment(options):
+    return dict(os.environ, RUNQ_CHECK="\n".join(options))
+
+
+def run(program, *options, launcher=()):
+    """Status, stdout and stderr."""
+    ran = subprocess.run([*launcher, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env=environment(options), timeout=300)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def explored(text):
+    found = re.search(r"\((\d+) executions? explored", text)
+    return int(found[1]) if found else None
+
+
+def without_time(text):
+    return re.sub(r"\d+\.\d+ s", "", text)
+
+
+def without_addresses(text):
+    return re.sub(r"…[0-9a-f]+", "…", text)
+
+
+def wait_for(find):
+    """What `find` returns as soon as it is something; never, if the process that is waited for has ended before."""
+    while not (found := find()):
+        time.sleep(0.01)
+    return found
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(child) for child in file.read().split()]
+    except FileNotFoundError:
+        return []
+
+
+@unittest.skipIf(MPIRUN, "about one process, or several without MPI")
+class Alone(unittest.TestCase):
+    def test_a_long_search_says_on_stderr_where_it_stands(self):
+        status, text, progress = run(counters(6), "--time-limit", "2")
+        self.assertEqual(status, 2, text)
+        self.assertRegex(progress, r"^1 s: \d+ executions, of about \d+; about \d+ (s|min|h|days) left\n")
+        self.assertNotIn("of about", text)
+
+    # --- a bound -----------------------------------------------------------------------------------------------------
+
+    def test_a_larger_bound_explores_more_up_to_everything(self):
+        before, beyond = 0, ""
+        for bound in range(30):
+            status, beyond, _ = run(counters(3), "--check-duplicates", "--bound", str(bound))
+            self.assertEqual(status, 0, beyond)
+            self.assertTrue(beyond.startswith(f"bounded {bound}: "), beyond)
+            self.assertNotIn("met before", beyond)
+            self.assertGreaterEqual(explored(beyond), before)
+            before = explored(beyond)
+            if "none is beyond the bound" in beyond:
+                break
+            self.assertIn("more than", beyond)
+        self.assertEqual(explored(beyond), EXECUTIONS[3])
+
+    def test_a_failure_within_the_bound_is_a_failure(self):
+        status, text, _ = run(counters(3, "-DWRONG"), "--bound", "2")
+        self.assertEqual(status, 1, text)
+        number = re.match(r"FAIL in execution (\d+): check failed", text)[1]
+        self.assertEqual(run(counters(3, "-DWRONG"), "--bound", "2", "--execution", number)[:2], (status, text))
+
+    # --- samples -----------------------------------------------------------------------------------------------------
+
+    def test_walks_estimate_the_size_and_are_no_proof(self):
+        status, text, _ = run(counters(4), "--sample", "400", "--seed", "5")
+        self.assertEqual(status, 0, text)
+        found = re.match(r"sampled: no failure in 400 random walks through about (\d+) executions; left out: .*what no walk "
+                         r"has met \(\d+ executions explored", text)
+        self.assertIsNotNone(found, text)
+        self.assertLess(int(found[1]), 2 * EXECUTIONS[4])
+        self.assertGreater(int(found[1]), EXECUTIONS[4] / 2)
+        self.assertEqual(without_time(run(counters(4), "--sample", "400", "--seed", "5")[1]), without_time(text))
+
+    def test_walks_find_the_bugs_of_the_textbook(self):
+        for name, flag, what in (("queues/treiber_stack.cpp", "-DABA", "assertion fails"),
+                                 ("queues/work_stealing.cpp", "-DWRONG", "assertion fails"),
+                                 ("memory/hazard_pointer.cpp", "-DWRONG", "use after free"),
+                                 ("locks/peterson.cpp", "-DWRONG", "data race"),
+                                 ("waiting/lost_wakeup.cpp", "-DWRONG", "deadlock")):
+            program = compiled(os.path.join(TEXTBOOK, name), flag)
+            status, text, _ = run(program, "--sample", "500")
+            self.assertEqual(status, 1, f"{name}: {text}")
+            self.assertTrue(text.startswith("FAIL: "), text)
+            self.assertIn(what, text.splitlines()[0])
+            path = re.search(r"--path ([0-9.-]+)$", text, re.MULTILINE)[1]
+            again = run(program, "--path", path)
+            self.assertEqual((again[0], without_addresses(again[1])), (status, without_addresses(text)))
+
+    def test_a_path_shows_an_execution_that_does_not_fail(self):
+        status, text, _ = run(counters(3), "--path", "-")
+        self.assertEqual(status, 0, text)
+        self.assertTrue(text.startswith("the execution at -, which does not fail:"), text)
+        self.assertIn("rmw", text)
+
+    # --- weak compare-exchanges --------------------------------------------------------------------------------------
+
+    def test_weak_compare_exchanges_fail_for_no_reason_as_often_as_is_asked_for(self):
+        source = os.path.join(HERE, "command", "spurious.cpp")
+        counts = []
+        for allowed in range(4):
+            status, text, _ = run(compiled(source), "--check-duplicates", "--spurious", str(allowed))
+            self.assertEqual(status, 0, text)
+            self.assertTrue(text.startswith("bounded: "), text)
+            self.assertNotIn("met before", text)
+            counts.append(explored(text))
+        self.assertEqual(counts, sorted(set(counts)), "each explores more than the one before")
+        wrong = compiled(source, "-DWRONG")
+        self.assertEqual(run(wrong)[0], 0)
+        status, text, _ = run(wrong, "--spurious", "1")
+        self.assertEqual(status, 1, text)
+        self.assertIn("assertion fails", text.splitlines()[0])
+
+    # --- several processes -------------------------------------------------------------------------------------------
+
+    def test_processes_explore_what_one_explores(self):
+        alone = run(counters(4))
+        self.assertEqual((alone[0], explored(alone[1])), (0, EXECUTIONS[4]))
+        for jobs in ("2", "4"):
+            together = run(counters(4), "--jobs", jobs)
+            self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
+
+    def test_a_bounded_search_is_shared_as_well(self):
+        alone, together = (run(counters(4), "--bound", "4", *jobs) for jobs in ((), ("--jobs", "3")))
+        self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
+
+    def test_what_one_of_the_processes_finds_fails_and_has_a_path(self):
+        program = counters(4, "-DWRONG")
+        status, text, _ = run(program, "--jobs", "2")
+        self.assertEqual(status, 1, text)
+        self.assertTrue(text.startswith("FAIL: check failed"), text)
+        path = re.search(r"--path ([0-9.-]+)$", text, re.MULTILINE)[1]
+        self.assertEqual(run(program, "--path", path)[:2], (status, text))
+
+    def test_a_limit_is_one_of_all_processes(self):
+        status, text, _ = run(counters(6), "--jobs", "2", "--max-executions", "5000")
+        self.assertEqual(status, 2, text)
+        self.assertIn("no verdict: limit reached: max_executions = 5000", text)
+
+    def test_a_process_that_is_killed_is_named_and_there_is_no_total(self):
+        with subprocess.Popen([counters(6)], stdout=subprocess.PIPE, text=True,
+                              env=environment(["--jobs", "2", "--time-limit", "100"])) as check:
+            first = wait_for(lambda: len(children(check.pid)) == 2 and children(check.pid))[0]
+            os.kill(first, signal.SIGKILL)
+            text = check.communicate(timeout=200)[0]
+        self.assertEqual(check.returncode, 2, text)
+        self.assertRegex(text, r"^no verdict: process [12] of 2 was ended by signal 9")
+
+    # --- bad input ---------------------------------------------------------------------------------------------------
+
+    def test_bad_input_is_an_error_that_says_what_to_do(self):
+        for options, said in ((["--sample", "0"], "--sample takes a number of walks, at least 1"),
+                              (["--sample", "5", "--bound", "5"], "choose one"),
+                              (["--bound", "5", "--load-buffering"], "--bound does not go with --load-buffering"),
+                              (["--bound", "4294967295"], "--bound takes a number up to 4294967294"),
+                              (["--path", "1.x"], "--path takes numbers with dots between, as 0.3.1, not '1.x'"),
+                              (["--path", "9.9"], "there is no execution at the end of this way"),
+                              (["--jobs", "2", "--sample", "5"], "--sample is for one process"),
+                              (["--jobs", "65"], "--jobs takes a number from 1 to 64")):
+            status, text, errors = run(counters(3), *options)
+            self.assertEqual(status, 2, f"{options}: {text}")
+            self.assertIn(said, text + errors)
+
+
+@unittest.skipUnless(MPIRUN, "needs mpirun")
+class Ranks(unittest.TestCase):
+    def launcher(self, ranks):
+        return (MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks))
+
+    def test_two_and_four_ranks_explore_what_one_process_explores(self):
+        alone = run(counters(4))
+        self.assertEqual((alone[0], explored(alone[1])), (0, EXECUTIONS[4]))
+        for ranks in (2, 4):
+            status, text, errors = run(counters(4), launcher=self.launcher(ranks))
+            self.assertEqual((status, without_time(text)), (0, without_time(alone[1])), errors)
+
+    def test_what_a_rank_finds_fails(self):
+        status, text, _ = run(counters(4, "-DWRONG"), launcher=self.launcher(2))
+        self.assertEqual(status, 1, text)
+        self.assertTrue(text.startswith("FAIL: check failed"), text)
+
+    def check_after_killing(self, find):
+        """Kills the process that `find` finds below mpirun."""
+        with subprocess.Popen([*self.launcher(2), counters(6)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env=environment(["--time-limit", "100"])) as check:
+            os.kill(wait_for(lambda: find(check.pid)), signal.SIGKILL)
+            text = check.communicate(timeout=200)[0]
+        self.assertNotEqual(check.returncode, 0, text)
+        self.assertNotIn("exhaustive", text)
+        return text
+
+    @staticmethod
+    def second_rank(mpirun):
+        for pid in children(mpirun):
+            try:
+                with open(f"/proc/{pid}/environ", encoding="latin-1") as file:
+                    if "OMPI_COMM_WORLD_RANK=1" in file.read().split("\0") and children(pid):
+                        return pid
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return None
+
+    def test_a_searcher_that_is_killed_is_named_by_its_rank(self):
+        text = self.check_after_killing(lambda mpirun: (rank := self.second_rank(mpirun)) and children(rank)[0])
+        self.assertIn("no verdict: the searcher of rank 1 was ended by signal 9", text)
+
+    def test_a_rank_that_is_killed_is_named(self):
+        self.assertRegex(self.check_after_killing(self.second_rank), r"process rank 1 .*exited on signal 9")
+
+
+unittest.main(verbosity=1)

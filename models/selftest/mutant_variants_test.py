@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whether a header with all mutants beside the shipped functions does, for each mutant, what the changed header does.
+
+usage: mutant_variants_test.py VERIFY_DIR CHECK_DIR COMPILER
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, sys.argv[1])
+from mutant_variants import bodies, changed_bodies, combined  # noqa: E402
+
+HEADER = """#pragma once
+namespace kit {
+enum class kind { one, two };
+template <class T>
+class box {
+ public:
+  explicit box(T value) : value_{value} {}
+  T get() const { return value_; }  // } in a comment
+  auto text() const noexcept -> const char* { return "{"; }
+  template <class F>
+  void each(F f) const {
+    for (int i = 0; i != 2; ++i) {
+      f([&] { return value_; }());
+    }
+  }
+  static constexpr int width() { return 1'000; }
+
+ private:
+  T value_;
+};
+static_assert(box<int>::width() == 1000);
+inline int line() { return __builtin_LINE(); }
+}  // namespace kit
+"""
+PROGRAM = """#include "header.hpp"
+#include <cstdio>
+namespace runq::model { std::uint64_t chosen_mutant = 0; }
+int main(int count, char** words) {
+  if (count > 1) runq::model::chosen_mutant = runq::model::mutant_number(words[1]);
+  kit::box<int> b(3);
+  int sum = 0;
+  b.each([&](int v) { sum += v; });
+  std::printf("%d %s %d %d %d", b.get(), b.text(), sum, kit::box<int>::width(), kit::line());
+}
+"""
+CHANGES = {
+    "stem/another_value": ("return value_; }  // }", "return value_ + 1; }  // }", "4 { 6 1000 22"),
+    "stem/another_text": ('return "{"', "return '{' == '}' ? nullptr : \"}\"", "3 } 6 1000 22"),
+    "stem/once": ("i != 2", "i != 1", "3 { 3 1000 22"),
+    "stem/wider": ("1'000; }", "1'000 + 1; }", "3 { 6 1001 22"),
+    "stem/two_lines": ("return __builtin_LINE()", "\n  return __builtin_LINE()", "3 { 6 1000 23"),
+}
+
+
+def main():
+    texts = [HEADER[slice(*span)].split("\n")[0].strip() for span in bodies(HEADER)]
+    assert texts == ["", "return value_;", 'return "{";', "", "return 1'000;", "return __builtin_LINE();"], texts
+    for old, new in [("T value_;", "T value_ = 1;"), ("const {", "{"), ("one, two", "two"), ("value_{value}", "value_{1}")]:
+        assert HEADER.count(old) and changed_bodies(HEADER, HEADER.replace(old, new)) is None, old
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        mutants = [(m, folder / "copy.hpp", HEADER.replace(old, new)) for m, (old, new, _) in CHANGES.items()]
+        (folder / "header.hpp").write_text(combined(HEADER, folder / "shipped.hpp", mutants))
+        (folder / "program.cpp").write_text(PROGRAM)
+        command = [sys.argv[3], "-std=c++20", "-O1", f"-I{sys.argv[2]}", "program.cpp", "-o", "program"]
+        subprocess.run(command, cwd=folder, check=True)
+
+        def printed(*words):
+            return subprocess.run([folder / "program", *words], check=True, capture_output=True, text=True).stdout
+
+        assert printed() == "3 { 6 1000 22", printed()
+        for mutant, (_, _, expected) in CHANGES.items():
+            assert printed(mutant) == expected, (mutant, printed(mutant))
+    print(f"{len(CHANGES)} mutants, chosen at run time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// How long a search takes, from what is pinned of it: the long ones are started first.
+#pragma once
+
+#include <vector>
+
+#include "jobs.hpp"
+#include "pinned.hpp"
+
+namespace runq::model {
+
+/// Sets the effort of each job: of a search from its pinned executions, of a ledger from the executions of its stem's
+/// cases and the number of its rows, of others from what they are allowed. It decides the order of starting only.
+void estimate(std::vector<job>& jobs, const pinned_counts& counts, const pinned_ledger& ledger);
+
+}  // namespace runq::model

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// condition_variable: lets tasks wait until what a mutex protects has changed.
+//
+// Source of the interface: std::condition_variable_any. Models: models/cases/scheduler/condition_variable/.
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+#include "runq/detail/temporaries.hpp"
+#include "runq/mutex.hpp"
+#include "runq/protocol/waiting.hpp"
+#include "runq/task.hpp"
+
+namespace runq {
+
+namespace detail {
+
+/// The tasks that wait for a notification.
+template <class Policy = task_waiting>
+class condition_core {
+  using atomics = typename Policy::atomics;
+  using node = waiter<Policy>;
+
+ public:
+  condition_core() = default;
+  condition_core(const condition_core&) = delete;
+  condition_core& operator=(const condition_core&) = delete;
+  ~condition_core() { waiters_.forget_all(); }
+
+  /// Puts `w` among the waiters, and only then unlocks `held`, so that it misses no notification that comes after a
+  /// change under the mutex. True: another machine may run the task at any moment. False: it was withdrawn already, and
+  /// does not wait. When the task goes on, w.ok says whether it was notified.
+  [[nodiscard]] bool wait(revocable_waiter<Policy>& w, mutex_core<Policy>& held) {
+    const bool waits = enlist(w);
+    (void)held.unlock();
+    return waits;
+  }
+  /// Ends the wait of the task of `w`, or keeps it from waiting. True: the task was waiting, goes on without a
+  /// notification, and the caller must wake it. False: the task goes on, or is about to, without the caller.
+  [[nodiscard]] bool withdraw(revocable_waiter<Policy>& w) {
+    const std::lock_guard guard(guard_);
+    w.withdrawn.set(true);
+    if (!w.linked.get()) return false;
+    waiters_.remove(w);
+    return true;
+  }
+  /// The one that has waited longest goes on.
+  void notify_one() {
+    wake_list<Policy> woken;
+    {
+      const std::lock_guard guard(guard_);
+      if (node* const first = waiters_.pop_front()) notify(*first, woken);
+    }
+    woken.wake_all();
+  }
+  /// All that wait go on.
+  void notify_all() {
+    wake_list<Policy> woken;
+    {
+      const std::lock_guard guard(guard_);
+      while (node* const first = waiters_.pop_front()) notify(*first, woken);
+    }
+    woken.wake_all();
+  }
+  /// To be called when a task is destroyed while its waiter `w` waits().
+  void leave(node& w) { (void)detail::leave(waiters_, w, guard_); }
+
+ private:
+  [[nodiscard]] bool enlist(revocable_waiter<Policy>& w) {
+    const std::lock_guard guard(guard_);
+    if (w.withdrawn.get()) return false;
+    waiters_.push_back(w);
+    return true;
+  }
+  static void notify(node& w, wake_list<Policy>& woken) {
+    w.ok.set(true);
+    woken.add(w, true);
+  }
+
+  typename atomics::mutex guard_;
+  wait_list<Policy> waiters_;  // under guard_
+};
+
+}  // namespace detail
+
+/// Tasks that hold a mutex wait here for others to change what it protects. A task that waits gives the mutex back
+/// meanwhile. Who is notified first has waited longest. It is not woken for nothing, but what it waits for may be gone
+/// again when it has the mutex back, so give wait() a condition.
+///
+/// Tasks that wait when their run ends are destroyed, and the variable, if it still exists, forgets them.
+///
+///     runq::mutex m;
+///     runq::condition_variable changed;
+///     std::vector<int> queue;  // under m
+///     auto held = co_await m.scoped_lock();
+///     co_await changed.wait(held, [&] { return !queue.empty(); });
+class condition_variable {
+  class awaiter;
+
+ public:
+  condition_variable() = default;
+  condition_variable(const condition_variable&) = delete;
+  condition_variable& operator=(const condition_variable&) = delete;
+
+  /// `co_await v.wait(held)` unlocks the mutex of `held`, waits for a notification, and locks the mutex again. A stop
+  /// request ends the wait: runq::cancelled is thrown when the mutex is locked again. `held` must live until then.
+  /// Throws runq::misuse when `held` was moved from. Tasks only.
+  [[nodiscard]] task<> wait(mutex::guard& held, std::stop_token stop = {});
+  /// The same until `condition()`, which is called with the mutex locked, is true. If it is true at once, or when a
+  /// stop request has ended the wait, nothing is thrown.
+  template <class Condition>
+      [[nodiscard]] task<> wait(mutex::guard& held, Condition&& condition,
+                                std::stop_token stop = {}) requires std::predicate < std::decay_t<Condition>
+  & > {
+    static_assert(detail::no_function_destroyed_twice<Condition>());
+    return wait_until<std::decay_t<Condition>>(held, std::forward<Condition>(condition), std::move(stop));
+  }
+
+  /// Lets the task go on that has waited longest. With the mutex locked, or after it was. Any thread.
+  void notify_one() { core_.notify_one(); }
+  /// Lets all tasks go on that wait.
+  void notify_all() { core_.notify_all(); }
+
+ private:
+  template <class Condition>
+  [[nodiscard]] task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop) {
+    bool stopped = false;
+    while (!std::invoke(condition)) {
+      if (stopped) throw cancelled();
+      try {
+        co_await wait(held, stop);
+      } catch (const cancelled&) {
+        stopped = true;
+      }
+    }
+  }
+  detail::condition_core<> core_;
+};
+
+class [[nodiscard]] condition_variable::awaiter {
+ public:
+  awaiter(detail::condition_core<>& core, mutex& held, std::stop_token stop) noexcept
+      : core_(core), held_(held.core_), stop_(std::move(stop)) {}
+  awaiter(const awaiter&) = delete;
+  awaiter& operator=(const awaiter&) = delete;
+  ~awaiter() {
+    if (waiter_.who.get() == nullptr) return;
+    stop_wait_.end();
+    if (waiter_.waits()) core_.leave(waiter_);
+  }
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait);
+    waiter_.who.set(&g);
+    stop_wait_.begin(*g.home, stop_, {core_, waiter_});
+    return core_.wait(waiter_, held_) || detail::give_way_or_go_on(g);
+  }
+  /// Whether it was notified, and not stopped.
+  [[nodiscard]] bool await_resume() noexcept {
+    stop_wait_.end();
+    waiter_.who.set(nullptr);
+    return waiter_.ok.get();
+  }
+
+ private:
+  detail::condition_core<>& core_;
+  detail::mutex_core<>& held_;
+  std::stop_token stop_;
+  detail::revocable_waiter<detail::task_waiting> waiter_;
+  detail::stoppable_wait<
+      detail::withdraw_and_wake<detail::condition_core<>, detail::revocable_waiter<detail::task_waiting>>>
+      stop_wait_;
+};
+
+inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop) {
+  if (held.locked_ == nullptr) {
+    detail::throw_misuse("runq: condition_variable::wait() was given a guard that was moved from");
+  }
+  if (stop.stop_requested()) throw cancelled();
+  // If the task is destroyed while it waits, the guard has nothing to unlock.
+  mutex& m = *std::exchange(held.locked_, nullptr);
+  const bool notified = co_await awaiter(core_, m, std::move(stop));
+  co_await m.lock();
+  held.locked_ = &m;
+  if (!notified) throw cancelled();
+}
+
+}  // namespace runq

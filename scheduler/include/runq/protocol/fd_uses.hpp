@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// fd_uses: how long the number of an open descriptor stays: operations in progress keep it, and the last of them frees
+// it after a close.
+//
+// Source: the fdMutex of Go's net and os (internal/poll/fd_mutex.go). Models: models/cases/scheduler/fd_uses/.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runq/atomics.hpp"
+
+namespace runq {
+
+/// Counts who uses a descriptor. It is closed in one step, close(), or in two, give_up() and then cancel(): between
+/// these the descriptor is closed, but operations still begin, and those in progress are not told yet. Any thread calls
+/// any of it; lock-free.
+///
+/// Whoever is told of the close by any of these sees what was done before it.
+template <class Atomics = std_atomics>
+class fd_uses {
+ public:
+  fd_uses() noexcept : word_(0U) {}
+  fd_uses(const fd_uses&) = delete;
+  fd_uses& operator=(const fd_uses&) = delete;
+
+  /// One use more, until end(). False: no operation begins any more.
+  [[nodiscard]] bool begin() noexcept { return enter_unless(canceling, 0); }
+
+  /// No operation begins any more. True: the caller closes, and has a use until end(). False: somebody else has.
+  [[nodiscard]] bool close() noexcept { return enter_unless(closing, closing | canceling); }
+
+  /// The same, but operations begin until cancel().
+  [[nodiscard]] bool give_up() noexcept { return enter_unless(closing, closing); }
+
+  /// No operation begins any more. After give_up(), by who did that.
+  void cancel() noexcept {
+    // [fd_uses.cancel] release: pairs with [fd_uses.canceled] and [fd_uses.look]; weaker: who is told of the close does
+    // not see what was done before.
+    word_.fetch_or(canceling, std::memory_order::release);
+  }
+
+  /// Whether anybody but the caller has a use, and so keeps the number when the caller ends its own. Between close()
+  /// and end(), by who closes: nobody begins any more, so false is for good.
+  [[nodiscard]] bool used_by_others() const noexcept {
+    // [fd_uses.others] relaxed: not older than the caller's own [fd_uses.enter].
+    return word_.load(std::memory_order::relaxed) != (closing | canceling | 1);
+  }
+
+  /// One use less. True: it was the last, after a close; all other uses have ended before, and the caller frees the
+  /// number.
+  [[nodiscard]] bool end() noexcept {
+    // [fd_uses.end] acq_rel: pairs with itself: the last one sees the end of all other uses; weaker: the number is
+    // freed while one of them is in use.
+    return word_.fetch_sub(1U, std::memory_order::acq_rel) == (closing | canceling | 1);
+  }
+
+  /// Whether it is being closed, or is closed.
+  [[nodiscard]] bool closed() const noexcept {
+    // [fd_uses.closed] acquire: pairs with [fd_uses.enter] of close() and give_up(); weaker: who is told of the close
+    // does not see what was done before.
+    return (word_.load(std::memory_order::acquire) & closing) != 0;
+  }
+  /// Whether operations are told so, and none begins any more.
+  [[nodiscard]] bool canceled() const noexcept {
+    // [fd_uses.canceled] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: who is told
+    // of the close does not see what was done before.
+    return (word_.load(std::memory_order::acquire) & canceling) != 0;
+  }
+
+ private:
+  static constexpr std::uint32_t closing = std::uint32_t{1} << 31;    // the descriptor is being closed, or is closed
+  static constexpr std::uint32_t canceling = std::uint32_t{1} << 30;  // no operation begins any more
+
+  // One use more, and `too`; unless one of `these` is said. Not: one more, a look, and one less: close() would find a
+  // user that only looks, and leave the number to that one.
+  [[nodiscard]] bool enter_unless(std::uint32_t these, std::uint32_t too) noexcept {
+    // [fd_uses.look] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: who is told of
+    // the close does not see what was done before.
+    std::uint32_t now = word_.load(std::memory_order::acquire);
+    while ((now & these) == 0) {
+      // [fd_uses.enter] release: pairs with [fd_uses.closed], [fd_uses.canceled] and [fd_uses.look]; weaker: who is
+      // told of the close does not see what was done before. Acquire on failure: for who is told by the next round.
+      if (word_.compare_exchange_weak(now, (now + 1) | too, std::memory_order::release, std::memory_order::acquire)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  typename Atomics::template atomic<std::uint32_t> word_;  // uses, closing, canceling
+};
+
+}  // namespace runq

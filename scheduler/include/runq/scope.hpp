@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// scope: tasks that end before the block of code that started them, however that block ends.
+//
+// Source of the interface: the nurseries of Trio (N. J. Smith, "Notes on structured concurrency", 2018) and Go's
+// errgroup. Models: models/cases/scheduler/scope/.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runq/detail/temporaries.hpp"
+#include "runq/fork.hpp"
+#include "runq/protocol/waiting.hpp"
+#include "runq/scheduler.hpp"
+#include "runq/task.hpp"
+#include "runq/wait_group.hpp"
+
+namespace runq {
+
+class scope;
+
+namespace detail {
+
+/// What the body of a scope shares with its children: how many tasks are started and have not ended, what failed, and
+/// what asks them to stop. `Failure` says what a failure is: an exception. `Stopping` is what asks to stop.
+///
+/// Two kinds of children end at the scope: forked ones, which the body's own join_counter counts, and started ones,
+/// which may start others, and which a wait_group counts. The caller of the scope goes on when both are through, on the
+/// thread of whoever came last, and may destroy the scope at once.
+template <class Failure, class Stopping, class Policy = task_waiting>
+class scope_core {
+  using atomics = typename Policy::atomics;
+  using node = waiter<Policy>;
+
+ public:
+  /// One failure of several. Whoever fails provides the memory.
+  struct failure {
+    template <class W>
+    explicit failure(W&& w) : what(std::forward<W>(w)) {}
+    Failure what;
+    typename atomics::template cell<failure*> before{nullptr};
+  };
+
+  scope_core() noexcept : newest_(nullptr), stopping_(nullptr) {}
+  scope_core(const scope_core&) = delete;
+  scope_core& operator=(const scope_core&) = delete;
+
+  /// One more task is being started. By the body or by a child that has not ended. Wait-free.
+  [[nodiscard]] counting begins() { return started_.add(1); }
+  /// It has ended, or could not be started. The caller touches nothing of the scope any more. Wait-free but for waking.
+  void ends() { static_cast<void>(started_.add(-1)); }
+
+  /// The body, or a child that has not ended, has failed. True for the first failure: the caller asks the others to
+  /// stop. `f` stays until the scope is gone. Lock-free.
+  [[nodiscard]] bool fails(failure& f) noexcept {
+    // [scope.fail.peek] relaxed: the exchange below decides.
+    failure* seen = newest_.load(std::memory_order::relaxed);
+    do {
+      f.before.set(seen);
+      // [scope.fail] relaxed: nobody follows the list before all have ended, and [join.arrive] and [wait_group.add]
+      // order that.
+    } while (!newest_.compare_exchange_weak(seen, &f, std::memory_order::relaxed, std::memory_order::relaxed));
+    return seen == nullptr;
+  }
+
+  /// Whether somebody has failed: a hint for those that still run. Any of them. Wait-free.
+  [[nodiscard]] bool failed() const noexcept {
+    // [scope.failed] relaxed: a hint.
+    return newest_.load(std::memory_order::relaxed) != nullptr;
+  }
+
+  /// What asks everybody in the scope to stop: what `make()` returns, an owning pointer, at the first call. It stays
+  /// until the scope is gone. The body, or a child that has not ended. Lock-free. Throws what make() throws.
+  template <class Make>
+  [[nodiscard]] Stopping& stopping(Make&& make) {
+    // [scope.stopping] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses what is not made.
+    Stopping* there = stopping_.load(std::memory_order::acquire);
+    if (there != nullptr) return *there;
+    auto made = make();
+    // [scope.stopping.publish] release: pairs with [scope.stopping]. Acquire on failure: as [scope.stopping].
+    if (stopping_.compare_exchange_strong(there, made.get(), std::memory_order::release, std::memory_order::acquire)) {
+      return *made.release();
+    }
+    return *there;
+  }
+
+  /// The body has ended. False: some of its forked children have not, and the last of them goes on instead; the caller
+  /// touches nothing of the scope any more. The body's task. Wait-free.
+  template <class Atomics>
+  [[nodiscard]] static bool body_ends(join_counter<Atomics>& forked) noexcept {
+    return !forked.any() || forked.wait();
+  }
+
+  /// The body and its forked children have ended: whether started ones have, too, and so everybody. Wait-free.
+  [[nodiscard]] bool all_ended() const noexcept { return started_.done(); }
+
+  /// The same when they may not have. True: the last of them wakes `w`, perhaps before this returns. False: everybody
+  /// has ended. Lock-free but for the waiting list's lock.
+  [[nodiscard]] bool waits_for_started(node& w) noexcept { return started_.enlist(w); }
+
+  /// The task of `w`, which waits_for_started(), is being destroyed.
+  void leave(node& w) { started_.leave(w); }
+
+  /// All failures, the newest first. When everybody has ended.
+  [[nodiscard]] failure* failures() const noexcept {
+    // [scope.failures] relaxed: all that failed have ended, and were joined.
+    return newest_.load(std::memory_order::relaxed);
+  }
+  /// What stopping() has made, or nullptr. As failures().
+  [[nodiscard]] Stopping* made_stopping() const noexcept {
+    // [scope.stopping.made] relaxed: as [scope.failures].
+    return stopping_.load(std::memory_order::relaxed);
+  }
+
+ private:
+  wait_group_core<Policy> started_;
+  typename atomics::template atomic<failure*> newest_;
+  typename atomics::template atomic<Stopping*> stopping_;
+};
+
+/// Asks to stop when it is told to, and when `outer` stops.
+class scope_stopping {
+ public:
+  explicit scope_stopping(const std::stop_token& outer) {
+    if (outer.stop_possible()) when_outer_stops_.emplace(outer, ask_to_stop{source_});
+  }
+  [[nodiscard]] std::stop_source& source() noexcept { return source_; }
+
+ private:
+  struct ask_to_stop {
+    std::stop_source& whom;
+    void operator()() const { whom.request_stop(); }
+  };
+  std::stop_source source_;
+  std::optional<std::stop_callback<ask_to_stop>> when_outer_stops_;
+};
+
+/// What of a scope does not depend on its body's type. In the frame of the coroutine that awaits the scope.
+class scope_state {
+ public:
+  using core_type = scope_core<std::exception_ptr, scope_stopping>;
+
+  scope_state(std::stop_token outer, std::vector<std::exception_ptr>* failures) noexcept
+      : outer_(std::move(outer)), wanted_failures_(failures) {}
+  scope_state(const scope_state&) = delete;
+  scope_state& operator=(const scope_state&) = delete;
+  ~scope_state();
+
+  /// `body`, which has not begun, is called by `caller` as the scope's body.
+  void call(frame& caller, frame& body) noexcept;
+  [[nodiscard]] bool is_body(const frame& f) const noexcept { return &f == body_; }
+  [[nodiscard]] frame& caller() const noexcept { return *caller_; }
+  /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
+  [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
+  /// Everybody has ended, and the caller goes on: hands over the failures, and throws the first.
+  void rethrow_first();
+
+  /// Throws runq::misuse.
+  void begins();
+  void ends() { core_.ends(); }
+  void fails(std::exception_ptr what) noexcept;
+  /// The same of a child, for whom it is no failure to be cancelled when the scope was asked to stop: then false.
+  bool child_fails(std::exception_ptr what) noexcept;
+  [[nodiscard]] bool failed() const noexcept { return core_.failed(); }
+  /// Most scopes need none: it is made when somebody asks for it. Throws std::bad_alloc.
+  [[nodiscard]] std::stop_source& stopping();
+
+ private:
+  core_type core_;
+  frame* caller_ = nullptr;
+  frame* body_ = nullptr;
+  std::stop_token outer_;
+  std::vector<std::exception_ptr>* wanted_failures_;
+  waiter<task_waiting> waiter_;
+};
+
+/// Runs what scope::go() was given. All that it owns is gone before the scope hears that it has ended.
+template <class F>
+task<void> scope_child(scope_state& home, std::optional<F> f) {
+  try {
+    if constexpr (is_task<F>::value) {
+      co_await *f;
+    } else if constexpr (is_task<std::invoke_result_t<F&>>::value) {
+      auto called = std::invoke(*f);
+      co_await called;
+    } else {
+      static_cast<void>(std::invoke(*f));
+    }
+  } catch (...) {
+    static_cast<void>(home.child_fails(std::current_exception()));
+  }
+  f.reset();
+  home.ends();
+}
+
+template <class T>
+class [[nodiscard]] scope_fork : public fork_awaiter<T> {
+ public:
+  scope_fork(const scope_state& home, task<T>&& child) noexcept : fork_awaiter<T>(std::move(child)), home_(home) {}
+  template <std::derived_from<promise_base> Promise>
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
+    if (!home_.is_body(caller.promise())) {
+      throw_misuse(
+          "runq: scope::fork() was called by a coroutine that is not the body of the scope; start the child by "
+          "scope::go() there");
+    }
+    return fork_awaiter<T>::await_suspend(caller);
+  }
+
+ private:
+  const scope_state& home_;
+};
+
+template <class F>
+class scope_call;
+
+}  // namespace detail
+
+/// What with_scope() gives its body: starts the children of the scope. Not to be used any more when the body and all
+/// children have ended.
+class scope {
+ public:
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+
+  /// `co_await s.fork(child)`: as runq::fork(), by the body itself; the body may join() its children, and those that it
+  /// has not joined at its end, or when an exception leaves it, are joined then. Throws runq::misuse when another
+  /// coroutine than the body calls it.
+  template <class T>
+  [[nodiscard]] detail::scope_fork<T> fork(task<T> child) noexcept {
+    return detail::scope_fork<T>(state_, std::move(child));
+  }
+
+  /// Starts a task of the scope, as runq::go() does, but what leaves it is a failure of the scope, and the scope does
+  /// not end before it. What comes of it otherwise is dropped. By the body and by any child, as often as they like: its
+  /// memory is given back when it ends. With g++ up to 12 as runq::go(): not in an expression with a co_await. Throws
+  /// std::bad_alloc; runq::misuse outside a scheduler, and when everybody in the scope has ended.
+  template <class F>
+  void go(F&& f, const char* name = nullptr) {
+    using callable = std::decay_t<F>;
+    state_.begins();
+    try {
+      std::optional<callable> kept(std::forward<F>(f));
+      runq::go(detail::scope_child<callable>(state_, std::move(kept)), name);
+    } catch (...) {
+      state_.ends();
+      throw;
+    }
+  }
+
+  /// For everything in the scope that can be asked to stop: select, net. Stop is requested by the first failure, by
+  /// request_stop() and by the token that with_scope() was given. The body, and any child. Throws std::bad_alloc.
+  [[nodiscard]] std::stop_token stop_token() const { return state_.stopping().get_token(); }
+  /// Asks everybody in the scope to stop, which is no failure. The body, and any child. Throws std::bad_alloc.
+  void request_stop() { state_.stopping().request_stop(); }
+  /// Whether somebody has failed yet.
+  [[nodiscard]] bool failed() const noexcept { return state_.failed(); }
+
+ private:
+  template <class F>
+  friend class detail::scope_call;
+  explicit scope(detail::scope_state& state) noexcept : state_(state) {}
+  detail::scope_state& state_;
+};
+
+namespace detail {
+
+template <class F>
+class [[nodiscard]] scope_call {
+  using body_task = std::invoke_result_t<F&, scope&>;
+  static_assert(is_task<body_task>::value,
+                "runq::with_scope: the body takes a runq::scope& and returns a task, as in "
+                "[&](runq::scope& s) -> runq::task<> {...}");
+
+ public:
+  scope_call(F& body, std::stop_token outer, std::vector<std::exception_ptr>* failures) noexcept
+      : body_(body), state_(std::move(outer), failures), here_(state_) {}
+  scope_call(const scope_call&) = delete;
+  scope_call& operator=(const scope_call&) = delete;
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  template <std::derived_from<promise_base> Promise>
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
+    called_.emplace(std::invoke(body_, here_));
+    const auto body = access::handle(*called_);
+    if (!body || body.promise().how != role::fresh) {
+      throw_misuse("runq: the body of a scope returned a task that was moved from or awaited");
+    }
+    state_.call(caller.promise(), body.promise());
+    return transfer(*this_processor(), body);
+  }
+  auto await_resume() {
+    state_.rethrow_first();
+    return access::handle(*called_).promise().take();
+  }
+
+ private:
+  F& body_;
+  scope_state state_;
+  scope here_;
+  std::optional<body_task> called_;
+};
+
+}  // namespace detail
+
+/// `co_await with_scope(body)` calls the coroutine body(scope&) and returns its result when it and all children that
+/// were forked and started in the scope have ended: also when an exception leaves it. The first failure, of the body or
+/// of a child, asks the others to stop and is thrown here when all have ended. `failures`, if it is
+/// not null, gets all of them, the first one first. When `outer` stops, the scope is asked to stop, too. A child that
+/// runq::cancelled leaves after the scope was asked to stop has not failed.
+///
+/// Children may refer to whatever lives outside of the body. The body's own variables are gone before its children end,
+/// unless it joins them. Progress: as the slowest child. Tasks only.
+///
+///     std::vector<int> squares(4);
+///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {
+///       for (int i = 0; i != 4; ++i) s.go([&squares, i] { squares[i] = i * i; });
+///       co_return;
+///     });
+template <class F>
+[[nodiscard]] detail::scope_call<std::remove_reference_t<F>> with_scope(
+    F&& body, std::stop_token outer = {}, std::vector<std::exception_ptr>* failures = nullptr) {
+  static_assert(detail::no_function_destroyed_twice<F>());
+  return detail::scope_call<std::remove_reference_t<F>>(body, std::move(outer), failures);
+}
+
+}  // namespace runq

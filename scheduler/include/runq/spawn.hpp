@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// spawn: starts a task whose result somebody asks for later, or nobody.
+//
+// Source of the interface: the tasks of smol (S. Glavina, async-task), of which one that nobody wants is asked to stop.
+// The result is handed over by a wait group of one: models/cases/scheduler/wait_group/.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "runq/scheduler.hpp"
+#include "runq/task.hpp"
+#include "runq/wait_group.hpp"
+
+namespace runq {
+
+namespace detail {
+
+/// A callable that wants to know when it shall stop.
+template <class F>
+concept takes_stop_token = !is_task<F>::value && std::is_invocable_v<F&, const std::stop_token&>;
+
+template <class F>
+struct result_of_work : main_result<F> {};
+template <takes_stop_token F>
+struct result_of_work<F> {
+  using called = std::invoke_result_t<F&, const std::stop_token&>;
+  using type =
+      typename std::conditional_t<is_task<called>::value, main_result<called>, std::type_identity<called>>::type;
+};
+
+/// What a spawned task and its handle share; it lives as long as either.
+template <class R>
+struct spawn_state {
+  explicit spawn_state(bool stoppable)
+      : stop(stoppable ? std::stop_source() : std::stop_source(std::nostopstate)), token(stop.get_token()) {
+    running.add(1);
+  }
+  [[nodiscard]] R take() {
+    if (out.error) std::rethrow_exception(out.error);
+    if constexpr (!std::is_void_v<R>) return std::move(*out.value);
+  }
+  outcome<R> out;      // the task's, then the handle's
+  wait_group running;  // hands it over
+  std::stop_source stop;
+  const std::stop_token token;  // for work that is a coroutine with a reference to it
+  bool awaited = false;         // the handle's
+};
+
+/// A task as it is, and what any other work returns when it is called.
+template <class F, class R>
+decltype(auto) begin_work(F& work, spawn_state<R>& home) {
+  if constexpr (takes_stop_token<F>) {
+    return std::invoke(work, std::as_const(home.token));
+  } else if constexpr (is_task<F>::value) {
+    return (work);
+  } else {
+    static_cast<void>(home);
+    return std::invoke(work);
+  }
+}
+
+/// Runs what spawn() was given. All that it owns is gone before anybody learns of its end.
+template <class F, class R>
+task<void> spawned_body(std::shared_ptr<spawn_state<R>> home, std::optional<F> f) {
+  try {
+    if constexpr (is_task<std::remove_cvref_t<decltype(begin_work(*f, *home))>>::value) {
+      auto&& work = begin_work(*f, *home);
+      if constexpr (std::is_void_v<R>) {
+        co_await work;
+      } else {
+        home->out.value.emplace(co_await work);
+      }
+    } else if constexpr (std::is_void_v<R>) {
+      begin_work(*f, *home);
+    } else {
+      home->out.value.emplace(begin_work(*f, *home));
+    }
+  } catch (...) {
+    home->out.error = std::current_exception();
+  }
+  f.reset();
+  home->running.done();
+}
+
+template <class R, class Wait>
+class [[nodiscard]] spawned_awaiter {
+ public:
+  template <class... Stop>
+  explicit spawned_awaiter(spawn_state<R>& of, Stop&&... stop)
+      : of_(of), wait_(of.running.wait(std::forward<Stop>(stop)...)) {}
+
+  [[nodiscard]] bool await_ready() {
+    if (of_.awaited) throw_misuse("runq: a spawned task was awaited twice");
+    const bool ready = wait_.await_ready();
+    of_.awaited = true;
+    return ready;
+  }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) { return wait_.await_suspend(self); }
+  R await_resume() {
+    try {
+      wait_.await_resume();
+    } catch (...) {
+      of_.awaited = false;
+      throw;
+    }
+    return of_.take();
+  }
+
+ private:
+  spawn_state<R>& of_;
+  Wait wait_;
+};
+template <class R>
+using spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_group&>().wait())>;
+template <class R>
+using stoppable_spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_group&>().wait(std::stop_token()))>;
+
+/// Whoever is left to learn of an exception when the handle is gone.
+template <class R>
+task<void> wait_detached(std::shared_ptr<spawn_state<R>> of) {
+  spawned_wait<R> ended(*of);
+  static_cast<void>(co_await ended);
+}
+
+}  // namespace detail
+
+template <class F>
+[[nodiscard]] auto spawn(F&& f, const char* name = nullptr);
+
+/// The handle of a task that spawn() has started: `co_await handle` waits for its end and returns its result, or throws
+/// what has left it. Once, by any task to which the handle was moved. A handle that is destroyed without that asks the
+/// task to stop and does not wait; its result, or its exception, is dropped then. Move-only, and not for several tasks
+/// at the same time.
+template <class R = void>
+class [[nodiscard]] spawned {
+ public:
+  spawned() noexcept = default;
+  spawned(spawned&& other) noexcept = default;
+  spawned& operator=(spawned&& other) noexcept {
+    spawned moved(std::move(other));
+    state_.swap(moved.state_);
+    return *this;
+  }
+  ~spawned() {
+    if (state_ && !state_->awaited) state_->stop.request_stop();
+  }
+
+  /// Throws runq::misuse when the task was awaited before or detached, or the handle was moved from.
+  [[nodiscard]] detail::spawned_wait<R> operator co_await() & { return detail::spawned_wait<R>(state()); }
+  /// Await a handle that has a name: nothing is gained by a task that is awaited at once.
+  void operator co_await() && = delete;
+  /// `co_await h.wait(token)`: the same, but a stop request ends the wait, and runq::cancelled is thrown. The task goes
+  /// on, and may be awaited again.
+  [[nodiscard]] detail::stoppable_spawned_wait<R> wait(std::stop_token stop) & {
+    return detail::stoppable_spawned_wait<R>(state(), std::move(stop));
+  }
+
+  /// Whether it has a task: it was not moved from or detached.
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+  /// Asks the task to stop, if it was given a token. Any thread. Throws as co_await.
+  void request_stop() { state().stop.request_stop(); }
+
+  /// Lets the task go on by itself, as one that go() has started: its result is dropped, and an exception ends the
+  /// process. Tasks only. Throws std::bad_alloc, and as co_await.
+  void detach() {
+    if (state().awaited) detail::throw_misuse("runq: a spawned task was detached that was awaited");
+    go(detail::wait_detached(state_));
+    state_.reset();
+  }
+
+ private:
+  template <class F>
+  friend auto runq::spawn(F&& f, const char* name);
+  explicit spawned(std::shared_ptr<detail::spawn_state<R>> state) noexcept : state_(std::move(state)) {}
+  [[nodiscard]] detail::spawn_state<R>& state() const {
+    if (!state_) detail::throw_misuse("runq: the handle of a spawned task was moved from, or the task was detached");
+    return *state_;
+  }
+  std::shared_ptr<detail::spawn_state<R>> state_;
+};
+
+/// Starts a task as go() does, and returns its handle, a spawned<R>, when f returns a task<R> or an R. `f` may also
+/// take a std::stop_token, by which the handle asks it to stop. Throws as go(). With g++ up to 12 as go(): not in an
+/// expression with a co_await.
+///
+///     auto answer = runq::spawn([](std::stop_token stop) -> runq::task<int> {
+///       co_await runq::sleep_for(1s, stop);
+///       co_return 42;
+///     });
+///     const int n = co_await answer;
+template <class F>
+[[nodiscard]] auto spawn(F&& f, const char* name) {
+  using callable = std::decay_t<F>;
+  using result = typename detail::result_of_work<callable>::type;
+  static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
+  auto state = std::make_shared<detail::spawn_state<result>>(detail::takes_stop_token<callable>);
+  std::optional<callable> kept(std::forward<F>(f));
+  go(detail::spawned_body<callable, result>(state, std::move(kept)), name);
+  return spawned<result>(std::move(state));
+}
+
+}  // namespace runq

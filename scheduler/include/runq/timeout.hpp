@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// with_timeout: a limit on how long anything may take that can be asked to stop.
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "runq/scope.hpp"
+#include "runq/task.hpp"
+#include "runq/timer.hpp"
+
+namespace runq {
+
+/// with_timeout() throws it when the time is over.
+class timed_out : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "runq: the time for it was over"; }
+};
+
+namespace detail {
+
+struct time_limit {
+  std::stop_source work_is_over;
+  bool over = false;  // written before the scope is asked to stop
+};
+
+inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limit, scope& s) {
+  try {
+    co_await sleep_for(d, limit.work_is_over.get_token());
+  } catch (const cancelled&) {
+    co_return;
+  }
+  limit.over = true;
+  s.request_stop();
+}
+
+}  // namespace detail
+
+/// `co_await with_timeout(d, f)` calls the coroutine f(std::stop_token) and returns its result. After `d`, or when
+/// `outer` stops, stop is requested from the token, and with_timeout() goes on when f has ended: with its result if it
+/// has one all the same; if runq::cancelled leaves it, by runq::timed_out after `d`, and else by runq::cancelled. Costs
+/// a task and a timer. `f` lives until then. Tasks only.
+///
+///     const auto patient = [](std::stop_token stop) -> runq::task<> { co_await runq::sleep_for(1h, stop); };
+///     co_await runq::with_timeout(1s, patient);
+template <class F>
+[[nodiscard]] std::invoke_result_t<F&, std::stop_token> with_timeout(std::chrono::nanoseconds d, F& f,
+                                                                     std::stop_token outer = {}) {
+  detail::time_limit limit;
+  const auto body = [&](scope& s) -> std::invoke_result_t<F&, std::stop_token> {
+    // Whether f returns or throws.
+    struct at_the_end {
+      detail::time_limit& limit;
+      ~at_the_end() { limit.work_is_over.request_stop(); }
+    };
+    const at_the_end here{limit};
+    s.go(detail::ask_to_stop_after(d, limit, s));
+    co_return co_await std::invoke(f, s.stop_token());
+  };
+  bool was_cancelled = false;
+  try {
+    co_return co_await with_scope(body, std::move(outer));
+  } catch (const cancelled&) {
+    was_cancelled = true;
+  }
+  if (was_cancelled && limit.over) throw timed_out();
+  throw cancelled();
+}
+
+}  // namespace runq

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// scope: what of it does not depend on the body's type.
+#include "runq/scope.hpp"
+
+#include <memory>
+
+#include "runq/detail/core.hpp"
+
+namespace runq::detail {
+
+scope_state::~scope_state() {
+  if (waiter_.waits()) core_.leave(waiter_);
+  auto* at = core_.failures();
+  while (at != nullptr) delete std::exchange(at, at->before.get());
+  delete core_.made_stopping();
+}
+
+std::stop_source& scope_state::stopping() {
+  return core_.stopping([this] { return std::make_unique<scope_stopping>(outer_); }).source();
+}
+
+void scope_state::call(frame& caller, frame& body) noexcept {
+  caller_ = &caller;
+  body_ = &body;
+  body.how = role::scope_body;
+  body.home = this;
+  caller.push_below(body);
+}
+
+std::coroutine_handle<> scope_state::go_on(processor& p) {
+  caller_->pop_below();
+  if (core_.all_ended()) return transfer(p, caller_->self);
+  goroutine& g = fall_asleep(caller_->self, wait_reason::join);
+  waiter_.who.set(&g);
+  // After true the caller may be running elsewhere, and this scope be gone.
+  if (core_.waits_for_started(waiter_)) return std::noop_coroutine();
+  waiter_.who.set(nullptr);
+  g.set_status(task_status::running);
+  return transfer(p, caller_->self);
+}
+
+void scope_state::rethrow_first() {
+  waiter_.who.set(nullptr);
+  auto* at = core_.failures();
+  if (at == nullptr) return;
+  // The list begins with the newest.
+  std::exception_ptr first;
+  std::size_t n = 0;
+  for (auto* f = at; f != nullptr; f = f->before.get(), ++n) first = f->what;
+  if (wanted_failures_ != nullptr) {
+    const std::size_t before = wanted_failures_->size();
+    wanted_failures_->resize(before + n);
+    for (; at != nullptr; at = at->before.get()) (*wanted_failures_)[before + --n] = at->what;
+  }
+  std::rethrow_exception(first);
+}
+
+void scope_state::begins() {
+  switch (core_.begins()) {
+    case counting::done: return;
+    case counting::reused: throw_misuse("runq: scope::go() was called when everybody in the scope had ended");
+    default: throw_misuse("runq: scope::go() was called too often in one scope");
+  }
+}
+
+void scope_state::fails(std::exception_ptr what) noexcept {
+  // Without memory for it the process ends: a failure must not be lost.
+  if (core_.fails(*new core_type::failure(std::move(what)))) stopping().request_stop();
+}
+
+bool scope_state::child_fails(std::exception_ptr what) noexcept {
+  if (is_cancellation(what) && stopping().stop_requested()) return false;
+  fails(std::move(what));
+  return true;
+}
+
+// ---- the end of the body
+// ---------------------------------------------------------------------------------------------
+
+bool tell_scope(frame& failed) noexcept {
+  if (failed.how == role::scope_body) {
+    failed.home->fails(std::current_exception());
+  } else if (is_forked(failed) && failed.parent->how == role::scope_body) {
+    return failed.parent->home->child_fails(std::current_exception());
+  }
+  return true;
+}
+
+std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
+  if (!body.children.any()) return body.home->go_on(p);
+  const bool own_record = may_end_strand(p);
+  if (!scope_state::core_type::body_ends(body.children)) {
+    // A forked child that ends last goes on with the caller.
+    end_strand(p, own_record);
+    return std::noop_coroutine();
+  }
+  keep_strand(p, own_record);
+  return body.home->go_on(p);
+}
+
+std::coroutine_handle<> go_on_after_join(processor& p, frame& parent) {
+  if (parent.how == role::scope_body && parent.self.done()) return parent.home->go_on(p);
+  return transfer(p, parent.self);
+}
+
+}  // namespace runq::detail

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// signals: a handler that writes to a pipe, and the task that reads from it.
+#include "runq/signals.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "runq/net.hpp"
+
+namespace runq {
+namespace {
+
+/// Of the process. It is never closed, because a handler may run on any thread at any time.
+struct signal_pipe {
+  signal_pipe() : owner(getpid()) {
+    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+      throw std::system_error(errno, std::generic_category(), "runq: a pipe for signals");
+    }
+  }
+  std::array<int, 2> ends{};
+  const pid_t owner;  // a child of fork() has the pipe, too, and must not write to it
+};
+
+std::atomic<const signal_pipe*> pipe_of_handler{nullptr};
+
+extern "C" void runq_on_signal(int number) {
+  const int before = errno;
+  // [signals.handler] acquire, unmodelled: pairs with [signals.pipe].
+  const signal_pipe* const to = pipe_of_handler.load(std::memory_order::acquire);
+  if (to != nullptr && to->owner == getpid()) {
+    const auto byte = static_cast<unsigned char>(number);
+    // When the pipe is full, thousands of signals wait already.
+    [[maybe_unused]] const ssize_t written = write(to->ends[1], &byte, 1);
+  }
+  errno = before;
+}
+
+const signal_pipe& the_pipe() {
+  static const signal_pipe pipe;
+  // [signals.pipe] release, unmodelled: pairs with [signals.handler].
+  pipe_of_handler.store(&pipe, std::memory_order::release);
+  return pipe;
+}
+
+std::mutex in_use_mutex;
+bool in_use = false;  // under in_use_mutex
+
+/// Takes the pipe for one `signals` object. What an earlier one has not read is forgotten.
+const signal_pipe& take_pipe() {
+  const std::lock_guard lock(in_use_mutex);
+  if (in_use) detail::throw_misuse("runq: there is a runq::signals already; give that one all signals");
+  const signal_pipe& pipe = the_pipe();
+  std::array<char, 64> old{};
+  while (read(pipe.ends[0], old.data(), old.size()) > 0) continue;
+  in_use = true;
+  return pipe;
+}
+
+void give_pipe_back() {
+  const std::lock_guard lock(in_use_mutex);
+  in_use = false;
+}
+
+net::stream reading_end(const signal_pipe& pipe) {
+  const int fd = fcntl(pipe.ends[0], F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "runq: a descriptor for signals");
+  return net::stream(fd);
+}
+
+task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, std::stop_token stop) {
+  std::array<std::byte, 64> numbers{};
+  for (;;) {
+    const std::size_t n = co_await from.read(numbers, stop);
+    if (stop.stop_requested()) {
+      // They are for the next one.
+      [[maybe_unused]] const ssize_t written = write(back, numbers.data(), n);
+      co_return;
+    }
+    for (const std::byte byte : std::span(numbers).first(n)) {
+      const int number = std::to_integer<int>(byte);
+      // An earlier one may have had others.
+      if (sigismember(&wanted, number) == 1) static_cast<void>(to.try_send(int{number}));
+    }
+  }
+}
+
+}  // namespace
+
+signals::signals(std::initializer_list<int> which) {
+  if (!this_task::running()) detail::throw_misuse("runq: runq::signals was made outside a task");
+  if (which.size() == 0) detail::throw_misuse("runq: runq::signals was given no signal");
+  const signal_pipe& pipe = take_pipe();
+  try {
+    const auto channel = make_channel<int>(room);
+    received_ = channel;
+    struct sigaction ours {};
+    ours.sa_handler = runq_on_signal;
+    ours.sa_flags = SA_RESTART;
+    sigfillset(&ours.sa_mask);
+    sigset_t wanted;
+    sigemptyset(&wanted);
+    before_.reserve(which.size());
+    for (const int number : which) {
+      struct sigaction former {};
+      if (sigaction(number, &ours, &former) != 0) {
+        throw misuse("runq: runq::signals was given " + std::to_string(number) +
+                     ", which is no signal that can be caught");
+      }
+      before_.emplace_back(number, former);
+      sigaddset(&wanted, number);
+    }
+    reader_ = spawn([from = reading_end(pipe), back = pipe.ends[1], wanted,
+                     to = send_end<int>(channel)](const std::stop_token& stop) mutable {
+      return forward(std::move(from), back, wanted, std::move(to), stop);
+    });
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+signals::~signals() { give_back(); }
+
+void signals::give_back() noexcept {
+  // The last first, because a number may be there twice.
+  for (auto i = before_.rbegin(); i != before_.rend(); ++i) sigaction(i->first, &i->second, nullptr);
+  reader_ = {};
+  give_pipe_back();
+}
+
+}  // namespace runq

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// Stop requests that end waits, and with_timeout(). Rows SC4, SC5.
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::task;
+using sched_test::yield_until;
+
+class cancelling : public sched_test::alarmed {
+ protected:
+  template <class F>
+  static void on_any_number_of_processors(F&& f) {
+    for (const unsigned procs : sched_test::proc_counts) runq::run(f, {.procs = procs});
+  }
+};
+
+/// How an await has ended.
+enum class ends { by_itself, cancelled };
+template <class Make>
+task<ends> how_it_ends(Make& make) {
+  auto how = ends::by_itself;
+  try {
+    (void)co_await make();
+  } catch (const runq::cancelled&) {
+    how = ends::cancelled;
+  }
+  co_return how;
+}
+template <class Make>
+task<ends> how_it_ends_void(Make& make) {
+  auto how = ends::by_itself;
+  try {
+    co_await make();
+  } catch (const runq::cancelled&) {
+    how = ends::cancelled;
+  }
+  co_return how;
+}
+
+/// Starts `n` tasks that await what `make()` returns, and requests a stop while they wait. Returns how many of them the
+/// stop cancelled.
+template <class Make>
+task<int> ended_by_request(std::stop_source& stopping, Make& make, int n) {
+  std::atomic<int> begun{0};
+  std::atomic<int> cancelled{0};
+  std::atomic<int> ended{0};
+  for (int i = 0; i != n; ++i) {
+    runq::go([&]() -> task<> {
+      ++begun;
+      if (co_await how_it_ends_void(make) == ends::cancelled) ++cancelled;
+      ++ended;
+    });
+  }
+  co_await yield_until([&] { return begun == n; });
+  for (int i = 0; i != 100; ++i) co_await runq::yield();
+  EXPECT_EQ(ended, 0);
+  stopping.request_stop();
+  co_await yield_until([&] { return ended == n; });
+  co_return cancelled;
+}
+
+TEST_F(cancelling, SC4_a_request_ends_sleeps) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    const auto sleep = [&] { return runq::sleep_for(1h, stopping.get_token()); };
+    EXPECT_EQ(co_await ended_by_request(stopping, sleep, 10), 10);
+    EXPECT_EQ(co_await how_it_ends_void(sleep), ends::cancelled);  // after the request no further sleep begins
+    const auto until = [&] { return runq::sleep_until(runq::clock::now() + 1h, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(until), ends::cancelled);
+  });
+}
+
+TEST_F(cancelling, SC4_a_sleep_without_a_request_is_a_sleep) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    const auto begin = runq::clock::now();
+    const auto sleep = [&] { return runq::sleep_for(1ms, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(sleep), ends::by_itself);
+    EXPECT_GE(runq::clock::now() - begin, 1ms);
+    const auto none = [&] { return runq::sleep_for(0ms, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(none), ends::by_itself);
+    const auto without_source = [&] { return runq::sleep_for(1us, std::stop_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(without_source), ends::by_itself);
+  });
+}
+
+TEST_F(cancelling, SC4_timer_and_request_at_the_same_time_end_a_sleep_once) {
+  on_any_number_of_processors([]() -> task<> {
+    for (std::size_t round = 0; round != sched_test::rounds(2'000); ++round) {
+      std::stop_source stopping;
+      std::atomic<int> ended{0};
+      runq::go([&]() -> task<> {
+        const auto sleep = [&] { return runq::sleep_for(std::chrono::microseconds(round % 20), stopping.get_token()); };
+        (void)co_await how_it_ends_void(sleep);
+        ++ended;
+      });
+      co_await runq::sleep_for(std::chrono::microseconds(round / 20 % 20));
+      stopping.request_stop();
+      co_await yield_until([&] { return ended == 1; });
+    }
+  });
+}
+
+TEST_F(cancelling, SC4_a_request_ends_waits_for_a_mutex_and_who_remains_gets_it) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::mutex m;
+    co_await m.lock();
+    bool got_it = false;
+    runq::wait_group last;
+    last.add(1);
+    std::stop_source stopping;
+    const auto lock = [&] { return m.lock(stopping.get_token()); };
+    const int n = co_await ended_by_request(stopping, lock, 10);
+    EXPECT_EQ(n, 10);
+    runq::go([&]() -> task<> {
+      const auto guard = co_await m.scoped_lock(std::stop_token());
+      got_it = true;
+      last.done();
+    });
+    co_await runq::yield();
+    EXPECT_FALSE(got_it);
+    m.unlock();
+    co_await last.wait();
+    EXPECT_TRUE(got_it);
+    const auto guarded = [&] { return m.scoped_lock(stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends(guarded), ends::cancelled);
+    EXPECT_TRUE(m.try_lock());
+    m.unlock();
+  });
+}
+
+TEST_F(cancelling, SC4_a_mutex_is_handed_over_or_not_when_requests_come_at_the_same_time) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::mutex m;
+    int inside = 0;
+    for (std::size_t round = 0; round != sched_test::rounds(1'000); ++round) {
+      std::stop_source stopping;
+      runq::wait_group all;
+      all.add(5);
+      for (int i = 0; i != 4; ++i) {
+        runq::go([&]() -> task<> {
+          try {
+            const auto guard = co_await m.scoped_lock(stopping.get_token());
+            EXPECT_EQ(++inside, 1);
+            co_await runq::yield();
+            --inside;
+          } catch (const runq::cancelled&) {
+          }
+          all.done();
+        });
+      }
+      runq::go([&] {
+        stopping.request_stop();
+        all.done();
+      });
+      co_await all.wait();
+      EXPECT_TRUE(m.try_lock());
+      m.unlock();
+    }
+  });
+}
+
+TEST_F(cancelling, SC4_a_request_ends_waits_for_a_group_and_the_others_wait_on) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::wait_group group;
+    group.add(1);
+    std::stop_source stopping;
+    std::atomic<bool> waited{false};
+    runq::go([&]() -> task<> {
+      co_await group.wait(std::stop_token());
+      waited = true;
+    });
+    const auto wait = [&] { return group.wait(stopping.get_token()); };
+    const int n = co_await ended_by_request(stopping, wait, 10);
+    EXPECT_EQ(n, 10);
+    EXPECT_FALSE(waited);
+    group.done();
+    co_await yield_until([&] { return waited.load(); });
+    std::stop_source other;
+    const auto again = [&] { return group.wait(other.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(again), ends::by_itself);
+  });
+}
+
+TEST_F(cancelling, SC4_a_group_is_done_or_not_when_requests_come_at_the_same_time) {
+  on_any_number_of_processors([]() -> task<> {
+    for (std::size_t round = 0; round != sched_test::rounds(1'000); ++round) {
+      std::stop_source stopping;
+      runq::wait_group group;
+      group.add(1);
+      std::atomic<int> ended{0};
+      for (int i = 0; i != 3; ++i) {
+        runq::go([&]() -> task<> {
+          const auto wait = [&] { return group.wait(stopping.get_token()); };
+          (void)co_await how_it_ends_void(wait);
+          ++ended;
+        });
+      }
+      runq::go([&] {
+        stopping.request_stop();
+        ++ended;
+      });
+      runq::go([&] {
+        group.done();
+        ++ended;
+      });
+      co_await yield_until([&] { return ended == 5; });
+    }
+  });
+}
+
+TEST_F(cancelling, SC4_a_blocking_call_does_not_begin_after_a_request) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    int calls = 0;
+    const auto call = [&] { return runq::blocking([&] { return ++calls; }, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends(call), ends::by_itself);
+    stopping.request_stop();
+    EXPECT_EQ(co_await how_it_ends(call), ends::cancelled);
+    EXPECT_EQ(calls, 1);
+  });
+}
+
+TEST_F(cancelling, SC4_a_request_from_a_thread_outside) {
+  std::stop_source stopping;
+  std::thread outside;
+  runq::run([&]() -> task<> {
+    const auto sleep = [&] { return runq::sleep_for(1h, stopping.get_token()); };
+    outside = std::thread([&] { stopping.request_stop(); });
+    EXPECT_EQ(co_await how_it_ends_void(sleep), ends::cancelled);
+  });
+  outside.join();
+}
+
+TEST_F(cancelling, SC4_a_detached_task_that_is_cancelled_ends_quietly) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    std::stop_source stopping;
+    std::atomic<int> gone{0};
+    runq::run(
+        [&]() -> task<> {
+          struct at_the_end {
+            std::atomic<int>& n;
+            ~at_the_end() { ++n; }
+          };
+          for (int i = 0; i != 4; ++i) {
+            runq::go([&]() -> task<> {
+              const at_the_end here{gone};
+              co_await runq::sleep_for(1h, stopping.get_token());
+            });
+            runq::go([&]() -> task<int> {
+              const at_the_end here{gone};
+              co_await runq::sleep_for(1h, stopping.get_token());
+              co_return 0;
+            });
+          }
+          stopping.request_stop();
+          co_return;
+        },
+        {.procs = procs, .until = runq::run_until::all_have_ended});
+    EXPECT_EQ(gone, 8);
+  }
+}
+
+TEST_F(cancelling, SC4_a_child_that_is_cancelled_with_its_scope_has_not_failed) {
+  on_any_number_of_processors([]() -> task<> {
+    co_await runq::with_scope([](runq::scope& s) -> task<> {
+      co_await s.fork([](runq::scope& of) -> task<> { co_await runq::sleep_for(1h, of.stop_token()); }(s));
+      s.go([&]() -> task<> { co_await runq::sleep_for(1h, s.stop_token()); });
+      s.request_stop();
+      EXPECT_FALSE(s.failed());
+    });
+    std::stop_source another;
+    another.request_stop();
+    std::string thrown;
+    try {
+      co_await runq::with_scope([&](runq::scope& s) -> task<> {
+        s.go([&]() -> task<> { co_await runq::sleep_for(1h, another.get_token()); });
+        co_return;
+      });
+    } catch (const runq::cancelled& error) {
+      thrown = error.what();
+    }
+    EXPECT_EQ(thrown, "runq: a stop request ended the wait");
+  });
+}
+
+TEST_F(cancelling, L2_a_run_may_end_while_tasks_wait_with_tokens) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    std::stop_source stopping;
+    runq::mutex m;
+    runq::wait_group group;
+    group.add(1);
+    runq::run(
+        [&]() -> task<> {
+          co_await m.lock();
+          std::atomic<int> begun{0};
+          const auto start = [&](auto make) {
+            runq::go([&begun, make]() -> task<> {
+              ++begun;
+              co_await make();
+            });
+          };
+          for (int i = 0; i != 3; ++i) {
+            start([&] { return runq::sleep_for(1h, stopping.get_token()); });
+            start([&] { return m.lock(stopping.get_token()); });
+            start([&] { return group.wait(stopping.get_token()); });
+          }
+          co_await yield_until([&] { return begun == 9; });
+        },
+        {.procs = procs});
+    stopping.request_stop();  // too late: the tasks that waited with this token are gone
+    m.unlock();
+    EXPECT_TRUE(m.try_lock());
+    group.done();
+  }
+}
+
+TEST_F(cancelling, SC5_what_takes_too_long_is_asked_to_stop) {
+  on_any_number_of_processors([]() -> task<> {
+    bool asked = false;
+    const auto too_long = [&](std::stop_token stop) -> task<int> {
+      try {
+        co_await runq::sleep_for(1h, stop);
+      } catch (const runq::cancelled&) {
+        asked = stop.stop_requested();
+        throw;
+      }
+      co_return 1;
+    };
+    std::string thrown;
+    try {
+      (void)co_await runq::with_timeout(1ms, too_long);
+    } catch (const runq::timed_out& error) {
+      thrown = error.what();
+    }
+    EXPECT_EQ(thrown, "runq: the time for it was over");
+    EXPECT_TRUE(asked);
+    // A function that ignores the stop request and returns late still has its result returned.
+    const auto stubborn = [](std::stop_token stop) -> task<int> {
+      (void)co_await runq::select(stop);
+      co_return 3;
+    };
+    EXPECT_EQ(co_await runq::with_timeout(1ms, stubborn), 3);
+  });
+}
+
+TEST_F(cancelling, SC5_what_ends_in_time_has_its_result_at_once) {
+  on_any_number_of_processors([]() -> task<> {
+    const auto quick = [](std::stop_token) -> task<int> { co_return 7; };
+    EXPECT_EQ(co_await runq::with_timeout(1h, quick), 7);
+    const auto fails = [](std::stop_token) -> task<> {
+      co_await runq::yield();
+      throw std::runtime_error("of its own");
+    };
+    std::string thrown;
+    try {
+      co_await runq::with_timeout(1h, fails);
+    } catch (const std::runtime_error& error) {
+      thrown = error.what();
+    }
+    EXPECT_EQ(thrown, "of its own");
+  });
+}
+
+TEST_F(cancelling, SC5_an_outer_request_is_no_timeout) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source outer;
+    outer.request_stop();
+    const auto long_one = [](std::stop_token stop) -> task<> { co_await runq::sleep_for(1h, stop); };
+    const auto limited = [&] { return runq::with_timeout(1h, long_one, outer.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(limited), ends::cancelled);
+  });
+}
+
+}  // namespace

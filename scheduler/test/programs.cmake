@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# The tests and demos that run the scheduler.
+find_package(GTest REQUIRED)
+include(../deque/cmake/tests.cmake)
+add_subdirectory(walkthrough)
+
+set(common_headers
+    <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio> <functional> <memory> <optional> <string> <thread> <vector>
+    <runq/runq.hpp>)
+runq_precompile(runq_scheduler_test_headers LIBRARIES runq::scheduler runq_warnings GTest::gmock
+                HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADERS ${common_headers})
+
+# test/<part>_test.cpp; global_queue_test.cpp is about the build without queues per processor.
+file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
+foreach(source IN LISTS test_sources)
+  cmake_path(GET source STEM name)
+  if(name STREQUAL "global_queue_test")
+    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler_global_queue runq_walkthrough)
+  else()
+    runq_test_program(${name} SOURCE ${source} PRECOMPILED runq_scheduler_test_headers
+                      LIBRARIES runq::scheduler runq_walkthrough)
+  endif()
+  target_compile_definitions(${name} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
+endforeach()
+
+# g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).
+target_compile_options(trace_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+
+# examples/<name>.cpp: the demos of `./kit demo`. Each prints what it claims and checks it; expected/<name>.txt, where
+# there is one, is its whole output.
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
+if(NOT TARGET runq_http_parser)
+  list(FILTER example_sources EXCLUDE REGEX "/http\\.cpp$")
+endif()
+foreach(source IN LISTS example_sources)
+  cmake_path(GET source STEM name)
+  add_executable(demo_${name} ${source})
+  target_link_libraries(demo_${name} PRIVATE runq::scheduler runq_walkthrough runq_warnings)
+  target_precompile_headers(demo_${name} REUSE_FROM runq_demo_headers)
+  if(name STREQUAL "http")
+    target_link_libraries(demo_http PRIVATE runq_http_parser)
+  endif()
+  set_target_properties(demo_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                                                                   "${CMAKE_CURRENT_BINARY_DIR}/examples")
+  add_test(NAME demo_${name} COMMAND ${CMAKE_COMMAND} "-DPROGRAM=$<TARGET_FILE:demo_${name}>"
+                                     "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
+                                     "-DEXPECTED=${CMAKE_CURRENT_SOURCE_DIR}/examples/expected/${name}" -P
+                                     "${CMAKE_CURRENT_SOURCE_DIR}/examples/check_demo.cmake")
+  set_tests_properties(demo_${name} PROPERTIES LABELS "unit;demo" TIMEOUT 120)
+endforeach()
+
+# The demo `http` under curl, wrk and clients that misbehave.
+add_subdirectory(test/http)

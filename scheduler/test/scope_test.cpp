@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: MIT
+// with_scope(): a scope's children end before the scope, however it ends. With each fork policy and 1 to 16 processors.
+// Rows SC1, SC2.
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "fork_policies.hpp"
+#include "support.hpp"
+
+namespace {
+
+using runq::fork_policy;
+using runq::scope;
+using runq::task;
+using runq::with_scope;
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+class scopes : public sched_test::with_fork_policy {};
+
+INSTANTIATE_TEST_SUITE_P(policies, scopes, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+std::vector<std::string> texts_of(const std::vector<std::exception_ptr>& errors) {
+  std::vector<std::string> texts;
+  for (const auto& error : errors) texts.push_back(text_of(error));
+  return texts;
+}
+
+/// The text of the exception that with_scope() throws.
+template <class Body>
+task<std::string> failure_of(Body& body, std::vector<std::exception_ptr>* failures = nullptr) {
+  std::string text = "(threw nothing)";
+  try {
+    co_await with_scope(body, {}, failures);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  co_return text;
+}
+
+/// An object that counts how many of its kind are alive.
+class counted {
+ public:
+  explicit counted(std::atomic<int>& n) : n_(&n) { ++*n_; }
+  counted(counted&& other) noexcept : n_(std::exchange(other.n_, nullptr)) {}
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  counted& operator=(counted&&) = delete;
+  ~counted() {
+    if (n_ != nullptr) --*n_;
+  }
+
+ private:
+  std::atomic<int>* n_;
+};
+
+/// A task that ends when it is asked to stop.
+task<> until_stopped(std::stop_token stop) { EXPECT_EQ(co_await runq::select(std::move(stop)), runq::stopped); }
+task<int> until_stopped(std::stop_token stop, int result) {
+  co_await until_stopped(std::move(stop));
+  co_return result;
+}
+
+TEST_P(scopes, SC1_children_end_before_the_scope_without_a_join) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          for (std::size_t round = 0; round != sched_test::rounds(500); ++round) {
+            std::vector<int> results(20);
+            const auto set = [&results](std::size_t i) -> task<> {
+              co_await runq::yield();
+              results[i] = 1;
+            };
+            co_await with_scope([&](scope& s) -> task<> {
+              for (std::size_t i = 0; i != 10; ++i) co_await s.fork(set(i));
+              for (std::size_t i = 10; i != 20; ++i) s.go(set(i));
+            });
+            EXPECT_THAT(results, testing::Each(1));
+          }
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC1_the_body_may_drop_the_handle_of_a_child_that_is_about_to_end) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          for (std::size_t round = 0; round != sched_test::rounds(500); ++round) {
+            int ended = 0;
+            std::atomic<bool> is_about_to_end = false;
+            const auto child = [&]() -> task<int> {
+              if (round % 2 == 0) co_await runq::yield();
+              ++ended;
+              is_about_to_end.store(true, std::memory_order::relaxed);
+              co_return 1;
+            };
+            co_await with_scope([&](scope& s) -> task<> {
+              auto dropped = co_await s.fork(child());
+              while (!is_about_to_end.load(std::memory_order::relaxed)) co_await runq::yield();
+            });
+            EXPECT_EQ(ended, 1);
+          }
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, the_result_of_the_body_comes_back) {
+  on_any_number_of_processors([](const runq::options& o) {
+    const auto twice = [](int n) -> task<int> { co_return 2 * n; };
+    const int sum = runq::run(
+        [&]() -> task<int> {
+          co_return co_await with_scope([&](scope& s) -> task<int> {
+            auto a = co_await s.fork(twice(1));
+            auto b = co_await runq::fork(twice(2));
+            co_await runq::join();
+            co_return a.get() + b.get();
+          });
+        },
+        o);
+    EXPECT_EQ(sum, 6);
+  });
+}
+
+TEST_P(scopes, SC1_an_exception_between_fork_and_join_waits_for_the_children_and_asks_them_to_stop) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::atomic<int> there = 0;
+          const auto body = [&there](scope& s) -> task<> {
+            const auto child = [](std::stop_token stop, counted guard) -> task<> {
+              co_await until_stopped(std::move(stop));
+              co_await runq::yield();
+              (void)guard;
+            };
+            co_await s.fork(child(s.stop_token(), counted(there)));
+            auto a = co_await s.fork(until_stopped(s.stop_token(), 1));
+            s.go(child(s.stop_token(), counted(there)));
+            auto b = co_await runq::fork(until_stopped(s.stop_token(), 2));
+            throw std::runtime_error("between fork and join");
+          };
+          EXPECT_EQ(co_await failure_of(body), "between fork and join");
+          EXPECT_EQ(there, 0);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC2_the_first_failure_of_a_child_stops_the_others_and_the_others_are_kept) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          const auto fails_second = [](std::stop_token stop, const char* text) -> task<> {
+            co_await until_stopped(std::move(stop));
+            throw std::runtime_error(text);
+          };
+          runq::channel<int> begin;
+          const auto fails_first = [&begin]() -> task<int> {
+            (void)co_await begin.receive();
+            throw std::runtime_error("first");
+          };
+          const auto body = [&](scope& s) -> task<int> {
+            co_await s.fork(fails_second(s.stop_token(), "forked"));
+            auto first = co_await s.fork(fails_first());
+            s.go([&s, &fails_second]() -> task<> { co_await fails_second(s.stop_token(), "started"); });
+            EXPECT_FALSE(s.failed());
+            co_await begin.send(0);
+            co_await until_stopped(s.stop_token());
+            EXPECT_TRUE(s.failed());
+            co_return 0;
+          };
+          std::vector<std::exception_ptr> failures;
+          EXPECT_EQ(co_await failure_of(body, &failures), "first");
+          const auto texts = texts_of(failures);
+          EXPECT_THAT(texts, UnorderedElementsAre("first", "forked", "started"));
+          EXPECT_EQ(texts.at(0), "first");
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC2_a_join_in_the_body_throws_what_a_child_has_thrown) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          const auto fails = []() -> task<> {
+            throw std::runtime_error("of the child");
+            co_return;
+          };
+          bool went_on = false;
+          const auto body = [&](scope& s) -> task<> {
+            co_await s.fork(fails());
+            co_await runq::join();
+            went_on = true;
+          };
+          EXPECT_EQ(co_await failure_of(body), "of the child");
+          EXPECT_FALSE(went_on);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC2_scopes_within_scopes_stop_with_the_outer_one) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int ended = 0;
+          const auto inner = [&ended](std::stop_token outer) -> task<> {
+            co_await with_scope(
+                [](scope& s) -> task<> {
+                  co_await s.fork(until_stopped(s.stop_token()));
+                  s.go(until_stopped(s.stop_token()));
+                },
+                std::move(outer));
+            ++ended;
+          };
+          const auto body = [&](scope& s) -> task<> {
+            co_await s.fork(inner(s.stop_token()));
+            throw std::runtime_error("outer");
+          };
+          EXPECT_EQ(co_await failure_of(body), "outer");
+          EXPECT_EQ(ended, 1);
+        },
+        o);
+  });
+}
+
+TEST(scopes, SC2_a_request_to_stop_is_no_failure) {
+  runq::run([]() -> task<> {
+    co_await with_scope([](scope& s) -> task<> {
+      s.go(until_stopped(s.stop_token()));
+      s.request_stop();
+      EXPECT_FALSE(s.failed());
+      co_return;
+    });
+  });
+}
+
+TEST_P(scopes, SC1_children_start_children) {
+  struct grows {
+    scope& s;
+    std::atomic<int>& leaves;
+    task<> operator()(int depth) const {
+      if (depth == 0) {
+        ++leaves;
+        co_return;
+      }
+      for (int i = 0; i != 3; ++i) s.go([this, depth]() -> task<> { co_await (*this)(depth - 1); });
+    }
+  };
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::atomic<int> leaves = 0;
+          std::optional<grows> tree;
+          co_await with_scope([&](scope& s) -> task<> {
+            tree.emplace(grows{s, leaves});
+            co_await (*tree)(6);
+          });
+          EXPECT_EQ(leaves, 729);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC1_what_a_started_child_owns_is_gone_before_the_scope_ends) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::atomic<int> there = 0;
+          for (std::size_t round = 0; round != sched_test::rounds(500); ++round) {
+            co_await with_scope([&](scope& s) -> task<> {
+              for (int i = 0; i != 4; ++i) {
+                auto child = [guard = counted(there)]() -> task<> { co_await runq::yield(); };
+                s.go(std::move(child));
+                auto plain = [guard = counted(there)] {};
+                s.go(std::move(plain));
+              }
+              co_return;
+            });
+            EXPECT_EQ(there, 0);
+          }
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, a_body_without_children_may_return_throw_and_wait) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          EXPECT_EQ(co_await with_scope([](scope&) -> task<int> { co_return 7; }), 7);
+          co_await with_scope([](scope&) -> task<> { co_await runq::yield(); });
+          const auto throws = [](scope&) -> task<int> {
+            throw std::runtime_error("alone");
+            co_return 0;
+          };
+          EXPECT_EQ(co_await failure_of(throws), "alone");
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC1_many_scopes_with_a_child_that_throws_leave_nothing) {
+  runq::run(
+      []() -> task<> {
+        std::atomic<int> there = 0;
+        const auto waits = [](std::stop_token stop, counted guard) -> task<> {
+          co_await until_stopped(std::move(stop));
+          (void)guard;
+        };
+        const auto throws = [](counted guard) -> task<> {
+          (void)guard;
+          throw std::runtime_error("thrown");
+          co_return;
+        };
+        const auto body = [&](scope& s) -> task<> {
+          co_await s.fork(waits(s.stop_token(), counted(there)));
+          s.go(throws(counted(there)));
+          s.go(waits(s.stop_token(), counted(there)));
+        };
+        for (std::size_t i = 0; i != sched_test::rounds(100'000); ++i) {
+          if (co_await failure_of(body) != "thrown") ADD_FAILURE() << "scope " << i << " threw something else";
+        }
+        EXPECT_EQ(there, 0);
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
+// The run ends while scopes wait for their children. No scope and no child goes on. Everything in them is destroyed.
+TEST_P(scopes, L2_a_run_may_end_while_scopes_wait_for_their_children) {
+  on_any_number_of_processors([](const runq::options& o) {
+    std::atomic<int> there = 0;
+    std::atomic<int> waiting = 0;
+    runq::run(
+        [&]() -> task<> {
+          // The children wait for ever. Main must end before the scheduler reports that as a deadlock.
+          const auto child = [&](counted guard) -> task<> {
+            ++waiting;
+            runq::channel<int> never;
+            (void)co_await never.receive();
+            (void)guard;
+          };
+          const auto result = [&](counted guard) -> task<int> {
+            co_await child(std::move(guard));
+            co_return 0;
+          };
+          const auto with_forked = [&](scope& s) -> task<> {
+            co_await s.fork(child(counted(there)));
+            auto dropped = co_await s.fork(result(counted(there)));
+            throw std::runtime_error("never seen");
+          };
+          const auto with_started = [&](scope& s) -> task<> {
+            s.go(child(counted(there)));
+            co_return;
+          };
+          runq::go([&]() -> task<> { co_await with_scope(with_forked); });
+          runq::go([&]() -> task<> { co_await with_scope(with_started); });
+          co_await sched_test::yield_until([&] { return waiting == 3; });
+        },
+        o);
+    EXPECT_EQ(there, 0);
+  });
+}
+
+TEST(scopes, misuse_says_what_to_do) {
+  runq::run([]() -> task<> {
+    co_await with_scope([&](scope& s) -> task<> {
+      const auto helper = [&]() -> task<> {
+        EXPECT_EQ(co_await sched_test::misuse_in_task_void([&] { return s.fork(until_stopped({})); }),
+                  "runq: scope::fork() was called by a coroutine that is not the body of the scope; start the child by "
+                  "scope::go() there");
+      };
+      co_await helper();
+    });
+    const auto moved_from = [](scope&) -> task<> {
+      auto body = until_stopped({});
+      auto elsewhere = std::move(body);
+      return body;
+    };
+    EXPECT_EQ(co_await sched_test::misuse_in_task_void([&] { return with_scope(moved_from); }),
+              "runq: the body of a scope returned a task that was moved from or awaited");
+  });
+}
+
+}  // namespace

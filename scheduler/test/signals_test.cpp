@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// signals: signals of the process as values of a channel. Row S16.
+
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::signals;
+using runq::task;
+using sched_test::misuse_of;
+
+class process_signals : public sched_test::alarmed {
+ protected:
+  template <class F>
+  static void on_any_number_of_processors(F&& f) {
+    for (const unsigned procs : sched_test::proc_counts) runq::run(f, {.procs = procs});
+  }
+  [[nodiscard]] static auto handler_of(int number) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    return now.sa_handler;
+  }
+};
+
+TEST_F(process_signals, S16_their_numbers_come_out_of_the_channel_in_order) {
+  on_any_number_of_processors([]() -> task<> {
+    const signals here({SIGUSR1, SIGUSR2});
+    for (int round = 0; round != 10; ++round) {
+      for (const int number : {SIGUSR1, SIGUSR2}) {
+        std::raise(number);
+        EXPECT_EQ(co_await here.received().receive(), number);
+      }
+    }
+    std::raise(SIGUSR2);
+    std::raise(SIGUSR1);
+    std::optional<int> number;
+    EXPECT_EQ(co_await runq::select(runq::on_receive(here.received(), number)), 0u);
+    EXPECT_EQ(number, SIGUSR2);
+    EXPECT_EQ(co_await here.received().receive(), SIGUSR1);
+  });
+}
+
+TEST_F(process_signals, S16_at_its_end_the_signals_do_what_they_did_before) {
+  const auto before = handler_of(SIGUSR1);
+  on_any_number_of_processors([&]() -> task<> {
+    {
+      const signals here({SIGUSR1, SIGUSR1});
+      EXPECT_NE(handler_of(SIGUSR1), before);
+      std::raise(SIGUSR1);
+      EXPECT_EQ(co_await here.received().receive(), SIGUSR1);
+    }
+    EXPECT_EQ(handler_of(SIGUSR1), before);
+  });
+}
+
+TEST_F(process_signals, one_after_the_other) {
+  on_any_number_of_processors([]() -> task<> {
+    for (int round = 0; round != 20; ++round) {
+      const signals here({SIGUSR1});
+      std::raise(SIGUSR1);
+      EXPECT_EQ(co_await here.received().receive(), SIGUSR1) << round;
+    }
+  });
+}
+
+TEST_F(process_signals, what_one_has_not_received_is_not_for_the_next) {
+  runq::run(
+      []() -> task<> {
+        for (int round = 0; round != 20; ++round) {
+          {
+            const signals here({SIGUSR1});
+            for (int i = 0; i != round; ++i) co_await runq::yield();
+            std::raise(SIGUSR1);
+          }
+          const signals both({SIGUSR1, SIGUSR2});
+          std::raise(SIGUSR2);
+          EXPECT_EQ(co_await both.received().receive(), SIGUSR2) << round;
+        }
+      },
+      {.procs = 1});
+}
+
+TEST_F(process_signals, those_that_come_when_the_channel_is_full_are_dropped) {
+  on_any_number_of_processors([]() -> task<> {
+    const signals here({SIGUSR1, SIGUSR2});
+    for (std::size_t i = 0; i != signals::room; ++i) std::raise(SIGUSR1);
+    while (here.received().size() != signals::room) co_await runq::yield();
+    for (int i = 0; i != 3; ++i) std::raise(SIGUSR1);
+    for (std::size_t i = 0; i != signals::room; ++i) EXPECT_EQ(co_await here.received().receive(), SIGUSR1);
+    int left = 0;  // those that were read when there was room again
+    for (std::raise(SIGUSR2); co_await here.received().receive() == SIGUSR1;) ++left;
+    EXPECT_LE(left, 3);
+  });
+}
+
+TEST_F(process_signals, a_task_that_waits_for_one_is_no_deadlock_and_the_run_may_end) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::go([]() -> task<> {
+      const signals here({SIGUSR1});
+      (void)co_await here.received().receive();
+      ADD_FAILURE() << "there was no signal";
+    });
+    for (int i = 0; i != 10; ++i) co_await runq::yield();
+  });
+}
+
+TEST_F(process_signals, misuse_is_refused_and_changes_nothing) {
+  const auto before = handler_of(SIGUSR1);
+  EXPECT_EQ(misuse_of([] { signals({SIGUSR1}); }), "runq: runq::signals was made outside a task");
+  runq::run([&]() -> task<> {
+    EXPECT_EQ(misuse_of([] { signals({}); }), "runq: runq::signals was given no signal");
+    for (const int number : {SIGKILL, 0, 1000}) {
+      EXPECT_EQ(misuse_of([&] {
+                  signals({SIGUSR1, number});
+                }),
+                "runq: runq::signals was given " + std::to_string(number) + ", which is no signal that can be caught");
+      EXPECT_EQ(handler_of(SIGUSR1), before);
+    }
+    const signals here({SIGUSR1});
+    EXPECT_EQ(misuse_of([] { signals({SIGUSR2}); }),
+              "runq: there is a runq::signals already; give that one all signals");
+    co_return;
+  });
+  EXPECT_EQ(handler_of(SIGUSR1), before);
+}
+
+}  // namespace
