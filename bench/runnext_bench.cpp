@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the runnext slot costs, beside the floor (a slot in memory for one thread) and an optional under a std::mutex.
+// What the runnext slot costs, compared with a plain variable of one thread (the floor) and a value under a std::mutex.
 //
 // This does not show the benefit of the slot: that the task just readied finds its data in this core's cache. Nor does
-// it show a thief at the same time, which comes only in its last round, after a back-off. The element is an integer.
+// a thief run at the same time: in a scheduler, thieves look at the slot only in their last round, after a back-off.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,7 +71,7 @@ void put_take(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// Every put displaces the one before.
+// Every put displaces the element of the put before.
 void put_displace(benchmark::State& state) {
   const pinned here(0);
   const auto slot = std::make_unique<runnext_slot>();
@@ -86,7 +86,7 @@ void put_displace(benchmark::State& state) {
   runq_bench::label(state, here.done());
   state.SetItemsProcessed(state.iterations());
 }
-// The thief's claim, in the same thread; `backoff` pauses first.
+// A put and a steal by the same thread. The thief pauses `backoff` times before it claims the element.
 void put_steal(benchmark::State& state) {
   const pinned here(0);
   const auto slot = std::make_unique<runnext_slot>();

@@ -3,9 +3,9 @@
 """Writes single-header editions of the queues, for people who copy one file.
 
 amalgamate.py --root ROOT --version X.Y.Z --output DIR STEM...
-    DIR/runq_<stem>.hpp for every stem, and DIR/runq_all.hpp. Each holds the headers that it needs, every one between a
-    guard of its own, so that a program may include several editions: what the first brought, the next one leaves out.
-    The banner says which version it is and what its queues were checked by: models/cases/queues/<stem>/counts.txt.
+    DIR/runq_<stem>.hpp for every stem, and DIR/runq_all.hpp. Each holds the headers that it needs. Every header has its
+    own include guard, so a program may include several editions: a later one skips the headers that it has already.
+    The banner gives the version and the checks of its queues, from models/cases/queues/<stem>/counts.txt.
 """
 import argparse
 import re
@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-# Every header refuses an older standard in one sentence; so does an edition, once.
+# Every header has lines that refuse an older standard with one message. An edition has these lines once.
 NEEDS_CXX20 = re.compile(r"^#if __cplusplus <= .*\n#error .*\n#else\n", re.M)
 END_CXX20 = "#endif  // C++20\n"
 LOCAL_INCLUDE = re.compile(r'^#include "runq/(\w+)\.hpp"\n', re.M)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# How sources look. A tool that is not there shows as a test that was not run.
+# Tests of the format of sources, scripts and licence lines. ctest lists a test as disabled if its tool is not
+# installed.
 
 set(sources "")
 foreach(folder IN ITEMS deque scheduler models proptests bench docs)
@@ -13,7 +14,7 @@ list(APPEND scripts "${PROJECT_SOURCE_DIR}/kit" "${PROJECT_SOURCE_DIR}/.ci/run"
 file(GLOB_RECURSE recipes CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/recipes/*.py"
      "${CMAKE_CURRENT_LIST_DIR}/recipes/*.cmake" "${CMAKE_CURRENT_LIST_DIR}/recipes/*.json")
 
-# Another version formats differently, so only this one is asked.
+# Other versions of clang-format format differently, so only version 14 is used.
 find_program(RUNQ_CLANG_FORMAT NAMES clang-format-14)
 find_program(RUNQ_SHELLCHECK NAMES shellcheck)
 mark_as_advanced(RUNQ_CLANG_FORMAT RUNQ_SHELLCHECK)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A million tasks on several threads: each thread owns a local_queue, all share one inject, and whoever has nothing to
-// do takes from the global queue or robs another thread. Every task is a closure on the heap that computes something
-// and writes its result; some start others, now so few that they fit a ring of 256, and the idle threads have to rob,
-// now so many that the ring overflows. At the end every result is compared with one computed without any queue.
+// A million tasks on several threads: each thread owns a local_queue, all share one inject, and a thread without work
+// takes tasks from the global queue or steals from another thread. Every task is a closure on the heap that computes a
+// number and writes it. Some tasks start others: either 200, which fit the ring of 256, so idle threads have to steal;
+// or 1000, so the ring overflows. At the end every result is compared with one computed without any queue.
 //
 //   million_tasks [THREADS [TASKS]]
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 class worker;
 
-/// Something to run once; the heap holds it, and the one queue that it is in at any time holds a pointer to it.
+/// Something to run once. It lies on the heap. It is in at most one queue at a time, which holds a pointer to it.
 struct task {
   task() = default;
   task(const task&) = delete;
@@ -82,7 +82,7 @@ class worker {
  public:
   worker(machine& m, unsigned seed) : machine_(m), queue_(m.global), random_(seed) {}
 
-  /// Makes a task of `f` and lets it run next on this thread, unless somebody takes it.
+  /// Makes a task of `f` and lets it run next on this thread, unless another thread steals it.
   template <class F>
   void spawn(F f) {
     counters_.overflowed += owner_.push_next(make_task(std::move(f)));
@@ -104,7 +104,7 @@ class worker {
         ++unreported;
         continue;
       }
-      // Counted one by one, a million tasks would fight for one counter.
+      // Each thread reports its tasks in groups: the threads would contend for the counter if each task was reported.
       if (machine_.left.fetch_sub(unreported) == unreported) return;
       unreported = 0;
       if (machine_.left.load() == 0) return;
@@ -128,7 +128,7 @@ class worker {
       return own.task;
     }
     if (machine_.global.has_work()) {
-      // As take_from() does, but counted. The ring is empty, so all of it fits.
+      // The same as take_from(), but this counts the tasks. The ring is empty, so the whole batch fits.
       auto batch = machine_.global.take_batch(machine_.workers.size());
       counters_.from_global += batch.size();
       task* const first = batch.pop_front();
@@ -178,7 +178,7 @@ struct result {
   std::uint32_t times_run = 0;
 };
 
-/// Task `i`: computes, and writes its result.
+/// Task `i`: computes its number and writes it into `results`.
 struct compute {
   std::vector<result>* results;
   std::size_t i;
@@ -193,7 +193,7 @@ struct compute {
 constexpr std::size_t small_burst = 200;   // fits a ring
 constexpr std::size_t large_burst = 1000;  // does not
 
-/// Task `i`: starts the tasks i + 1 … i + burst, the last of which starts more; then computes like all others.
+/// Task `i`: starts the tasks i + 1 … i + burst, the last of which is again a start_others; then computes its number.
 struct start_others {
   std::vector<result>* results;
   std::size_t i;

@@ -17,7 +17,7 @@ namespace runq::walkthrough {
 
 using lines = std::vector<std::string>;
 
-/// The words in which the book's tables differ from each other although they mean the same.
+/// The tables of the walk-throughs use different words for the same thing; these are the words of one table.
 struct wording {
   std::string rest_of_main = "c.main";
   std::string before_result = "main prints ";
@@ -27,7 +27,7 @@ struct wording {
 /// One line for each row, in the notation at the top of this file.
 [[nodiscard]] lines in_notation(const run& r, const wording& words);
 
-/// The rows as a table with a head. Rows that depart from the strict rule have a star.
+/// The rows as a table with a header line. A star marks a row that departs from the strict rule of its script.
 [[nodiscard]] lines table_of(const run& r, const wording& words);
 
 /// Rows of cells as lines with aligned columns; the first row is the head.

@@ -45,7 +45,7 @@ struct link_traits<inject_link<T, Atomics> T::*> {
 }  // namespace detail
 
 /// A list of elements that one thread holds, such as a batch on its way between queues. It is not shared, so not
-/// synchronised. Move-only; debug builds stop when one is destroyed with elements in it, because they would be lost.
+/// synchronised. Move-only. In debug builds the destructor ends the program if elements are left, which would be lost.
 ///
 /// Link  pointer to the member of type inject_link, as in `inject_chain<&task::link>`
 template <auto Link>
@@ -69,7 +69,7 @@ class inject_chain {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Appends one element, which must be in no list; debug builds stop when it is in one. O(1).
+  /// Appends one element, which must be in no list; debug builds end the program if it is in one. O(1).
   void push_back(element* e) noexcept {
     traits::atomics::check(
         next(e).get() == nullptr,
@@ -143,11 +143,11 @@ class inject_chain {
 };
 
 /// A FIFO queue for any number of threads. It takes a lock, so it is not lock-free: the critical sections are O(1), or
-/// O(batch) in `take_batch`. No operation allocates; an element is in at most one queue or chain at a time. Elements
-/// still inside
-/// when the queue is destroyed are not touched; debug builds stop.
+/// O(batch) in `take_batch`. No operation allocates. An element is in at most one queue or chain at a time. The
+/// destructor does not touch elements that are still in the queue; in debug builds it ends the program if there is one.
 ///
-/// Link  pointer to the member of type inject_link, as in `inject<&task::link>`; the policy is the link's
+/// Link  pointer to the member of type inject_link, as in `inject<&task::link>`. The queue uses the atomics policy of
+///       the link.
 template <auto Link>
 class inject {
   using traits = detail::link_traits<decltype(Link)>;
@@ -198,9 +198,9 @@ class inject {
     return e;
   }
 
-  /// Removes a fair share: the min(size, size / procs + 1, max, 128) oldest elements, in order. `/ procs` leaves the
-  /// others their share; `+ 1` gives at least one element when the queue is shorter than `procs`; `max`, at least 1, is
-  /// the room that the caller has. `procs` is at least 1. Any thread.
+  /// Removes a fair share: the min(size, size / procs + 1, max, 128) oldest elements, in order. `/ procs` leaves their
+  /// share to the other processors; `+ 1` gives at least one element when the queue is shorter than `procs`; `max`, at
+  /// least 1, is the room that the caller has. `procs` is at least 1. Any thread.
   [[nodiscard]] chain take_batch(std::size_t procs, std::size_t max = max_batch) noexcept {
     atomics::check(procs >= 1, "inject: take_batch() needs at least one processor");
     atomics::check(max >= 1, "inject: take_batch() takes at least one element");
@@ -233,7 +233,7 @@ class inject {
   }
 
  private:
-  // With the lock held.
+  // The caller holds the lock.
   void publish_size() noexcept {
     // [inject.publish_size] release: pairs with [inject.has_work]: a thread that reads this size sees what its writer
     // did before. kept: no model of a queue alone objects to relaxed, but the answer decides who sleeps and who is

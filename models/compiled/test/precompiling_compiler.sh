@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# precompiling_compiler.sh COMPILER FOLDER ARGUMENTS…: COMPILER, with the standard library's headers that most of the
-# programs include precompiled in FOLDER, once for each set of flags. Two thirds of a program's check were these headers.
+# precompiling_compiler.sh COMPILER FOLDER ARGUMENTS…: runs COMPILER with a precompiled header in FOLDER, one per set of
+# flags. It has the standard headers that most test programs include: reading them took two thirds of a check's time.
 set -euo pipefail
 
 compiler=$1 folder=$2
@@ -13,7 +13,7 @@ for word in "$@"; do
     -c) compiles=yes ;;
     -o) skip=yes ;;
     c++) cxx=yes; flags+=(c++-header) ;;
-    # What a program is told by macros is not for the standard library, nor are folders of headers.
+    # The macros and include folders of a program do not concern the standard library.
     -D* | -I*) ;;
     *.cpp | *.c) ;;
     *) flags+=("$word") ;;
@@ -32,5 +32,5 @@ if [ ! -e "$header.gch" ]; then
   mv "$header.new" "$header.gch"
 fi
 exec 9>&-
-# Where a macro of the program hinders it, g++ reads the header itself.
+# If a macro of the program makes the precompiled header unusable, g++ reads the header's source instead.
 exec "$compiler" -include "$header" "$@"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chase and Lev's deque, that of the corpus, as the engines' yardstick: a fixed sequence of shared operations with
-// known graph counts, bugs that history knows, and orders to weaken.
+// The corpus's deque of Chase and Lev, as a reference program for tests of the engines: a fixed sequence of shared
+// operations with known graph counts, the historical bugs, and memory orders to weaken.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ class chase_lev_scenario final : public scenario {
 
   chase_lev_2013 deque_;
   std::array<cell<int>, max_elements> payload_;
-  std::array<unsigned, max_elements> seen_{};  ///< notes, not shared state
+  std::array<unsigned, max_elements> seen_{};  ///< times each was taken; the engine does not treat it as shared
   unsigned pushed_ = 0;
 };
 

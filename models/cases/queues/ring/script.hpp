@@ -5,15 +5,15 @@
 //   script<ring_of<4>, "pp", "pgg", "w!l!">
 //                     two tasks inside; the owner pushes one and pops two; a thief asks, and steals
 //
-// Thread i owns ring i. The owner's moves go to the thread's own ring, a thief's to ring 0, unless a digit behind the
+// Thread i owns ring i. The owner's moves go to the thread's own ring, a thief's to ring 0, unless a digit after the
 // move names another one.
 //
-//   p  push           h  take half into the own ring           r  pop until the own ring is empty
-//   g  pop            l  the same, at most one task
-//   s  shed half      o  take half into memory                 !  behind a thief's move: at no moment is that ring
-//   d  drain          u  the same, with room for one task         empty, so the answer "empty" is wrong
-//   [ppp]  a batch    t  take one task                         +  behind a move: nobody else touches that ring, so the
-//                     w  ask whether there is work                move takes something
+//   p  push           h  steal half into the thread's ring     r  pop until the thread's ring is empty
+//   g  pop            l  h, but at most one task
+//   s  shed half      o  steal half into an array              !  after a thief's move: that ring is never empty, so
+//   d  drain          u  o, with room for one task                the answer "empty" is wrong
+//   [ppp]  a batch    t  steal one task                        +  after a move: no other thread touches that ring, so
+//                     w  ask whether there is work                the move takes something
 // clang-format on
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace runq::model {
 
-/// The moves of one thread, as they are written.
+/// The moves of one thread as text: one letter each, as in the list above.
 struct moves {
   static constexpr std::size_t most = 16;
 
@@ -38,13 +38,13 @@ struct moves {
   std::size_t size = 0;
 };
 
-/// Thieves of an owner who do nothing but this: take half, then run what they got.
+/// A thief that steals half of ring 0 and then runs what it got.
 inline constexpr moves steal{"hr"};
 
-/// One move, as it is made.
+/// One move, as the program makes it.
 struct move {
   char what = 0;    ///< its letter; '[' for a batch
-  int ring = 0;     ///< where to
+  int ring = 0;     ///< the ring that it touches
   int task = 0;     ///< the (first) task that it pushes
   int tasks = 0;    ///< how many it pushes
   char demand = 0;  ///< '!', '+' or 0
@@ -56,10 +56,10 @@ struct program {
   int tasks = 0;  ///< pushed by all moves
 };
 
-/// Declared only: a script with a letter that is no move does not compile.
+/// Never defined: read() calls it for a letter that is no move, so that such a script does not compile.
 void this_letter_is_no_move();
 
-/// What `own`'s thread does; its first task is `first_task`.
+/// The program of the thread that owns ring `own`. The first task that it pushes is number `first_task`.
 [[nodiscard]] constexpr program read(const moves& written, int own, int first_task) {
   program p;
   bool in_batch = false;
@@ -86,7 +86,7 @@ void this_letter_is_no_move();
   return p;
 }
 
-/// The rings of a script: their capacity, and the index that their counters have and start at.
+/// The rings of a script: their capacity, and the type and the first value of their counters.
 template <std::size_t Capacity, class Index = std::uint64_t, unsigned First = 0, order_judged Order = order_judged::yes>
 struct ring_of {
   static constexpr std::size_t capacity = Capacity;
@@ -95,7 +95,7 @@ struct ring_of {
   static constexpr order_judged order = Order;
 };
 
-/// `Before` is done while the scenario is constructed; what it pushes must fit.
+/// The moves `Before` are made while the scenario is constructed; what they push must fit into ring 0.
 template <class Ring, moves Before, moves... Threads>
 class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
                                        typename Ring::index, Ring::order> {
@@ -126,7 +126,7 @@ class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 
     program of[threads]{};
   };
   static constexpr program before = read(Before, 0, 1);
-  // Tasks are numbered by thread, and so in the order in which the owner of a ring pushes them.
+  // Tasks are numbered thread by thread, so the numbers in one ring increase in the order in which its owner pushes.
   static constexpr all_programs programs = [] {
     all_programs all;
     int task = 1 + before.tasks;
@@ -161,7 +161,7 @@ class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 
       base::drain(q);
     } else if constexpr (Move.what == 'w') {
       const bool yes = base::has_work(q);
-      require(Move.demand == 0 || yes, "has_work() said no about a ring that never was empty");
+      require(Move.demand == 0 || yes, "has_work() said no about a ring that was never empty");
     } else {
       judge<Move>(take<Move>(q, rings_[Thread]));
     }
@@ -178,7 +178,7 @@ class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 
 
   template <move Move>
   static void judge(steal_status got) {
-    require(Move.demand != '!' || got != steal_status::empty, "a steal called a ring empty that never was");
+    require(Move.demand != '!' || got != steal_status::empty, "a steal called a ring empty that was never empty");
     require(Move.demand != '+' || got == steal_status::taken, "a lone thief took nothing although there was something");
   }
 

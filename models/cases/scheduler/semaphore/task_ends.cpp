@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed where it waits for units, because its run has ended, while somebody else gives some back.
+// A task is destroyed where it waits for units, because its run has ended, while another thread gives units back.
 #include "ending_policy.hpp"
 #include "semaphore_model.hpp"
 #include "waking_policy.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using ending_semaphore = runq::detail::semaphore_core<ending_policy>;
 
-// The frame of a task that waits, as the awaiter does.
+// Stands for the frame of a waiting task and the awaiter in it.
 struct waiting_task {
   waiting_task(record& task, std::int64_t wanted) {
     node.who.set(&task);
@@ -24,12 +24,12 @@ struct waiting_task {
 
 [[nodiscard]] waiting_task& wait(ending_semaphore& units, record& task, std::int64_t wanted) {
   waiting_task& frame = make_frame<waiting_task>(task, wanted);
-  require(!units.acquire_or_wait(frame.node), "taken units are free");
+  require(!units.acquire_or_wait(frame.node), "acquire_or_wait() took units that are taken");
   return frame;
 }
 
-// One of two units is free. A writer waits for both, a reader behind it. The writer ends ‖ the other unit is given
-// back.
+// One of two units is free. A writer waits for both, and a reader waits behind it. The writer ends ‖ the unit that was
+// taken is given back.
 struct waiter_ends final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -39,9 +39,9 @@ struct waiter_ends final : scenario {
     }
   }
   void finish() override {
-    require(tasks[1].woken(), "a task that is gone has the units");
+    require(tasks[1].woken(), "a task that has ended holds the units");
     reader.end(units);
-    require(units.try_acquire(all_units), "a task that is gone has a unit");
+    require(units.try_acquire(all_units), "a task that has ended holds a unit");
     require(!units.try_acquire(1), "there are more units than there were");
   }
 
@@ -51,19 +51,20 @@ struct waiter_ends final : scenario {
   waiting_task& reader = wait(units, tasks[1], 1);
 };
 
-// The same, and nothing is given back. The writer ends ‖ another reader begins to wait.
+// One of two units is free, a writer waits for both, and a reader waits behind it, as above. No unit is given back. The
+// writer ends ‖ another reader begins to wait.
 struct big_waiter_ends final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       writer.end(units);
     } else {
-      require(!units.acquire_or_wait(late.node), "somebody was overtaken");
+      require(!units.acquire_or_wait(late.node), "a task overtook one that waits");
     }
   }
   void finish() override {
-    require(tasks[1].woken() && !tasks[2].woken(), "a task waits behind one that is gone, or two have one unit");
+    require(tasks[1].woken() && !tasks[2].woken(), "a task waits behind one that has ended, or two hold one unit");
     reader.end(units);
-    require(tasks[2].woken(), "a task that is gone has the unit");
+    require(tasks[2].woken(), "a task that has ended holds the unit");
     late.end(units);
   }
 
@@ -74,8 +75,8 @@ struct big_waiter_ends final : scenario {
   waiting_task& late = make_frame<waiting_task>(tasks[2], 1);
 };
 
-// A task has taken its units without waiting, gives way before it goes on, and ends there ‖ another one looks whether
-// there are units ‖ a third one takes or waits for them.
+// A task has taken its units without waiting, yields before it goes on, and ends there ‖ a second thread tries to take
+// a unit ‖ a second task takes all units, or waits for them.
 struct ends_where_it_gives_way final : scenario {
   ends_where_it_gives_way() {
     require(units.acquire_or_wait(first.node), "new units are not free");
@@ -93,9 +94,9 @@ struct ends_where_it_gives_way final : scenario {
   }
   void finish() override {
     if (looker) release(units, 1);
-    require(tasks[1].woken(), "a task that is gone has the units");
+    require(tasks[1].woken(), "a task that has ended holds the units");
     second.end(units);
-    require(units.try_acquire(all_units), "a task that is gone has the units");
+    require(units.try_acquire(all_units), "a task that has ended holds the units");
   }
 
   ending_semaphore units{all_units, all_units};
@@ -106,8 +107,9 @@ struct ends_where_it_gives_way final : scenario {
   bool has = false;
 };
 
-// The semaphore is destroyed before the tasks that use it end. Two tasks wait. One unit is given back, and so given to
-// the first ‖ then the semaphore is destroyed: before or after the first task has ended, or has gone on and then ended.
+// The semaphore is destroyed before all tasks that use it have ended. Two tasks wait. One unit is given back, so the
+// first task gets it ‖ after that the semaphore is destroyed: before the first task ends (stays), after it has ended
+// (ends), or after it has gone on with its unit and ended (goes_on). The second task ends last.
 enum class first_one { stays, ends, goes_on };
 template <first_one First>
 struct semaphore_goes_first final : scenario {
@@ -128,9 +130,9 @@ struct semaphore_goes_first final : scenario {
     second.end(*units);
   }
   void finish() override {
-    require(tasks[0].woken(), "the unit was not given to who waits");
+    require(tasks[0].woken(), "the first task was not given the unit");
     require(tasks[1].woken() == (First == first_one::ends),
-            "the unit was passed on by nobody, or kept by a task that is gone");
+            "the second task was given a unit that is not free, or a task that has ended kept it");
   }
 
   ending_semaphore* units = &make_frame<ending_semaphore>(0, all_units);
@@ -143,37 +145,37 @@ struct semaphore_goes_first final : scenario {
 const bool added[] = {
     add_case<waiter_ends>({
         .name = "semaphore/waiter_ends",
-        .property = "a task that ends where it waits has left, or passes on what it was given: end ‖ release",
+        .property = "a task that ends while it waits leaves the line, or gives back the units it got: end ‖ release",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<big_waiter_ends>({
         .name = "semaphore/big_waiter_ends",
-        .property = "who waited behind a task that ends goes on if there is enough for it: end ‖ acquire",
+        .property = "a task behind one that ends gets its units if there are enough of them: end ‖ acquire",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<ends_where_it_gives_way>({
         .name = "semaphore/ends_where_it_gives_way",
-        .property = "a task that has its units and ends where it gives way passes them on: end ‖ look ‖ acquire",
+        .property = "a task that got its units and ends before it goes on gives them back: end ‖ try ‖ acquire",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<semaphore_goes_first<first_one::stays>>({
         .name = "semaphore/goes_first",
-        .property = "a semaphore that goes forgets who was given units and who waits, and they end after it",
+        .property = "a semaphore is destroyed before the tasks that wait or were given units end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<semaphore_goes_first<first_one::ends>>({
         .name = "semaphore/goes_after_the_first",
-        .property = "a semaphore goes after a task that was given its unit has ended, and passed it on",
+        .property = "a semaphore is destroyed after a task was given a unit and ended, which gave the unit back",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<semaphore_goes_first<first_one::goes_on>>({
         .name = "semaphore/goes_after_the_holder",
-        .property = "a semaphore goes after a task that was given its unit, went on and ended with it",
+        .property = "a semaphore is destroyed after a task was given a unit, went on and ended with it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Load buffering where the write depends on the read that it should come before: in none of these can both threads
-// read 1. What an attempt does before it turns out to be impossible is no failure.
+// Load buffering where the write depends on the read: the threads cannot both read 1. The checker tries executions that
+// turn out to be impossible; a failure in such an attempt is not reported.
 // check --load-buffering -DCRASHES: exhaustive, 2 executions
 // check --load-buffering -DSTORES_WHAT_IT_READ: exhaustive, 2 executions
 // check --load-buffering -DTHROWS: exhaustive, 2 executions

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is not modelled is named.
+// Programs that use something that is not modelled get no verdict: the answer names it.
 // check -DRANDOM: no verdict: not modelled: rand(), at refused.cpp:
 // check -DDEVICE: no verdict: not modelled: std::random_device, whose numbers are never the same, at refused.cpp:
 // check -DLARGE: no verdict: not modelled: an atomic variable that needs a lock, by __atomic_load(), at refused.cpp:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Atomic structures, whose orders are known when the program runs. clang calls libatomic for them.
+// Atomic structures whose memory orders are known only at run time. clang calls libatomic for them.
 // check -DFORM=1: passes, 2 executions
 // check -DFORM=2: FAIL data race
 // check -DFORM=3: passes, 4 executions

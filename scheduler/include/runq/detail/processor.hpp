@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// processor, machine: what is needed to run tasks (Go's P), and the thread that does it (Go's M).
+// processor: what a thread needs to run tasks (Go's P). machine: a thread that runs tasks (Go's M).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct frame;
 struct machine;
 struct processor;
 
-/// A number that one thread counts and others may read. Not a read-modify-write: there is one writer.
+/// A counter that one thread increases and others may read. An increase is no read-modify-write: there is one writer.
 class counter {
  public:
   void operator+=(std::uint64_t n) noexcept {
@@ -60,15 +60,15 @@ struct goroutine_cache {
 
 using fork_deque = basic_chase_lev<frame*, policy>;
 
-/// A processor: a machine must hold one to run tasks, and at most as many tasks run at once as there are processors.
-/// All fields but the atomics and the thieves' handles belong to the machine that holds it.
+/// A processor: a machine must hold one to run tasks, so at most as many tasks run at once as there are processors.
+/// Only the machine that holds the processor may use its fields, except the atomics and the thieves' handles.
 struct alignas(cache_line) processor : park_processor<processor, policy> {
   processor(core& scheduler, std::uint32_t index);
 
   core& home;
   const std::uint32_t index;
-  goroutine* current = nullptr;  // what runs now
-  std::coroutine_handle<> next;  // what runs next without the queues; see transfer()
+  goroutine* current = nullptr;  // the goroutine that runs now
+  std::coroutine_handle<> next;  // the coroutine to resume next, past the queues; see transfer()
   std::uint32_t transfers = 0;   // since the machine's loop was last entered
   counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
   lifo_chain chain;              // consecutive tasks from runnext or the deque
@@ -87,7 +87,7 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   time_slice<policy> slice;  // whether its task has run for too long: noticed at the next co_await
   timer_heap timers;
 
-  policy::cell<processor*> next_spare{nullptr};  // of a spare one; see spare_processors
+  policy::cell<processor*> next_spare{nullptr};  // while it is spare: the next one; see spare_processors
 
   frame_cache frames;
   goroutine_cache goroutines;
@@ -101,11 +101,11 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   std::array<counter, latency_histogram::buckets> ready_to_run;
 
   // For traces, which read these while the machine runs.
-  std::atomic<std::int32_t> held_by{-1};     // the number of the machine that holds it
-  std::atomic<std::size_t> free_records{0};  // in `goroutines`, not long ago
+  std::atomic<std::int32_t> held_by{-1};     // the number of the machine that holds this processor, or -1
+  std::atomic<std::size_t> free_records{0};  // records in `goroutines`; may be out of date
 };
 
-/// Where a machine sleeps: one of the idle ones in the poller, the others on their futexes. See
+/// Where a machine sleeps: one idle machine sleeps in the poller, the others on their futexes. See
 /// runq/protocol/poll_sleep.hpp.
 class machine_parker {
  public:
@@ -119,10 +119,9 @@ class machine_parker {
   detail::parker token_;
 };
 
-/// Something that a task leaves to be done when it next waits or blocks, or has ended; see do_after_stretch(). An
-/// element of a list.
+/// Work that a task puts off until it next waits, blocks or ends; see do_after_stretch(). An element of a list.
 struct after_stretch {
-  void (*run)(after_stretch&) noexcept = nullptr;  // may end its life
+  void (*run)(after_stretch&) noexcept = nullptr;  // may destroy the element
   after_stretch* next = nullptr;
 };
 
@@ -133,18 +132,18 @@ enum class machine_state : std::uint8_t { running, spinning, idle, in_call };
 struct machine : park_machine<machine, processor, machine_parker, policy> {
   explicit machine(core& scheduler) : park_machine(scheduler), home(scheduler) {}
   core& home;
-  processor* held = nullptr;  // null while it has none
+  processor* held = nullptr;  // its processor, or null
   std::uint32_t number = 0;
   std::atomic<machine_state> state{machine_state::running};
-  std::atomic<const goroutine*> task{nullptr};  // what it ran last; for traces
-  tracer::who slice_of;                         // what it runs now, if that is traced …
-  instant slice_begin = 0;                      // … and since when
+  std::atomic<const goroutine*> task{nullptr};  // the goroutine that it ran last; for traces
+  tracer::who slice_of;                         // the task that it runs now, if there is a tracer
+  instant slice_begin = 0;                      // when the task `slice_of` began to run
   std::thread thread;
-  std::uint64_t parks_counted = 0;  // the parks that came to something, or have been counted as useless
+  std::uint64_t parks_counted = 0;  // the parks after which it found work, or that were counted in useless_wakes
   counter useless_wakes;
-  after_stretch* put_off = nullptr;  // what its task leaves, the newest first; this thread's
+  after_stretch* put_off = nullptr;  // what its task has put off, the newest first; only this thread uses it
 
-  /// To be called when its task waits, is about to block, or has ended.
+  /// Runs what the task has put off. The machine calls it when its task waits, is about to block, or has ended.
   void end_stretch() noexcept {
     while (put_off != nullptr) {
       after_stretch& first = *std::exchange(put_off, put_off->next);
@@ -155,8 +154,9 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
 
 /// The processor that the calling thread holds, or nullptr outside a scheduler.
 ///
-/// After a suspension the same code may run on another thread. Some compilers remember the address of a thread-local
-/// variable all the same (LLVM before 17, which optimises a coroutine before it splits it); for them this is a call.
+/// After a suspension the same code may run on another thread. LLVM before 17 optimises a coroutine before it splits it
+/// and may keep the address of the first thread's variable across the suspension, so for it this function is not
+/// inline.
 #if defined(__clang__) && __clang_major__ < 17
 [[nodiscard]] processor* this_processor() noexcept;
 #else

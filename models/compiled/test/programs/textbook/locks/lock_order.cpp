@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two locks: each transfer locks both accounts. If one locks a then b, and the other b then a, each may end up with
-// one, and wait for the other for ever. Everybody has to lock in the same order.
+// Two locks: each transfer locks both accounts. If one thread locks a then b, and the other b then a, each may get one
+// lock and wait for the other lock for ever. All threads have to lock in the same order.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL deadlock
 #include <cassert>
