@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// deadlock: whether all tasks wait for each other for ever, and who asks that when.
+// deadlock: whether all tasks wait for each other for ever, and which thread asks this, and when.
 //
 // Source: checkdead of Go's scheduler (runtime/proc.go). Models: models/cases/scheduler/deadlock/.
 //
-// The question is asked under the lock that hands out processors, when no machine holds one: then no task runs, and no
-// local queue holds one. It has no answer while somebody outside may still make a task runnable: a thread with a
-// handle, a machine in a blocking call, a timer, the kernel. When the last of these is gone without having made a task
-// runnable, no machine comes by that would ask again, so that one asks.
+// A thread asks under the lock that hands out processors, when no machine holds one: then no task runs, and no local
+// queue holds one. There is no deadlock while something outside may still make a task runnable: a thread with a handle,
+// a machine in a blocking call, a timer, the kernel. If the last of these goes away without making a task runnable, no
+// machine comes by to ask again, so the thread that saw it go asks.
 #pragma once
 
 #include <atomic>
@@ -30,25 +30,28 @@ class deadlock_question {
   deadlock_question(const deadlock_question&) = delete;
   deadlock_question& operator=(const deadlock_question&) = delete;
 
-  /// One more thread outside may make tasks runnable. Any thread that was told of the scheduler.
+  /// A thread outside has got a handle, and so may make tasks runnable. Called by any thread that has a reference to
+  /// the scheduler.
   void attach() noexcept {
-    // [deadlock.attach] relaxed: what is waited for is set after it, and asked for before the question.
+    // [deadlock.attach] relaxed: the thread tells what it will wait for after this call, and before the scheduler can
+    // ask.
     handles_.fetch_add(1U, std::memory_order::relaxed);
   }
-  /// One less. The thread that attached, or to which the handle was given.
+  /// The thread gives its handle up. Called by the thread that attached, or that the handle was passed to.
   void detach() {
-    // [deadlock.detach] release: pairs with [deadlock.handles]; weaker: what this thread has made runnable is not seen.
+    // [deadlock.detach] release: pairs with [deadlock.handles]; weaker: the asking thread misses a task that this one
+    // made runnable.
     if (handles_.fetch_sub(1U, std::memory_order::release) == 1) host_.ask_if_idle();
   }
-  /// To be called after timers may have been fired, or taken out, by a thread that holds no processor, and so does not
-  /// ask when it gives that up.
+  /// Called after timers may have been fired or removed by a thread that holds no processor: no processor is given up
+  /// after that, which would ask.
   void timers_fired() {
     if (!host_.timers_pending()) host_.ask_if_idle();
   }
 
-  /// Whether all tasks wait for each other. With the host's lock held, and no processor in any machine's hands.
+  /// Whether all tasks wait for each other. The caller holds the host's lock, and no machine holds a processor.
   [[nodiscard]] bool all_wait() const {
-    // Before the queues, because whoever is counted here queues tasks first and is gone after that.
+    // Read before the queues, because a thread that is counted here queues its tasks first and detaches after that.
     // [deadlock.handles] acquire: pairs with [deadlock.detach].
     if (handles_.load(std::memory_order::acquire) != 0) return false;
     if (host_.calls_in_progress() || host_.timers_pending()) return false;

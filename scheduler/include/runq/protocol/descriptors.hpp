@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// descriptors: what a scheduler knows of each open descriptor, and what becomes of the events that the kernel reports:
-// registration and withdrawal beside a poll that is under way, late events, rings.
+// descriptors: what a scheduler knows of each open descriptor, and how it handles the events that the kernel reports:
+// descriptors that are opened and closed while a thread polls, late events, and rings.
 //
 // Source: Go's pollDesc and netpoll (runtime/netpoll.go, netpoll_epoll.go). Models:
 // models/cases/scheduler/descriptors/.
@@ -17,24 +17,24 @@
 
 namespace runq {
 
-/// What is known of one open descriptor. Its memory stays, so that a late event may look at it, and is used again.
-/// Aligned, because the kernel carries its address together with 16 bits of its generation.
+/// What is known of one open descriptor. Its memory is reused but never freed, so a late event may read it. Aligned,
+/// because the kernel carries its address together with 16 bits of its generation.
 template <class Waiter, class Atomics = std_atomics>
 struct polled_descriptor {
   readiness<Waiter, Atomics> readable;
   readiness<Waiter, Atomics> writable;
-  // The end of the stream is near, or an error, or urgent data.
+  // The end of the stream is near, or there is an error or urgent data.
   noticed_fact<Atomics> unusual;
-  typename Atomics::template cell<int> fd{-1};  // who has it open
-  // Which use of the record it is, to tell late events of earlier ones.
+  typename Atomics::template cell<int> fd{-1};  // used by the task that has it open
+  // Counts the uses of this record: tells late events of an earlier use.
   typename Atomics::template atomic<std::uint32_t> generation{0U};
   typename Atomics::template cell<polled_descriptor*> next_free{nullptr};  // under the lock of `descriptors`
 };
 
 /// What a reader knows of its direction: whether another attempt would get nothing before the next notice comes. A read
-/// that gets less than was asked for has emptied the stream, and the next edge tells when it is not empty: epoll(7).
-/// Unless there is no next edge, because the end, an error or urgent data, where a read stops short, has been announced
-/// already. One task at a time.
+/// that gets less than was asked for has emptied the stream, and the next edge tells when there is more: see epoll(7).
+/// But there is no next edge if the end, an error or urgent data, where a read stops short, has been announced already.
+/// One task at a time.
 template <class Atomics = std_atomics>
 class drained_mark {
   template <class T>
@@ -42,19 +42,19 @@ class drained_mark {
 
  public:
   [[nodiscard]] bool drained() const noexcept { return drained_.get(); }
-  /// Before an attempt.
+  /// Called before an attempt.
   void attempts() noexcept { drained_.set(false); }
-  /// After an attempt that got less than was asked for, but not nothing.
+  /// Called after an attempt that got something, but less than was asked for.
   void stopped_short(const noticed_fact<Atomics>& unusual) noexcept {
     drained_.set(was_woken_.get() && !unusual.known());
   }
-  /// Before readiness::wait().
+  /// Called before readiness::wait().
   void waits() noexcept {
     drained_.set(false);
     was_woken_.set(true);
   }
-  /// After one that was false. A notice that woke the task makes what is unusual visible; one that was kept for it need
-  /// not, and then the next read finds out by itself.
+  /// Called after a readiness::wait() that returned false. A notice that woke the task makes `unusual` visible to it. A
+  /// notice that was kept for it may not, and then the next read finds out by itself.
   void goes_on_at_once() noexcept { was_woken_.set(false); }
 
  private:
@@ -65,8 +65,8 @@ class drained_mark {
 /// One event, as the kernel reports it.
 struct polled_event {
   std::uint64_t tag;  ///< of the descriptor; 0: a ring
-  bool readable;      ///< its readers go on
-  bool writable;      ///< its writers go on
+  bool readable;      ///< the kernel says that reading will not block
+  bool writable;      ///< the kernel says that writing will not block
   bool unusual;       ///< the end, an error, or urgent data
 };
 
@@ -88,8 +88,8 @@ class descriptors {
   descriptors(const descriptors&) = delete;
   descriptors& operator=(const descriptors&) = delete;
 
-  /// A record for `fd`, of which the kernel reports events from now on. Null: it refuses to, and `error` says why.
-  /// Throws std::bad_alloc. Any thread.
+  /// Returns a record for `fd`. From now on the kernel reports its events. Returns null if the kernel refuses; `error`
+  /// says why. Throws std::bad_alloc. Any thread.
   [[nodiscard]] descriptor* open(int fd, int& error) {
     descriptor& d = take_record();
     d.fd.set(fd);
@@ -106,18 +106,19 @@ class descriptors {
     return nullptr;
   }
 
-  /// Forgets `d`, of which the kernel reports nothing any more, and for which nobody waits. Who has opened it.
+  /// Forgets `d`. The kernel reports nothing of it any more, and no task waits for it. Called by the task that opened
+  /// it.
   void close(descriptor& d) {
-    // [descriptors.close.generation] relaxed: an event that comes with the old one is a notice too many.
+    // [descriptors.close.generation] relaxed: an event with the old generation only causes an unneeded notice.
     d.generation.fetch_add(1U, std::memory_order::relaxed);
-    // [descriptors.close] relaxed: seen late, it costs a poll.
+    // [descriptors.close] relaxed: a thread that reads the old number only polls once too often.
     open_.fetch_sub(1U, std::memory_order::relaxed);
     const std::lock_guard lock(mutex_);
     d.next_free.set(free_.get());
     free_.set(&d);
   }
 
-  /// Wakes who waits for `d`; who is about to wait does not. Any thread.
+  /// Wakes the tasks that wait for `d`; a task that is about to wait does not. Any thread.
   void wake(descriptor& d) {
     (void)notify(d.readable);
     (void)notify(d.writable);
@@ -127,8 +128,8 @@ class descriptors {
     std::size_t woken = 0;  ///< tasks that are runnable now
     bool rung = false;      ///< a ring was used up
   };
-  /// Waits up to `timeout` for events, and makes the tasks that waited for them runnable. Any number of threads without
-  /// a timeout, who leave rings alone; one with.
+  /// Waits up to `timeout` for events, and makes the tasks that waited for them runnable. Any number of threads may
+  /// call it at once with a timeout of 0, which leave rings alone; only one thread with a longer timeout.
   polled poll(instant timeout) {
     typename Host::events events;
     host_.wait(events, timeout);
@@ -143,17 +144,17 @@ class descriptors {
     return result;
   }
 
-  /// Whether there is anything to poll for. Any thread.
+  /// Whether there is any descriptor to poll for. Any thread.
   [[nodiscard]] bool in_use() const noexcept { return count() != 0; }
 
-  /// How many are open. Any thread.
+  /// How many descriptors are open. Any thread.
   [[nodiscard]] std::size_t count() const noexcept {
     // [descriptors.in_use] acquire: pairs with [descriptors.open]; weaker: polls without the descriptor that it was
     // asked for. No model objects to relaxed; kept: the answer decides who sleeps in the poller.
     return open_.load(std::memory_order::acquire);
   }
 
-  /// When somebody last looked for events. Any thread.
+  /// When a thread last looked for events. Any thread.
   [[nodiscard]] instant last_poll() const noexcept {
     // [descriptors.last_poll] relaxed: the monitor may see an old time, and poll once too often.
     return last_poll_.load(std::memory_order::relaxed);
@@ -164,8 +165,8 @@ class descriptors {
 
   // The kernel hands these 64 bits back with every event: the record's address, and 16 bits of its generation.
   [[nodiscard]] static std::uint64_t tag(const descriptor& d) noexcept {
-    // [descriptors.tag] relaxed: open() has the newest one, by the lock, and poll() one that is as new as the event
-    // ([descriptors.polled]); a newer one tells an event of an earlier use.
+    // [descriptors.tag] relaxed: open() reads the newest generation, by the lock. poll() reads one at least as new as
+    // the event ([descriptors.polled]); a newer one means that the event belongs to an earlier use.
     return reinterpret_cast<std::uintptr_t>(&d) |
            (std::uint64_t{d.generation.load(std::memory_order::relaxed) & 0xFFFFU} << address_bits);
   }
@@ -180,14 +181,14 @@ class descriptors {
 
   void deliver(const polled_event& event, bool waited, polled& result) {
     if (event.tag == 0) {
-      // A poll that does not wait leaves the ring to the one that does.
+      // A poll that does not wait leaves the ring to the thread that waits.
       if (!waited) return;
       host_.hear_ring();
       result.rung = true;
       return;
     }
     descriptor& d = *reinterpret_cast<descriptor*>(event.tag & ((std::uint64_t{1} << address_bits) - 1));
-    if (tag(d) != event.tag) return;  // of an earlier use
+    if (tag(d) != event.tag) return;  // the event belongs to an earlier use
     if (event.unusual) d.unusual.happens();
     if (event.readable && notify(d.readable)) ++result.woken;
     if (event.writable && notify(d.writable)) ++result.woken;

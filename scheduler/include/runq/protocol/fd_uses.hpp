@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fd_uses: how long the number of an open descriptor stays: operations in progress keep it, and the last of them frees
-// it after a close.
+// fd_uses: keeps the number of an open descriptor in use while operations are in progress. The last of them frees the
+// number after a close.
 //
 // Source: the fdMutex of Go's net and os (internal/poll/fd_mutex.go). Models: models/cases/scheduler/fd_uses/.
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace runq {
 
-/// Counts who uses a descriptor. It is closed in one step, close(), or in two, give_up() and then cancel(): between
-/// these the descriptor is closed, but operations still begin, and those in progress are not told yet. Any thread calls
-/// any of it; lock-free.
+/// Counts the operations that use a descriptor. It is closed in one step, close(), or in two, give_up() and then
+/// cancel(): between these the descriptor is closed, but operations still begin, and those in progress are not told
+/// yet. Any thread may call any of these functions; they are lock-free.
 ///
-/// Whoever is told of the close by any of these sees what was done before it.
+/// A thread that learns of the close from any of these functions sees what the closing thread did before.
 template <class Atomics = std_atomics>
 class fd_uses {
  public:
@@ -24,30 +24,31 @@ class fd_uses {
   fd_uses(const fd_uses&) = delete;
   fd_uses& operator=(const fd_uses&) = delete;
 
-  /// One use more, until end(). False: no operation begins any more.
+  /// Begins a use, which lasts until end(). Returns false if no operation may begin any more.
   [[nodiscard]] bool begin() noexcept { return enter_unless(canceling, 0); }
 
-  /// No operation begins any more. True: the caller closes, and has a use until end(). False: somebody else has.
+  /// Closes: no operation begins any more. True: the caller closes, and has a use until end(). False: another thread
+  /// has closed.
   [[nodiscard]] bool close() noexcept { return enter_unless(closing, closing | canceling); }
 
-  /// The same, but operations begin until cancel().
+  /// Closes like close(), but operations begin until cancel().
   [[nodiscard]] bool give_up() noexcept { return enter_unless(closing, closing); }
 
-  /// No operation begins any more. After give_up(), by who did that.
+  /// No operation begins any more. Called after give_up(), by the same thread.
   void cancel() noexcept {
-    // [fd_uses.cancel] release: pairs with [fd_uses.canceled] and [fd_uses.look]; weaker: who is told of the close does
-    // not see what was done before.
+    // [fd_uses.cancel] release: pairs with [fd_uses.canceled] and [fd_uses.look]; weaker: a thread that learns of the
+    // close does not see what was done before.
     word_.fetch_or(canceling, std::memory_order::release);
   }
 
-  /// Whether anybody but the caller has a use, and so keeps the number when the caller ends its own. Between close()
-  /// and end(), by who closes: nobody begins any more, so false is for good.
+  /// Whether other operations have a use, so that the number stays in use when the caller ends its own. Called between
+  /// close() and end() by the closing thread: no operation begins any more, so an answer of false stays true.
   [[nodiscard]] bool used_by_others() const noexcept {
     // [fd_uses.others] relaxed: not older than the caller's own [fd_uses.enter].
     return word_.load(std::memory_order::relaxed) != (closing | canceling | 1);
   }
 
-  /// One use less. True: it was the last, after a close; all other uses have ended before, and the caller frees the
+  /// Ends a use. True: it was the last one after a close. All other uses have ended before, and the caller frees the
   /// number.
   [[nodiscard]] bool end() noexcept {
     // [fd_uses.end] acq_rel: pairs with itself: the last one sees the end of all other uses; weaker: the number is
@@ -55,16 +56,16 @@ class fd_uses {
     return word_.fetch_sub(1U, std::memory_order::acq_rel) == (closing | canceling | 1);
   }
 
-  /// Whether it is being closed, or is closed.
+  /// Whether the descriptor is being closed, or is closed.
   [[nodiscard]] bool closed() const noexcept {
-    // [fd_uses.closed] acquire: pairs with [fd_uses.enter] of close() and give_up(); weaker: who is told of the close
-    // does not see what was done before.
+    // [fd_uses.closed] acquire: pairs with [fd_uses.enter] of close() and give_up(); weaker: a thread that learns of
+    // the close does not see what was done before.
     return (word_.load(std::memory_order::acquire) & closing) != 0;
   }
-  /// Whether operations are told so, and none begins any more.
+  /// Whether operations in progress are told of the close, and none begins any more.
   [[nodiscard]] bool canceled() const noexcept {
-    // [fd_uses.canceled] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: who is told
-    // of the close does not see what was done before.
+    // [fd_uses.canceled] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: a thread
+    // that learns of the close does not see what was done before.
     return (word_.load(std::memory_order::acquire) & canceling) != 0;
   }
 
@@ -72,15 +73,16 @@ class fd_uses {
   static constexpr std::uint32_t closing = std::uint32_t{1} << 31;    // the descriptor is being closed, or is closed
   static constexpr std::uint32_t canceling = std::uint32_t{1} << 30;  // no operation begins any more
 
-  // One use more, and `too`; unless one of `these` is said. Not: one more, a look, and one less: close() would find a
-  // user that only looks, and leave the number to that one.
+  // Adds a use, and the bits `too`, unless one of the bits `these` is set. A use is never added before the look:
+  // close() would count the thread that only looks, and leave the number to it.
   [[nodiscard]] bool enter_unless(std::uint32_t these, std::uint32_t too) noexcept {
-    // [fd_uses.look] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: who is told of
-    // the close does not see what was done before.
+    // [fd_uses.look] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: a thread that
+    // learns of the close does not see what was done before.
     std::uint32_t now = word_.load(std::memory_order::acquire);
     while ((now & these) == 0) {
-      // [fd_uses.enter] release: pairs with [fd_uses.closed], [fd_uses.canceled] and [fd_uses.look]; weaker: who is
-      // told of the close does not see what was done before. Acquire on failure: for who is told by the next round.
+      // [fd_uses.enter] release: pairs with [fd_uses.closed], [fd_uses.canceled] and [fd_uses.look]; weaker: a thread
+      // that learns of the close does not see what was done before. Acquire on failure: the next round may find the
+      // close.
       if (word_.compare_exchange_weak(now, (now + 1) | too, std::memory_order::release, std::memory_order::acquire)) {
         return true;
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// join_counter: how a parent waits for children that run elsewhere, without a lock and without a limit on their number.
+// join_counter: how a parent waits for children that other threads run, without a lock and without a limit on their
+// number.
 //
 // Source: the steal and join counts of libfork's frames (C. J. Williams and J. Elliott, "Libfork: portable
 // continuation-stealing with stackless coroutines", 2024), with 64 bits instead of 16, so that any number of forks may
@@ -21,17 +22,17 @@ class end_mark {
   end_mark(const end_mark&) = delete;
   end_mark& operator=(const end_mark&) = delete;
 
-  /// By the child, before it arrives, or goes on with its parent.
+  /// Called by the child, before it arrives or goes on with its parent.
   void set() noexcept {
     // [join.end_mark] release: pairs with [join.ended]; weaker: a parent that destroys the child before the join races
     // with what the child has written.
     ended_.store(true, std::memory_order::release);
   }
-  /// By the parent: exact after the join. Before it, true means that the child has ended and that the parent sees what
-  /// it wrote; false may come late, which the join makes good.
+  /// Called by the parent. Exact after the join. Before it, true means that the child has ended and that the parent
+  /// sees what it wrote; false may be out of date, but not after the join.
   [[nodiscard]] bool is_set() const noexcept {
-    // [join.ended] acquire: pairs with [join.end_mark]; weaker: before the join the parent destroys a child's frame
-    // beside the child's last writes.
+    // [join.ended] acquire: pairs with [join.end_mark]; weaker: a parent that destroys a child's frame before the join
+    // races with the child's last writes.
     return ended_.load(std::memory_order::acquire);
   }
 
@@ -39,9 +40,9 @@ class end_mark {
   typename Atomics::template atomic<bool> ended_;
 };
 
-/// Counts down to the moment at which all detached children have arrived and the parent waits for them. The parent
-/// counts its detached children in plain memory and hands the sum over only when it waits, so that until then only the
-/// children touch the shared word.
+/// Tells when all detached children have arrived and the parent waits for them. The parent counts its detached children
+/// in plain memory and adds the sum to the shared word only when it waits. Until then only the children touch that
+/// word.
 template <class Atomics = std_atomics>
 class join_counter {
  public:
@@ -49,24 +50,25 @@ class join_counter {
   join_counter(const join_counter&) = delete;
   join_counter& operator=(const join_counter&) = delete;
 
-  /// One more child runs independently of the parent. The parent only. Wait-free.
+  /// One more child runs independently of the parent. Called only by the parent. Wait-free.
   void detach() noexcept { detached_.set(detached_.get() + 1); }
 
-  /// Whether a child was detached since the last join: if not, there is nothing to wait for. The parent only.
+  /// Whether a child was detached since the last join: if not, there is nothing to wait for. Called only by the parent.
   [[nodiscard]] bool any() const noexcept { return detached_.get() != 0; }
 
-  /// The parent waits. Returns true when all children have arrived: the parent goes on, and sees what they did.
-  /// Otherwise the parent stops here and touches nothing of its own any more: the last arrive() resumes it. Wait-free.
+  /// The parent waits. True: all children have arrived, so the parent goes on, and sees what they did. False: the
+  /// parent must stop here and not touch its frame any more: the last arrive() resumes it. Wait-free.
   [[nodiscard]] bool wait() noexcept {
     const std::int64_t children = detached_.get();
     detached_.set(0);
     // [join.wait] acq_rel: acquire pairs with [join.arrive] of all children; weaker: the parent does not see their
-    // results. Release, with the acquire there: who resumes the parent sees what it did before.
+    // results. Release pairs with the acquire of [join.arrive]: the thread that resumes the parent sees what it did
+    // before.
     return balance_.fetch_add(children, std::memory_order::acq_rel) + children == 0;
   }
 
-  /// A detached child has ended. Returns true when it was the last one and the parent waits: the caller resumes the
-  /// parent. Otherwise the caller touches nothing of the parent any more. Wait-free.
+  /// A detached child has ended. True: it was the last one and the parent waits, so the caller resumes the parent.
+  /// False: the caller must not touch the parent any more. Wait-free.
   [[nodiscard]] bool arrive() noexcept {
     // [join.arrive] acq_rel: release pairs with [join.wait] and with the last [join.arrive], whose acquire lets the
     // parent see the results of all.

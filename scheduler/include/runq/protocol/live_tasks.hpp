@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// live_tasks: how many tasks there are, asked when no task runs: whether all have ended.
+// live_tasks: how many tasks exist. Asked when no task runs, it tells whether all have ended.
 //
 // Source: Go counts its goroutines by walking over them (gcount, runtime/proc.go). Here each processor counts the tasks
 // that were started and that ended on it, so that starting a task costs no read-modify-write; a task may end on another
@@ -13,8 +13,8 @@
 
 namespace runq {
 
-/// One processor's part of the count. start() and end() are for the thread that holds the processor, the others for any
-/// thread, which may learn of a moment ago. All operations are wait-free.
+/// One processor's part of the count. Only the thread that holds the processor calls start() and end(); any thread may
+/// call the others, whose answers may be out of date. All operations are wait-free.
 template <class Atomics = std_atomics>
 class task_tally {
  public:
@@ -23,10 +23,11 @@ class task_tally {
   task_tally& operator=(const task_tally&) = delete;
 
   void start() noexcept {
-    // [tally.start.read] relaxed: who holds the processor writes it, and has got the processor under the host's lock.
+    // [tally.start.read] relaxed: the thread that holds the processor writes it, and got the processor under the host's
+    // lock.
     const std::uint64_t before = started_.load(std::memory_order::relaxed);
-    // [tally.start] relaxed: who asks whether all have ended does so under the lock under which the processor was given
-    // up.
+    // [tally.start] relaxed: the thread that asks whether all tasks have ended holds the lock under which the processor
+    // was given up.
     started_.store(before + 1, std::memory_order::relaxed);
   }
   void end() noexcept {
@@ -49,8 +50,8 @@ class task_tally {
   typename Atomics::template atomic<std::uint64_t> ended_;
 };
 
-/// What no processor counts: tasks that threads outside have started, and those that the end of a run has destroyed.
-/// All operations but count() are wait-free.
+/// The tasks that no processor counts: those that threads outside have started, and those that the end of a run has
+/// destroyed. All operations but count() are wait-free.
 template <class Atomics = std_atomics>
 class live_tasks {
  public:
@@ -58,13 +59,13 @@ class live_tasks {
   live_tasks(const live_tasks&) = delete;
   live_tasks& operator=(const live_tasks&) = delete;
 
-  /// A thread that holds no processor starts a task. Any thread, before anybody can take the task, and before the
-  /// thread takes any lock of the host under which count() is asked.
+  /// A thread that holds no processor starts a task. Any thread, before another thread can take the task, and before
+  /// the caller takes the lock of the host under which count() is called.
   void start_outside() noexcept {
-    // [live.outside] relaxed: the lock that this thread takes next orders it for who asks.
+    // [live.outside] relaxed: the lock that this thread takes next orders it before count().
     outside_.fetch_add(std::uint64_t{1}, std::memory_order::relaxed);
   }
-  /// The end of a run has destroyed `n` tasks. While no machine runs.
+  /// The end of a run has destroyed `n` tasks. Called while no machine runs.
   void destroy(std::uint64_t n) noexcept {
     // [live.destroy] relaxed: as [live.outside].
     destroyed_.fetch_add(n, std::memory_order::relaxed);
@@ -75,8 +76,9 @@ class live_tasks {
     return outside_.load(std::memory_order::relaxed);
   }
 
-  /// How many tasks there are. `for_each_tally(f)` calls f(tally) for that of every processor. Exact under the lock
-  /// that hands out processors, while no machine holds one, but for tasks that a thread outside is about to start.
+  /// How many tasks there are. `for_each_tally(f)` calls f(tally) with the tally of every processor. Exact under the
+  /// lock that hands out processors, while no machine holds one, except for tasks that a thread outside is about to
+  /// start.
   template <class ForEachTally>
   [[nodiscard]] std::uint64_t count(ForEachTally&& for_each_tally) const {
     std::uint64_t live = started_outside();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// machine_loop: what a machine (thread) does to find the next task: where it looks and in which order, when it gives
-// its processor up, and what it looks at once more before it sleeps. What is decided there about sleeping and waking
-// is in park.hpp.
+// machine_loop: how a machine (thread) finds the next task: where it looks and in which order, when it gives its
+// processor up, and what it looks at once more before it sleeps. park.hpp decides when machines sleep and are woken.
 //
 // Source: findRunnable and stealWork of Go's scheduler (runtime/proc.go). In words: docs/scheduler.md. Models:
 // models/cases/scheduler/machine_loop/.
@@ -16,37 +15,38 @@
 
 namespace runq {
 
-/// The loop of all machines of one scheduler. All calls are a machine's for itself, but those that say otherwise.
+/// The loop of all machines of one scheduler. A machine calls all functions for itself, except those that say
+/// otherwise.
 ///
-/// `Work` is what a machine runs, or nothing: it converts to bool, and is made of an element of any of the queues, and
-/// of whether that runs in its predecessor's time slice.
-/// `Processor` is what park_protocol asks for, and has
+/// `Work` is what a machine runs, or nothing: it converts to bool. It is made of an element of one of the queues, and
+/// of a flag: whether it runs in the time slice of the task before.
+/// `Processor` meets the requirements of park_protocol, and has
 /// - `index`: its number; `dispatches`: a count of the tasks that it has begun, to be read with get()
 /// - `slice`, a time_slice; `chain`, a lifo_chain; `runnext_hits`, a counter
 /// - `own_queue`, `queue_thief`: the handles of its local_queue
 /// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
 /// - `order`, `random`: a steal_order, and a generator for it
-/// `Machine` is what park_protocol asks for, and has `held`, its processor or nullptr.
+/// `Machine` meets the requirements of park_protocol, and has `held`, its processor or nullptr.
 /// `Host` is the scheduler around it, and has
 /// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
 ///   inject; `processor_at(i)`
 /// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; see there
-/// - `bool global_first(Processor&)`: the processor is about to begin a task, or to look for one elsewhere: counts
-///   that, sees to its timers now and then, and says whether it is the global queue's turn
+/// - `bool global_first(Processor&)`: called when the processor is about to begin a task, or to look elsewhere for one:
+///   counts that, looks at the processor's timers now and then, and says whether the global queue comes first this time
 /// - `clock()`: the time, for `chain`
 /// - `bool nobody_polls()`: whether there are descriptors, and no machine sleeps in the poller; `void poll()`: makes
-///   runnable who waits for what has happened to them, without waiting for more
+///   the tasks runnable whose descriptors have become ready, without waiting
 /// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
 /// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
 ///   returns whether there were any
 /// - `monitoring`, a monitor_loop
-/// - `void hold(Machine&, Processor&)`: makes that processor `held`, and the thread one that has it; `void
-///   leave(Machine&)`: the machine is about to lose its processor: from here on its thread is one without
+/// - `void hold(Machine&, Processor&)`: sets `held`, and tells the thread which processor it has; `void
+///   leave(Machine&)`: called when the machine is about to lose its processor: from here on its thread has none
 /// - `task_list`, the global queue's chain; `strand_of(Processor&, fork)` and `task_of(Processor&, Work)`, which return
-///   what goes into that for a fork, or for either
+///   the element of that chain for a fork, or for any work
 /// - for traces and statistics: `searches(Machine&)`, `spins(Machine&)`, `rests(Machine&)`; `begins()`, a time, which
-///   `looked(Processor&, time)` and `stole(Processor& thief, Processor& victim, count, from_runnext, time)` get;
-///   `lost(Processor&)`: somebody else was faster
+///   is passed to `looked(Processor&, time)` and `stole(Processor& thief, Processor& victim, count, from_runnext,
+///   time)`; `lost(Processor&)`: another thief was faster
 template <class Machine, class Processor, class Work, class Host, class Atomics = std_atomics>
 class machine_loop {
  public:
@@ -54,8 +54,8 @@ class machine_loop {
   machine_loop(const machine_loop&) = delete;
   machine_loop& operator=(const machine_loop&) = delete;
 
-  /// Looks for something to run on the processor of `m`, or on another one, until there is something; sleeps meanwhile.
-  /// Nothing: the scheduler stops, and the machine has no processor any more.
+  /// Returns the next work for `m`: from its processor, or from another one. Sleeps until there is some. Returns
+  /// nothing when the scheduler stops; then the machine has no processor any more.
   [[nodiscard]] Work next(Machine& m) {
     while (const Work w = find_work(m)) {
       host_.parking.found(m);
@@ -66,20 +66,20 @@ class machine_loop {
     return {};
   }
 
-  /// Machine `m` has got processor `p`: by next(), or in another way, and then this is called for it.
+  /// Machine `m` has got processor `p`: called by next(), or by a machine that got the processor in another way.
   void hold(Machine& m, Processor& p) {
     host_.hold(m, p);
     // With [monitor.wake.fence], which pairs with [park.rest.fence]: a machine that goes to sleep may not know of a new
-    // processor, and then does not look() there: a task that is made next on it without a fence was left beside it.
+    // processor, and then does not look() there. Without the fence it would miss the next task that is made on it.
     host_.monitoring.wake();
-    // The handles know their thread in debug builds, and this is another.
+    // In debug builds the handles remember their thread, and this is another thread.
     p.own_queue.rebind();
     p.own_forks.rebind();
   }
 
-  /// Whether any queue holds a task, or a timer is due: park_protocol's question of a machine that gives up its
-  /// processor. A task that was made runnable without a fence is seen by look(), which is ordered with how it was
-  /// published, and not by has_work(), which is not.
+  /// Whether any queue holds a task, or a timer is due: park_protocol asks this for a machine that gives up its
+  /// processor. A task that was made runnable without a fence is seen by look(), which is ordered with the task's
+  /// publication, and not by has_work(), which is not.
   [[nodiscard]] bool work_anywhere() const {
     if (host_.timers_due()) return true;
     const unsigned n = host_.parking.limit();
@@ -92,21 +92,21 @@ class machine_loop {
     return host_.global.look();
   }
 
-  /// Whether that processor is one too many: since the last resize, or because the run ends. Any thread.
+  /// Whether that processor is one too many: because of the last resize, or because the run ends. Any thread.
   [[nodiscard]] bool surplus(const Processor& p) const noexcept { return p.index >= host_.parking.limit() || ends(); }
 
   /// Main has ended: no machine begins another task from now on. Any thread.
   void end() noexcept {
-    // [loop.end] relaxed: a task that somebody makes runnable after this is found in a queue, whose order shows it to
-    // who takes the task.
+    // [loop.end] relaxed: a task that becomes runnable after this is found in a queue, and the thread that takes it
+    // from there sees that the run ends.
     ending_.store(true, std::memory_order::relaxed);
   }
-  /// Whether that is so, and its run is not yet over. Any thread.
+  /// Whether main has ended and its run is not yet over. Any thread.
   [[nodiscard]] bool ends() const noexcept {
     // [loop.ends] relaxed: [loop.end].
     return ending_.load(std::memory_order::relaxed);
   }
-  /// The next run may begin. After all machines have left.
+  /// The next run may begin. Called after all machines have left.
   void end_is_over() noexcept {
     // [loop.end_is_over] relaxed: machines of the next run get their processors under a lock.
     ending_.store(false, std::memory_order::relaxed);
@@ -135,7 +135,7 @@ class machine_loop {
     }
   }
 
-  // What pass_on() and retire() of park_protocol ask for: the machine does not spin. Otherwise it would count as one
+  // pass_on() and retire() of park_protocol require that the machine does not spin. Otherwise it would count as one
   // that looks for work while it sleeps.
   [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
     host_.parking.found(m);
@@ -164,8 +164,8 @@ class machine_loop {
     return take_share(p);
   }
 
-  // The global queue's now and then, so that local tasks cannot starve them, and the oldest after a chain that is full;
-  // else what this processor has made runnable last.
+  // Now and then the global queue comes first, so that local tasks cannot starve its tasks. After a full chain the
+  // oldest local task runs; otherwise the task that this processor made runnable last.
   [[nodiscard]] Work take_local(Processor& p) {
     if (host_.global_first(p)) {
       if (const Work w = take_turn()) return w;
@@ -174,7 +174,7 @@ class machine_loop {
     if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
       if (const Work w = take_oldest(p)) return w;
     }
-    // A strand that has just ended at a join: what it forked last is at the deque's bottom.
+    // The strand has just ended at a join: the fork that it made last is at the deque's bottom.
     if (p.own_forks.size_approx() != 0) {
       if (const auto fork = p.own_forks.pop()) {
         p.chain.grow();
@@ -193,11 +193,11 @@ class machine_loop {
     return {};
   }
 
-  // The turn of those whom tasks that are always runnable would starve: who waits for a descriptor, while no machine
-  // sleeps in the poller, is runnable next on this processor; the global queue's oldest runs.
+  // The turn of tasks that always-runnable tasks would starve. If no machine sleeps in the poller, a task whose
+  // descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs.
   [[gnu::noinline]] [[nodiscard]] Work take_turn() {
     if (host_.nobody_polls()) host_.poll();
-    // Somebody else may have taken it.
+    // Another machine may have taken it.
     return host_.global.has_work() ? Work(host_.global.take()) : Work();
   }
 
@@ -219,7 +219,8 @@ class machine_loop {
     const unsigned n = host_.parking.limit();
     if (n == 0 || !host_.global.has_work()) return {};  // 0: the scheduler stops
     auto* const first = p.own_queue.take_from(host_.global, n);
-    // On their way the others were in no queue, and a machine that went to sleep at that moment has not seen them.
+    // While they were moved, the other tasks were in no queue, and a machine that went to sleep at that moment missed
+    // them.
     if (p.own_queue.size_approx() != 0) host_.parking.submitted();
     return Work(first);
   }
@@ -251,7 +252,7 @@ class machine_loop {
         if (const Work w = steal_from(p, host_.processor_at(walk.position()), round == Host::steal_rounds)) return w;
       }
     }
-    // Timers of busy processors, and of those that are gone.
+    // Looks at the timers of busy processors, and of processors that have retired.
     if (host_.fire_due_timers()) return take_local_or_global(p);
     return {};
   }
@@ -268,7 +269,7 @@ class machine_loop {
       return Work(tasks.value);
     }
     bool lost = tasks.status == steal_status::lost;
-    // Asked first, because an attempt costs a fence.
+    // Asks before it tries, because an attempt costs a fence.
     if (victim.forks_thief.has_work()) {
       const auto fork = victim.forks_thief.steal();
       if (fork) {
@@ -282,7 +283,7 @@ class machine_loop {
   }
 
   // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
-  // end of a run nothing of it will run: forks stay for who ends it.
+  // end of a run none of it will run: forks stay for the thread that ends the run.
   void evacuate(Processor& p) {
     typename Host::task_list all = p.own_queue.drain();
     while (!ends()) {

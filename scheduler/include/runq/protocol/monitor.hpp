@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// monitor: the rounds of a thread without a processor, which looks after what nobody else may have time for: how long
-// it sleeps between them, who wakes it, and when it polls and fires timers in the machines' place.
+// monitor: the rounds of a thread without a processor, which does what busy machines may have no time for. How long it
+// sleeps between rounds, what wakes it, and when it polls and fires timers instead of the machines.
 //
 // Source: sysmon of Go's scheduler (runtime/proc.go). Models: models/cases/scheduler/monitor/.
 //
-// It naps. Once its naps are as long as they get, a blocking call hurries it; and while all processors are idle it
-// sleeps deeply, without end. Whoever takes a processor then wakes it: both sides of a Dekker handshake, as in
-// park.hpp: take the processor, fence, read `sleeps_` ‖ raise `sleeps_`, fence, look at the processors.
+// Between rounds it naps. Once its naps have reached their full length, a blocking call makes them short again. While
+// all processors are idle it sleeps deeply, without a limit; the machine that takes a processor wakes it. These are the
+// two sides of a Dekker handshake, as in park.hpp: take the processor, fence, read `sleeps_` ‖ raise `sleeps_`, fence,
+// look at the processors.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ class monitor_loop {
  public:
   using instant = std::int64_t;
 
-  /// The monitor polls when nobody has for so long: 10 ms, as in Go.
+  /// The monitor polls when no machine has polled for so long: 10 ms, as in Go.
   static constexpr instant poll_period = 10'000'000;
   /// It fires timers that are late by so much: 1 ms. Machines are more prompt, unless all of them are busy.
   static constexpr instant lateness = 1'000'000;
@@ -46,7 +47,7 @@ class monitor_loop {
   monitor_loop(const monitor_loop&) = delete;
   monitor_loop& operator=(const monitor_loop&) = delete;
 
-  /// Rounds until stop(). The monitor's thread.
+  /// Makes rounds until stop(). Only the monitor's thread.
   void run() {
     Rhythm rhythm;
     bool slow = false;
@@ -69,33 +70,33 @@ class monitor_loop {
     }
   }
 
-  /// A machine has entered a blocking call: the monitor naps no longer than it does at first. That machine.
+  /// A machine has entered a blocking call: the monitor's naps become short again. Called by that machine.
   void hurry() noexcept {
-    // One machine is enough to wake it. Not ordered with [monitor.slow.set]: at worst the monitor sees this call a nap
-    // later.
+    // One machine is enough to wake it. Not ordered with [monitor.slow.set]: at worst the monitor sees this call one
+    // nap later.
     if (!is_slow()) return;
     // [monitor.hurry] relaxed: as above.
     if (slow_.exchange(false, std::memory_order::relaxed)) parker_.unpark();
   }
 
-  /// A machine has taken a processor: the monitor does not sleep deeply. That machine.
+  /// A machine has taken a processor: the monitor does not sleep deeply. Called by that machine.
   void wake() noexcept {
-    // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps beside a processor that
-    // is in use. And with [park.rest.fence], for the machine that has just got this processor: weaker: a machine that
-    // goes to sleep may not know of a new processor, does not look() there, and a task that is made next on it without
-    // a fence is left beside the sleeper (machine_loop/next_on_a_new_processor).
+    // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps although a processor is
+    // in use. It also pairs with [park.rest.fence], for the machine that has just got this processor; weaker: a machine
+    // that goes to sleep may not know of a new processor, does not look() there, and misses a task that is made next on
+    // it without a fence (machine_loop/next_on_a_new_processor).
     Atomics::fence(std::memory_order::seq_cst);
     // [monitor.wake.sleeps] relaxed: ordered by the fence.
     if (sleeps_.load(std::memory_order::relaxed)) parker_.unpark();
   }
 
-  /// run() returns. Any thread; not twice for one run().
+  /// Makes run() return. Any thread; at most once for each run().
   void stop() noexcept {
     // [monitor.stop] relaxed: ordered by the token, which the monitor takes after it.
     stops_.store(true, std::memory_order::relaxed);
     parker_.unpark();
   }
-  /// Before run() is called again: stop() no longer holds. With no monitor.
+  /// Undoes stop(), before run() is called again. Called while there is no monitor.
   void restart() noexcept {
     // [monitor.restart] relaxed: the thread that calls run() is started after it.
     stops_.store(false, std::memory_order::relaxed);
@@ -120,12 +121,12 @@ class monitor_loop {
   void sleep_deeply() {
     // [monitor.deep.set] relaxed: ordered by the fence.
     sleeps_.store(true, std::memory_order::relaxed);
-    // [monitor.deep.fence] seq_cst: pairs with [monitor.wake.fence]: either this sees a processor in use, or its
-    // machine sees that the monitor sleeps; weaker: neither does.
+    // [monitor.deep.fence] seq_cst: pairs with [monitor.wake.fence]: either the monitor sees a processor in use, or the
+    // machine that took it sees that the monitor sleeps; weaker: neither does.
     Atomics::fence(std::memory_order::seq_cst);
-    // The token of stop() may have ended the nap before.
+    // The nap may have taken the token of stop().
     if (host_.all_processors_idle() && !stops()) parker_.park();
-    // [monitor.deep.clear] relaxed: who still sees it leaves a token too many, which ends a nap.
+    // [monitor.deep.clear] relaxed: a machine that still reads true leaves an unneeded token, which ends a nap early.
     sleeps_.store(false, std::memory_order::relaxed);
   }
 
@@ -138,8 +139,8 @@ class monitor_loop {
 
   Host& host_;
   Parker parker_;
-  typename Atomics::template atomic<bool> slow_;    // naps as long as it ever does
-  typename Atomics::template atomic<bool> sleeps_;  // deeply, because all processors are idle
+  typename Atomics::template atomic<bool> slow_;    // its naps have reached their full length
+  typename Atomics::template atomic<bool> sleeps_;  // it sleeps deeply, because all processors are idle
   typename Atomics::template atomic<bool> stops_;
 };
 

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: MIT
-// park: who sleeps and who is woken: the part of a scheduler that decides when a machine (thread) gives up its
-// processor and when somebody fetches it back.
+// park: when machines sleep and when they are woken: the part of a scheduler that decides when a machine (thread) gives
+// up its processor, and when a machine gets one again.
 //
-// The property that it keeps: never is a task runnable while a processor is idle and nobody is on the way to look for
-// it. Source of the protocol: Go's scheduler (runtime/proc.go: wakep, startm, resetspinning, findRunnable's last part,
-// needspinning of golang/go#45867). Steps, picture and rejected designs: docs/scheduler.md. Models:
+// The property that it keeps: never is a task runnable while a processor is idle and no machine is about to look for
+// the task. Source of the protocol: Go's scheduler (runtime/proc.go: wakep, startm, resetspinning, findRunnable's last
+// part, needspinning of golang/go#45867). Steps, picture and rejected designs: docs/scheduler.md. Models:
 // models/cases/scheduler/park/.
 //
 // Three rules:
-//   1. Whoever makes a task runnable then asks whether a machine is spinning (looking for work); if none is and a
-//      processor is idle, it wakes one machine, which spins.                                        submitted()
-//   2. A spinning machine that finds work stops spinning and does as in rule 1: it may have been the only one. found()
+//   1. A thread that makes a task runnable asks after that whether a machine is spinning (looking for work). If none is
+//      and a processor is idle, it wakes one machine, which spins.                                  submitted()
+//   2. A spinning machine that finds work stops spinning and then follows rule 1: it may have been the only one
+//      that was spinning.                                                                           found()
 //   3. A spinning machine that finds nothing gives up its processor, stops spinning, and looks at all queues once
 //      more before it sleeps.                                                                       rest()
 // Rules 1 and 3 are the two sides of a Dekker handshake: publish work, fence, read `spinning_` ‖ lower `spinning_`,
-// fence, read all queues. With both fences one of the two sees the other. The submitter needs none if it publishes by
-// a read-modify-write, or under a lock, and the look is one on the same place, or takes that lock: whichever of the two
-// comes second then sees what the first one did before.                                          submitted_in_order()
-// Machines that were not spinning do not look again; `need_spinning_` covers them: a submitter who finds neither a
-// spinner nor an idle processor leaves a request, and a machine that is about to give up its processor heeds it.
+// fence, read all queues. With both fences, at least one side sees the other. The submitter needs no fence in two
+// cases: if it publishes by a read-modify-write of a place that work_anywhere() also looks at by a read-modify-write,
+// or if it publishes under a lock that work_anywhere() also takes. The side that comes second then sees what the first
+// one did before.                                                                                submitted_in_order()
+// Machines that were not spinning do not look again. `need_spinning_` covers them: a submitter that finds neither a
+// spinning machine nor an idle processor leaves a request, and a machine that is about to give up its processor answers
+// it.
 #pragma once
 
 #include <atomic>
@@ -54,8 +57,8 @@ struct park_machine {
   cell<Machine*> next_idle{nullptr};      // under the lock
   cell<Machine*> previous_idle{nullptr};  // under the lock
   cell<bool> idle{false};                 // under the lock
-  cell<Processor*> handed{nullptr};       // under the lock until the machine is woken, then the machine's
-  cell<bool> spinning{false};             // the machine's; the waker's while it wakes it
+  cell<Processor*> handed{nullptr};  // under the lock until the machine is woken; after that only the machine uses it
+  cell<bool> spinning{false};        // only the machine uses it; while it is being woken, only its waker
 };
 
 /// The protocol. `Host` is the scheduler around it, and has
@@ -64,10 +67,10 @@ struct park_machine {
 /// - `Processor& processor_at(unsigned)`: the i-th processor, for resize()
 /// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
 /// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
-/// - `void all_idle()`: with the lock held: no machine holds a processor
+/// - `void all_idle()`: called with the lock held when no machine holds a processor
 ///
-/// Any thread may call submitted(); a machine calls the others for itself. Wake-ups take a lock, so this is not
-/// lock-free; submitted() is wait-free while somebody spins or a request is pending.
+/// Any thread may call submitted(); a machine calls the other functions for itself. Waking takes a lock, so this is not
+/// lock-free; submitted() is wait-free while a machine spins or a request is pending.
 template <class Machine, class Processor, class Host, class Atomics = std_atomics>
 class park_protocol {
   template <class T>
@@ -81,31 +84,31 @@ class park_protocol {
   park_protocol(const park_protocol&) = delete;
   park_protocol& operator=(const park_protocol&) = delete;
 
-  /// To be called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is
-  /// needed (rule 1). Any thread.
+  /// Called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is needed
+  /// (rule 1). Any thread.
   void submitted() {
-    // [park.submit.fence] seq_cst: pairs with [park.rest.fence]; weaker: the last spinner goes to sleep beside the
-    // task.
+    // [park.submit.fence] seq_cst: pairs with [park.rest.fence]; weaker: the last spinning machine goes to sleep
+    // although there is a task.
     Atomics::fence(std::memory_order::seq_cst);
     submitted_in_order();
   }
 
-  /// The same after the task was published by an acquire and release read-modify-write of a place, or under a lock,
-  /// with which work_anywhere() looks as well: without the fence, which is what submitted() costs. Any thread; where
-  /// the place belongs to a processor, its machine, which has made a seq_cst fence since it got that: a machine that
-  /// goes to sleep looks at the processors that it knows of.
+  /// Does the same as submitted() without the fence, which is the cost of submitted(). Only after a task was published
+  /// by an acquire-release read-modify-write of a place, or under a lock, if work_anywhere() looks there in the same
+  /// way. Any thread. If the place belongs to a processor, only its machine, which must have made a seq_cst fence since
+  /// it got that processor, because a machine that goes to sleep looks only at the processors that it knows of.
   void submitted_in_order() {
     // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
     if (spinning_.load(std::memory_order::relaxed) != 0) return;
-    // [park.submit.need] relaxed: likewise: who withdraws the request looks at all queues after a fence.
+    // [park.submit.need] relaxed: likewise: a machine that withdraws the request looks at all queues after a fence.
     if (need_spinning_.load(std::memory_order::relaxed) != 0) return;
     wake_one();
   }
 
   /// Makes `task` the next to run in the local_queue of `queue`, and wakes a machine if one is needed. Returns how many
-  /// tasks went to the global queue on that account. With work_anywhere() that look()s, there is a fence only when a
-  /// task is displaced: on its way to the ring it is nobody's, and who looks meanwhile has no place to find it in
-  /// order. The queue's owner.
+  /// tasks this moved to the global queue. If work_anywhere() uses look(), there is a fence only when a task is
+  /// displaced: while it moves to the ring it is in no queue, so no machine that looks at that moment is ordered with
+  /// it. Called by the queue's owner.
   template <class Owner, class Task>
   std::size_t submit_next(Owner& queue, Task* task) {
     const bool in_order = queue.next_is_free();
@@ -118,31 +121,32 @@ class park_protocol {
     return overflowed;
   }
 
-  /// Takes the newest task of the deque that `owner` owns if it is `wanted`, and returns whether. Another one goes
-  /// back; on its way it was in no queue, so a machine is woken for it if one is needed. The deque's owner.
+  /// Pops the newest task of the deque that `owner` owns, and returns whether it is the `wanted` one. Any other task
+  /// goes back. It was in no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's
+  /// owner.
   template <class Owner, class Task>
   bool take_newest(Owner& owner, Task wanted) {
     const auto newest = owner.pop();
     if (!newest) return false;
     if (*newest == wanted) return true;
-    (void)owner.push(*newest);  // there is room: it was here a moment ago
+    (void)owner.push(*newest);  // there is room: this task was in the deque before
     submitted();
     return false;
   }
 
-  /// Whether machine `m` may look for work elsewhere: at most half as many machines as are busy do so, because more
-  /// would only be in each other's way. If so, it is spinning from now on. The machine itself.
+  /// Whether machine `m` may look for work elsewhere. At most half as many machines as are busy may do so, because more
+  /// would hinder each other. If the answer is yes, the machine is spinning from now on. Called by the machine itself.
   [[nodiscard]] bool may_spin(Machine& m) {
     if (m.spinning.get()) return true;
-    // [park.spin.limit] relaxed: a limit for economy, which may be overshot.
+    // [park.spin.limit] relaxed: the limit only saves work, and may be exceeded.
     const unsigned spinning = spinning_.load(std::memory_order::relaxed);
     if (2 * spinning >= limit() - idle_processors()) return false;
     become_spinning(m);
     return true;
   }
 
-  /// Machine `m` has a task to run: if it was spinning, it no longer is, and it sees to it that somebody else looks for
-  /// what it leaves behind (rule 2). The machine itself.
+  /// Machine `m` has a task to run. If it was spinning, it stops, and wakes another machine for the work that it leaves
+  /// behind if one is needed (rule 2). Called by the machine itself.
   void found(Machine& m) {
     if (!m.spinning.get()) return;
     m.spinning.set(false);
@@ -152,7 +156,8 @@ class park_protocol {
   }
 
   /// Machine `m` found nothing for processor `p`, whose queues are empty: gives `p` up and sleeps, unless it is needed
-  /// after all (rule 3). Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
+  /// after all (rule 3). Returns the processor to go on with, or nullptr when the scheduler stops. Called by the
+  /// machine itself.
   [[nodiscard]] Processor* rest(Machine& m, Processor& p) {
     const bool was_spinning = m.spinning.get();
     Machine* returning = nullptr;
@@ -165,8 +170,8 @@ class park_protocol {
     if (was_spinning) {
       // [park.rest.spinning] relaxed: ordered by the fence.
       spinning_.fetch_sub(1U, std::memory_order::relaxed);
-      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinner goes to sleep beside a
-      // task.
+      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to sleep
+      // although there is a task.
       Atomics::fence(std::memory_order::seq_cst);
       if (host_.work_anywhere()) {
         if (Processor* const again = take_back(m)) return again;
@@ -176,14 +181,15 @@ class park_protocol {
   }
 
   /// Machine `m`, which is not spinning, gives up processor `p`, which is surplus and whose tasks it has moved to the
-  /// global queue. Returns the processor to go on with, or nullptr when the scheduler stops. The machine itself.
+  /// global queue. Returns the processor to go on with, or nullptr when the scheduler stops. Called by the machine
+  /// itself.
   [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
     Processor* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
       if (stopping_.get()) return nullptr;
       if (!host_.surplus(p)) {
-        // A resize() came in between, which took `p` for held and so did not make it idle.
+        // A resize() came in between. It found `p` held by a machine, and so did not make it idle.
         next = &p;
       } else {
         held_.set(held_.get() - 1);
@@ -192,13 +198,13 @@ class park_protocol {
         if (next == nullptr) add_idle(m);
       }
     }
-    // Whoever looked at the queues while the tasks were moved has not seen them.
+    // A machine that looked at the queues while the tasks were moved has not seen them.
     submitted();
     return next != nullptr ? next : sleep(m);
   }
 
-  /// Machine `m`, which holds no processor, sleeps until somebody hands it one. Returns that, or nullptr when the
-  /// scheduler stops. The machine itself.
+  /// Machine `m`, which holds no processor, sleeps until another thread hands it one. Returns the processor, or nullptr
+  /// when the scheduler stops. Called by the machine itself.
   [[nodiscard]] Processor* rest_without(Machine& m) {
     {
       const std::lock_guard lock(mutex_);
@@ -208,9 +214,9 @@ class park_protocol {
     return sleep(m);
   }
 
-  /// Takes processor `p` from the machine that is in a blocking call with it, if `retake` says yes, and hands it to
-  /// another one if `busy` (it has tasks) or nobody looks for work; else it is idle. Returns whether it was taken. The
-  /// monitor.
+  /// Takes processor `p` from the machine that is in a blocking call with it, if `retake` returns true. Hands `p` to
+  /// another machine if it is `busy` (it has tasks) or if no machine looks for work; otherwise makes it idle. Returns
+  /// whether it was taken. Called by the monitor.
   template <class Retake>
   bool hand_off(Processor& p, Retake&& retake, bool busy) {
     Machine* m = nullptr;
@@ -218,12 +224,12 @@ class park_protocol {
       const std::lock_guard lock(mutex_);
       if (stopping_.get() || !retake()) return false;
       without_processor_.set(without_processor_.get() + 1);
-      // [park.handoff.need] relaxed: set under the lock. [park.handoff.spinning] relaxed: who stops spinning looks
-      // again.
+      // [park.handoff.need] relaxed: set under the lock. [park.handoff.spinning] relaxed: a machine that stops spinning
+      // looks at all queues again.
       const bool asked = need_spinning_.load(std::memory_order::relaxed) != 0;
       m = pop_returning(p);
       if (m == nullptr) {
-        // One that is surplus is retired by a machine, which moves its tasks.
+        // A surplus processor needs a machine that retires it and moves its tasks.
         if (!busy && !asked && !host_.surplus(p)) {
           held_.set(held_.get() - 1);
           push_idle(p);
@@ -244,15 +250,16 @@ class park_protocol {
     return true;
   }
 
-  /// Machine `m` comes back from a blocking call during which its processor was taken: another one, if one is idle.
+  /// Machine `m` comes back from a blocking call during which its processor was taken: gets an idle processor, if there
+  /// is one.
   [[nodiscard]] Processor* come_back() {
     const std::lock_guard lock(mutex_);
     without_processor_.set(without_processor_.get() - 1);
     return stopping_.get() ? nullptr : pop_idle();
   }
 
-  /// The same for a machine that must go on with what it does: waits for a processor, before all others. Returns
-  /// nullptr only when the scheduler stops.
+  /// Machine `m` comes back from such a call and must go on with what it does: waits for a processor, and gets one
+  /// before all others. Returns nullptr only when the scheduler stops.
   [[nodiscard]] Processor* come_back_waiting(Machine& m) {
     {
       const std::lock_guard lock(mutex_);
@@ -272,14 +279,14 @@ class park_protocol {
     return sleep(m);
   }
 
-  /// Whether a machine waits in come_back_waiting(). To be asked before every task. Any thread.
+  /// Whether a machine waits in come_back_waiting(). A machine asks before every task. Any thread.
   [[nodiscard]] bool somebody_returns() const noexcept {
     // [park.returning] relaxed: [park.returning.set].
     return returning_.load(std::memory_order::relaxed);
   }
 
   /// Machine `m` gives its processor to one that waits in come_back_waiting(), and takes another or sleeps. Returns
-  /// what rest() returns. The machine itself.
+  /// what rest() returns. Called by the machine itself.
   [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
     Machine* returning = nullptr;
     {
@@ -292,12 +299,13 @@ class park_protocol {
     return sleep(m);
   }
 
-  /// Machines in blocking calls whose processors were taken: they will make tasks runnable. With the lock held.
+  /// The number of machines in blocking calls whose processors were taken: they will make tasks runnable. With the lock
+  /// held.
   [[nodiscard]] unsigned without_processor() const { return without_processor_.get(); }
 
-  /// From now on there are `n` processors. New ones are idle, and one is woken if a submitter has asked for one before
-  /// there was any; idle ones that are too many go at once, the others when their machines notice (surplus(),
-  /// retire()). After stop() this takes effect at restart(). Returns the former number. Any thread.
+  /// Sets the number of processors to `n`. New ones are idle; if a submitter has left a request, one machine is woken.
+  /// Surplus processors that are idle retire at once, the others when their machines notice (surplus(), retire()).
+  /// After stop() this takes effect at restart(). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
     to_wake who;
@@ -305,7 +313,7 @@ class park_protocol {
       const std::lock_guard lock(mutex_);
       before = wanted_.get();
       wanted_.set(n);
-      // A processor that became idle now would be so again at restart(), and two machines would come to hold it.
+      // If a processor became idle now, restart() would make it idle once more, and two machines would come to hold it.
       if (!stopping_.get()) who = set_limit(n);
     }
     wake_all(who.returning);
@@ -313,7 +321,7 @@ class park_protocol {
     return before;
   }
 
-  /// Every machine leaves at its next rest() or retire(); the sleeping ones are woken. Any thread.
+  /// Makes every machine leave at its next rest() or retire(); wakes those that sleep. Any thread.
   void stop() {
     Machine* sleeping = nullptr;
     Machine* returning = nullptr;
@@ -336,8 +344,8 @@ class park_protocol {
     wake_all(sleeping);
   }
 
-  /// Makes the protocol as new, after stop() and after all machines have left, with as many processors as the last
-  /// resize() said, which are among the first `processors_made`.
+  /// Resets the protocol after stop(), when all machines have left. It gets as many processors as the last resize()
+  /// said; they are the first of the `processors_made` processors.
   void restart(unsigned processors_made) {
     to_wake who;
     {
@@ -351,13 +359,13 @@ class park_protocol {
     if (who.spinner) submitted();
   }
 
-  /// The machine that start_machine() was to start was not started, because the scheduler stops. The caller of that.
+  /// start_machine() did not start its machine, because the scheduler stops. Called by start_machine()'s thread.
   void not_started() {
     // [park.not_started] relaxed: a stopping scheduler's counts do not matter any more.
     spinning_.fetch_sub(1U, std::memory_order::relaxed);
   }
 
-  /// Runs `f` when no processor can change hands: for questions about the whole scheduler. Any thread.
+  /// Runs `f` while no processor can change hands: for questions about the whole scheduler. Any thread.
   template <class F>
   auto with_lock(F&& f) {
     const std::lock_guard lock(mutex_);
@@ -379,7 +387,7 @@ class park_protocol {
     // [park.limit] acquire: pairs with [park.resize.limit]: a thief goes to as many processors as this says.
     return limit_.load(std::memory_order::acquire);
   }
-  /// For statistics, all three. Any thread.
+  /// idle_processors(), spinning() and need_spinning() are for statistics. Any thread.
   [[nodiscard]] unsigned idle_processors() const noexcept {
     // [park.idle.read] relaxed: a guess.
     return idle_processors_.load(std::memory_order::relaxed);
@@ -394,17 +402,18 @@ class park_protocol {
   }
 
  private:
-  // Whom the caller is to wake once it has released the lock: a system call under it would let everybody wait.
+  // The machines that the caller wakes after it has released the lock: a system call under it would make all others
+  // wait.
   struct to_wake {
-    Machine* returning = nullptr;  // each with its processor; linked by `next_idle`
-    bool spinner = false;          // by submitted()
+    Machine* returning = nullptr;  // each has its processor; linked by `next_idle`
+    bool spinner = false;          // whether one is to be woken to spin, by submitted()
   };
 
   // With the lock held.
   [[nodiscard]] to_wake set_limit(unsigned n) {
     to_wake who;
-    // [park.resize.limit] release: pairs with [park.limit]: who sees the number also sees the processors, which may
-    // have been made just before. Who sees it late retires late.
+    // [park.resize.limit] release: pairs with [park.limit]: a thread that reads this number also sees the processors,
+    // which may have been made just before. A machine that reads it late retires its processor late.
     limit_.store(n, std::memory_order::release);
     drop_surplus();
     for (unsigned i = n; i-- != 0;) {
@@ -417,15 +426,16 @@ class park_protocol {
         continue;
       }
       push_idle(p);
-      // [park.resize.need] relaxed: set under the lock. Tasks that no spinner is about to find have left a request.
+      // [park.resize.need] relaxed: set under the lock. If tasks wait that no spinning machine is about to find, there
+      // is a request.
       who.spinner = need_spinning_.load(std::memory_order::relaxed) != 0;
     }
-    // The machine that submitted() wakes then answers it.
+    // The machine that submitted() wakes then answers the request.
     if (who.spinner) withdraw_request();
     return who;
   }
 
-  // A woken machine may be gone at once.
+  // A machine that has been woken may be destroyed at once.
   static void wake_all(Machine* first) {
     while (first != nullptr) {
       Machine* const next = first->next_idle.get();
@@ -441,15 +451,15 @@ class park_protocol {
     withdraw_request();
   }
 
-  // By a machine that is or becomes spinning, and so will look at all queues.
+  // Called by a machine that spins or is about to, and so will look at all queues.
   void withdraw_request() {
     // [park.need.clear] relaxed: the fence of the next rest() or submitted() comes before it matters.
     need_spinning_.store(0U, std::memory_order::relaxed);
   }
 
-  // Wakes one machine with one idle processor, unless another submitter was faster: one spinner is enough. Only a
-  // machine that will look at all queues is ever counted in `spinning_`: a submitter who counted itself while it looks
-  // for an idle processor, and finds none, would be taken for a spinner meanwhile.
+  // Wakes one machine with one idle processor, unless another submitter was faster: one spinning machine is enough.
+  // Only a machine that will look at all queues is ever counted in `spinning_`. If a submitter counted itself while it
+  // looks for an idle processor, other submitters would rely on it although it may find none.
   void wake_one() {
     Processor* p = nullptr;
     Machine* m = nullptr;
@@ -459,7 +469,7 @@ class park_protocol {
       if (spinning_.load(std::memory_order::relaxed) != 0) return;
       p = pop_idle();
       if (p == nullptr) {
-        // [park.need.set] relaxed: read under the lock by who gives up a processor.
+        // [park.need.set] relaxed: machines that give up a processor read it under the lock.
         need_spinning_.store(1U, std::memory_order::relaxed);
         return;
       }
@@ -474,9 +484,9 @@ class park_protocol {
     }
   }
 
-  // With the lock held: takes a machine from the idle ones and hands it `p`; it will wake up spinning.
+  // With the lock held: takes a machine out of the idle list and hands it `p`; the machine will wake up spinning.
   [[nodiscard]] Machine* wake_machine_for(Processor& p) {
-    // A machine that finds work in the poller is awake already. One in a blocking call is not idle.
+    // A machine that finds work in the poller is awake already. A machine in a blocking call is not in the idle list.
     Machine* m = host_.this_idle_machine();
     if (m == nullptr || !m->idle.get()) m = idle_machines_.get();
     if (m == nullptr) return nullptr;
@@ -489,8 +499,8 @@ class park_protocol {
 
   enum class given : unsigned char { up, not_now, stopping };
 
-  // Gives `p` up and puts `m` among the idle machines; not if a submitter asked for a spinner, which `m` then becomes.
-  // `returning` is to be woken by the caller, who has released the lock: it has `p` now.
+  // Gives `p` up and puts `m` into the idle list; but if a submitter has asked for a spinning machine, `m` becomes one.
+  // If `returning` is set, it has got `p`, and the caller wakes it after it has released the lock.
   [[nodiscard]] given give_up(Machine& m, Processor& p, Machine*& returning) {
     const std::lock_guard lock(mutex_);
     // A stopping scheduler's processors and counts do not matter any more.
@@ -500,9 +510,9 @@ class park_protocol {
       become_spinning(m);
       return given::not_now;
     }
-    // A spinner is going to look at all queues, and so answers a request as well.
+    // A spinning machine is going to look at all queues, and so answers the request as well.
     if (m.spinning.get()) withdraw_request();
-    // Cleared here rather than with the count, because from now on the flag may be a waker's.
+    // Cleared here rather than with the count, because from now on a waker may write the flag.
     m.spinning.set(false);
     add_idle(m);
     returning = pop_returning(p);
@@ -527,8 +537,8 @@ class park_protocol {
     return first;
   }
 
-  // There is work after all: a processor for `m`, or nullptr when all are busy (then the request is left for them) or
-  // `m` has been woken meanwhile.
+  // There is work after all. Returns a processor for `m`. Returns nullptr if all processors are busy, after leaving a
+  // request for their machines, or if `m` has been woken meanwhile.
   [[nodiscard]] Processor* take_back(Machine& m) {
     const std::lock_guard lock(mutex_);
     if (!m.idle.get()) return nullptr;
@@ -543,7 +553,7 @@ class park_protocol {
     return p;
   }
 
-  // Sleeps until somebody hands `m` a processor; nullptr: the scheduler stops.
+  // Sleeps until another thread hands `m` a processor; nullptr: the scheduler stops.
   [[nodiscard]] Processor* sleep(Machine& m) {
     m.parker.park();
     Processor* const p = m.handed.get();
@@ -551,7 +561,8 @@ class park_protocol {
     return p;
   }
 
-  // All of these with the lock held. Both lists are stacks: who went to sleep last has the warmest cache.
+  // The caller of all functions below holds the lock. Both lists are stacks: the one that went to sleep last has the
+  // warmest cache.
   void push_idle(Processor& p) {
     p.retired.set(false);
     p.next_idle.set(idle_list_.get());
@@ -570,7 +581,7 @@ class park_protocol {
     Processor* p = idle_list_.get();
     idle_list_.set(nullptr);
     count_idle(-static_cast<int>(idle_processors()));
-    Processor* kept = nullptr;  // reversed twice: the order stays
+    Processor* kept = nullptr;  // reversed here and again below, so the order stays
     while (p != nullptr) {
       Processor* const next = p->next_idle.get();
       p->next_idle.set(kept);
@@ -612,24 +623,24 @@ class park_protocol {
   }
 
   Host& host_;
-  // Machines that look for work and hold a processor, or are on the way there. Any thread.
+  // The number of machines that look for work and hold a processor, or are about to get one. Any thread.
   alignas(cache_line) atomic<unsigned> spinning_;
-  // 1: work was submitted when no machine was spinning and no processor idle. Set and read under the lock where it
-  // decides something; cleared by spinners.
+  // 1: work was submitted when no machine was spinning and no processor was idle. Decisions set and read it under the
+  // lock; spinning machines clear it without.
   atomic<unsigned> need_spinning_;
   atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
   atomic<unsigned> limit_;            // number of processors; written under the lock
   alignas(cache_line) typename Atomics::mutex mutex_;
   cell<Processor*> idle_list_{nullptr};    // under the lock
   cell<Machine*> idle_machines_{nullptr};  // under the lock
-  cell<unsigned> held_{0U};                // under the lock: processors in the hands of machines, or on the way there
+  cell<unsigned> held_{0U};                // under the lock: processors that machines hold or are about to get
   cell<bool> stopping_{false};             // under the lock
   cell<unsigned> wanted_{0U};              // under the lock: the limit, or what it will be after restart()
   cell<unsigned> without_processor_{0U};   // under the lock
   // Machines that wait for a processor in the middle of a task; under the lock.
   cell<Machine*> first_returning_{nullptr};
   cell<Machine*> last_returning_{nullptr};
-  atomic<bool> returning_{false};  // whether there are any; written under the lock
+  atomic<bool> returning_{false};  // whether any machine waits in come_back_waiting(); written under the lock
 };
 
 }  // namespace runq

@@ -18,7 +18,7 @@ namespace runq {
 /// `Futex` is what the thread sleeps on, as futex(2); `word` is always the same one:
 ///   void wait(word, value)                   sleeps until wake(word), unless `word` is no longer `value`
 ///   auto deadline(std::int64_t ns)           the time after so many ns
-///   bool wait_until(word, value, deadline)   wait(), but no longer; false, and no sleep, once that time has come
+///   bool wait_until(word, value, deadline)   wait() that ends at the deadline and then returns false
 ///   void wake(word)                          wakes the thread that sleeps, if there is one
 /// A sleep may end for no reason.
 template <class Futex, class Atomics = std_atomics>
@@ -36,7 +36,8 @@ class basic_parker {
     while (token_.exchange(0U, std::memory_order::acquire) == 0) futex_.wait(token_, 0U);
   }
 
-  /// The same, but returns false after `ns` nanoseconds without a token. The parking thread only.
+  /// Waits for the token and takes it, or returns false after `ns` nanoseconds without a token. The parking thread
+  /// only.
   [[nodiscard]] bool park_for(std::int64_t ns) noexcept {
     const auto end = futex_.deadline(ns);
     while (!take()) {
@@ -45,28 +46,29 @@ class basic_parker {
     return true;
   }
 
-  /// Takes the token if it is there. The parking thread only. Wait-free.
+  /// Takes the token if there is one. The parking thread only. Wait-free.
   [[nodiscard]] bool take() noexcept {
     // [parker.take] acquire: as [parker.park].
     return token_.exchange(0U, std::memory_order::acquire) != 0;
   }
-  /// Whether it is there. The parking thread only. Wait-free.
+  /// Whether there is a token. The parking thread only. Wait-free.
   [[nodiscard]] bool has_token() const noexcept {
-    // [parker.look] relaxed: a guess; whoever acts on it takes the token.
+    // [parker.look] relaxed: a guess; a caller that acts on it takes the token.
     return token_.load(std::memory_order::relaxed) != 0;
   }
 
-  /// Leaves the token; a system call only if there was none. Any thread. The parker may be destroyed once the park()
-  /// that took this token has returned and this call, too. Lock-free.
+  /// Leaves the token; makes a system call only if there was none. Any thread. The parker may be destroyed once both
+  /// the park() that took this token and this call have returned. Lock-free.
   void unpark() noexcept {
     // [parker.unpark] release: pairs with [parker.park] and [parker.take]; weaker: the woken thread does not see what
-    // it was woken for. A read-modify-write, so that who takes the token of another unpark() has seen this one as well.
+    // it was woken for. A read-modify-write, so a park() that takes the token of another unpark() has seen this one as
+    // well.
     if (token_.exchange(1U, std::memory_order::release) == 0) futex_.wake(token_);
   }
-  /// The same by the parking thread itself, whose next park() returns at once. No system call. Wait-free.
+  /// Leaves the token for the parking thread itself, whose next park() returns at once. No system call. Wait-free.
   void put() noexcept {
-    // [parker.put] relaxed: for the thread itself. A read-modify-write, as the token may be there already: who takes
-    // this one has seen what came before that one.
+    // [parker.put] relaxed: for the thread itself. A read-modify-write, because there may be a token already: a park()
+    // that takes this token has seen what came before the earlier one.
     (void)token_.exchange(1U, std::memory_order::relaxed);
   }
 

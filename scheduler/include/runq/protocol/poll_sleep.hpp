@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// poll_sleep: how idle machines sleep when there are descriptors to poll for or timers to come: one in the poller,
-// until the earliest timer, the others on their tokens; and how whoever needs one of them wakes it.
+// poll_sleep: how idle machines sleep when there are descriptors to poll for or timers to come: one machine sleeps in
+// the poller, until the earliest timer; the others sleep on their tokens. And how another thread wakes one of them.
 //
 // Source: findRunnable's last part, wakeNetPoller and netpollBreak of Go's scheduler (runtime/proc.go, netpoll.go;
 // sched.pollUntil). Models: models/cases/scheduler/poll_sleep/.
@@ -37,8 +37,8 @@ class poll_sleep {
   poll_sleep(const poll_sleep&) = delete;
   poll_sleep& operator=(const poll_sleep&) = delete;
 
-  /// Sleeps until unpark(token): in the poller if there is something to poll for and nobody else is there. The machine
-  /// whose token it is.
+  /// Sleeps until unpark(token): in the poller if there is something to poll for and no other machine is there. Called
+  /// by the machine that the token belongs to.
   void park(Token& token) {
     while (!token.take()) {
       // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: what the last machine in the poller did there, and
@@ -54,23 +54,23 @@ class poll_sleep {
     }
   }
 
-  /// Makes the present or the next park(token) return. Any thread. `token` may be gone as soon as it has been left.
+  /// Makes the present or the next park(token) return. Any thread. Once the token is left, `token` may be destroyed.
   void unpark(Token& token) {
     Token* const of = &token;
     token.unpark();
     // [poll_sleep.unpark.fence] seq_cst: pairs with [poll_sleep.sleeper.fence]: either the sleeper sees its token, or
-    // this sees that it is in the poller; weaker: it sleeps there beside its token.
+    // this thread sees that it is in the poller; weaker: the machine sleeps in the poller although it has a token.
     Atomics::fence(std::memory_order::seq_cst);
-    // [poll_sleep.unpark.sleeper] relaxed: ordered by the fence; compared, never looked into.
+    // [poll_sleep.unpark.sleeper] relaxed: ordered by the fence; the pointer is compared, never dereferenced.
     if (sleeper_.load(std::memory_order::relaxed) == of) interrupt();
   }
 
-  /// To be called after a timer was added that is due at `when`: nobody sleeps in the poller for longer. Returns
-  /// whether nobody polls: then the caller wakes an idle machine, if there is one, which will. A machine that holds a
-  /// processor, and so looks at its timers before it sleeps.
+  /// Called after a timer was added that is due at `when`: no machine sleeps in the poller past that time. Returns true
+  /// if no machine polls: then the caller wakes an idle machine, if there is one, and that machine polls. The caller is
+  /// a machine that holds a processor, and so looks at its timers before it sleeps.
   [[nodiscard]] bool timer_added(instant when) {
     // [poll_sleep.timer.fence] seq_cst: pairs with [poll_sleep.until.fence]: either the sleeper sees the timer, or this
-    // sees until when it sleeps; weaker: it sleeps beyond `when`.
+    // thread sees until when it sleeps; weaker: it sleeps beyond `when`.
     Atomics::fence(std::memory_order::seq_cst);
     // [poll_sleep.timer.until] relaxed: ordered by the fence.
     const instant until = sleeps_until_.load(std::memory_order::relaxed);
@@ -79,17 +79,17 @@ class poll_sleep {
     return false;
   }
 
-  /// Whether a machine sleeps in the poller, or is about to, or just leaves it. Any thread.
+  /// Whether a machine sleeps in the poller, or is about to, or is just leaving it. Any thread.
   [[nodiscard]] bool watched() const noexcept {
     // [poll_sleep.watched] relaxed: a guess; the machine that leaves holds a processor, and comes back.
     return busy_.load(std::memory_order::relaxed);
   }
 
-  /// The host has used up a ring: the next interrupt() must ring again. The machine in the poller.
+  /// Called after the host has used up a ring: the next interrupt() must ring again. The machine in the poller.
   void answered() noexcept {
-    // [poll_sleep.answered] acquire: pairs with the fence before [poll_sleep.interrupt]. A read-modify-write: whoever
-    // found the flag up, and so did not ring, has left a token or a timer before, and both are looked at after this;
-    // weaker: they are overlooked.
+    // [poll_sleep.answered] acquire: pairs with the fence before [poll_sleep.interrupt]. A read-modify-write: a thread
+    // that found the flag set, and so did not ring, has left a token or a timer before. This machine looks at both
+    // after this; weaker: it misses them.
     rung_.exchange(false, std::memory_order::acquire);
   }
 
@@ -102,21 +102,22 @@ class poll_sleep {
     // [poll_sleep.sleeper.fence] seq_cst: pairs with [poll_sleep.unpark.fence].
     Atomics::fence(std::memory_order::seq_cst);
     while (!token.has_token()) poll_once();
-    // [poll_sleep.sleeper.clear] relaxed: who still sees it rings once too often.
+    // [poll_sleep.sleeper.clear] relaxed: a thread that still sees it rings once too often.
     sleeper_.store(nullptr, std::memory_order::relaxed);
   }
 
   void poll_once() {
-    // Before the timers are looked at, and longer than any of them.
+    // Announced before this machine looks at the timers: a time later than any of them, so that a new timer rings.
     // [poll_sleep.until.announce] relaxed: ordered by the fence.
     sleeps_until_.store(never, std::memory_order::relaxed);
     // [poll_sleep.until.fence] seq_cst: pairs with [poll_sleep.timer.fence].
     Atomics::fence(std::memory_order::seq_cst);
     const instant until = host_.earliest_timer();
-    // [poll_sleep.until.set] relaxed: who still reads `never` rings once too often.
+    // [poll_sleep.until.set] relaxed: a thread that still reads `never` rings once too often.
     sleeps_until_.store(until, std::memory_order::relaxed);
     host_.wait_for_events(until);
-    // [poll_sleep.until.clear] relaxed: as [poll_sleep.until.set]: timers are looked at again before the next sleep.
+    // [poll_sleep.until.clear] relaxed: as [poll_sleep.until.set]: the machine looks at the timers again before its
+    // next sleep.
     sleeps_until_.store(awake, std::memory_order::relaxed);
     host_.fire_timers();
   }

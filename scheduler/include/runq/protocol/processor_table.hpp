@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// processor_table: the processors of a scheduler, which are made as they are needed, and stay, while others look at
-// them. Models: models/cases/scheduler/processor_table/.
+// processor_table: the processors of a scheduler. They are made when needed and are never destroyed while other threads
+// may look at them. Models: models/cases/scheduler/processor_table/.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace runq {
 
-/// At most `Most` of them.
+/// A table of at most `Most` processors.
 template <class Processor, unsigned Most, class Atomics = std_atomics>
 class processor_table {
  public:
@@ -18,8 +18,8 @@ class processor_table {
   processor_table(const processor_table&) = delete;
   processor_table& operator=(const processor_table&) = delete;
 
-  /// Makes those that are missing for there to be `n`: `make(i)` returns a pointer to the i-th. What it throws is
-  /// thrown, and those made before stay. One thread at a time.
+  /// Makes processors until there are `n`: `make(i)` returns a pointer to the i-th. If `make` throws, this throws the
+  /// same, and keeps those made before. One thread at a time.
   template <class Make>
   void grow(unsigned n, Make&& make) {
     // [processor_table.before] relaxed: only one thread at a time makes processors, and is ordered with the last one.
@@ -31,13 +31,13 @@ class processor_table {
     }
   }
 
-  /// How many there are: those before this one can be looked at. Any thread.
+  /// How many processors there are: the caller may use those with a smaller index. Any thread.
   [[nodiscard]] unsigned size() const noexcept {
-    // [processor_table.size] acquire: pairs with [processor_table.publish]; weaker: who looks gets a processor that is
+    // [processor_table.size] acquire: pairs with [processor_table.publish]; weaker: the reader gets a processor that is
     // not constructed.
     return made_.load(std::memory_order::acquire);
   }
-  /// `i` is less than a size(), or than a number of processors that was published after they were made.
+  /// `i` is less than size(), or less than a number that was published after that many processors were made.
   [[nodiscard]] Processor& operator[](unsigned i) const noexcept { return *all_[i].get(); }
 
   /// Calls `f` with each. Any thread.

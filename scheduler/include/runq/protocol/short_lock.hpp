@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// short_lock: a lock for sections of a few dozen instructions in which nobody sleeps.
+// short_lock: a lock for critical sections of a few dozen instructions in which no thread sleeps.
 //
 // Models: models/cases/scheduler/short_lock/.
 #pragma once
@@ -11,8 +11,8 @@
 namespace runq {
 
 /// A lock whose free path is one read-modify-write and one store, half the cost of a std::mutex. Not fair. `Waiting` is
-/// how a thread waits for it: `Waiting::until(condition)` returns once condition() is true, which is to be asked again
-/// and again.
+/// how a thread waits for it: `Waiting::until(condition)` calls condition() again and again, and returns once it is
+/// true.
 template <class Waiting, class Atomics = std_atomics>
 class basic_short_lock {
  public:
@@ -25,13 +25,13 @@ class basic_short_lock {
     if (taken_.exchange(true, std::memory_order::acquire)) lock_taken();
   }
 
-  /// Takes the lock if it is free, and returns whether. Wait-free.
+  /// Takes the lock if it is free, and returns whether it did. Wait-free.
   [[nodiscard]] bool try_lock() noexcept {
     // [short_lock.try] acquire: as [short_lock.lock].
     return !taken_.exchange(true, std::memory_order::acquire);
   }
 
-  /// Who holds the lock. Wait-free.
+  /// Only the thread that holds the lock. Wait-free.
   void unlock() noexcept {
     // [short_lock.unlock] release: pairs with [short_lock.lock], [short_lock.try] and [short_lock.again]; weaker: the
     // next section does not see what this one wrote.
@@ -39,7 +39,8 @@ class basic_short_lock {
   }
 
  private:
-  // It is only read until it looks free: each attempt to take it would take its cache line from who holds it.
+  // The waiting thread only reads until the lock looks free: each attempt to take it would take the cache line from the
+  // thread that holds it.
   [[gnu::noinline]] void lock_taken() noexcept {
     do {
       // [short_lock.look] relaxed: a guess; [short_lock.again] decides.

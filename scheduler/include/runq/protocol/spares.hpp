@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// spares: processors for the end of a run: for machines that come back from a blocking section when there is none any
-// more, and for the thread that destroys the tasks. Models: models/cases/scheduler/spares/.
+// spares: extra processors for the end of a run: for machines that come back from a blocking section when no processor
+// is left, and for the thread that destroys the tasks. Models: models/cases/scheduler/spares/.
 //
-// They stay for the ends of later runs, because timers may refer to their heaps, and count with all others.
+// They are kept for the ends of later runs, because timers may refer to their heaps. Statistics include them.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class spare_processors {
   spare_processors(const spare_processors&) = delete;
   spare_processors& operator=(const spare_processors&) = delete;
 
-  /// One that nobody else uses until the next reuse(): one of before, or a new one, to which `make` returns a pointer.
-  /// Any thread. Takes a lock.
+  /// Returns a processor that no other thread uses until the next reuse(): an existing one, or a new one, to which
+  /// `make` returns a pointer. Any thread. Takes a lock.
   template <class Make>
   [[nodiscard]] Processor& take(Make&& make) {
     const std::lock_guard lock(mutex_);
@@ -31,26 +31,27 @@ class spare_processors {
       return *p;
     }
     p = make();
-    // [spares.top] relaxed: the mutex orders those who write it.
+    // [spares.top] relaxed: the mutex orders the threads that write it.
     p->next_spare.set(all_.load(std::memory_order::relaxed));
-    // [spares.publish] release: pairs with [spares.all]; weaker: who counts reads a processor that is not constructed.
+    // [spares.publish] release: pairs with [spares.all]; weaker: a thread that adds up statistics reads a processor
+    // that is not constructed.
     all_.store(p, std::memory_order::release);
     return *p;
   }
 
-  /// All that were taken can be again. When nobody uses them any more. Takes a lock.
+  /// Makes all processors that were taken available again. No thread may use one any more. Takes a lock.
   void reuse() {
     const std::lock_guard lock(mutex_);
-    // [spares.reuse] relaxed: the mutex orders those who write it.
+    // [spares.reuse] relaxed: the mutex orders the threads that write it.
     unused_.set(all_.load(std::memory_order::relaxed));
   }
 
-  /// Calls `f`, which may destroy it, with each; then there is none. When nobody uses them any more.
+  /// Calls `f`, which may destroy the processor, with each one, and forgets them. No thread may use one any more.
   template <class F>
   void clear(F&& f) {
-    // [spares.clear] relaxed: nobody else is there any more.
+    // [spares.clear] relaxed: only this thread is left.
     Processor* p = all_.load(std::memory_order::relaxed);
-    // [spares.cleared] relaxed: nobody else is there any more.
+    // [spares.cleared] relaxed: only this thread is left.
     all_.store(nullptr, std::memory_order::relaxed);
     unused_.set(nullptr);
     while (p != nullptr) {
@@ -60,7 +61,7 @@ class spare_processors {
     }
   }
 
-  /// Calls `f` with each that there is, in use or not. Any thread.
+  /// Calls `f` with each processor, in use or not. Any thread.
   template <class F>
   void for_each(F&& f) const {
     // [spares.all] acquire: pairs with [spares.publish]; weaker: `f` gets a processor that is not constructed.
@@ -70,7 +71,7 @@ class spare_processors {
  private:
   typename Atomics::template atomic<Processor*> all_;  // the first is the newest; written under the lock
   typename Atomics::mutex mutex_;
-  typename Atomics::template cell<Processor*> unused_{nullptr};  // from this one on nobody uses them; under the lock
+  typename Atomics::template cell<Processor*> unused_{nullptr};  // the first one that is not in use; under the lock
 };
 
 }  // namespace runq

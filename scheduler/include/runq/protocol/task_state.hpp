@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// task_state: what a task does, for dumps; and how who destroys a task that waits learns that whoever has woken it is
-// through with it. Models: models/cases/scheduler/task_state/.
+// task_state: what a task does, for dumps; and how the thread that destroys a waiting task learns that the task's waker
+// does not touch it any more. Models: models/cases/scheduler/task_state/.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ enum class wait_reason : std::uint8_t {
   io_wait,
 };
 
-/// Tasks are handed on by queues, never by their state: that may be a moment old, but for asleep(). Wait-free.
+/// Queues hand tasks on, never this state. So its values may be out of date, except that of asleep(). Wait-free.
 template <class Atomics = std_atomics>
 class task_state {
  public:
@@ -45,31 +45,33 @@ class task_state {
     // [task_state.status] relaxed: for dumps, which may see an old status.
     return status_.load(std::memory_order::relaxed);
   }
-  /// As status().
+  /// Why the task waits. For dumps. Any thread.
   [[nodiscard]] wait_reason reason() const noexcept {
     // [task_state.reason] relaxed: for dumps, which may see an old reason.
     return reason_.load(std::memory_order::relaxed);
   }
 
-  /// By who has the task.
+  /// Called by the thread that runs the task.
   void set(task_status now) noexcept {
     // [task_state.set] relaxed: for dumps.
     status_.store(now, std::memory_order::relaxed);
   }
-  /// The task falls asleep. By itself, before anybody can wake it.
+  /// The task falls asleep. Called by the task itself, before any thread can wake it.
   void waits(wait_reason why) noexcept {
     // [task_state.waits.reason] relaxed: for dumps, which may see an old reason.
     reason_.store(why, std::memory_order::relaxed);
-    // [task_state.waits] relaxed: what lets others wake the task publishes it.
+    // [task_state.waits] relaxed: the operation that lets other threads wake the task publishes it.
     status_.store(task_status::waiting, std::memory_order::relaxed);
   }
-  /// By who wakes it and is about to queue it: the last thing he does to what the task has waited in.
+  /// Called by the waker, which queues the task next. After this call the waker must not touch the frame, nor the
+  /// waiter in it.
   void wakes() noexcept {
     // [task_state.wakes] release: pairs with [task_state.asleep]; weaker: a frame is destroyed while its waker looks at
     // it.
     status_.store(task_status::runnable, std::memory_order::release);
   }
-  /// Of a task that has fallen asleep, by who destroys it: false after wakes().
+  /// Whether a task that fell asleep was not woken since. False after wakes(). Called by the thread that destroys the
+  /// task.
   [[nodiscard]] bool asleep() const noexcept {
     // [task_state.asleep] acquire: pairs with [task_state.wakes]; weaker: a frame is destroyed while its waker looks
     // at it.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// time_slice: how a task that has run for too long learns that it is to give way, and how all tasks learn it when their
-// run ends.
+// time_slice: how a task that has run for too long learns that it must yield its processor, and how all tasks learn it
+// when their run ends.
 //
-// Source: Go's sysmon asks a processor's task to give way when it saw the same schedtick for 10 ms (runtime/proc.go,
-// retake and preemptone). There the request is a flag, which the next task clears; here it is the number of the slice
-// that is over, which nobody has to clear, so that the request to all slices at the end of a run cannot be lost.
-// Models: models/time_slice/.
+// Source: Go's sysmon preempts a processor's task when it has seen the same schedtick for 10 ms (runtime/proc.go,
+// retake and preemptone). In Go the request is a flag, which the next task clears. Here it is the number of the slice
+// that is over. No thread has to clear it, so the request to all slices at the end of a run cannot be lost. Models:
+// models/cases/scheduler/time_slice/.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace runq {
 
-/// The time slices of one processor, numbered from 1. One thread at a time holds the processor and begins them, the
-/// monitor ends one of them, and whoever ends the run ends all. All operations are wait-free.
+/// The time slices of one processor, numbered from 1. The thread that holds the processor begins a slice; the monitor
+/// ends one slice; the thread that ends the run ends all. All operations are wait-free.
 template <class Atomics = std_atomics>
 class time_slice {
  public:
@@ -27,7 +27,7 @@ class time_slice {
   time_slice(const time_slice&) = delete;
   time_slice& operator=(const time_slice&) = delete;
 
-  /// The next slice begins, which is not over unless end_all() was called. Who holds the processor.
+  /// Begins the next slice. It is not over unless end_all() was called. Only the thread that holds the processor.
   void begin() noexcept {
     // [slice.begin.read] relaxed: only this thread writes it.
     const number before = now_.load(std::memory_order::relaxed);
@@ -35,7 +35,7 @@ class time_slice {
     now_.store(before + 1, std::memory_order::relaxed);
   }
 
-  /// Whether the present slice is over: to be asked at every co_await. Who holds the processor.
+  /// Whether the present slice is over: a task asks at every co_await. Only the thread that holds the processor.
   [[nodiscard]] bool over() const noexcept {
     // [slice.over] relaxed: at worst the task learns of it at a later co_await.
     const number ended = over_.load(std::memory_order::relaxed);
@@ -49,25 +49,25 @@ class time_slice {
     return now_.load(std::memory_order::relaxed);
   }
 
-  /// Slice `seen` is over; if another one has begun since, nothing happens to that. The monitor.
+  /// Ends slice `seen`. If another slice has begun since, this does nothing. Only the monitor.
   void end(number seen) noexcept {
     // [slice.end.read] relaxed: as [slice.over].
     number before = over_.load(std::memory_order::relaxed);
-    // [slice.end] relaxed: likewise. A claim, because end_all() may have come in between, and stays; it fails only
-    // then.
+    // [slice.end] relaxed: likewise. A compare-exchange, because end_all() may come in between and must not be
+    // overwritten; it fails only then.
     if (before < seen)
       over_.compare_exchange_strong(before, seen, std::memory_order::relaxed, std::memory_order::relaxed);
   }
 
-  /// All slices are over, those that begin later as well. Any thread.
+  /// Ends all slices, also those that begin later. Any thread.
   void end_all() noexcept {
     // [slice.end_all] relaxed: as [slice.over].
     over_.store(std::numeric_limits<number>::max(), std::memory_order::relaxed);
   }
 
-  /// Slices that begin from now on are not over. With nobody who holds the processor, and no monitor.
+  /// Slices that begin from now on are not over. No thread may hold the processor, and no monitor may run.
   void restart() noexcept {
-    // [slice.restart] relaxed: whoever gets the processor next gets it under a lock.
+    // [slice.restart] relaxed: the next thread that gets the processor gets it under a lock.
     over_.store(number{0}, std::memory_order::relaxed);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// timer_heap: what is to happen at certain times, a heap with four children per node; and how who has put something in
-// takes it back, or ends, while it happens.
+// timer_heap: callbacks that are due at certain times, in a heap with four children per node; and how the owner of a
+// node removes it, or destroys it, while it may be firing.
 //
 // Source: the timers of Go's processors (runtime/time.go). Models: models/cases/scheduler/timer_heap/.
 #pragma once
@@ -17,8 +17,8 @@
 
 namespace runq {
 
-/// Times are in ns of any clock that does not jump. Any thread may call all of it; a lock of its own protects it, under
-/// which it calls what is due. `List` is a std::vector, or what takes its place in a model.
+/// Times are in ns of a clock that never goes back. Any thread may call all operations. The heap has a lock, and calls
+/// the callbacks that are due while it holds the lock. `List` is a std::vector; a model has its own.
 template <class Atomics, template <class> class List>
 class timer_heap {
   template <class T>
@@ -27,73 +27,76 @@ class timer_heap {
  public:
   using instant = std::int64_t;
   static constexpr instant never = std::numeric_limits<instant>::max();
-  /// What is to happen later than time goes is due then, which is pending all the same.
+  /// The latest time there is. A node that would be due later is due then, and is pending like all others.
   static constexpr instant end_of_time = never - 1;
   static constexpr std::size_t absent = ~std::size_t{0};
 
-  /// One thing to happen. Belongs to whoever waits for it; in at most one heap.
+  /// One callback. It belongs to the task or object that waits for it, and is in at most one heap.
   struct node {
-    /// Called when it is due, under the heap's lock and after the node has left the heap: it may end the node's life. A
-    /// return value other than `never` puts it back, to be called again then.
+    /// Called when the node is due, under the heap's lock, after the node has left the heap: it may destroy the node.
+    /// If it returns a time other than `never`, the node goes back into the heap and is due again then.
     instant (*fire)(node& self, instant now) = nullptr;
-    instant when = 0;                 // under the heap's lock, while it is in
-    cell<std::uint64_t> order{0};     // among equal times, first come, first served
+    instant when = 0;                 // under the heap's lock, while the node is in a heap
+    cell<std::uint64_t> order{0};     // nodes with equal times fire in the order in which they were added
     cell<std::size_t> place{absent};  // under the heap's lock
 
-    /// It is in no heap, and its owner need not ask the one that it was in. By fire(), before `never` is returned, as
-    /// the last thing that is done to the node; or by its owner.
+    /// Marks the node as in no heap, so its owner need not ask the heap that it was in. Called by fire(), as the last
+    /// thing that it does to the node, before it returns `never`; or called by the owner.
     void forget_heap() noexcept {
-      // [timer_heap.forget] release: pairs with [timer_heap.last_in]; weaker: the owner writes what a firing still
+      // [timer_heap.forget] release: pairs with [timer_heap.last_in]; weaker: the owner writes what a callback still
       // reads.
       heap_.store(nullptr, std::memory_order::release);
     }
 
    private:
     friend timer_heap;
-    typename Atomics::template atomic<timer_heap*> heap_{nullptr};  // it was last put into; null: it is in none
+    typename Atomics::template atomic<timer_heap*> heap_{nullptr};  // the heap that it was last put into, or null
   };
 
   timer_heap() noexcept : earliest_(never) {}
   timer_heap(const timer_heap&) = delete;
   timer_heap& operator=(const timer_heap&) = delete;
 
-  /// When the earliest is due, or never. What has been fired has happened then. Takes no lock.
+  /// When the earliest node is due, or never. A thread that reads `never` sees what the callbacks before did. Takes no
+  /// lock.
   [[nodiscard]] instant earliest() const noexcept {
-    // [timer_heap.earliest] acquire: pairs with [timer_heap.publish]; weaker: a heap looks empty, and the task that the
-    // last of its timers has woken is not seen.
+    // [timer_heap.earliest] acquire: pairs with [timer_heap.publish]; weaker: the heap looks empty, and the reader does
+    // not see the task that the heap's last timer has woken.
     return earliest_.load(std::memory_order::acquire);
   }
 
-  /// Puts `n` in, to be due at n.when. Throws std::bad_alloc. After that it may fire at any moment.
+  /// Adds `n`, which is due at n.when. Throws std::bad_alloc. After this call `n` may fire at any moment.
   void add(node& n) {
     const std::lock_guard lock(mutex_);
-    // [timer_heap.add.heap] relaxed: for the owner, who puts it in, or is told by who does.
+    // [timer_heap.add.heap] relaxed: only the owner reads it: the thread that adds the node, or one that it has
+    // synchronised with.
     n.heap_.store(this, std::memory_order::relaxed);
     n.when = std::min(n.when, end_of_time);
     put_in(n);
     publish();
   }
 
-  /// Takes `n` out. False if it was not in: it has fired, completely, or never was. Either way nobody touches `n` any
-  /// more, so that its owner may end.
+  /// Removes `n`. Returns false if `n` was not in the heap: its callback has returned, or `n` was never added. In both
+  /// cases no thread touches `n` after this call, so the owner may destroy it.
   bool remove(node& n) noexcept {
     const std::lock_guard lock(mutex_);
     if (n.place.get() == absent) return false;
     take_out(n.place.get());
-    // [timer_heap.remove.heap] relaxed: for the owner, who removes it, or is told by who does.
+    // [timer_heap.remove.heap] relaxed: only the owner reads it: the thread that removes the node, or one that it has
+    // synchronised with.
     n.heap_.store(nullptr, std::memory_order::relaxed);
     publish();
     return true;
   }
-  /// Takes `n` out of the heap that it is in, if any. As remove(). Its owner.
+  /// Removes `n` from the heap that it is in, if any; see remove(). Called by its owner.
   static bool withdraw(node& n) noexcept {
-    // [timer_heap.last_in] acquire: pairs with [timer_heap.forget]; weaker: the owner writes what a firing still
+    // [timer_heap.last_in] acquire: pairs with [timer_heap.forget]; weaker: the owner writes what a callback still
     // reads.
     timer_heap* const heap = n.heap_.load(std::memory_order::acquire);
     return heap != nullptr && heap->remove(n);
   }
 
-  /// Fires all that are due at `now`; returns how many.
+  /// Fires all nodes that are due at `now`; returns how many.
   std::size_t fire_due(instant now) {
     std::size_t fired = 0;
     const std::lock_guard lock(mutex_);
@@ -102,7 +105,7 @@ class timer_heap {
       take_out(0);
       ++fired;
       const instant again = n.fire(n, now);
-      if (again == never) continue;  // and `n` may be gone
+      if (again == never) continue;  // and the callback may have destroyed `n`
       n.when = again;
       put_in(n);
     }
@@ -114,12 +117,13 @@ class timer_heap {
     const std::lock_guard lock(mutex_);
     return nodes_.size();
   }
-  /// The heap ends before the nodes that are in it: they are in none any more.
+  /// Empties the heap before it is destroyed: its nodes are then in no heap.
   void clear() noexcept {
     const std::lock_guard lock(mutex_);
     for (node* const n : nodes_) {
       n->place.set(absent);
-      // [timer_heap.clear.heap] relaxed: for the owner, who outlives the heap, and is ordered after its end.
+      // [timer_heap.clear.heap] relaxed: only the owner reads it, which outlives the heap and runs after the heap's
+      // end.
       n->heap_.store(nullptr, std::memory_order::relaxed);
     }
     nodes_.clear();
@@ -129,7 +133,7 @@ class timer_heap {
  private:
   static constexpr std::size_t arity = 4;
 
-  // All of the following under mutex_.
+  // The caller of all functions below holds mutex_.
 
   [[nodiscard]] static bool before(const node& a, const node& b) noexcept {
     return a.when != b.when ? a.when < b.when : a.order.get() < b.order.get();
@@ -179,7 +183,8 @@ class timer_heap {
     set(place, n);
   }
   void publish() noexcept {
-    // [timer_heap.publish] release: pairs with [timer_heap.earliest]: what was fired has happened.
+    // [timer_heap.publish] release: pairs with [timer_heap.earliest]: a reader of the new time sees what the callbacks
+    // did.
     earliest_.store(nodes_.empty() ? never : nodes_[0]->when, std::memory_order::release);
   }
 

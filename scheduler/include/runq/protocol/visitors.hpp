@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// visitors: threads outside a scheduler that make a task runnable, and the end of a run, which waits until those that
-// came before it have done so. Models: models/cases/scheduler/visitors/.
+// visitors: threads outside a scheduler that make a task runnable. The end of a run waits until the visitors that came
+// before it are done. Models: models/cases/scheduler/visitors/.
 //
 // A visitor may have taken a processor under the scheduler's lock, and be about to start a machine with it, when the
-// scheduler stops. There are two counts, one of them in use: who ends a run changes over, so that it waits for nobody
-// who comes later, however many do.
+// scheduler stops. There are two counts, and visitors use one of them. The thread that ends a run makes later visitors
+// use the other count, so it does not wait for them, however many come.
 #pragma once
 
 #include <array>
@@ -25,18 +25,20 @@ class visitors {
   visitors(const visitors&) = delete;
   visitors& operator=(const visitors&) = delete;
 
-  /// From its construction to its destruction a thread is a visitor. Any thread. Wait-free.
+  /// A thread is a visitor while an object of this class exists. Any thread. Wait-free.
   class visit {
    public:
     explicit visit(visitors& at) noexcept : in_(at.in_in_use()) {
-      // [visitors.enter] relaxed: the scheduler has a lock, which either this thread or the one that stops it has
-      // first: who has it later finds it stopped, and who has it first is seen in the count.
+      // [visitors.enter] relaxed: this thread and the one that stops the scheduler both take its lock. If this thread
+      // takes it later, it sees that the scheduler has stopped; if it takes it first, the stopping thread sees its
+      // count.
       in_.fetch_add(1U, std::memory_order::relaxed);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
     ~visit() {
-      // [visitors.leave] release: pairs with [visitors.gone]; weaker: what the visitor did is not seen.
+      // [visitors.leave] release: pairs with [visitors.gone]; weaker: the thread that ends the run does not see what
+      // the visitor did.
       in_.fetch_sub(1U, std::memory_order::release);
     }
 
@@ -44,12 +46,12 @@ class visitors {
     atomic<unsigned>& in_;
   };
 
-  /// Returns when all visitors are gone who had the scheduler's lock before it was stopped. Waits by
+  /// Returns when all visitors have left that held the scheduler's lock before it was stopped. Waits by
   /// `wait_until(condition)`, which returns when condition() holds. One thread at a time, after it has stopped the
   /// scheduler under that lock.
   template <class WaitUntil>
   void await(WaitUntil&& wait_until) {
-    // Both counts: a visitor that has read long ago which one is in use counts in the other.
+    // Waits for both counts: a visitor may have read a long time ago which count to use, and use the other one.
     for (int side = 0; side != 2; ++side) {
       // [visitors.turn] relaxed: as [visitors.enter].
       atomic<unsigned>& before = in_[turns_.fetch_add(1U, std::memory_order::relaxed) % 2].n;
@@ -63,7 +65,7 @@ class visitors {
     atomic<unsigned> n{0U};
   };
   [[nodiscard]] atomic<unsigned>& in_in_use() noexcept {
-    // [visitors.in_use] relaxed: either one will do, as both are waited for.
+    // [visitors.in_use] relaxed: the count may be the wrong one, because the end of a run waits for both.
     return in_[turns_.load(std::memory_order::relaxed) % 2].n;
   }
 

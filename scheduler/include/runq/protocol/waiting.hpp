@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// waiting: a task's place in a queue of waiters, for channels, mutexes and whatever else lets tasks wait.
+// waiting: a task's place in a list of waiters, for channels, mutexes and all other objects that tasks wait for.
 #pragma once
 
 #include <atomic>
@@ -13,25 +13,25 @@
 
 namespace runq::detail {
 
-/// How tasks wait in production. A model puts its own threads in their place; the rest of the code is the same.
+/// How tasks wait in production. A model uses its own threads instead; the rest of the code is the same.
 struct task_waiting {
   using atomics = policy;
   using sleeper = goroutine*;
   static void wake(sleeper g) { ready(*g); }
-  /// False: it has been woken, and who did that touches nothing of its frame any more.
+  /// False: the task was woken, and its waker does not touch its frame any more.
   [[nodiscard]] static bool asleep(sleeper g) noexcept { return g->asleep(); }
-  /// For moments only: the caller keeps its thread.
+  /// Blocks the calling thread until the condition holds, which takes only a moment.
   template <class Condition>
   static void spin_until(Condition&& condition) {
     while (!condition()) atomics::pause();
   }
 };
 
-/// One waiting task, in its own frame; linked into at most one list, under that list's lock. Whoever takes it out of
-/// the list and wins it (see wins()) may write to it until he wakes the task.
+/// One waiting task, in its own frame; linked into at most one list, under that list's lock. The thread that takes it
+/// out of the list and wins it (see wins()) may write to it until it wakes the task.
 ///
-/// A task may also be destroyed where it waits, because its run ends. Then it leaves the list itself (see leave()), and
-/// finds out first whether the list is still there: `who` tells.
+/// A task may also be destroyed while it waits, because its run ends. Then the task leaves the list itself (see
+/// leave()). First it has to find out whether the list still exists: `who` is null if not.
 template <class Policy>
 struct waiter {
   using atomics = typename Policy::atomics;
@@ -41,15 +41,16 @@ struct waiter {
   cell<waiter*> next{nullptr};
   cell<waiter*> previous{nullptr};
   cell<void*> value{nullptr};
-  // Null as long as there is nothing to leave: the task has not waited, or went on, or the list is gone.
+  // Null as long as there is no list to leave: the task has not waited, or has gone on, or the list was destroyed.
   cell<typename Policy::sleeper> who{nullptr};
-  cell<suspension<atomics>*> claim{nullptr};  // null: can be woken from this list only
+  cell<suspension<atomics>*> claim{nullptr};  // null: the task can be woken through this list only
   cell<std::uint32_t> arm{0};
   cell<bool> linked{false};
-  cell<bool> ok{false};         // what became of it: the waker's answer
-  passed_over<atomics> passed;  // somebody has taken it out who did not win it
+  cell<bool> ok{false};         // the waker's answer to what the task waited for
+  passed_over<atomics> passed;  // set by a thread that took it out of the list and did not win it
 
-  /// Whether the caller is the one to wake this task, having taken it out of its list; must_wake says by which means.
+  /// Whether the caller, which has taken this task out of its list, is the thread that must wake it; must_wake says
+  /// how.
   [[nodiscard]] bool wins(bool& must_wake) {
     suspension<atomics>* const shared = claim.get();
     if (shared == nullptr) {
@@ -63,14 +64,15 @@ struct waiter {
     return false;
   }
 
-  /// Whether the task waits and is in a list, or is about to be woken by somebody who has just taken it out. The task
-  /// itself, or who destroys it.
+  /// Whether the task waits in a list, or a thread has just taken it out and is about to wake it. Called by the task
+  /// itself, or by the thread that destroys it.
   [[nodiscard]] bool waits() const { return who.get() != nullptr && Policy::asleep(who.get()); }
 
-  /// Whether the task still has to leave a list, when it was woken from another one. As waits().
+  /// Whether the task still has to leave a list after it was woken through another one. Called like waits().
   [[nodiscard]] bool left_behind() const { return who.get() != nullptr && !passed.get(); }
 
-  /// Who destroys the task: waits for the one who has taken it out of its list and is about to wake it.
+  /// Called by the thread that destroys the task: waits for the thread that took it out of its list and is about to
+  /// wake it.
   static void await_waker(typename Policy::sleeper task) {
     Policy::spin_until([task] { return !Policy::asleep(task); });
   }
@@ -82,7 +84,7 @@ struct revocable_waiter : waiter<Policy> {
   typename Policy::atomics::template cell<bool> withdrawn{false};  // under the list's lock
 };
 
-/// First come, first served. Under the lock of whatever it belongs to.
+/// A list, first come, first served. Protected by the lock of the object that it belongs to.
 template <class Policy>
 class wait_list {
   using node = waiter<Policy>;
@@ -112,7 +114,7 @@ class wait_list {
     return w;
   }
 
-  /// Takes `w` out if it is in.
+  /// Removes `w` if it is in the list.
   void remove(node& w) {
     if (!w.linked.get()) return;
     node* const previous = w.previous.get();
@@ -130,7 +132,7 @@ class wait_list {
     w.linked.set(false);
   }
 
-  /// The list ends before those who wait in it: they have nothing to leave any more.
+  /// The list is destroyed before the tasks that wait in it: tells each that there is no list to leave.
   void forget_all() {
     while (node* const w = pop_front()) w->who.set(nullptr);
   }
@@ -140,8 +142,8 @@ class wait_list {
   cell<node*> last_{nullptr};
 };
 
-/// The task of `w`, which has waited in `list`, under `lock`, is being destroyed: takes it out and returns true; or
-/// false if somebody else has taken it out, who is through with it then.
+/// Called when the task of `w`, which waited in `list` under `lock`, is destroyed. Removes `w` and returns true; or, if
+/// another thread has taken `w` out, waits until that thread does not touch `w` any more, and returns false.
 template <class Policy, class Lock>
 [[nodiscard]] bool leave(wait_list<Policy>& list, waiter<Policy>& w, Lock& lock) {
   {
@@ -155,7 +157,8 @@ template <class Policy, class Lock>
   return false;
 }
 
-/// The tasks that an operation has won, to be woken when its lock is free again: a woken task's waiter is gone at once.
+/// The tasks that an operation has won, to be woken after it unlocks: once a task is woken, its waiter may not exist
+/// any more.
 template <class Policy>
 class wake_list {
  public:
