@@ -42,13 +42,13 @@ struct steal_from_self final : ring_program<ring_of<Bug>, 3> {
 const bool added[] = {
     add_case<steal_from_self<bug::seeded>>({
         .name = "corpus/S06_steal_from_self",
-        .property = "an owner who steals from itself does not disturb other thieves: steal half of itself, g ‖ steal",
+        .property = "an owner that steals from itself does not disturb other thieves: steal half of itself, g ‖ steal",
         .threads = 2,
         .seeded_bug = true,
     }),
     add_case<steal_from_self<bug::fixed>>({
         .name = "corpus/S06_fixed_self_is_no_victim",
-        .property = "an owner who steals from itself does not disturb other thieves: steal half of itself, g ‖ steal",
+        .property = "an owner that steals from itself does not disturb other thieves: steal half of itself, g ‖ steal",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

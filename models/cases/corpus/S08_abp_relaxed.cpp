@@ -111,7 +111,7 @@ const bool added[] = {
     }),
     add_case<abp<thief_order::acquire_only>>({
         .name = "corpus/S08_abp_acquire",
-        .property = "acquire loads are not enough for that in C++20: t ‖ steal steal",
+        .property = "with acquire loads owner and thief take the same task of an ABP deque: t ‖ steal steal",
         .threads = 2,
         .seeded_bug = true,
     }),

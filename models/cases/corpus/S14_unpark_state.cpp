@@ -115,25 +115,25 @@ struct park_overwrites final : scenario {
 const bool added[] = {
     add_case<unpark_gives_up<bug::seeded>>({
         .name = "corpus/S14_unpark_gives_up",
-        .property = "a worker sees the work of all who have unparked it: park ‖ work, unpark ‖ work, unpark",
+        .property = "a worker sees the work of all threads that have unparked it: park ‖ work, unpark ‖ work, unpark",
         .threads = 3,
         .seeded_bug = true,
     }),
     add_case<unpark_gives_up<bug::fixed>>({
         .name = "corpus/S14_fixed_unpark_exchanges",
-        .property = "a worker sees the work of all who have unparked it: park ‖ work, unpark ‖ work, unpark",
+        .property = "a worker sees the work of all threads that have unparked it: park ‖ work, unpark ‖ work, unpark",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<park_overwrites<bug::seeded>>({
         .name = "corpus/S14_park_overwrites",
-        .property = "a worker sees the work of all who have unparked it: park ‖ unpark, work, unpark",
+        .property = "a worker sees the work of all threads that have unparked it: park ‖ unpark, work, unpark",
         .threads = 2,
         .seeded_bug = true,
     }),
     add_case<park_overwrites<bug::fixed>>({
         .name = "corpus/S14_fixed_park_exchanges",
-        .property = "a worker sees the work of all who have unparked it: park ‖ unpark, work, unpark",
+        .property = "a worker sees the work of all threads that have unparked it: park ‖ unpark, work, unpark",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -83,13 +83,13 @@ struct processor_in_limbo final : scenario {
 const bool added[] = {
     add_case<processor_in_limbo<bug::seeded>>({
         .name = "corpus/S17_processor_in_limbo",
-        .property = "the world stops, whoever is being woken: wake-up ‖ stop the world ‖ the woken machine",
+        .property = "the world stops although a machine is being woken: wake-up ‖ stop the world ‖ the woken machine",
         .threads = 3,
         .seeded_bug = true,
     }),
     add_case<processor_in_limbo<bug::fixed>>({
         .name = "corpus/S17_fixed_no_preemption",
-        .property = "the world stops, whoever is being woken: wake-up ‖ stop the world ‖ the woken machine",
+        .property = "the world stops although a machine is being woken: wake-up ‖ stop the world ‖ the woken machine",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

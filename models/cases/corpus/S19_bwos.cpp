@@ -215,7 +215,7 @@ struct round_and_round final : bwos_program<Traits, 3, 5> {
 const bool added[] = {
     add_case<taken_back<bwos_traits{.exhausted_by_count = false}>>({
         .name = "corpus/S19_block_skipped",
-        .property = "thieves do not pass by a block that the owner takes back and grants again: tppp ‖ steal",
+        .property = "thieves do not skip a block that the owner takes back and grants again: tppp ‖ steal",
         .threads = 2,
         .seeded_bug = true,
     }),
@@ -227,20 +227,19 @@ const bool added[] = {
     }),
     add_case<taken_back<bwos_traits{}>>({
         .name = "corpus/S19_fixed_taken_back",
-        .property =
-            "a block that is taken back and granted again is neither passed by nor read too early: tppp ‖ steal",
+        .property = "a block that is taken back and granted again is neither skipped nor read too early: tppp ‖ steal",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<round_and_round<bwos_traits{.round_tag = false}>>({
         .name = "corpus/S19_no_round_tag",
-        .property = "a thief that slept while the blocks were used all around does not pass by one: spspsp ‖ steal",
+        .property = "a thief that slept while all blocks were used once does not skip one: spspsp ‖ steal",
         .threads = 2,
         .seeded_bug = true,
     }),
     add_case<round_and_round<bwos_traits{}>>({
         .name = "corpus/S19_fixed_round_tag",
-        .property = "a thief that slept while the blocks were used all around does not pass by one: spspsp ‖ steal",
+        .property = "a thief that slept while all blocks were used once does not skip one: spspsp ‖ steal",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -304,7 +304,7 @@ const bool added[] = {
     }),
     add_case<grow_vs_steal<2>>({
         .name = "chase_lev/grow_vs_two_steals",
-        .property = "the same with two steals by one thief",
+        .property = "every task runs exactly once, its contents visible, while the array grows: ppptt ‖ steal, steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"pop_fence_acq_rel", "chase_lev.pop.fence", std::memory_order::acq_rel},
@@ -348,14 +348,14 @@ const bool added[] = {
     }),
     add_case<never_empty>({
         .name = "chase_lev/never_empty",
-        .property = "a deque that at no moment is empty is never called empty",
+        .property = "a deque that is never empty is never called empty",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
         .progress = progress_claim::lock_free,
     }),
     add_case<capacity_vs_growth>({
         .name = "chase_lev/capacity_vs_growth",
-        .property = "whoever asks for the capacity while the deque grows is told the old or the new one",
+        .property = "capacity() called while the deque grows returns the old or the new one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"capacity_relaxed", "chase_lev.capacity", std::memory_order::relaxed}},
@@ -371,7 +371,7 @@ const bool added[] = {
     add_case<batch_vs_steal>({
         .name = "chase_lev/batch_vs_steal",
         .property =
-            "linked tasks that are pushed at once become visible at once, and nobody reads their links any more",
+            "linked tasks that are pushed at once become visible at once, and their links are not read after that",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .mutants = {{"batch_publish_relaxed", "chase_lev.push_batch.publish", std::memory_order::relaxed}},
@@ -379,7 +379,7 @@ const bool added[] = {
     }),
     add_case<producers<true>>({
         .name = "chase_lev/producers_under_a_mutex",
-        .property = "threads that push under a mutex of the host's are one owner",
+        .property = "threads that push under a mutex of the host together act as one owner",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
@@ -387,13 +387,13 @@ const bool added[] = {
     }),
     add_case<producers<false>>({
         .name = "chase_lev/producers_without_a_mutex",
-        .property = "threads that push without one are not",
+        .property = "threads that push without a mutex do not act as one owner",
         .threads = 3,
         .seeded_bug = true,
     }),
     add_case<bounded_batch_vs_steal>({
         .name = "chase_lev/bounded_batch_vs_steal",
-        .property = "of a batch that does not fit the front goes in, and the pusher keeps the rest",
+        .property = "of a batch that does not fit the first elements are pushed, and the caller keeps the rest",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,

@@ -78,7 +78,7 @@ const bool added[] = {
     }),
     add_case<never_idle<false>>({
         .name = "local_queue/never_idle",
-        .property = "has_work() never says no while a task moves from runnext to the ring (two parties)",
+        .property = "has_work() never says no while a task moves from runnext to the ring (two threads)",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"take_relaxed", "runnext.take", std::memory_order::relaxed},
@@ -87,7 +87,7 @@ const bool added[] = {
     }),
     add_case<never_idle<true>>({
         .name = "local_queue/never_idle_to_look",
-        .property = "look() never says no while a task moves from runnext to the ring (two parties)",
+        .property = "look() never says no while a task moves from runnext to the ring (two threads)",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"look_release", "runnext.look", std::memory_order::release},
@@ -96,7 +96,7 @@ const bool added[] = {
     }),
     add_case<published_is_seen>({
         .name = "local_queue/published_is_seen",
-        .property = "has_work() never denies a published task, whatever a third party steals meanwhile",
+        .property = "has_work() never denies a published task, whatever a third thread steals meanwhile",
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
         .progress = progress_claim::lock_free,

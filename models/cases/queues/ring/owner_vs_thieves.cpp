@@ -55,7 +55,7 @@ const bool added[] = {
     // -- what a thief may answer: "empty" only when the ring was, and within a bounded number of steps
     add_case<script<ring_of<4>, "pp", "pgg", "w!l!">>({
         .name = "ring/never_empty",
-        .property = "a ring that at no moment is empty is never called empty: push pop pop ‖ has_work, steal",
+        .property = "a ring that is never empty is never called empty: push pop pop ‖ has_work, steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"observe_head_relaxed", "ring.observe.head", relaxed},
@@ -66,7 +66,7 @@ const bool added[] = {
     // shed_half moves the head by more than one.
     add_case<script<ring_of<4>, "pp", "[pp]s", "w!t!">>({
         .name = "ring/never_empty_shed",
-        .property = "a ring that at no moment is empty is never called empty: batch shed ‖ has_work, steal",
+        .property = "a ring that is never empty is never called empty: batch shed ‖ has_work, steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"steal_one_head_relaxed", "ring.steal_one.head", relaxed},
@@ -162,7 +162,7 @@ const bool added[] = {
     }),
     add_case<script<ring_of<4>, "pp", "pgg", "u!">>({
         .name = "ring/out_never_empty",
-        .property = "a ring that at no moment is empty is never called empty: push pop pop ‖ half to memory for one",
+        .property = "a ring that is never empty is never called empty: push pop pop ‖ half to memory for one",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"out_head_relaxed", "ring.steal_out.head", relaxed}, {"claim_relaxed", "ring.pop.claim", relaxed}},

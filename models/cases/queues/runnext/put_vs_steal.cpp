@@ -146,7 +146,7 @@ struct comes_back final : runnext_model<1> {
 const bool added[] = {
     add_case<look_vs_put>({
         .name = "runnext/look_vs_put",
-        .property = "of a look() and a put() one comes first, and the other sees what was done before it",
+        .property = "look() and put() are totally ordered: the second one sees what was done before the first",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release},
@@ -179,7 +179,7 @@ const bool added[] = {
     }),
     add_case<comes_back>({
         .name = "runnext/comes_back",
-        .property = "a task that leaves the slot and comes back may be claimed by a thief who saw it before",
+        .property = "a task that leaves the slot and comes back may be claimed by a thief that saw it before",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4, .full = true},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed}},

@@ -109,25 +109,27 @@ struct second_call final : blocking_model<2, 1, 1> {
 const bool added[] = {
     add_case<leave_vs_retake>({
         .name = "blocking_calls/leave_vs_retake",
-        .property = "the task of a call and one that waits on its processor are run: come back ‖ retake",
+        .property = "the task that made a call, and a task that waits on its processor, are run: come back ‖ retake",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<moved>({
         .name = "blocking_calls/moved",
-        .property = "a machine that comes back to an idle processor has one, and goes on: come back ‖ retake",
+        .property =
+            "a machine that comes back while its processor is made idle gets one, and goes on: come back ‖ retake",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<waits_while_stopping>({
         .name = "blocking_calls/waits_while_stopping",
-        .property = "a section that ends has a processor of its own: come back, waiting ‖ retake, stop",
+        .property =
+            "a blocking section that ends has a processor that no other machine has: come back, waiting ‖ retake, stop",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<second_call>({
         .name = "blocking_calls/second_call",
-        .property = "a processor is taken for the call that was seen, and for no later one: two calls ‖ retake",
+        .property = "the monitor takes a processor for the call that it saw, and for no later one: two calls ‖ retake",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -109,43 +109,44 @@ struct nobody_looks final : blocking_model<2, 2, 1> {
 const bool added[] = {
     add_case<work_waits<where::next>>({
         .name = "blocking_calls/next_waits",
-        .property = "a call costs the processor at once if its next task waits",
+        .property = "the monitor takes the processor of a call at once if a task waits in its runnext",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<work_waits<where::fork>>({
         .name = "blocking_calls/fork_waits",
-        .property = "likewise if a fork does",
+        .property = "the monitor takes the processor of a call at once if a fork waits on it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<work_waits<where::global>>({
         .name = "blocking_calls/global_waits",
-        .property = "likewise if a task in the global queue does",
+        .property = "the monitor takes the processor of a call at once if a task waits in the global queue",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<somebody_returns>({
         .name = "blocking_calls/somebody_returns",
-        .property = "likewise if a machine has come back and waits for a processor: it gets that",
+        .property = "the monitor takes the processor of a call at once for a machine that came back and waits for one",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<nothing_to_do<true>>({
         .name = "blocking_calls/nothing_to_do",
-        .property = "with nothing to do a long call costs the processor, which is idle then",
+        .property = "with nothing to do the monitor takes the processor only after a long call, and makes it idle",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<nothing_to_do<false>>({
         .name = "blocking_calls/nobody_polls",
-        .property = "and if nobody polls a machine is started, which will",
+        .property = "after a long call the monitor starts a machine that polls, if none does",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<nobody_looks>({
         .name = "blocking_calls/nobody_looks",
-        .property = "a call costs the processor at once if nobody looks for work, and then somebody does",
+        .property =
+            "the monitor takes the processor of a call at once if no machine looks for work, and wakes one that does",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),

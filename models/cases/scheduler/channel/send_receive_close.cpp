@@ -141,7 +141,7 @@ struct in_order final : scenario {
 const bool added[] = {
     add_case<unbuffered>({
         .name = "channel/send_receive_close",
-        .property = "a value is sent if and only if it is received, and nobody waits: send ‖ receive ‖ close",
+        .property = "a value is sent if and only if it is received, and no task waits for ever: send ‖ receive ‖ close",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
@@ -159,19 +159,19 @@ const bool added[] = {
     }),
     add_case<buffered>({
         .name = "channel/buffered",
-        .property = "each value is received once, and nobody waits for ever: send, send ‖ receive ‖ receive",
+        .property = "each value is received once, and no task waits for ever: send, send ‖ receive ‖ receive",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<refilled>({
         .name = "channel/refilled",
-        .property = "who waits to send is not overtaken: his value fills the place that a receiver frees",
+        .property = "a task that waits to send is not overtaken: its value fills the room that a receiver makes",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<first_come>({
         .name = "channel/first_come",
-        .property = "who waits to receive is not overtaken: first come, first served",
+        .property = "a task that waits to receive is not overtaken: first come, first served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

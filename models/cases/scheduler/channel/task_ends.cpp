@@ -207,38 +207,38 @@ struct channel_goes_before_senders final : scenario {
 const bool added[] = {
     add_case<receiver_ends_vs_senders>({
         .name = "channel/receiver_ends_vs_senders",
-        .property = "a receiver that ends where it waits leaves the next one its turn: end ‖ send ‖ send",
+        .property = "a receiver that ends while it waits leaves the values to the next one: end ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<sender_ends_vs_close>({
         .name = "channel/sender_ends_vs_close",
-        .property =
-            "a sender that ends where it waits has sent, or left, or was told of the close: end ‖ close ‖ receive",
+        .property = "a sender that ends while it waits has sent, or left the list, or was told of the close: end ‖ "
+                    "close ‖ receive",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<channel_goes_first>({
         .name = "channel/goes_before_receivers",
-        .property = "a channel that goes forgets the tasks that wait to receive, and they end after it",
+        .property = "a channel is destroyed before the tasks that wait to receive end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<channel_goes_before_senders>({
         .name = "channel/goes_before_senders",
-        .property = "a channel that goes forgets the tasks that wait to send, and they end after it",
+        .property = "a channel is destroyed before the tasks that wait to send end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<receiver_ends>({
         .name = "channel/receiver_ends",
-        .property = "a receiver that ends where it waits takes one value or none, and is in no list: end ‖ send",
+        .property = "a receiver that ends while it waits takes one value or none, and is then in no list: end ‖ send",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<sender_ends>({
         .name = "channel/sender_ends",
-        .property = "a sender that ends where it waits has sent or not, and the next one has its turn: end ‖ receive",
+        .property = "a sender that ends while it waits has sent or not, and the next sender is served: end ‖ receive",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

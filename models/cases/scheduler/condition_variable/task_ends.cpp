@@ -76,13 +76,14 @@ struct goes_first final : scenario {
 const bool added[] = {
     add_case<ends_vs_notify>({
         .name = "condition_variable/ends_vs_notify",
-        .property = "a task that ends where it waits has left or was notified, and the other one is: end ‖ notify",
+        .property =
+            "of two waiting tasks one ends: it has left the list or was notified, or the other one was: end ‖ notify",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<goes_first>({
         .name = "condition_variable/goes_first",
-        .property = "a condition variable that goes forgets who waits, and who was notified does not need it",
+        .property = "a condition variable is destroyed before the tasks that wait or were notified end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

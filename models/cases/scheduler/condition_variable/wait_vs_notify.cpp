@@ -195,31 +195,31 @@ struct withdraw_vs_notify final : scenario {
 const bool added[] = {
     add_case<wait_vs_notify>({
         .name = "condition_variable/wait_vs_notify",
-        .property = "who waits misses no notification that comes after a change under the mutex",
+        .property = "a waiting task misses no notification that comes after a change under the mutex",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<all_notified>({
         .name = "condition_variable/all_notified",
-        .property = "all that wait are notified, once",
+        .property = "notify_all() notifies all waiting tasks, each once",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<one_each>({
         .name = "condition_variable/one_each",
-        .property = "each notification of one is for one task, the one that has waited longest",
+        .property = "each notify_one() notifies one task, the one that has waited longest",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdraw_vs_wait>({
         .name = "condition_variable/withdraw_vs_wait",
-        .property = "a task that is called back when it begins to wait goes on, once: wait ‖ call back",
+        .property = "a task whose wait is withdrawn when it begins goes on, once: wait ‖ withdraw",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdraw_vs_notify>({
         .name = "condition_variable/withdraw_vs_notify",
-        .property = "a notification is for the task that was called back, or for the next one: notify ‖ call back",
+        .property = "a notification reaches the task whose wait is withdrawn, or the next one: notify ‖ withdraw",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

@@ -90,37 +90,38 @@ struct timer_vs_handle final : deadlock_model {
 const bool added[] = {
     add_case<timer_vs_rest<false>>({
         .name = "deadlock/timer_wakes_nobody",
-        .property = "a deadlock is reported although the last timer goes while the last machine does",
+        .property = "a deadlock is reported although the last timer fires while the last machine goes idle",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<timer_vs_rest<true>>({
         .name = "deadlock/timer_wakes_a_task",
-        .property = "no deadlock is reported beside a task that a timer has just made runnable",
+        .property = "no deadlock is reported while there is a task that a timer has just made runnable",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<handle_vs_rest<false>>({
         .name = "deadlock/handle_wakes_nobody",
-        .property = "a deadlock is reported although the last handle goes while the last machine does",
+        .property = "a deadlock is reported although the last handle is given up while the last machine goes idle",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<handle_vs_rest<true>>({
         .name = "deadlock/handle_wakes_a_task",
-        .property = "no deadlock is reported beside a task that a thread outside has made runnable before it let go",
+        .property = "no deadlock is reported if a thread outside made a task runnable before it gave its handle up",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<two_handles>({
         .name = "deadlock/two_handles",
-        .property = "likewise with two threads outside, whichever lets go last",
+        .property =
+            "no deadlock is reported if one of two threads outside made a task runnable before it gave its handle up",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<timer_vs_handle>({
         .name = "deadlock/timer_and_handle",
-        .property = "the last timer and the last handle go at once: one of them reports the deadlock",
+        .property = "the last timer fires while the last handle is given up: one of them reports the deadlock",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

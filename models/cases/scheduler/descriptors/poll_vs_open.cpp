@@ -134,7 +134,7 @@ const bool added[] = {
     }),
     add_case<used_again>({
         .name = "descriptors/used_again",
-        .property = "a late event of a record's last use hides none of the new one: close, open, read ‖ poll",
+        .property = "a late event of a record's last use hides no event of the new use: close, open, read ‖ poll",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .no_mutant_of_its_own =
@@ -154,7 +154,7 @@ const bool added[] = {
     }),
     add_case<ring_vs_polls>({
         .name = "descriptors/ring_vs_polls",
-        .property = "a ring ends the sleep in the poller, whoever else polls: sleep ‖ poll ‖ ring",
+        .property = "a ring ends the sleep in the poller although another thread polls: sleep ‖ poll ‖ ring",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 2},
     }),

@@ -43,13 +43,14 @@ struct reads_to_the_end final : to_the_end {
 const bool added[] = {
     add_case<waits_to_the_end>({
         .name = "descriptors/waits_to_the_end",
-        .property = "a read that stops short hides no end of the stream: data, end ‖ poll, read",
+        .property =
+            "a read that gets less than was asked for does not hide the end of the stream: data, end ‖ poll, read",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<reads_to_the_end>({
         .name = "descriptors/reads_to_the_end",
-        .property = "the same while the file is opened: open, read ‖ poll ‖ data, end",
+        .property = "a short read while the file is being opened does not hide the end: open, read ‖ poll ‖ data, end",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
     }),

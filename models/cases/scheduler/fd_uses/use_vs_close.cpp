@@ -112,13 +112,13 @@ const bool added[] = {
     }),
     add_case<use_vs_close<2>>({
         .name = "fd_uses/two_uses_vs_close",
-        .property = "the same with two operations",
+        .property = "a number with two operations in progress is freed once, after the last of them",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<two_closes>({
         .name = "fd_uses/two_closes",
-        .property = "of two that close one does",
+        .property = "of two threads that close a descriptor exactly one succeeds",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
@@ -131,7 +131,7 @@ const bool added[] = {
     }),
     add_case<give_up_vs_close>({
         .name = "fd_uses/give_up_vs_close",
-        .property = "a close beside the end of the stream: one of them closes",
+        .property = "a task closes a stream while another destroys it: exactly one of them closes the descriptor",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
@@ -146,14 +146,14 @@ const bool added[] = {
     }),
     add_case<told<by::closed>>({
         .name = "fd_uses/told_closed",
-        .property = "who asks whether it is closed sees what came before the close",
+        .property = "a thread that is told by closing() of the close sees what came before it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"closed_relaxed", "fd_uses.closed", std::memory_order::relaxed}},
     }),
     add_case<told<by::canceled>>({
         .name = "fd_uses/told_canceled",
-        .property = "who asks whether operations are told sees what came before the close",
+        .property = "a thread that is told by canceled() of the close sees what came before it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"canceled_relaxed", "fd_uses.canceled", std::memory_order::relaxed}},

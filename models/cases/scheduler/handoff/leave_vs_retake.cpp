@@ -100,7 +100,8 @@ struct second_call final : scenario {
 const bool added[] = {
     add_case<leave_vs_retake>({
         .name = "handoff/leave_vs_retake",
-        .property = "exactly one has the processor, and sees it as the machine left it: leave ‖ retake",
+        .property =
+            "machine or monitor has the processor, never both, and sees it as the machine left it: leave ‖ retake",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"enter_relaxed", "handoff.enter", std::memory_order::relaxed},
@@ -116,7 +117,7 @@ const bool added[] = {
     }),
     add_case<second_call>({
         .name = "handoff/second_call",
-        .property = "who saw one blocking call cannot take the processor because of the next",
+        .property = "a monitor that saw one blocking call cannot take the processor during the next one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .progress = progress_claim::lock_free,

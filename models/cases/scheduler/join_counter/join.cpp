@@ -157,7 +157,7 @@ const bool added[] = {
     }),
     add_case<join_twice>({
         .name = "join_counter/join_twice",
-        .property = "a counter is as new after a join",
+        .property = "a counter can be used again after a join",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

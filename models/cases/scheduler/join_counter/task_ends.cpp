@@ -75,20 +75,21 @@ struct ends_at_join final : scenario {
 const bool added[] = {
     add_case<ends_at_join<1, 1>>({
         .name = "join_counter/ends_when_all_have_ended",
-        .property = "parent and child meet when their run ends: one of them makes the parent give way, once",
+        .property = "parent and child meet when their run ends: one of them makes the parent yield, once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<ends_at_join<2, 1>>({
         .name = "join_counter/ends_beside_a_child",
         .property =
-            "a run ends while one of two children waits: nobody goes on with the parent, which is destroyed last",
+            "a run ends while one of two children waits: no child goes on with the parent, which is destroyed last",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<ends_at_join<3, 2>>({
         .name = "join_counter/ends_beside_the_third_child",
-        .property = "the same with three children, of which two end",
+        .property =
+            "a run ends while one of three children waits: no child goes on with the parent, which is destroyed last",
         .threads = 4,
         .quick = {.random = 20'000, .bound = 1},
     }),

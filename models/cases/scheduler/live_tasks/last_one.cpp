@@ -180,7 +180,7 @@ const bool added[] = {
     }),
     add_case<started_outside>({
         .name = "live_tasks/started_outside",
-        .property = "tasks that threads outside start count as soon as anybody can ask for them",
+        .property = "tasks that threads outside start are counted before the host can ask for them",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
@@ -192,7 +192,7 @@ const bool added[] = {
     }),
     add_case<destroyed>({
         .name = "live_tasks/destroyed",
-        .property = "tasks that the end of a run destroys do not count any more; one that is started beside it does",
+        .property = "tasks that the end of a run destroys are not counted any more; one that is started meanwhile is",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -174,51 +174,54 @@ struct found_wakes final : machine_loop_model<2, 2, 2> {
 const bool added[] = {
     add_case<injected_vs_last_spinner>({
         .name = "machine_loop/injected_vs_last_spinner",
-        .property = "no fence after a put under a lock: no task is left beside a sleeping machine that looks under it",
+        .property =
+            "a put under a lock needs no fence: a machine that looks under the lock before it sleeps sees the task",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<next_vs_last_spinner>({
         .name = "machine_loop/next_vs_last_spinner",
         .property =
-            "no fence after filling a free runnext slot: no task is left beside a sleeping machine that looks there",
+            "filling a free runnext slot needs no fence: a machine that look()s there before it sleeps sees the task",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
     }),
     add_case<fork_vs_last_spinner>({
         .name = "machine_loop/fork_vs_last_spinner",
-        .property = "no fork is left beside a sleeping machine: push, fence ‖ the last spinner goes idle",
+        .property = "no machine sleeps while a fork waits: push, fence ‖ the last spinning machine goes idle",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<next_on_a_new_processor>({
         .name = "machine_loop/next_on_a_new_processor",
-        .property = "nor is a task in the slot of a processor that the sleeping machine does not know of yet",
+        .property = "no machine sleeps while a task waits in the runnext of a processor that it does not know of yet",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<displaced_vs_spinner>({
         .name = "machine_loop/displaced_vs_spinner",
-        .property = "a task that is displaced from runnext, and in no queue for a moment, is left beside no sleeper",
+        .property =
+            "no machine sleeps while a task that was displaced from runnext, and was in no queue for a moment, waits",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<share_vs_last_spinner<2>>({
         .name = "machine_loop/share_vs_last_spinner",
-        .property = "a task on its way from the global queue to a ring is left beside no sleeper",
+        .property = "no machine sleeps while a task that was moved from the global queue to a ring waits",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<share_vs_last_spinner<4>>({
         .name = "machine_loop/share_vs_last_spinner_ring_of_4",
-        .property = "likewise with a ring of 4",
+        .property = "no machine sleeps while a task that was moved from the global queue to a ring of 4 waits",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<found_wakes>({
         .name = "machine_loop/found_wakes",
-        .property = "a machine that spins and finds a task sees to the next one: two queued tasks, an idle machine",
+        .property =
+            "a spinning machine that finds a task wakes a machine for the next one: two queued tasks, an idle machine",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -137,25 +137,26 @@ struct run_ends final : machine_loop_model<1, 1, 2> {
 const bool added[] = {
     add_case<evacuated<2>>({
         .name = "machine_loop/evacuated",
-        .property = "the tasks and forks of a processor that goes are run, in their order",
+        .property = "the tasks and forks of a processor that retires are run, in their order",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<evacuated<4>>({
         .name = "machine_loop/evacuated_ring_of_4",
-        .property = "likewise with a ring of 4",
+        .property = "the tasks and forks of a processor with a ring of 4 that retires are run, in their order",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<spinner_retires>({
         .name = "machine_loop/spinner_retires",
-        .property = "a spinner whose processor goes counts as a spinner no more, and a task is run: submit ‖ retire",
+        .property =
+            "a spinning machine whose processor retires does not count as spinning, and a task is run: submit ‖ retire",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<passed_on>({
         .name = "machine_loop/passed_on",
-        .property = "a spinner that passes its processor on counts as a spinner no more, and a task is run",
+        .property = "a spinning machine that passes its processor on does not count as spinning, and a task is run",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
@@ -167,13 +168,13 @@ const bool added[] = {
     }),
     add_case<run_ends<false>>({
         .name = "machine_loop/run_ends",
-        .property = "no task that becomes runnable after main has ended begins, and none is lost",
+        .property = "a task that becomes runnable after main has ended does not begin, and is not lost",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<run_ends<true>>({
         .name = "machine_loop/run_ends_task_in_ring",
-        .property = "likewise with a task in the processor's own queue",
+        .property = "a task in the processor's own queue does not begin after main has ended, and is not lost",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

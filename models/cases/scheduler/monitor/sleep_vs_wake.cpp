@@ -168,7 +168,7 @@ struct hurry final : monitored<slow_rhythm> {
 const bool added[] = {
     add_case<deep_sleep_vs_wake>({
         .name = "monitor/deep_sleep_vs_wake",
-        .property = "the monitor does not sleep beside a processor that is in use, and wakes when it is stopped",
+        .property = "the monitor does not sleep while a processor is in use, and wakes when it is stopped",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"wake_fence_acq_rel", "monitor.wake.fence", std::memory_order::acq_rel},
@@ -176,7 +176,7 @@ const bool added[] = {
     }),
     add_case<wake_again>({
         .name = "monitor/wake_again",
-        .property = "the same for a processor that was given up in between",
+        .property = "the monitor does not sleep while a processor is in use that was idle in between",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
@@ -188,7 +188,7 @@ const bool added[] = {
     }),
     add_case<wake_vs_stop>({
         .name = "monitor/wake_vs_stop",
-        .property = "it is woken and stopped at once, and leaves",
+        .property = "a monitor that is woken and stopped at the same time leaves",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

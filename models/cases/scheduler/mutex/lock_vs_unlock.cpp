@@ -100,19 +100,19 @@ struct not_overtaken final : scenario {
 const bool added[] = {
     add_case<visitors<2>>({
         .name = "mutex/lock_vs_unlock",
-        .property = "one holder at a time, and nobody waits for a free mutex: two tasks",
+        .property = "one holder at a time, and no task waits for a free mutex: two tasks",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<visitors<3>>({
         .name = "mutex/three_tasks",
-        .property = "one holder at a time, and nobody waits for a free mutex: three tasks",
+        .property = "one holder at a time, and no task waits for a free mutex: three tasks",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<not_overtaken>({
         .name = "mutex/not_overtaken",
-        .property = "an unlock hands the mutex to who waits, and nobody gets between",
+        .property = "an unlock hands the mutex to the task that waits, and no other task gets it in between",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

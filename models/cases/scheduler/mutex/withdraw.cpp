@@ -108,19 +108,20 @@ struct withdrawn_ends final : scenario {
 const bool added[] = {
     add_case<withdraw_vs_lock>({
         .name = "mutex/withdraw_vs_lock",
-        .property = "a task that is called back when it begins to wait goes on, once: lock ‖ call back",
+        .property = "a task whose wait is withdrawn when it begins goes on, once: lock ‖ withdraw",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdraw_vs_unlock>({
         .name = "mutex/withdraw_vs_unlock",
-        .property = "a task that is called back when its turn comes has the mutex or not, and the next one is served",
+        .property =
+            "a task whose wait is withdrawn while it is handed the mutex has it or not, and the next one is served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdrawn_ends>({
         .name = "mutex/withdrawn_ends",
-        .property = "a task that was called back and ends gives the mutex back if it has it, and only then",
+        .property = "a task whose wait was withdrawn, and that ends, unlocks the mutex if and only if it has it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

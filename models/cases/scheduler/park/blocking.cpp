@@ -108,7 +108,7 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
 const bool added[] = {
     add_case<taken_meanwhile>({
         .name = "park/taken_meanwhile",
-        .property = "a machine that comes back from a blocking call gets its processor, or it back from the monitor",
+        .property = "a machine that comes back from a call keeps its processor, or gets it back from the monitor",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
@@ -120,7 +120,8 @@ const bool added[] = {
     }),
     add_case<given_back>({
         .name = "park/given_back",
-        .property = "a machine that comes back gets the processor of one that asks, or that has asked and gives it up",
+        .property =
+            "a waiting machine gets the processor of one that asks before its next task, or that gives its own up",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -92,13 +92,14 @@ const bool added[] = {
     }),
     add_case<submitters_do_not_spin>({
         .name = "park/submitters_do_not_spin",
-        .property = "a submitter who wakes nobody is not taken for a spinner: submit ‖ submit ‖ a machine",
+        .property = "a submitter that wakes no machine does not count as spinning: submit ‖ submit ‖ a machine",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<asked_late>({
         .name = "park/asked_late",
-        .property = "who sees a task and finds no processor any more has the machine that took it look",
+        .property =
+            "a machine that sees a task and finds no idle processor leaves a request for the machine that took it",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),

@@ -41,7 +41,7 @@ struct put_back_vs_last_spinner final : park_model<2, 2, 1> {
 const bool added[] = {
     add_case<put_back_vs_last_spinner>({
         .name = "park/put_back_vs_last_spinner",
-        .property = "a task that was in no queue while it was looked at is left beside no sleeping machine",
+        .property = "no machine sleeps while a task waits that was popped from the fork deque and put back",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

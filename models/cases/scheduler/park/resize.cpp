@@ -213,7 +213,7 @@ struct shrink_and_grow final : park_model<2, 2, 1> {
 const bool added[] = {
     add_case<stop_vs_submit<false>>({
         .name = "park/stop_vs_spinner",
-        .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a spinner goes idle",
+        .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a spinning machine goes idle",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
@@ -225,8 +225,7 @@ const bool added[] = {
     }),
     add_case<resize_vs_restart>({
         .name = "park/resize_vs_restart",
-        .property =
-            "a resize beside the end of a run puts no processor in two places: stop, restart ‖ resize ‖ machine",
+        .property = "a resize while a run ends makes no processor idle twice: stop, restart ‖ resize ‖ machine",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
@@ -238,7 +237,8 @@ const bool added[] = {
     }),
     add_case<grow_vs_spinner>({
         .name = "park/grow_vs_spinner",
-        .property = "who sees the new number of processors sees the processors: grow, submit ‖ a spinner",
+        .property =
+            "a thread that reads the new number of processors sees the processors: grow, submit ‖ a spinning machine",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"limit_relaxed", "park.limit", std::memory_order::relaxed},
@@ -246,19 +246,21 @@ const bool added[] = {
     }),
     add_case<retire_vs_last_spinner>({
         .name = "park/retire_vs_last_spinner",
-        .property = "the tasks of a processor that goes are not left beside a sleeping machine",
+        .property = "no machine sleeps while tasks of a processor that retires wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<shrink_vs_submit>({
         .name = "park/shrink_vs_submit",
-        .property = "a task is run although the processor of the spinner goes: shrink, submit ‖ spinner ‖ sleeper",
+        .property =
+            "a task is run although the processor of the spinning machine retires: shrink, submit ‖ spinner ‖ sleeper",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<retire_to_another>({
         .name = "park/retire_to_another",
-        .property = "nor if its machine goes on with another processor: retire ‖ the last spinner ‖ a sleeping machine",
+        .property = "no machine sleeps while tasks of a retired processor wait, if its machine gets another: retire ‖ "
+                    "spinner ‖ sleeper",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),

@@ -80,7 +80,8 @@ struct queued_after_call final : park_model<2, 1, 1> {
 const bool added[] = {
     add_case<event_vs_submit>({
         .name = "park/event_vs_submit",
-        .property = "a machine that finds an event in the poller comes to work itself; another submitter wakes another",
+        .property =
+            "a machine that finds an event in the poller runs tasks itself; another submitter wakes another machine",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),

@@ -141,7 +141,7 @@ struct three_machines final : park_model<3, 3, 2> {
 const bool added[] = {
     add_case<last_spinner>({
         .name = "park/submit_vs_last_spinner",
-        .property = "no task is left beside a sleeping machine: submit ‖ the last spinner goes idle",
+        .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
@@ -155,25 +155,26 @@ const bool added[] = {
     }),
     add_case<two_submitters>({
         .name = "park/two_submitters",
-        .property = "two tasks bring two idle processors to work: submit ‖ submit ‖ two idle machines",
+        .property = "two tasks run on two idle processors: submit ‖ submit ‖ two idle machines",
         .threads = 4,
         .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<one_waker>({
         .name = "park/one_waker",
-        .property = "two submitters wake one of two idle machines, not none, not both",
+        .property = "two submitters wake exactly one of two idle machines",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<found_wakes>({
         .name = "park/found_wakes",
-        .property = "a spinner that finds a task sees to the next one: two queued tasks, a spinner and an idle machine",
+        .property = "a spinning machine that finds a task wakes a machine for the next one: two tasks, a spinner, an "
+                    "idle machine",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<three_machines>({
         .name = "park/three_machines",
-        .property = "two tasks of a busy processor bring two others to work: submit, submit ‖ spinner ‖ sleeper",
+        .property = "two tasks of a busy processor run on two others: submit, submit ‖ spinner ‖ sleeper",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
     }),

@@ -125,7 +125,7 @@ struct park_for_vs_unpark final : scenario {
 const bool added[] = {
     add_case<park_vs_unpark>({
         .name = "parker/park_vs_unpark",
-        .property = "a thread that sleeps, or is about to, wakes when it is woken, and sees what for",
+        .property = "a thread that sleeps, or is about to, wakes when it is woken, and sees what its waker did",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"park_relaxed", "parker.park", std::memory_order::relaxed},
@@ -133,32 +133,32 @@ const bool added[] = {
     }),
     add_case<park_again>({
         .name = "parker/park_again",
-        .property = "every token is taken once, and the next one is another",
+        .property = "every token is taken once, and the next park() waits for another one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<two_wakers>({
         .name = "parker/two_wakers",
-        .property = "who takes one token for two unpark() has seen what came before both",
+        .property = "a park() that takes one token of two unpark() calls sees what came before both",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<put_vs_unpark>({
         .name = "parker/put_vs_unpark",
-        .property = "a token that a thread leaves itself does not hide what came before the one of another thread",
+        .property = "a thread that leaves a token for itself still sees what came before another thread's token",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<take_vs_unpark>({
         .name = "parker/take_vs_unpark",
-        .property = "a token that is seen can be taken, and who takes it sees what it was left for",
+        .property = "a token that is seen can be taken, and the thread that takes it sees what its waker did",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"take_relaxed", "parker.take", std::memory_order::relaxed}},
     }),
     add_case<park_for_vs_unpark>({
         .name = "parker/park_for_vs_unpark",
-        .property = "a token that comes when the time is over is there for the next park()",
+        .property = "a token that comes after the time limit stays for the next park()",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

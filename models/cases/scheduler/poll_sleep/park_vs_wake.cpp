@@ -143,7 +143,7 @@ const bool added[] = {
     }),
     add_case<park_vs_timer<false>>({
         .name = "poll_sleep/park_vs_timer",
-        .property = "a new timer ends a sleep without end",
+        .property = "a new timer ends a sleep without a time limit",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"timer_fence_acq_rel", "poll_sleep.timer.fence", std::memory_order::acq_rel},
@@ -151,25 +151,25 @@ const bool added[] = {
     }),
     add_case<park_vs_timer<true>>({
         .name = "poll_sleep/park_vs_earlier_timer",
-        .property = "a new timer ends a sleep that is longer",
+        .property = "a new timer ends a sleep that would last longer",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<first_timer>({
         .name = "poll_sleep/first_timer",
-        .property = "a machine that adds the first timer is told to wake somebody, or sleeps in the poller itself",
+        .property = "a machine that adds the first timer is told to wake a machine, or sleeps in the poller itself",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<two_rings>({
         .name = "poll_sleep/two_rings",
-        .property = "one ring for two who would ring is enough",
+        .property = "one ring is enough for two threads that would ring",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<two_sleepers>({
         .name = "poll_sleep/two_sleepers",
-        .property = "one in the poller and one beside it: each wakes when it is woken",
+        .property = "one machine sleeps in the poller and one on its token: each wakes when it is woken",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -88,7 +88,8 @@ struct grow_vs_steal final : growing {
 const bool added[] = {
     add_case<grow_vs_look>({
         .name = "processor_table/grow_vs_look",
-        .property = "who looks at all processors leaves out none of before, and sees new ones as constructed",
+        .property =
+            "a thread that looks at all processors sees all that were there before, and new ones as constructed",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"publish_relaxed", "processor_table.publish", std::memory_order::relaxed},

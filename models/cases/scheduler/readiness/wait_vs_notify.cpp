@@ -139,7 +139,7 @@ const bool added[] = {
     }),
     add_case<data_and_close>({
         .name = "readiness/data_and_close",
-        .property = "two notices about two facts: whoever goes on after them sees both",
+        .property = "two notices about two facts: the task that goes on after them sees both",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"use_relaxed", "readiness.use", std::memory_order::relaxed}},

@@ -48,13 +48,14 @@ struct waiter_ends final : scenario {
 const bool added[] = {
     add_case<waiter_ends<1>>({
         .name = "readiness/waiter_ends",
-        .property = "a task that ends where it waits has left, or its waker is through with it: end ‖ notice",
+        .property = "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
     }),
     add_case<waiter_ends<2>>({
         .name = "readiness/waiter_ends_beside_two",
-        .property = "a task that ends where it waits has left, or its waker is through with it: end ‖ notice ‖ close",
+        .property =
+            "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice ‖ close",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

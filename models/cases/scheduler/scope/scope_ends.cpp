@@ -190,19 +190,19 @@ struct started_child_starts_another final : scope_scenario<3> {
 const bool added[] = {
     add_case<scope_ends<1, 1, false>>({
         .name = "scope/forked_and_started",
-        .property = "the last of body, forked and started child goes on with the caller, who sees what all did",
+        .property = "the last of body, forked and started child goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<scope_ends<2, 0, false>>({
         .name = "scope/two_forked",
-        .property = "the same with two forked children",
+        .property = "the last of body and two forked children goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<scope_ends<0, 2, false>>({
         .name = "scope/two_started",
-        .property = "the same with two started children",
+        .property = "the last of body and two started children goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
@@ -214,13 +214,13 @@ const bool added[] = {
     }),
     add_case<stopping_is_asked_for<0>>({
         .name = "scope/two_ask_for_the_token",
-        .property = "who asks to stop, and who asks for the token at the same time, have the same",
+        .property = "a stop request and a task that asks for the token at the same time use the same stop source",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<stopping_is_asked_for<1>>({
         .name = "scope/three_ask_for_the_token",
-        .property = "the same with a started child",
+        .property = "a stop request, a task and a started child that ask for the token use the same stop source",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
     }),

@@ -143,13 +143,13 @@ struct with_default final : scenario {
 const bool added[] = {
     add_case<two_senders>({
         .name = "select/two_senders",
-        .property = "a select receives from one of two senders, and the other waits on: select ‖ send ‖ send",
+        .property = "a select receives from one of two senders, and the other goes on waiting: select ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<two_selects>({
         .name = "select/two_selects",
-        .property = "two selects that name two channels in opposite order deal with each other",
+        .property = "two selects that name two channels in opposite order exchange a value without a deadlock",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),

@@ -261,7 +261,8 @@ struct one_channel_twice final : scenario {
 const bool added[] = {
     add_case<ends_vs_senders>({
         .name = "select/ends_vs_senders",
-        .property = "a select that ends where it waits receives once or never, and is in no list: end ‖ send ‖ send",
+        .property =
+            "a select that ends while it waits receives once or never, and is then in no list: end ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
         .mutants = {{"pass_relaxed", "suspension.pass", std::memory_order::relaxed},
@@ -269,32 +270,35 @@ const bool added[] = {
     }),
     add_case<ends_vs_receivers>({
         .name = "select/ends_vs_receivers",
-        .property = "a select that ends where it waits sends once or never, and is in no list: end ‖ receive ‖ receive",
+        .property =
+            "a select that ends while it waits sends once or never, and is then in no list: end ‖ receive ‖ receive",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<ends_vs_close_and_stop>({
         .name = "select/ends_vs_close_and_stop",
-        .property = "a select that ends where it waits leaves all lists: end ‖ close ‖ stop request",
+        .property = "a select that ends while it waits leaves all lists: end ‖ close ‖ stop request",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<ends_where_it_gives_way>({
         .name = "select/ends_where_it_gives_way",
         .property =
-            "a select that was stopped before it slept, and ends where it gives way, is in no list: end ‖ send ‖ send",
+            "a select that was stopped before it slept, and ends before it goes on, is in no list: end ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<channel_goes_first>({
         .name = "select/channel_goes_first",
-        .property = "one channel goes before a select that waits at it ends, the other is sent to: end ‖ send",
+        .property = "a channel is destroyed before a select that waits at it ends, while a value is sent to the other: "
+                    "end ‖ send",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<waker_goes_first>({
         .name = "select/waker_goes_first",
-        .property = "the channel that woke a select goes before the select ends, which leaves the other one only",
+        .property =
+            "the channel that woke a select is destroyed before the select ends, which leaves only the other channel",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

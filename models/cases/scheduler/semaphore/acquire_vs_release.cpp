@@ -137,25 +137,26 @@ struct all_who_fit final : scenario {
 const bool added[] = {
     add_case<visitors<2>>({
         .name = "semaphore/two_writers",
-        .property = "one writer at a time, and nobody waits for units that are free: two tasks",
+        .property = "one writer at a time, and no task waits for units that are free: two tasks",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<visitors<1>>({
         .name = "semaphore/writer_vs_readers",
-        .property = "nobody writes while others read, and nobody waits for units that are free: one writes, two read",
+        .property = "no task writes while others read, and no task waits for units that are free: one writes, two read",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<not_overtaken>({
         .name = "semaphore/not_overtaken",
-        .property = "who waits for many units is not overtaken by those that want few",
+        .property = "a task that waits for many units is not overtaken by tasks that want few",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<all_who_fit>({
         .name = "semaphore/all_who_fit",
-        .property = "a release gives to all in front for whom there is enough, and to no more",
+        .property =
+            "a release gives units to the first tasks in the list as long as there are enough, and to no others",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

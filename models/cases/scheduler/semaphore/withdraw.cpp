@@ -116,25 +116,26 @@ struct withdrawn_ends final : scenario {
 const bool added[] = {
     add_case<withdraw_vs_acquire>({
         .name = "semaphore/withdraw_vs_acquire",
-        .property = "a task that is called back when it begins to wait goes on, once: acquire ‖ call back",
+        .property = "a task whose wait is withdrawn when it begins goes on, once: acquire ‖ withdraw",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdraw_vs_release>({
         .name = "semaphore/withdraw_vs_release",
-        .property = "a task that is called back when its turn comes has its unit or not, and the next one is served",
+        .property =
+            "a task whose wait is withdrawn while it gets its unit has the unit or not, and the next one is served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdrawn_lets_others_pass>({
         .name = "semaphore/withdrawn_lets_others_pass",
-        .property = "who waited behind a task that was called back goes on if there is enough for it",
+        .property = "a task behind one whose wait is withdrawn gets its units if there are enough of them",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<withdrawn_ends>({
         .name = "semaphore/withdrawn_ends",
-        .property = "a task that was called back and ends gives its unit back if it has it, and only then",
+        .property = "a task whose wait was withdrawn, and that ends, gives its unit back if and only if it has it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

@@ -62,7 +62,7 @@ struct lock_vs_try final : sections {
 const bool added[] = {
     add_case<lock_vs_lock>({
         .name = "short_lock/two_threads",
-        .property = "one section at a time, which sees what the one before it wrote",
+        .property = "one critical section at a time, which sees what the one before it wrote",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"lock_relaxed", "short_lock.lock", std::memory_order::relaxed},
@@ -72,19 +72,19 @@ const bool added[] = {
     }),
     add_case<lock_again>({
         .name = "short_lock/lock_again",
-        .property = "the same for a thread that comes back",
+        .property = "one critical section at a time, also if a thread locks twice",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<lock_vs_lock>({
         .name = "short_lock/three_threads",
-        .property = "the same for three threads, two of which wait at once",
+        .property = "one critical section at a time for three threads, two of which wait at once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<lock_vs_try>({
         .name = "short_lock/lock_vs_try",
-        .property = "who tries has the lock alone, or does not have it",
+        .property = "a thread whose try_lock() succeeds is the only one that holds the lock",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"try_relaxed", "short_lock.try", std::memory_order::relaxed}},

@@ -101,14 +101,14 @@ struct three_come_back final : scheduler {
 const bool added[] = {
     add_case<two_come_back>({
         .name = "spares/two_come_back",
-        .property =
-            "every machine that comes back at the end of a run has a processor of its own, and none is forgotten",
+        .property = "every machine that comes back at the end of a run gets its own processor, and none is forgotten",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<come_back_vs_count>({
         .name = "spares/come_back_vs_count",
-        .property = "who counts sees every processor of before, and a new one as it was constructed or not at all",
+        .property =
+            "a thread that counts sees every earlier processor, and a new one as it was constructed or not at all",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"publish_relaxed", "spares.publish", std::memory_order::relaxed},
@@ -116,7 +116,7 @@ const bool added[] = {
     }),
     add_case<three_come_back>({
         .name = "spares/three_come_back",
-        .property = "the same with three machines",
+        .property = "each of three machines that come back at the end of a run gets its own processor",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -38,7 +38,7 @@ struct ends_vs_wake final : scenario {
 const bool added[] = {
     add_case<ends_vs_wake>({
         .name = "task_state/ends_vs_wake",
-        .property = "a task that ends where it waits outlives its waker's look at it: wake ‖ end",
+        .property = "a task that ends while it waits is destroyed only after its waker has read it: wake ‖ end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"wakes_relaxed", "task_state.wakes", std::memory_order::relaxed},

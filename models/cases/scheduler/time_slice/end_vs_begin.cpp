@@ -77,7 +77,7 @@ const bool added[] = {
     }),
     add_case<end_of_run<3>>({
         .name = "time_slice/end_of_run_3_slices",
-        .property = "likewise with three slices",
+        .property = "when a run ends all of three slices are over",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -196,25 +196,27 @@ struct fired_vs_reset final : scenario {
 const bool added[] = {
     add_case<sleeper_ends<1, 1>>({
         .name = "timer_heap/sleeper_ends",
-        .property = "a task that ends while it sleeps is not fired, or was, completely: end ‖ fire",
+        .property =
+            "a task that ends while it sleeps is not woken by its timer, or the timer has fired completely: end ‖ fire",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<sleeper_ends<2, 3>>({
         .name = "timer_heap/sleeper_ends_beside_two",
-        .property = "a task that ends while it sleeps is not fired, or was; others are, once: end ‖ fire ‖ fire",
+        .property = "a task ends while it sleeps: its timer has fired or is removed, and the others fire once: end ‖ "
+                    "fire ‖ fire",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<sleeper_goes_on>({
         .name = "timer_heap/sleeper_goes_on",
-        .property = "a task that was woken is not touched any more by who woke it: fire ‖ the task ends",
+        .property = "the thread that fires a timer does not touch the task after waking it: fire ‖ the task ends",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<fired_before_gone>({
         .name = "timer_heap/fired_before_gone",
-        .property = "who sees no timer left sees what the last one has done",
+        .property = "a thread that sees no timer left sees what the last one has done",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"earliest_relaxed", "timer_heap.earliest", std::memory_order::relaxed},
@@ -222,13 +224,13 @@ const bool added[] = {
     }),
     add_case<ticker_ends>({
         .name = "timer_heap/ticker_ends",
-        .property = "a ticker that is taken back was pending, and does not fire any more",
+        .property = "a ticker that is removed was pending, and does not fire any more",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<fired_vs_reset>({
         .name = "timer_heap/fired_vs_reset",
-        .property = "a timer that is set anew was pending or has fired, completely, and fires once more: reset ‖ fire",
+        .property = "a timer that is reset was pending or has fired completely, and fires once more: reset ‖ fire",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"forget_relaxed", "timer_heap.forget", std::memory_order::relaxed},

@@ -82,19 +82,19 @@ struct visit_vs_two_runs final : visited<1> {
 const bool added[] = {
     add_case<visit_vs_stop<1>>({
         .name = "visitors/visit_vs_stop",
-        .property = "who ends a run sees all that a visitor did who came before: visit ‖ stop",
+        .property = "the thread that ends a run sees all that an earlier visitor did: visit ‖ stop",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<visit_vs_stop<2>>({
         .name = "visitors/two_visits_vs_stop",
-        .property = "likewise of two visitors",
+        .property = "the thread that ends a run sees all that two earlier visitors did: visit ‖ visit ‖ stop",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<visit_vs_two_runs>({
         .name = "visitors/visit_vs_two_runs",
-        .property = "a visitor from the time of another run is waited for: visit ‖ stop, restart, stop",
+        .property = "the end of a run waits for a visitor that came during another run: visit ‖ stop, restart, stop",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -185,13 +185,13 @@ struct used_on final : scenario {
 const bool added[] = {
     add_case<done_vs_wait<1, 1>>({
         .name = "wait_group/done_vs_wait",
-        .property = "who waits goes on, sees what was done, and may destroy the group at once",
+        .property = "a waiting task goes on, sees what was done, and may destroy the group at once",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
     }),
     add_case<done_vs_wait<1, 2>>({
         .name = "wait_group/two_tasks",
-        .property = "who waits for two tasks sees what both did, and may destroy the group at once",
+        .property = "a task that waits for two tasks sees what both did, and may destroy the group at once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"add_relaxed", "wait_group.add", std::memory_order::relaxed},
@@ -201,32 +201,32 @@ const bool added[] = {
     }),
     add_case<done_vs_wait<2, 1>>({
         .name = "wait_group/two_waiters",
-        .property = "both who wait go on, and see what was done",
+        .property = "both waiting tasks go on, and see what was done",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<joining_waiters>({
         .name = "wait_group/joining_waiters",
-        .property = "tasks that join those who wait, at the same time, are all woken",
+        .property = "tasks that begin to wait at the same time are all woken",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"lock_relaxed", "wait_group.lock", std::memory_order::relaxed}},
     }),
     add_case<used_again>({
         .name = "wait_group/used_again",
-        .property = "a group is as new when all have waited",
+        .property = "a group can be used again when all waits have returned",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<used_again_too_early>({
         .name = "wait_group/used_again_too_early",
-        .property = "who counts again before those who waited are woken is told so: done ‖ add, wait, done",
+        .property = "a task that counts again before the waiters are woken is told so: done ‖ add, wait, done",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<used_on>({
         .name = "wait_group/used_on",
-        .property = "after a use that is too early the list is still only one thread's: done ‖ add, wait",
+        .property = "after a use that is too early still only one thread at a time uses the list: done ‖ add, wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"wake_unlock_relaxed", "wait_group.wake.unlock", std::memory_order::relaxed}},

@@ -101,20 +101,20 @@ struct nobody_waits_any_more final : scenario {
 const bool added[] = {
     add_case<ends_vs_done>({
         .name = "wait_group/ends_vs_done",
-        .property = "a task that ends where it waits has left or was woken, and the other one is: end ‖ done",
+        .property = "a task that ends while it waits has left or was woken, and the other waiter is woken: end ‖ done",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<ends_vs_wait>({
         .name = "wait_group/ends_vs_wait",
-        .property = "a task that ends where it waits leaves the list as it is for others: end ‖ wait",
+        .property = "a task that ends while it waits leaves the other waiters in the list: end ‖ wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"leave_relaxed", "wait_group.leave", std::memory_order::relaxed}},
     }),
     add_case<nobody_waits_any_more>({
         .name = "wait_group/nobody_waits_any_more",
-        .property = "when all who waited have ended, who finds the count at 0 may destroy the group",
+        .property = "when all waiters have ended, a thread that finds the count at 0 may destroy the group",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -128,31 +128,32 @@ struct withdrawn_ends final : scenario {
 const bool added[] = {
     add_case<withdraw_vs_wait>({
         .name = "wait_group/withdraw_vs_wait",
-        .property = "a task that is called back while it begins to wait does not wait",
+        .property = "a task whose wait is withdrawn while it begins does not wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<withdraw_vs_done>({
         .name = "wait_group/withdraw_vs_done",
-        .property = "a task that is called back while the count becomes 0 goes on once, and so do the others",
+        .property = "a task whose wait is withdrawn while the count becomes 0 goes on once, and so do the others",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<withdraw_vs_wait_and_done>({
         .name = "wait_group/withdraw_vs_wait_and_done",
-        .property = "all three at once",
+        .property = "a task begins to wait while its wait is withdrawn and the count becomes 0: it goes on, once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
     add_case<withdraw_vs_nothing>({
         .name = "wait_group/withdraw_vs_nothing",
-        .property = "a count that was 0 counts, whatever is requested",
+        .property = "a task that finds the count at 0 goes on as usual, although its wait is withdrawn",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<withdrawn_ends>({
         .name = "wait_group/withdrawn_ends",
-        .property = "a task that is called back, and ends before it goes on, has left: request and end ‖ done",
+        .property = "a task whose wait is withdrawn, and that ends before it goes on, has left the list: request and "
+                    "end ‖ done",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
