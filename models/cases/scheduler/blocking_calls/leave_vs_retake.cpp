@@ -8,7 +8,7 @@ namespace runq::model {
 namespace {
 
 // One processor. Machine 0 is in a call of task 2, and has task 1 next on its processor. Machine 0: comes back ‖ the
-// monitor: takes the processor, or not. Whoever runs the second of the tasks stops the scheduler.
+// monitor: takes the processor, or not. The machine that runs the second of the tasks stops the scheduler.
 struct leave_vs_retake final : blocking_model<2, 1, 2> {
   leave_vs_retake() {
     settle(0);
@@ -22,7 +22,7 @@ struct leave_vs_retake final : blocking_model<2, 1, 2> {
       be(m);
       come_back(m, tasks.make(2));
     } else if (look(0)) {
-      require(m.held == &processors[0], "a processor with a task is taken, and nobody is started for it");
+      require(m.held == &processors[0], "a processor with a task is taken, and no machine is started for it");
     } else {
       return;
     }
@@ -43,7 +43,7 @@ struct leave_vs_retake final : blocking_model<2, 1, 2> {
 };
 
 // Two processors, one of them idle. Machine 0, in a long call: comes back ‖ the monitor: may take the processor, which
-// nobody needs. The machine gets a processor in either case, and goes on.
+// no machine needs. Machine 0 gets a processor in either case, and goes on.
 struct moved final : blocking_model<2, 2, 1> {
   moved() {
     settle(0);

@@ -25,7 +25,7 @@ struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>
   void thread(unsigned index) override {
     if (index == 0) {
       require(look(0), "a processor is left to a call although a task waits for it");
-      require(machines[1].held != nullptr, "a processor is taken for a task, and nobody is started for it");
+      require(machines[1].held != nullptr, "a processor is taken for a task, and no machine is started for it");
       tell(run_one(machines[1]));
     } else {
       wait_for(1);
@@ -41,7 +41,8 @@ struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>
 struct somebody_returns final : blocking_model<2, 1, 1> {
   somebody_returns() {
     first = calling.enter(machines[0]);
-    require(processors[0].in_call.retake(first.ticket), "nobody else is there");
+    require(processors[0].in_call.retake(first.ticket),
+            "the monitor could not take a processor although its machine is in a call");
     parking.hand_off(
         processors[0], [] { return true; }, true);
     block(1);
@@ -61,7 +62,7 @@ struct somebody_returns final : blocking_model<2, 1, 1> {
 };
 
 // Machine 0 is in a call, a machine counts as spinning, and there is no task. The monitor: takes the processor once the
-// call has lasted for long. If nobody polls, it starts a machine that will; otherwise the processor becomes idle ‖
+// call has lasted for long. If no machine polls, it starts a machine that will; otherwise the processor becomes idle ‖
 // machine 0: comes back after that.
 template <bool Polled>
 struct nothing_to_do final : blocking_model<2, 1, 1> {
@@ -72,10 +73,10 @@ struct nothing_to_do final : blocking_model<2, 1, 1> {
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      require(!look(0), "a processor that nobody could use is taken at once");
+      require(!look(0), "a processor that no machine could use is taken at once");
       require(look(long_after), "a processor is left to a call for ever");
       require((machines[1].held == nullptr) == Polled,
-              "a machine is started for nothing, or none although nobody polls");
+              "a machine is started for nothing, or none although no machine polls");
       tell(1);
     } else {
       wait_for(1);
@@ -93,13 +94,14 @@ struct nobody_looks final : blocking_model<2, 2, 1> {
     settle(0);
     put_to_sleep(1);
     parking.resize(1);
-    require(parking.idle_processors() == 0 && parking.spinning() == 0 && !parking.need_spinning(), "somebody looks");
+    require(parking.idle_processors() == 0 && parking.spinning() == 0 && !parking.need_spinning(),
+            "a machine looks for work before the call");
     block(0);
     constructed();
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      require(look(0), "a processor is left to a call although nobody looks for work");
+      require(look(0), "a processor is left to a call although no machine looks for work");
     } else {
       require(wake_up(machines[1]) && machines[1].spinning.get(), "a machine is woken, and does not look for work");
     }

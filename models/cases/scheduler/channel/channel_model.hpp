@@ -50,7 +50,7 @@ class send_once final : public sleeping_task {
  public:
   static void start(channel_type& on, int number, outcome& result) {
     send_once& self = make_frame<send_once>(number, result);
-    // After `waits` the frame may be gone.
+    // After `waits` the frame may be destroyed.
     const channel_result now = on.send(self.value_, &self.node_);
     if (now != channel_result::waits) self.end(now == channel_result::done);
   }

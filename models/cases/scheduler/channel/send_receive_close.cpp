@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values go from senders to receivers, each to one, in order; a close lets everybody go on.
+// Values go from senders to receivers, each to one, in order; a close lets all waiting tasks go on.
 #include "channel_model.hpp"
 
 namespace runq::model {
@@ -18,7 +18,7 @@ struct unbuffered final : scenario {
   }
   void finish() override {
     require(sent.over && received.over, "a task waits at a closed channel");
-    require(sent.ok == received.ok, "a value was sent that nobody received, or received that nobody sent");
+    require(sent.ok == received.ok, "a value was sent and not received, or received and not sent");
     require(!received.ok || received.number == 1, "another value was received than was sent");
     require(!channel.close(), "a channel was closed twice");
   }
@@ -66,7 +66,7 @@ struct buffered final : scenario {
   outcome sent[2], received[2];
 };
 
-// A full buffer of one, with 1; a task waits to send 2. Receiver ‖ somebody who would send 3 if there is room. What is
+// A full buffer of one, with 1; a task waits to send 2. Receiver ‖ a thread that sends 3 if there is room. What is
 // received afterwards comes in the order 2, 3.
 struct refilled final : scenario {
   refilled() {
@@ -94,7 +94,7 @@ struct refilled final : scenario {
 };
 
 // Two tasks wait to receive. Two tasks send 1 and 2, one after the other: the waiting tasks get them in the order in
-// which they began to wait ‖ somebody tries to receive, which must not overtake those that wait.
+// which they began to wait ‖ a thread tries to receive, which must not overtake the tasks that wait.
 struct first_come final : scenario {
   first_come() {
     receive_once::start(channel, received[0]);
@@ -109,7 +109,7 @@ struct first_come final : scenario {
     }
   }
   void finish() override {
-    require(sent[0].ok && sent[1].ok, "a sender waits although somebody receives");
+    require(sent[0].ok && sent[1].ok, "a sender waits although a task receives");
     require(received[0].number == 1 && received[1].number == 2, "waiting receivers were not served first come, first");
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed where it waits, because its run has ended, while somebody outside deals with the channel.
+// A task is destroyed where it waits, because its run has ended, while a thread outside uses the channel.
 #include "channel_model.hpp"
 #include "ending_policy.hpp"
 
@@ -42,7 +42,7 @@ struct waiting_receiver {
   ending_waiter node;
 };
 
-// No buffer. A task that waits to receive ends ‖ somebody sends, and then closes.
+// No buffer. A task that waits to receive ends ‖ a thread sends, and then closes.
 struct receiver_ends final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -52,8 +52,8 @@ struct receiver_ends final : scenario {
     }
   }
   void finish() override {
-    require(sent == task.woken(), "a value was sent that nobody received, or a task woken without one");
-    require(try_send(channel, 2) == channel_result::waits, "a task that is gone has received");
+    require(sent == task.woken(), "a value was sent and not received, or a task was woken without one");
+    require(try_send(channel, 2) == channel_result::waits, "a task that has ended has received");
     require(channel.close(), "the channel was closed already");
   }
 
@@ -63,7 +63,7 @@ struct receiver_ends final : scenario {
   bool sent = false;
 };
 
-// A buffer of one, with 1, and two tasks that wait to send 2 and 3. The first of them ends ‖ somebody receives.
+// A buffer of one, with 1, and two tasks that wait to send 2 and 3. The first of them ends ‖ a thread receives.
 struct sender_ends final : scenario {
   sender_ends() {
     require(try_send(channel, 1) == channel_result::done, "an empty channel took no value");
@@ -81,7 +81,7 @@ struct sender_ends final : scenario {
     require(tasks[0].woken() != tasks[1].woken(), "there was room for one value, and not just one was sent");
     require(receive() == (tasks[0].woken() ? 2 : 3), "another value came than the oldest");
     require(tasks[1].woken(), "there is room, and a sender waits");
-    require(receive() == (tasks[0].woken() ? 3 : 0), "a task that is gone has sent, or a value is gone");
+    require(receive() == (tasks[0].woken() ? 3 : 0), "a task that has ended has sent, or a value is lost");
     second->end(channel);
   }
   [[nodiscard]] int receive() {
@@ -95,7 +95,7 @@ struct sender_ends final : scenario {
   waiting_sender* second = nullptr;
 };
 
-// No buffer. Of two tasks that wait to receive the first ends ‖ somebody sends 1 ‖ somebody sends 2.
+// No buffer. Of two tasks that wait to receive the first ends ‖ a thread sends 1 ‖ another one sends 2.
 struct receiver_ends_vs_senders final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -105,12 +105,12 @@ struct receiver_ends_vs_senders final : scenario {
     }
   }
   void finish() override {
-    require(tasks[1].woken(), "a task waits to receive beside somebody who sends");
-    require(sent[0] + sent[1] == tasks[0].woken() + 1, "a value was sent that nobody received");
+    require(tasks[1].woken(), "a task waits to receive although a thread sends");
+    require(sent[0] + sent[1] == tasks[0].woken() + 1, "a value was sent and not received");
     const int got = second.value ? second.value->number() : 0;
-    require(got != 0 && sent[got - 1], "a value was received that nobody sent");
+    require(got != 0 && sent[got - 1], "a value was received that was never sent");
     second.end(channel);
-    require(try_send(channel, 3) == channel_result::waits, "a task that is gone has received");
+    require(try_send(channel, 3) == channel_result::waits, "a task that has ended has received");
   }
 
   ending_channel channel{0};
@@ -120,7 +120,7 @@ struct receiver_ends_vs_senders final : scenario {
   bool sent[2] = {false, false};
 };
 
-// A buffer of one, with 1, and two tasks that wait to send. The first of them ends ‖ the channel is closed ‖ somebody
+// A buffer of one, with 1, and two tasks that wait to send. The first of them ends ‖ the channel is closed ‖ a thread
 // receives.
 struct sender_ends_vs_close final : scenario {
   sender_ends_vs_close() {
@@ -157,12 +157,12 @@ struct sender_ends_vs_close final : scenario {
   waiting_sender* second = nullptr;
 };
 
-// Three tasks wait to receive. Somebody sends to the first ‖ after that, the channel is destroyed, and then the tasks
+// Three tasks wait to receive. A thread sends to the first ‖ after that, the channel is destroyed, and then the tasks
 // end: the second and third must not touch the channel.
 struct channel_goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
-      require(try_send(*channel, 1) == channel_result::done, "somebody waits to receive, and nothing could be sent");
+      require(try_send(*channel, 1) == channel_result::done, "a task waits to receive, and nothing could be sent");
       through.store(1, std::memory_order::release);
     } else {
       await([this] { return through.load(std::memory_order::acquire) != 0; });
@@ -182,12 +182,12 @@ struct channel_goes_first final : scenario {
   atomic<int> through{0};
 };
 
-// As channel_goes_first, with tasks that wait to send, and somebody who receives.
+// As channel_goes_first, with tasks that wait to send, and a thread that receives.
 struct channel_goes_before_senders final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       std::optional<parcel> value;
-      require(channel->receive(value) == channel_result::done, "somebody waits to send, and nothing was received");
+      require(channel->receive(value) == channel_result::done, "a task waits to send, and nothing was received");
       through.store(1, std::memory_order::release);
     } else {
       await([this] { return through.load(std::memory_order::acquire) != 0; });

@@ -17,7 +17,7 @@ struct waiting_task {
     ending_mutex held;
     require(held.try_lock(), "a new mutex is not free");
     node_.who.set(&task);
-    require(on.wait(node_, held), "a task that nobody has called back does not wait");
+    require(on.wait(node_, held), "a task whose wait was not withdrawn does not wait");
   }
   void end() {
     if (node_.waits()) on_.leave(node_);

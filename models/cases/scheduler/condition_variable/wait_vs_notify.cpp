@@ -24,7 +24,7 @@ class taker final : public sleeping_task {
   void start() { take_lock(); }
   void resume() override {
     if (!waits_for_change_) return enter();
-    require(notified_.ok.get(), "a task was woken, and nobody has notified it");
+    require(notified_.ok.get(), "a task was woken, and was not notified");
     waits_for_change_ = false;
     ++notifications;
     take_lock();
@@ -44,7 +44,7 @@ class taker final : public sleeping_task {
       waits_for_change_ = true;
       notified_.who.set(this);
       // From here on another thread may run the task.
-      require(place_.changed.wait(notified_, place_.lock), "a task that nobody has called back does not wait");
+      require(place_.changed.wait(notified_, place_.lock), "a task whose wait was not withdrawn does not wait");
       return;
     }
     place_.value.set(place_.value.get() - 1);
@@ -116,14 +116,14 @@ class listener final : public sleeping_task {
   runq::detail::revocable_waiter<waking_policy> node_;
 };
 
-// Three tasks wait. Somebody notifies one ‖ so does another.
+// Three tasks wait. A thread notifies one ‖ another thread notifies one.
 struct one_each final : scenario {
   one_each() {
     for (listener& task : tasks) task.start();
   }
   void thread(unsigned) override { changed.notify_one(); }
   void finish() override {
-    require(tasks[0].notified == 1 && tasks[1].notified == 1, "who has waited longest was not notified");
+    require(tasks[0].notified == 1 && tasks[1].notified == 1, "the task that has waited longest was not notified");
     require(tasks[2].notified == 0, "more tasks were notified than was asked for");
     changed.notify_all();
     require(tasks[2].notified == 1, "a task that waits was not notified");
@@ -156,11 +156,11 @@ struct all_notified final : scenario {
   listener third{changed};
 };
 
-// A task begins to wait ‖ is called back.
+// A task begins to wait ‖ its wait is withdrawn.
 struct withdraw_vs_wait final : scenario {
   void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
   void finish() override {
-    require(task.called_back == 1 && task.notified == 0, "a task that was called back does not go on, or not once");
+    require(task.called_back == 1 && task.notified == 0, "a task whose wait was withdrawn does not go on, or not once");
     changed.notify_all();
     require(task.called_back == 1 && task.notified == 0, "a task that has gone on is notified");
   }
@@ -168,7 +168,7 @@ struct withdraw_vs_wait final : scenario {
   listener task{changed};
 };
 
-// Two tasks wait. One is notified ‖ the first is called back.
+// Two tasks wait. One is notified ‖ the wait of the first is withdrawn.
 struct withdraw_vs_notify final : scenario {
   withdraw_vs_notify() {
     first.start();
@@ -182,8 +182,9 @@ struct withdraw_vs_notify final : scenario {
     }
   }
   void finish() override {
-    require(first.notified + first.called_back == 1, "a task that was called back waits for ever, or goes on twice");
-    require(second.notified == first.called_back, "a notification went to a task that is gone, or to two");
+    require(first.notified + first.called_back == 1,
+            "a task whose wait was withdrawn waits for ever, or goes on twice");
+    require(second.notified == first.called_back, "a notification went to a task that has ended, or to two");
     changed.notify_all();
     require(second.notified == 1 && second.called_back == 0, "a task learns of a request to another one");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last machine goes idle while the last one who could still have made a task runnable (a timer, a handle) goes,
-// too. If a task is queued there is no deadlock; if none is, the deadlock is reported, whoever goes last.
+// The last machine goes idle while the last timer or handle that could still have made a task runnable goes away. If a
+// task is queued there is no deadlock; if none is, the deadlock is reported in either order.
 #include "deadlock_model.hpp"
 
 namespace runq::model {
@@ -22,7 +22,7 @@ struct timer_vs_rest final : deadlock_model {
     if (Wakes) {
       require(reported.get() == 0, "a deadlock is reported beside a task that a timer has made runnable");
     } else {
-      require(reported.get() != 0, "nobody has reported the deadlock after the last timer");
+      require(reported.get() != 0, "no thread has reported the deadlock after the last timer");
     }
   }
 };
@@ -43,7 +43,7 @@ struct handle_vs_rest final : deadlock_model {
     if (Wakes) {
       require(reported.get() == 0, "a deadlock is reported beside a task that was made runnable from outside");
     } else {
-      require(reported.get() != 0, "nobody has reported the deadlock after the last handle");
+      require(reported.get() != 0, "no thread has reported the deadlock after the last handle");
     }
   }
 };
@@ -84,7 +84,7 @@ struct timer_vs_handle final : deadlock_model {
       question.detach();
     }
   }
-  void finish() override { require(reported.get() != 0, "nobody has reported the deadlock"); }
+  void finish() override { require(reported.get() != 0, "no thread has reported the deadlock"); }
 };
 
 const bool added[] = {

@@ -94,11 +94,11 @@ struct late_event final : small_kernel {
   atomic<int> opened{0};
 };
 
-// Two machines poll: one sleeps, one does not ‖ somebody rings.
+// Two machines poll: one sleeps, one does not ‖ a thread rings.
 struct ring_vs_polls final : small_kernel {
   void thread(unsigned index) override {
     if (index == 0) {
-      require(known.poll(never).rung, "a sleep ends that nobody has ended");
+      require(known.poll(never).rung, "a sleep ends although no thread has ended it");
     } else if (index == 1) {
       require(!known.poll(0).rung, "a machine that does not sleep uses up the ring");
     } else {

@@ -122,7 +122,7 @@ struct small_kernel : scenario {
     f.bytes -= n;
     return static_cast<int>(n);
   }
-  /// Whether somebody who polls has taken an event of file `of`. end_taken(): the event of its end.
+  /// Whether a thread that polls has taken an event of file `of`. end_taken(): the event of its end.
   [[nodiscard]] bool taken(unsigned of) {
     const std::lock_guard guard(lock);
     return files[of].taken;
@@ -187,7 +187,7 @@ inline bool reading_task::attempt() {
 inline void reading_task::go_on() {
   while (!attempt()) {
     mark.waits();
-    if (from.get()->readable.wait(*this)) return;  // whoever wakes the task goes on with it
+    if (from.get()->readable.wait(*this)) return;  // the thread that wakes the task goes on with it
     mark.goes_on_at_once();
   }
   require(!kernel.received, "the task runs twice");

@@ -18,7 +18,7 @@ struct descriptor : scenario {
     if (!uses.close()) return;
     const bool in_use = uses.used_by_others();
     const bool freed = leave();
-    require(in_use || freed, "close() returns, nobody uses the number, and it is not free");
+    require(in_use || freed, "close() has returned, no operation uses the number, and it is not free");
   }
   void begin_to_give_up() {
     if (!uses.give_up()) return;
@@ -75,14 +75,14 @@ struct give_up_vs_close final : descriptor {
   }
 };
 
-// Somebody writes plain memory and closes ‖ an operation learns of the close: begin() fails, or it asks.
+// A thread writes plain memory and closes ‖ an operation learns of the close: begin() fails, or it asks.
 enum class by : std::uint8_t { beginning, closed, canceled };
 template <by How>
 struct told final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       before.set(1);
-      require(uses.close(), "somebody else closes");
+      require(uses.close(), "another thread has closed");
       (void)uses.end();
     } else if (is_told()) {
       require(before.get() == 1, "told, but does not see what came before");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A parent joins children that run elsewhere: whoever comes last goes on with it.
+// A parent joins children that other threads run: the thread that comes last goes on with the parent.
 #include <array>
 
 #include "runq/protocol/join_counter.hpp"
@@ -9,8 +9,8 @@
 namespace runq::model {
 namespace {
 
-// Parent: detaches its children, waits ‖ children: each writes its result and arrives. The parent's frame is gone as
-// soon as it has gone on.
+// Parent: detaches its children, waits ‖ children: each writes its result and arrives. The parent's frame is
+// destroyed as soon as the parent has gone on.
 template <unsigned Children>
 struct join final : scenario {
   struct parent_frame {
@@ -91,7 +91,7 @@ struct join_twice final : scenario {
 };
 
 // Child: writes its result, ends, arrives ‖ parent: drops the child: destroys its frame if it has ended, and else
-// leaves that to the join; then it waits. Nobody touches the child's frame after its destruction.
+// leaves that to the join; then it waits. No thread touches the child's frame after its destruction.
 struct dropped_before_the_join final : scenario {
   struct child_frame {
     cell<int> value;

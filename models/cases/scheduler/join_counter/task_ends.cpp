@@ -12,8 +12,8 @@ namespace {
 
 // Parent: waits for `Children` ‖ the first `Ending` children: each writes its result and arrives ‖ the end of the run,
 // after the machines have left: destroys the children that still wait, whose destructors refer to the parent, and then
-// the parent. Whoever would go on with the parent makes it give way instead, as everybody does that ends a task after
-// the end of the run.
+// the parent. The thread that would go on with the parent makes it runnable instead, as after
+// the end of a run no thread goes on with a task.
 template <unsigned Children, unsigned Ending>
 struct ends_at_join final : scenario {
   struct parent_frame {

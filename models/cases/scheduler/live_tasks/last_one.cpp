@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tasks are started and end on several processors and outside, while machines give their processors up: who gives up
-// the last one asks how many tasks there are, and the answer is exact.
+// Tasks are started and end on several processors and outside, while machines give their processors up: the
+// machine that gives up the last one asks how many tasks there are, and the answer is exact.
 #include <array>
 #include <mutex>
 
@@ -122,7 +122,7 @@ struct started_outside final : processors {
       ask_if_idle(0);
     }
   }
-  void finish() override { require(answers.get() >= 1 && alive.get() == 2, "nobody has asked"); }
+  void finish() override { require(answers.get() >= 1 && alive.get() == 2, "no thread has asked"); }
 };
 
 // Two threads outside count at once, with locks of their own, before either takes the lock of the processors.
@@ -134,7 +134,7 @@ struct started_outside_at_once final : processors {
     alive.set(alive.get() + 1);
     if (alive.get() == 2) ask();
   }
-  void finish() override { require(answers.get() == 1, "nobody has asked"); }
+  void finish() override { require(answers.get() == 1, "no thread has asked"); }
 };
 
 // The end of a run destroys the tasks that are left, while a thread outside starts one, which stays.

@@ -146,8 +146,8 @@ struct share_vs_last_spinner final : machine_loop_model<2, 2, 2, shipped_queues<
   }
 };
 
-// Two tasks are queued, each goes on until the other has begun; nobody was woken for the second because somebody was
-// spinning. Machine 0, spinning, with one of them in its own queue: finds one ‖ machine 1, asleep.
+// Two tasks are queued, each goes on until the other has begun; no machine was woken for the second because one
+// was spinning. Machine 0, spinning, with one of them in its own queue: finds one ‖ machine 1, asleep.
 struct found_wakes final : machine_loop_model<2, 2, 2> {
   found_wakes() {
     settle(0);

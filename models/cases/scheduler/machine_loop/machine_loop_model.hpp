@@ -133,7 +133,7 @@ class machine_loop_model : public scenario {
     [[nodiscard]] unsigned random() const { return 0; }
 
     const unsigned index;
-    cell<int> owned{0};     // written by whoever takes from the own queue: two at once are a data race
+    cell<int> owned{0};     // written by each take from the own queue: two at once are a data race
     cell<bool> made{true};  // read by every user of a processor, which resize() may have made just before
     handoff<atomics> in_call;
     bool global_first = false;
@@ -197,7 +197,7 @@ class machine_loop_model : public scenario {
   [[nodiscard]] int clock() const { return 0; }
   [[nodiscard]] bool poll_now(processor&) { return false; }
   [[nodiscard]] virtual bool nobody_polls() const { return false; }
-  virtual void poll() { require(false, "a machine polls although nobody waits, or another one does it"); }
+  virtual void poll() { require(false, "a machine polls although no task waits, or another machine polls"); }
   [[nodiscard]] bool timers_due() const { return false; }
   [[nodiscard]] bool fire_due_timers() { return false; }
   void hold(machine& m, processor& p) {
@@ -244,8 +244,10 @@ class machine_loop_model : public scenario {
     give(m, parking.rest(m, *m.held));
   }
   /// Machine i looks for work from now on, although it has just had some.
-  void look_for_work(unsigned i) { require(parking.may_spin(machines[i]), "nobody spins, and a machine may not"); }
-  /// Machine i is in a blocking call: the monitor takes its processor, for another machine if somebody needs it.
+  void look_for_work(unsigned i) {
+    require(parking.may_spin(machines[i]), "no machine spins, and yet this one may not");
+  }
+  /// Machine i is in a blocking call: the monitor takes its processor, for another machine if one needs it.
   void take_from(unsigned i, bool needed) {
     processor& p = *machines[i].held;
     leave(machines[i]);

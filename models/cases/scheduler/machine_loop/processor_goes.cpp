@@ -7,7 +7,8 @@ namespace runq::model {
 namespace {
 
 // Processor 1 has become surplus, with task 1 next, task 2 in its ring, and a fork, 3. Machine 1, busy: gives it up ‖
-// machine 0, spinning. Whoever has the other processor runs them, in that order; the last one stops the scheduler.
+// machine 0, spinning. The machine with the other processor runs them, in that order; the last task stops the
+// scheduler.
 template <std::size_t Capacity>
 struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>> {
   using typename machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>>::machine;
@@ -35,7 +36,7 @@ struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, fo
 };
 
 // Processor 1 has become surplus; its machine, 1, spins, and gives it up ‖ machine 0, busy until now: puts task 1 in
-// the global queue. Whoever has the other processor runs it, and stops the scheduler.
+// the global queue. The machine with the other processor runs it, and stops the scheduler.
 struct spinner_retires final : machine_loop_model<2, 2, 1> {
   spinner_retires() {
     settle(0);
@@ -51,7 +52,7 @@ struct spinner_retires final : machine_loop_model<2, 2, 1> {
   }
   void finish() override {
     tasks.require_all_ran();
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
   }
 };
 
@@ -76,7 +77,7 @@ struct passed_on final : machine_loop_model<2, 1, 1> {
   }
   void finish() override {
     tasks.require_all_ran();
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
   }
 };
 
@@ -93,7 +94,7 @@ struct stops final : machine_loop_model<2, 2, 1> {
     while (run_one(machines[1]) != 0) continue;
   }
   void finish() override {
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
     if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
   }
@@ -126,7 +127,7 @@ struct run_ends final : machine_loop_model<1, 1, 2> {
     require(looping.ends(), "the end of the run was forgotten");
     looping.end_is_over();
     require(!looping.ends(), "the next run ends as it begins");
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
     processors[0].own_queue.rebind();
     for (task_list left = processors[0].own_queue.drain(); task* const t = left.pop_front();) tasks.run(t);
     while (task* const t = global.take()) tasks.run(t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A mutex that is handed on: one holder at a time, nobody waits for ever, nobody overtakes.
+// A mutex that is handed on: one holder at a time; no task waits for ever, and none overtakes another.
 #include <array>
 
 #include "runq/mutex.hpp"
@@ -30,7 +30,7 @@ class visitor final : public sleeping_task {
  public:
   static void start(guarded& place) {
     visitor& self = make_frame<visitor>(place);
-    // As the awaiter does. When both calls have returned false, the frame may be gone.
+    // As the awaiter does. When both calls have returned false, the frame may be destroyed.
     if (place.lock.try_lock()) return self.visit();
     if (place.lock.lock_or_wait(self.node_)) self.resume();
   }
@@ -62,8 +62,8 @@ struct visitors final : scenario {
   guarded place;
 };
 
-// The mutex is held, a visitor waits. The holder unlocks it: the visitor has it, and keeps it ‖ somebody who would take
-// it if it were free.
+// The mutex is held, a visitor waits. The holder unlocks it: the visitor has it, and keeps it ‖ a thread that tries to
+// take it.
 struct not_overtaken final : scenario {
   class keeper final : public sleeping_task {
    public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed where it waits for a mutex, because its run has ended, while somebody else unlocks it.
+// A task is destroyed where it waits for a mutex, because its run has ended, while another thread unlocks it.
 #include "ending_policy.hpp"
 #include "runq/mutex.hpp"
 #include "scenario.hpp"
@@ -39,10 +39,10 @@ struct waiter_ends final : scenario {
     }
   }
   void finish() override {
-    require(tasks[1].woken(), "a task that is gone has the mutex");
+    require(tasks[1].woken(), "a task that has ended has the mutex");
     require(!lock.try_lock(), "the mutex was handed over, and is free");
     second->end(lock);
-    require(lock.try_lock(), "a task that is gone has the mutex");
+    require(lock.try_lock(), "a task that has ended has the mutex");
   }
 
   ending_mutex lock;
@@ -66,9 +66,9 @@ struct two_waiters_end final : scenario {
     }
   }
   void finish() override {
-    require(tasks[2].woken(), "a task that is gone has the mutex");
+    require(tasks[2].woken(), "a task that has ended has the mutex");
     frames[2]->end(lock);
-    require(lock.try_lock(), "a task that is gone has the mutex");
+    require(lock.try_lock(), "a task that has ended has the mutex");
   }
 
   ending_mutex lock;
@@ -76,8 +76,8 @@ struct two_waiters_end final : scenario {
   waiting_task* frames[3] = {};
 };
 
-// A task has taken the mutex without waiting, gives way before it goes on, and ends there ‖ another one takes the mutex
-// or waits for it ‖ so does a third.
+// A task has taken the mutex without waiting, yields before it goes on, and ends there ‖ a second task takes the mutex
+// or waits for it ‖ a third task takes the mutex or waits for it.
 struct ends_where_it_gives_way final : scenario {
   ends_where_it_gives_way() {
     require(lock.lock_or_wait(frame.node), "a new mutex is not free");
@@ -93,12 +93,12 @@ struct ends_where_it_gives_way final : scenario {
   }
   void finish() override {
     const int first = has_it[0] || tasks[1].woken() ? 0 : 1;
-    require(has_it[first] || tasks[first + 1].woken(), "a task that is gone has the mutex");
+    require(has_it[first] || tasks[first + 1].woken(), "a task that has ended has the mutex");
     if (has_it[first]) tasks[first + 1].gives_way();
     others[first]->end(lock);
-    require(tasks[2 - first].woken(), "two tasks have the mutex, or a task that is gone");
+    require(tasks[2 - first].woken(), "two tasks have the mutex, or a task that has ended has it");
     others[1 - first]->end(lock);
-    require(lock.try_lock(), "a task that is gone has the mutex");
+    require(lock.try_lock(), "a task that has ended has the mutex");
   }
 
   ending_mutex lock;
@@ -137,7 +137,7 @@ struct mutex_goes_first final : scenario {
   void finish() override {
     require(tasks[0].woken(), "the mutex was not handed over");
     require(tasks[1].woken() == (First == first_one::ends),
-            "the mutex was handed on by nobody, or kept by a task that is gone");
+            "the second task was handed a mutex that is not free, or a task that has ended kept it");
   }
 
   ending_mutex* lock = &make_frame<ending_mutex>();
@@ -146,7 +146,7 @@ struct mutex_goes_first final : scenario {
   atomic<int> through{0};
 };
 
-// A task has taken the mutex without waiting, and gives way. The mutex is destroyed, and then the task ‖ before that,
+// A task has taken the mutex without waiting, and yields. The mutex is destroyed, and then the task ‖ before that,
 // another task has looked whether the mutex is free.
 struct mutex_goes_before_who_gives_way final : scenario {
   mutex_goes_before_who_gives_way() {

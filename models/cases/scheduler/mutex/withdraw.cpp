@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that waits for a mutex is called back, as by a stop request, while others lock and unlock.
+// A task that waits for a mutex has its wait withdrawn, as by a stop request, while others lock and unlock.
 #include "ending_policy.hpp"
 #include "runq/mutex.hpp"
 #include "scenario.hpp"
@@ -17,7 +17,8 @@ struct visit {
   int without_it = 0;  // went on without
 };
 
-// A task that waits for the mutex, keeps it if it gets it, and may be called back, like connection::turn::taking.
+// A task that waits for the mutex, keeps it if it gets it, and whose wait may be withdrawn, like
+// connection::turn::taking.
 class revocable final : public sleeping_task {
  public:
   explicit revocable(visit& place) : place_(place) { node_.who.set(this); }
@@ -42,20 +43,20 @@ class revocable final : public sleeping_task {
   runq::detail::revocable_waiter<waking_policy> node_;
 };
 
-// The mutex is held for ever. A task begins to wait for it ‖ is called back.
+// The mutex is held for ever. A task begins to wait for it ‖ its wait is withdrawn.
 struct withdraw_vs_lock final : scenario {
   withdraw_vs_lock() { require(place.lock.try_lock(), "a new mutex is not free"); }
   void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
   void finish() override {
-    require(place.without_it == 1 && place.with_it == 0, "a task that was called back does not go on, or not once");
+    require(place.without_it == 1 && place.with_it == 0, "a task whose wait was withdrawn does not go on, or not once");
     require(place.lock.unlock(), "a held mutex is free");
-    require(place.lock.try_lock(), "a task that was called back waits");
+    require(place.lock.try_lock(), "a task whose wait was withdrawn waits");
   }
   visit place;
   revocable task{place};
 };
 
-// The mutex is held, two tasks wait. The holder unlocks it ‖ the first is called back.
+// The mutex is held, two tasks wait. The holder unlocks it ‖ the wait of the first is withdrawn.
 struct withdraw_vs_unlock final : scenario {
   withdraw_vs_unlock() {
     require(place.lock.try_lock(), "a new mutex is not free");
@@ -70,18 +71,18 @@ struct withdraw_vs_unlock final : scenario {
     }
   }
   void finish() override {
-    require(place.with_it == 1, "nobody has the mutex, or two have it");
+    require(place.with_it == 1, "no task has the mutex, or two have it");
     require(place.lock.unlock(), "the mutex was handed over, and is free");
     require(place.with_it + place.without_it == 2, "a task waits for ever");
     if (place.without_it == 0) require(place.lock.unlock(), "the mutex was handed over, and is free");
-    require(place.lock.try_lock(), "a task that has gone on has the mutex");
+    require(place.lock.try_lock(), "a task that went on without the mutex holds it");
   }
   visit place;
   revocable first{place};
   revocable second{place};
 };
 
-// As withdraw_vs_unlock, but the task that was called back ends before it goes on.
+// As withdraw_vs_unlock, but the task whose wait was withdrawn ends before it goes on.
 struct withdrawn_ends final : scenario {
   using ending_mutex = runq::detail::mutex_core<ending_policy>;
 
@@ -98,7 +99,7 @@ struct withdrawn_ends final : scenario {
       lock.leave(node);
     }
   }
-  void finish() override { require(lock.try_lock(), "a task that is gone has the mutex"); }
+  void finish() override { require(lock.try_lock(), "a task that has ended has the mutex"); }
 
   ending_mutex lock;
   record task;

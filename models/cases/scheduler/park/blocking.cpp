@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A machine comes back from a blocking call and has lost its processor. It gets one, whoever holds it or gives it up.
+// A machine comes back from a blocking call and has lost its processor. It gets one, whatever machine holds it or gives
+// it up.
 #include "../blocking_calls/blocking_model.hpp"
 #include "park_model.hpp"
 
 namespace runq::model {
 namespace {
 
-// Machine 0 comes back from a call with its processor ‖ the monitor takes the processor, because nobody needs it.
+// Machine 0 comes back from a call with its processor ‖ the monitor takes the processor, because no machine needs it.
 struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
   // Machine 0 still counts as spinning, because settle() was not called: so no request is pending.
   taken_meanwhile() {
@@ -26,7 +27,7 @@ struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
 };
 
 // Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖
-// the monitor takes the processor from machine 1, because nobody seems to need it.
+// the monitor takes the processor from machine 1, because no machine seems to need it.
 struct taken_for_another final : park_model<2, 1, 1> {
   taken_for_another() {
     settle(0);
@@ -60,7 +61,7 @@ struct given_back final : park_model<2, 1, 1> {
       require(machines[0].held != nullptr, "the machine has no processor although the scheduler does not stop");
       parking.stop();
     } else {
-      require(run_one(machines[1]) == 0, "a task is run that nobody has made");
+      require(run_one(machines[1]) == 0, "a task is run that was never made");
     }
   }
 };

@@ -14,7 +14,7 @@ struct not_spinning final : park_model<2, 2, 2> {
     settle(0);
     settle(1);
     // Machine 0 has ended its task, too, and looked again.
-    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
     global.put(tasks.make(1));
     constructed();
   }
@@ -42,7 +42,7 @@ struct asked_late final : park_model<3, 3, 1> {
     settle(0);
     settle(1);
     settle(2);
-    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
     parking.resize(2);
     constructed();
   }
@@ -58,7 +58,7 @@ struct asked_late final : park_model<3, 3, 1> {
   void finish() override { tasks.require_all_ran(); }
 };
 
-// A submitter who finds no idle processor does not look at the queues, so it must not count as a spinner. Two
+// A submitter that finds no idle processor does not look at the queues, so it must not count as a spinner. Two
 // processors. Machine 0, busy for long: submits 2 on its own queue ‖ outside: submits 1 on a queue of machine 1 ‖
 // machine 1, which has spun, and found a task a moment ago.
 struct submitters_do_not_spin final : park_model<2, 2, 2> {
@@ -74,7 +74,7 @@ struct submitters_do_not_spin final : park_model<2, 2, 2> {
     } else {
       machine& m = machines[1];
       parking.found(m);
-      for (int n = 1; n <= 2; ++n) require(run_one(m) != 0, "nobody stops, and a machine leaves");
+      for (int n = 1; n <= 2; ++n) require(run_one(m) != 0, "the scheduler does not stop, and yet a machine leaves");
     }
   }
   void finish() override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the models of park_protocol share: the scheduler of ../machine_loop with simple queues, into which anybody may
-// put a task, published by a store. So these models show what the protocol does with any queue; the models in
+// What the models of park_protocol share: the scheduler of ../machine_loop with simple queues, into which any thread
+// may put a task, published by a store. So these models show what the protocol does with any queue; the models in
 // ../machine_loop use the shipped queues.
 #pragma once
 

@@ -26,14 +26,14 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
   void finish() override {
     if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
     // The scheduler can be used again.
     started = 0;
     require(parking.limit() == 0, "a stopped scheduler has processors");
     parking.restart(1);
     require(parking.limit() == 1, "a scheduler that was started again has not its processors");
     parking.submitted();
-    require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes nobody");
+    require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes no machine");
     require(!parking.need_spinning(), "one more machine is asked for in a scheduler that has just started");
   }
 };
@@ -124,7 +124,7 @@ struct retire_vs_last_spinner final : park_model<2, 2, 1> {
   retire_vs_last_spinner() {
     settle(0);
     settle(1);
-    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
     processors[1].queue.put(tasks.make(1));
     parking.resize(1);
     constructed();
@@ -168,7 +168,7 @@ struct retire_to_another final : park_model<3, 3, 2, 2> {
     // settle(2) has woken machine 1 again; it found nothing, and neither did machine 0.
     wake_up(machines[1]);
     put_to_sleep(1);
-    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
     processors[2].queue.put(tasks.make(1));
     processors[2].queue.put(tasks.make(2));
     parking.resize(2);

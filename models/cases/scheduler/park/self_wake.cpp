@@ -48,7 +48,7 @@ struct event_vs_stop final : park_model<1, 1, 1> {
   void finish() override {
     if (task* const t = global.take()) tasks.run(t);
     tasks.require_all_ran();
-    require(parking.spinning() == 0, "somebody still spins in a scheduler that has stopped");
+    require(parking.spinning() == 0, "a machine still spins in a scheduler that has stopped");
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is submitted while machines go idle, or are idle: somebody runs it.
+// A task is submitted while machines go idle, or are idle: one of them runs it.
 #include "park_model.hpp"
 
 namespace runq::model {
@@ -65,8 +65,8 @@ struct one_waker final : park_model<2, 2, 2> {
   }
 };
 
-// Two tasks are queued, each goes on until the other has begun; nobody was woken for the second because somebody was
-// spinning. Machine, spinning: finds one ‖ machine, idle.
+// Two tasks are queued, each goes on until the other has begun; no machine was woken for the second because one
+// was spinning. Machine, spinning: finds one ‖ machine, idle.
 struct found_wakes final : park_model<2, 2, 2> {
   found_wakes() {
     settle(0);
@@ -94,7 +94,7 @@ struct woken_while_looking final : park_model<2, 2, 1> {
   woken_while_looking() {
     settle(0);
     put_to_sleep(1);
-    require(parking.may_spin(machines[0]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
     constructed();
   }
   void thread(unsigned index) override {
@@ -117,7 +117,7 @@ struct three_machines final : park_model<3, 3, 2> {
     settle(0);
     settle(1);
     put_to_sleep(2);
-    require(parking.may_spin(machines[1]), "nobody spins, and a machine may not");
+    require(parking.may_spin(machines[1]), "no machine spins, and yet this one may not");
     constructed();
   }
   void thread(unsigned index) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One thread sleeps, others wake it: every token is taken, and who takes it sees what its waker did before. Nothing but
-// a token ends a sleep here, or the clock where there is one: so a lost wake-up is a deadlock.
+// One thread sleeps, others wake it: every token is taken, and the thread that takes it sees what its waker did. In
+// these models only a token, or the clock if there is one, ends a sleep: so a lost wake-up is a deadlock.
 #include "futex.hpp"
 #include "runq/protocol/parker.hpp"
 #include "scenario.hpp"

@@ -43,7 +43,7 @@ struct sleepers : scenario {
     sleep.answered();
   }
   void ring() { bell.store(1, std::memory_order::relaxed); }
-  // The timer's task wakes everybody.
+  // The timer's task wakes all machines.
   void fire_timers() {
     if (timer.load(std::memory_order::relaxed) == sleep_type::never) return;
     if (timer.exchange(sleep_type::never, std::memory_order::acq_rel) == sleep_type::never) return;
@@ -53,7 +53,7 @@ struct sleepers : scenario {
 
   // -- what the threads do --
 
-  // As a task does that goes to sleep for a moment.
+  // What a task does that goes to sleep for a moment.
   void add_timer() {
     timer.store(soon, std::memory_order::release);
     if (sleep.timer_added(soon)) sleep.unpark(tokens[0]);
@@ -62,7 +62,7 @@ struct sleepers : scenario {
   void sleep_until_fired(token& mine) {
     while (fired.load(std::memory_order::acquire) == 0) sleep.park(mine);
   }
-  void finish() override { require(!sleep.watched(), "nobody sleeps any more, but the poller is taken"); }
+  void finish() override { require(!sleep.watched(), "no machine sleeps any more, but the poller is taken"); }
 
   bool descriptors = true;
   instant far_timer = sleep_type::never;

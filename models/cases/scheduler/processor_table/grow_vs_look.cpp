@@ -61,7 +61,7 @@ class growing : public scenario {
   unsigned least = 1;
 };
 
-// Two more processors are made ‖ somebody looks at all, twice.
+// Two more processors are made ‖ a thread looks at all, twice.
 struct grow_vs_look final : growing {
   void thread(unsigned index) override {
     if (index == 0) {

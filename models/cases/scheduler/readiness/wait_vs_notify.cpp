@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task waits for a descriptor while the poller, or somebody who closes it, says that it is ready.
+// A task waits for a descriptor while the poller, or a thread that closes it, says that it is ready.
 #include "runq/protocol/readiness.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
@@ -23,21 +23,21 @@ struct wait_vs_notify final : scenario {
     }
   }
   void finish() override {
-    // A task that still waits would wait for ever: nobody else will come.
+    // A task that still waits would wait for ever: no further notice comes.
     require(received, "the task sleeps although it was told of the data");
   }
 
   void receive() {
     while (data.load(std::memory_order::relaxed) == 0) {
       me.frame.set(1);
-      if (word.wait(me)) return;  // whoever wakes the task goes on with it
+      if (word.wait(me)) return;  // the thread that wakes the task goes on with it
     }
     got();
   }
   void notice() {
     waiter_cell* const woken = word.notify();
     if (woken == nullptr) return;
-    require(woken == &me, "somebody else was woken");
+    require(woken == &me, "another task was woken");
     require(me.frame.get() == 1, "the task runs before it was suspended");
     require(data.load(std::memory_order::relaxed) != 0, "woken without data");
     got();
@@ -61,7 +61,7 @@ struct data_and_close final : scenario {
     (index == 1 ? data : closed).happens();
     waiter_cell* const woken = word.notify();
     if (woken == nullptr) return;
-    require(woken == &me, "somebody else was woken");
+    require(woken == &me, "another task was woken");
     require(me.frame.get() == 1, "the task runs before it was suspended");
     go_on();
   }
@@ -72,7 +72,7 @@ struct data_and_close final : scenario {
     while (!closed.known()) {
       if (data.known()) data.forget();
       me.frame.set(1);
-      if (word.wait(me)) return;  // whoever wakes the task goes on with it
+      if (word.wait(me)) return;  // the thread that wakes the task goes on with it
     }
     require(!ended, "the task runs twice");
     ended = true;

@@ -7,7 +7,7 @@
 namespace runq::model {
 namespace {
 
-/// What is left of a task when its frame is gone, like production's goroutine record: another task soon uses it.
+/// What is left of a task when its frame is destroyed, like production's goroutine record: another task soon uses it.
 struct record {
   atomic<int> woken{0};
   cell<int> task{1};
@@ -35,11 +35,11 @@ struct waiter_ends final : scenario {
       word.template leave<ending_policy>(me);
       me.task.set(2);
     } else if (record* const woken = word.notify()) {
-      require(woken == &me, "somebody else was woken");
+      require(woken == &me, "another task was woken");
       ending_policy::wake(*woken);
     }
   }
-  void finish() override { require(word.notify() == nullptr, "a task that is gone waits"); }
+  void finish() override { require(word.notify() == nullptr, "a task that has ended waits"); }
 
   readiness<record, atomics> word;
   record me;

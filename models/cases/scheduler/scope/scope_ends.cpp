@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A scope ends: its body, its forked and its started children, in any order. Whoever comes last goes on with the
-// caller, who destroys the scope at once.
+// A scope ends: its body, its forked and its started children, in any order. The one that comes last goes on with the
+// caller, which destroys the scope at once.
 #include <array>
 #include <memory>
 
@@ -15,7 +15,7 @@ struct error {
   explicit error(int of) : number(of) {}
   cell<int> number;
 };
-// The source of stop requests. Whoever gets at it must see its construction.
+// The source of stop requests. A thread that finds it must see its construction.
 struct stopping {
   cell<int> made{1};
   cell<bool> asked{false};
@@ -25,7 +25,7 @@ struct frame_ends {
 };
 using core_type = runq::detail::scope_core<error, stopping, waking_policy>;
 
-// What with_scope() keeps in the frame of the caller, who waits.
+// What with_scope() keeps in the frame of the waiting caller.
 struct waiting_caller final : sleeping_task {
   explicit waiting_caller(void (*then)(void*), void* whose) : then_(then), whose_(whose) {}
   // As scope_state::go_on() does.
@@ -52,7 +52,7 @@ struct result {
   cell<int> value;
 };
 
-// What all models of a scope share: who takes part, and what the caller must see when it goes on.
+// What all models of a scope share: its body and children, and what the caller must see when it goes on.
 template <unsigned Parts>
 struct scope_scenario : scenario {
   void finish() override { require(resumed == 1, "the caller waits for ever"); }

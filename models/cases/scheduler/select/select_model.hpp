@@ -79,7 +79,7 @@ class select_once final : public sleeping_task {
   void start(bool wait = true) {
     const sleeper who = this;
     const core::started begun = core_.start(wait ? &who : nullptr, state_);
-    // After `asleep` the frame may be gone.
+    // After `asleep` the frame may be destroyed.
     switch (begun.what) {
       case core::outcome::asleep: return;
       case core::outcome::woken_early: return resume();
@@ -95,7 +95,7 @@ class select_once final : public sleeping_task {
     result_.resumed = true;
     core_.finish();
     const std::uint32_t arm = state_.arm();
-    require(arm <= stop_arm, "nobody has claimed the select, and it goes on");
+    require(arm <= stop_arm, "no thread has claimed the select, and it goes on");
     end(static_cast<int>(arm), arm < order_.size() && order_[arm]->place.ok.get());
   }
 

@@ -21,7 +21,7 @@ struct two_senders final : scenario {
     require(selected.of.number == selected.arm + 1, "another value was received than was sent to this channel");
     const int other = 1 - selected.arm;
     require(sent[selected.arm].ok && !sent[other].over, "not just the sender that was chosen has gone on");
-    require(try_receive(other == 0 ? a : b) == other + 1 && sent[other].ok, "the other sender's value is gone");
+    require(try_receive(other == 0 ? a : b) == other + 1 && sent[other].ok, "the other sender's value is lost");
   }
 
   channel_type a{0}, b{0};
@@ -43,7 +43,7 @@ struct two_selects final : scenario {
     require(selected[0].arm != selected[1].arm, "both sent, or both received");
     require(selected[0].of.number == (selected[0].arm == 1 ? 2 : 0), "another value was received than was sent");
     require(selected[1].of.number == (selected[1].arm == 1 ? 1 : 0), "another value was received than was sent");
-    require(try_receive(a) == 0 && try_receive(b) == 0, "somebody who is gone still sends");
+    require(try_receive(a) == 0 && try_receive(b) == 0, "a sender that has gone on still sends");
   }
 
   channel_type a{0}, b{0};
@@ -64,8 +64,8 @@ struct stop_vs_close final : scenario {
   void finish() override {
     require(selected.of.over, "a select waits although it was asked to stop");
     require(selected.arm == 0 || selected.arm == 2, "a select chose what was not ready");
-    require(!selected.of.ok && selected.of.number == 0, "a value was received that nobody sent");
-    // No arm may be left in a channel's list: the frame is gone.
+    require(!selected.of.ok && selected.of.number == 0, "a value was received that was never sent");
+    // No arm may be left in a channel's list: the frame is destroyed.
     parcel one(1);
     require(b.send(one) == channel_result::waits, "a select that is over still receives");
   }
@@ -76,7 +76,7 @@ struct stop_vs_close final : scenario {
   select_once& select = select_once::make({&a, 0}, {&b, 0}, selected, &stopping);
 };
 
-// Select: send 1 to a, or receive from a ‖ somebody receives ‖ stop request. One channel in two arms is locked once.
+// Select: send 1 to a, or receive from a ‖ a thread receives ‖ stop request. One channel in two arms is locked once.
 struct stop_vs_receiver final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -90,7 +90,7 @@ struct stop_vs_receiver final : scenario {
   void finish() override {
     require(selected.of.over, "a select waits although it was asked to stop");
     require(selected.arm == 0 ? selected.of.ok && received == 1 : selected.arm == 2 && received == 0,
-            "a value was sent that nobody received, or received that nobody sent");
+            "a value was sent and not received, or received and not sent");
     require(try_receive(a) == 0, "a select that is over still sends");
   }
 
@@ -131,8 +131,8 @@ struct with_default final : scenario {
   }
   void finish() override {
     require(selected.of.over, "a select with a default waits");
-    require(selected.of.ok == sent.ok, "a value was sent that nobody received, or received that nobody sent");
-    require(sent.ok || try_receive(b) == 1, "a value is gone");
+    require(selected.of.ok == sent.ok, "a value was sent and not received, or received and not sent");
+    require(sent.ok || try_receive(b) == 1, "a value is lost");
   }
 
   channel_type a{0}, b{0};

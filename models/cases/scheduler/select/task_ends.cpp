@@ -57,7 +57,7 @@ class waiting_select {
   void sleep() {
     require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel without a partner was ready");
   }
-  // A stop request claims the select before it can sleep: the task does not have to wait, and gives way.
+  // A stop request claims the select before it can sleep: the task does not have to wait, and yields.
   void give_way() {
     stop();
     require(core_.start(&who_, state_).what == core::outcome::woken_early, "a select that was stopped sleeps");
@@ -107,7 +107,7 @@ using waiting_sends = waiting_select<sending>;
   return from.receive(value) == channel_result::done ? value->number() : 0;
 }
 
-// A select that waits to receive from a or b ends ‖ somebody sends to a ‖ somebody sends to b.
+// A select that waits to receive from a or b ends ‖ a thread sends to a ‖ another one sends to b.
 struct ends_vs_senders final : scenario {
   ends_vs_senders() { frame.sleep(); }
   void thread(unsigned index) override {
@@ -119,8 +119,8 @@ struct ends_vs_senders final : scenario {
   }
   void finish() override {
     require(!(sent[0] && sent[1]), "a select has received twice");
-    require(task.woken() == (sent[0] || sent[1]), "a value was sent that nobody received, or a task woken without one");
-    require(!try_send(a) && !try_send(b), "a task that is gone has received");
+    require(task.woken() == (sent[0] || sent[1]), "a value was sent and not received, or a task was woken without one");
+    require(!try_send(a) && !try_send(b), "a task that has ended has received");
   }
 
   ending_channel a{0}, b{0};
@@ -129,7 +129,7 @@ struct ends_vs_senders final : scenario {
   bool sent[2] = {false, false};
 };
 
-// A select that waits to send 1 to a or 2 to b ends ‖ somebody receives from a ‖ somebody receives from b.
+// A select that waits to send 1 to a or 2 to b ends ‖ a thread receives from a ‖ another one receives from b.
 struct ends_vs_receivers final : scenario {
   ends_vs_receivers() { frame.sleep(); }
   void thread(unsigned index) override {
@@ -145,7 +145,7 @@ struct ends_vs_receivers final : scenario {
     require(received[1] == 0 || received[1] == 2, "another value was received than was sent");
     require(task.woken() == (received[0] + received[1] != 0),
             "a task was woken that has not sent, or sent and was not");
-    require(try_receive(a) == 0 && try_receive(b) == 0, "a task that is gone has sent");
+    require(try_receive(a) == 0 && try_receive(b) == 0, "a task that has ended has sent");
   }
 
   ending_channel a{0}, b{0};
@@ -166,7 +166,7 @@ struct ends_vs_close_and_stop final : scenario {
       stopping.request([this] { frame.stop(); });
     }
   }
-  void finish() override { require(!try_send(b), "a task that is gone has received"); }
+  void finish() override { require(!try_send(b), "a task that has ended has received"); }
 
   ending_channel a{0}, b{0};
   record task;
@@ -174,7 +174,7 @@ struct ends_vs_close_and_stop final : scenario {
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task, &stopping);
 };
 
-// A select that a stop has claimed before it could sleep gives way, and ends there ‖ somebody sends to a ‖ somebody
+// A select that a stop has claimed before it could sleep yields, and ends there ‖ a thread sends to a ‖ another one
 // sends to b.
 struct ends_where_it_gives_way final : scenario {
   ends_where_it_gives_way() { frame.give_way(); }
@@ -185,14 +185,14 @@ struct ends_where_it_gives_way final : scenario {
       require(!try_send(index == 1 ? a : b), "a select that was stopped has received");
     }
   }
-  void finish() override { require(!try_send(a) && !try_send(b), "a task that is gone has received"); }
+  void finish() override { require(!try_send(a) && !try_send(b), "a task that has ended has received"); }
 
   ending_channel a{0}, b{0};
   record task;
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
 };
 
-// A select waits to receive from a or b. The channel b is destroyed, and then the select ends ‖ somebody sends to a.
+// A select waits to receive from a or b. The channel b is destroyed, and then the select ends ‖ a thread sends to a.
 struct channel_goes_first final : scenario {
   channel_goes_first() { frame.sleep(); }
   void thread(unsigned index) override {
@@ -204,8 +204,8 @@ struct channel_goes_first final : scenario {
     }
   }
   void finish() override {
-    require(task.woken() == sent, "a value was sent that nobody received, or a task woken without one");
-    require(!try_send(a), "a task that is gone has received");
+    require(task.woken() == sent, "a value was sent and not received, or a task was woken without one");
+    require(!try_send(a), "a task that has ended has received");
   }
 
   ending_channel a{0};
@@ -215,7 +215,7 @@ struct channel_goes_first final : scenario {
   bool sent = false;
 };
 
-// A select waits to receive from a or b. Somebody sends to b, which wakes it ‖ after that, b is destroyed, and then the
+// A select waits to receive from a or b. A thread sends to b, which wakes it ‖ after that, b is destroyed, and then the
 // select ends.
 struct waker_goes_first final : scenario {
   waker_goes_first() { frame.sleep(); }
@@ -229,7 +229,7 @@ struct waker_goes_first final : scenario {
       frame.end();
     }
   }
-  void finish() override { require(task.woken() && !try_send(a), "a task that is gone has received"); }
+  void finish() override { require(task.woken() && !try_send(a), "a task that has ended has received"); }
 
   ending_channel a{0};
   ending_channel* b = &make_frame<ending_channel>(std::size_t{0});
@@ -238,7 +238,7 @@ struct waker_goes_first final : scenario {
   atomic<int> through{0};
 };
 
-// The same channel in both arms: a select waits to receive from it, and ends ‖ somebody sends ‖ it is closed.
+// The same channel in both arms: a select waits to receive from it, and ends ‖ a thread sends ‖ the channel is closed.
 struct one_channel_twice final : scenario {
   one_channel_twice() { frame.sleep(); }
   void thread(unsigned index) override {
@@ -250,7 +250,7 @@ struct one_channel_twice final : scenario {
       require(a.close(), "the channel was closed already");
     }
   }
-  void finish() override { require(!sent || task.woken(), "a value was sent that nobody received"); }
+  void finish() override { require(!sent || task.woken(), "a value was sent and not received"); }
 
   ending_channel a{0};
   record task;

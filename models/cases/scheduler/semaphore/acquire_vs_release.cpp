@@ -19,7 +19,7 @@ class visitor final : public sleeping_task {
  public:
   static void start(guarded& place, std::int64_t wanted) {
     visitor& self = make_frame<visitor>(place, wanted);
-    // As the awaiter does. When both calls have returned false, the frame may be gone.
+    // What the awaiter does. When both calls have returned false, the frame may be destroyed.
     if (place.units.try_acquire(wanted)) return self.visit();
     if (place.units.acquire_or_wait(self.node_)) self.resume();
   }
@@ -40,7 +40,7 @@ class visitor final : public sleeping_task {
     if (taken == all_units) {
       place.written.set(place.written.get() + 1);
     } else {
-      require(place.written.get() >= 0, "somebody writes while another one reads");
+      require(place.written.get() >= 0, "a task writes while another one reads");
     }
     release(place.units, taken);
   }

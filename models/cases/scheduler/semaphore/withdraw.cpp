@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that waits for units is called back, as by a stop request, while others take units and give them back.
+// A task that waits for units has its wait withdrawn, as by a stop request, while others take units and give them back.
 #include "ending_policy.hpp"
 #include "semaphore_model.hpp"
 #include "waking_policy.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using semaphore_type = runq::detail::semaphore_core<waking_policy>;
 
-// A task that waits for units, keeps them if it gets them, and may be called back.
+// A task that waits for units, keeps them if it gets them, and whose wait may be withdrawn.
 class revocable final : public sleeping_task {
  public:
   revocable(semaphore_type& units, std::int64_t wanted) : units_(units) {
@@ -39,19 +39,19 @@ class revocable final : public sleeping_task {
   runq::detail::units_waiter<waking_policy> node_;
 };
 
-// All units are taken for ever. A task begins to wait ‖ is called back.
+// All units are taken for ever. A task begins to wait ‖ its wait is withdrawn.
 struct withdraw_vs_acquire final : scenario {
   void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
   void finish() override {
-    require(task.without == 1 && task.with == 0, "a task that was called back does not go on, or not once");
+    require(task.without == 1 && task.with == 0, "a task whose wait was withdrawn does not go on, or not once");
     release(units, 1);
-    require(units.try_acquire(1), "a task that was called back waits");
+    require(units.try_acquire(1), "a task whose wait was withdrawn waits");
   }
   semaphore_type units{0, all_units};
   revocable task{units, 1};
 };
 
-// Two tasks wait. One unit is given back ‖ the first is called back.
+// Two tasks wait. One unit is given back ‖ the wait of the first is withdrawn.
 struct withdraw_vs_release final : scenario {
   withdraw_vs_release() {
     first.start();
@@ -65,8 +65,8 @@ struct withdraw_vs_release final : scenario {
     }
   }
   void finish() override {
-    require(first.with + second.with == 1, "nobody has the unit, or two have it");
-    require(first.with + first.without == 1, "a task that was called back waits for ever, or goes on twice");
+    require(first.with + second.with == 1, "no task has the unit, or two have it");
+    require(first.with + first.without == 1, "a task whose wait was withdrawn waits for ever, or goes on twice");
     release(units, 1);
     require(second.with == 1 && second.without == 0, "a task waits for ever, or learns of a request of another one");
   }
@@ -75,13 +75,13 @@ struct withdraw_vs_release final : scenario {
   revocable second{units, 1};
 };
 
-// One of two units is free. A task waits for both. It is called back ‖ another one begins to wait for one.
+// One of two units is free. A task waits for both. Its wait is withdrawn ‖ another one begins to wait for one.
 struct withdrawn_lets_others_pass final : scenario {
   withdrawn_lets_others_pass() { writer.start(); }
   void thread(unsigned index) override { index == 0 ? writer.call_back() : reader.start(); }
   void finish() override {
-    require(writer.without == 1 && writer.with == 0, "a task that was called back does not go on, or not once");
-    require(reader.with == 1, "a task waits behind one that is gone");
+    require(writer.without == 1 && writer.with == 0, "a task whose wait was withdrawn does not go on, or not once");
+    require(reader.with == 1, "a task waits behind one that has gone on");
     require(!units.try_acquire(1), "the unit was given away twice");
   }
   semaphore_type units{1, all_units};
@@ -89,7 +89,7 @@ struct withdrawn_lets_others_pass final : scenario {
   revocable reader{units, 1};
 };
 
-// As withdraw_vs_release, but the task that was called back ends before it goes on.
+// As withdraw_vs_release, but the task whose wait was withdrawn ends before it goes on.
 struct withdrawn_ends final : scenario {
   withdrawn_ends() {
     node.who.set(&task);
@@ -104,7 +104,7 @@ struct withdrawn_ends final : scenario {
     }
   }
   void finish() override {
-    require(units.try_acquire(1), "a task that is gone has the unit");
+    require(units.try_acquire(1), "a task that has ended has the unit");
     require(!units.try_acquire(1), "a task that had no unit has given one back");
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Machines come back from blocking sections when their run has ended, and get spare processors, while somebody counts
-// what all processors have done. What is done on a spare one is not lost, and the next end uses it again.
+// Machines come back from blocking sections when their run has ended, and get spare processors, while a thread counts
+// what all processors have done. What a spare processor did is counted, and the next end of a run uses it again.
 #include <array>
 
 #include "runq/protocol/spares.hpp"
@@ -13,7 +13,7 @@ struct processor {
   cell<processor*> next_spare{nullptr};
   cell<bool> constructed{false};
   cell<unsigned> user{0};     // the machine that has it; 0: none
-  atomic<unsigned> tasks{0};  // started on it: by its user, for anybody to count
+  atomic<unsigned> tasks{0};  // started on it; its user writes, any thread may count
 };
 
 class scheduler : public scenario {
@@ -75,7 +75,7 @@ struct two_come_back final : scheduler {
   }
 };
 
-// A machine comes back, and needs one more than there is ‖ somebody counts.
+// A machine comes back, and needs one more processor than there is ‖ a thread counts.
 struct come_back_vs_count final : scheduler {
   come_back_vs_count() { comes_back(9); }
   void thread(unsigned index) override {

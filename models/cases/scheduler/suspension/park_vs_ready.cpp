@@ -33,12 +33,12 @@ struct park_vs_ready final : scenario {
     won += result != claim_result::lost ? 1 : 0;
     if (result == claim_result::must_wake) go_on();
   }
-  // The task, on its own thread or on that of whoever woke it.
+  // The task, on its own thread or on its waker's.
   void go_on() {
     require(++resumed == 1, "the task runs twice");
     require(frame.get() == 7, "the task does not see its own frame");
     const std::uint32_t arm = state.arm();
-    require(arm < Wakers, "nobody claimed the task, and it runs");
+    require(arm < Wakers, "no waker claimed the task, and it runs");
     require(brought[arm].value.get() == static_cast<int>(arm) + 1, "the task does not see what its waker brought");
   }
 

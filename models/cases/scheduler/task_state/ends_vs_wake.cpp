@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed where it waits while somebody wakes it, who has just looked at its frame.
+// A task is destroyed where it waits, while a thread that has just read its frame wakes it.
 #include "runq/protocol/task_state.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
@@ -12,8 +12,8 @@ struct frame {
   cell<int> value{0};
 };
 
-// A task sleeps. A waker writes to its frame and wakes it ‖ who ends the run waits for the waker, destroys the frame
-// and uses the record for another task.
+// A task sleeps. A waker writes to its frame and wakes it ‖ the thread that ends the run waits for the waker, destroys
+// the frame, and uses the record for another task.
 struct ends_vs_wake final : scenario {
   ends_vs_wake() { state.waits(wait_reason::chan_receive); }
   void thread(unsigned index) override {

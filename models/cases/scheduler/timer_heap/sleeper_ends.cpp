@@ -34,7 +34,7 @@ using heap_type = timer_heap<atomics, short_list>;
 using instant = heap_type::instant;
 constexpr instant never = heap_type::never;
 
-/// What is left of a task when its frame is gone, like production's goroutine record: another task soon uses it.
+/// What is left of a task when its frame is destroyed, like production's goroutine record: another task soon uses it.
 struct task_record {
   atomic<int> woken{0};
   cell<int> task{1};
@@ -75,7 +75,8 @@ struct sleeper_ends final : scenario {
     }
   }
   void finish() override {
-    require(heap.size() == 0 && heap.earliest() == never, "a task that is gone sleeps, or one that was due");
+    require(heap.size() == 0 && heap.earliest() == never,
+            "a task that has ended still has a timer, or one that was due");
     for (std::size_t i = 1; i != Sleepers; ++i) {
       require(tasks[i].woken.load(std::memory_order::relaxed) == 1, "a task that was due sleeps on");
       destroy_frame(*frames[i]);
@@ -97,7 +98,7 @@ struct sleeper_goes_on final : scenario {
       destroy_frame(frame);
     }
   }
-  void finish() override { require(heap.size() == 0, "a task that is gone sleeps"); }
+  void finish() override { require(heap.size() == 0, "a task that has ended still has a timer"); }
 
   heap_type heap;
   task_record task;
@@ -145,7 +146,7 @@ struct ticker_ends final : scenario {
       (void)heap.fire_due(2);
     }
   }
-  void finish() override { require(heap.size() == 0, "a ticker that is gone ticks"); }
+  void finish() override { require(heap.size() == 0, "a ticker that was removed ticks"); }
 
   heap_type heap;
   ticking& frame = make_frame<ticking>(heap);

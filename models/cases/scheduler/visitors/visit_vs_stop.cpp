@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads outside visit a scheduler that stops: who ends the run waits for those that have a processor in their hands.
+// Threads outside visit a scheduler that stops: the end of the run waits for those that hold a processor.
 #include <array>
 #include <mutex>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks wait until others are done; the group is gone as soon as they have waited.
+// Tasks wait until others are done; the group is destroyed as soon as they have waited.
 #include <array>
 
 #include "group_model.hpp"
@@ -18,7 +18,7 @@ class waiting final : public sleeping_task {
   static waiting& wait(Scenario& s) {
     waiting& self = make_frame<waiting>(&s, [](void* to) { static_cast<Scenario*>(to)->waited(); });
     self.node_.who.set(&self);
-    // As the awaiter does. After enlist() has returned true the frame may be gone.
+    // What the awaiter does. After enlist() has returned true the frame may be destroyed.
     if (s.group->done() || !s.group->enlist(self.node_)) self.resume();
     return self;
   }
@@ -50,12 +50,12 @@ struct done_vs_wait final : scenario {
     }
   }
   void finish() override {
-    require(through == Waiters, "somebody waits for ever");
+    require(through == Waiters, "a task waits for ever");
     if (Waiters != 1) destroy_frame(*group);
   }
 
   void waited() {
-    for (result& r : results) require(r.value.get() == 1, "who has waited does not see what was done");
+    for (result& r : results) require(r.value.get() == 1, "a task that has waited does not see what was done");
     ++through;
     if (Waiters == 1) destroy_frame(*group);
   }
@@ -76,9 +76,9 @@ struct joining_waiters final : scenario {
   }
   void thread(unsigned) override { waiting::wait(*this); }
   void finish() override {
-    require(through == 0, "somebody did not wait");
+    require(through == 0, "a task did not wait");
     add(*group, -1);
-    require(through == 3, "somebody waits for ever");
+    require(through == 3, "a task waits for ever");
     destroy_frame(*group);
   }
 
@@ -101,10 +101,10 @@ struct used_again final : scenario {
       add(*group, -1);
     }
   }
-  void finish() override { require(through == 2, "somebody waits for ever"); }
+  void finish() override { require(through == 2, "a task waits for ever"); }
 
   void waited() {
-    require(result.get() == ++through, "who has waited does not see what was done");
+    require(result.get() == ++through, "a task that has waited does not see what was done");
     if (through == 2) return destroy_frame(*group);
     add(*group, 1);
     begun.store(2, std::memory_order::release);
@@ -117,8 +117,8 @@ struct used_again final : scenario {
   int through = 0;
 };
 
-// A task waits. The last task that is waited for is done ‖ somebody counts 1 again, too early or just in time; if the
-// group does not tell him that it was too early: waits, and is done.
+// A task waits. The last task that is waited for is done ‖ a thread counts 1 again, too early or just in time. If the
+// group does not say that it was too early, the thread waits, and is done.
 struct used_again_too_early final : scenario {
   used_again_too_early() {
     add(*group, 1);
@@ -138,7 +138,7 @@ struct used_again_too_early final : scenario {
     add(*group, -1);
   }
   void finish() override {
-    require(through == (told ? 1 : 2), "somebody waits for ever, and nobody was told why");
+    require(through == (told ? 1 : 2), "a task waits for ever, and no caller was told why");
     destroy_frame(*group);
   }
 
@@ -152,7 +152,7 @@ struct used_again_too_early final : scenario {
   int through = 0;
 };
 
-// As used_again_too_early, but somebody who was told that it was too early goes on all the same. He may wait for ever;
+// As used_again_too_early, but a thread that was told that it was too early goes on all the same. It may wait for ever;
 // nothing else may break.
 struct used_on final : scenario {
   used_on() {
@@ -169,7 +169,7 @@ struct used_on final : scenario {
     add(*group, -1);
   }
   void finish() override {
-    require(through == 2 || (through == 1 && told), "somebody waits for ever, and nobody was told why");
+    require(through == 2 || (through == 1 && told), "a task waits for ever, and no caller was told why");
     destroy_frame(*group);
     if (through == 1) destroy_frame(*second);
   }

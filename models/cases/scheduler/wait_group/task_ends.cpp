@@ -42,7 +42,7 @@ struct ends_vs_done final : scenario {
     }
   }
   void finish() override {
-    require(tasks[1].woken(), "somebody waits for ever");
+    require(tasks[1].woken(), "a task waits for ever");
     second->end();
   }
 
@@ -66,9 +66,9 @@ struct ends_vs_wait final : scenario {
     }
   }
   void finish() override {
-    require(second->waits && !tasks[1].woken(), "somebody did not wait");
+    require(second->waits && !tasks[1].woken(), "a task did not wait");
     add(group, -1);
-    require(tasks[1].woken() && !tasks[0].woken(), "somebody waits for ever, or a task that is gone was woken");
+    require(tasks[1].woken() && !tasks[0].woken(), "a task waits for ever, or a task that has ended was woken");
     second->end();
   }
 
@@ -78,8 +78,8 @@ struct ends_vs_wait final : scenario {
   waiting_task* second = nullptr;
 };
 
-// The only task that waited has ended. The last task that is waited for is done ‖ somebody asks whether it is, and then
-// destroys the group.
+// The only task that waited has ended. The last task that is waited for is done ‖ a thread finds the count at 0, and
+// then destroys the group.
 struct nobody_waits_any_more final : scenario {
   nobody_waits_any_more() {
     add(*group, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task that waits for a group is called back, as by a stop request, while others are done.
+// A task that waits for a group has its wait withdrawn, as by a stop request, while others are done.
 #include "ending_policy.hpp"
 #include "group_model.hpp"
 #include "scenario.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using group_type = runq::detail::wait_group_core<waking_policy>;
 
-// A task that waits, and may be called back, as wait_group::stoppable_awaiter does.
+// A task that waits, and whose wait may be withdrawn, as wait_group::stoppable_awaiter does.
 class revocable final : public sleeping_task {
  public:
   explicit revocable(group_type& on) : on_(on) { node_.who.set(this); }
@@ -33,12 +33,12 @@ class revocable final : public sleeping_task {
   runq::detail::revocable_waiter<waking_policy> node_;
 };
 
-// The count stays 1. A task begins to wait ‖ is called back.
+// The count stays 1. A task begins to wait ‖ its wait is withdrawn.
 struct withdraw_vs_wait final : scenario {
   withdraw_vs_wait() { add(group, 1); }
   void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
   void finish() override {
-    require(task.went_on == 1, "a task that was called back does not go on, or not once");
+    require(task.went_on == 1, "a task whose wait was withdrawn does not go on, or not once");
     require(task.by_request, "a task has waited for a group whose count was never 0");
     add(group, -1);
     require(task.went_on == 1, "a task that has gone on is woken");
@@ -47,7 +47,7 @@ struct withdraw_vs_wait final : scenario {
   revocable task{group};
 };
 
-// Two tasks wait. The last one that they wait for is done ‖ the first is called back.
+// Two tasks wait. The last one that they wait for is done ‖ the wait of the first is withdrawn.
 struct withdraw_vs_done final : scenario {
   withdraw_vs_done() {
     add(group, 1);
@@ -64,7 +64,7 @@ struct withdraw_vs_done final : scenario {
   }
   void finish() override {
     require(first.went_on == 1 && second.went_on == 1, "a task waits for ever, or goes on twice");
-    require(!second.by_request, "a task that nobody has called back learns of a request");
+    require(!second.by_request, "a task whose wait was not withdrawn is told that its wait was withdrawn");
     require(done.get() == 1, "a task that has waited does not see what was done");
   }
   group_type group;
@@ -73,7 +73,7 @@ struct withdraw_vs_done final : scenario {
   cell<int> done{0};
 };
 
-// A task begins to wait ‖ the last one that it waits for is done ‖ it is called back.
+// A task begins to wait ‖ the last one that it waits for is done ‖ its wait is withdrawn.
 struct withdraw_vs_wait_and_done final : scenario {
   withdraw_vs_wait_and_done() { add(group, 1); }
   void thread(unsigned index) override {
@@ -93,7 +93,7 @@ struct withdraw_vs_wait_and_done final : scenario {
   revocable task{group};
 };
 
-// The count is 0 before the task begins to wait ‖ it is called back.
+// The count is 0 before the task begins to wait ‖ its wait is withdrawn.
 struct withdraw_vs_nothing final : scenario {
   void thread(unsigned index) override { index == 0 ? task.start() : task.call_back(); }
   void finish() override { require(task.went_on == 1 && !task.by_request, "a task does not see that the count is 0"); }
@@ -101,7 +101,7 @@ struct withdraw_vs_nothing final : scenario {
   revocable task{group};
 };
 
-// As withdraw_vs_done, but the task that was called back ends before it goes on.
+// As withdraw_vs_done, but the task whose wait was withdrawn ends before it goes on.
 struct withdrawn_ends final : scenario {
   using ending_group = runq::detail::wait_group_core<ending_policy>;
 
@@ -118,7 +118,7 @@ struct withdrawn_ends final : scenario {
       if (node.waits()) group.leave(node);
     }
   }
-  void finish() override { require(task.woken(), "nobody has woken the task"); }
+  void finish() override { require(task.woken(), "no thread has woken the task"); }
 
   ending_group group;
   record task;
