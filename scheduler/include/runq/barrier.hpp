@@ -16,7 +16,7 @@
 
 namespace runq {
 
-/// As std::latch, for tasks. It may be destroyed as soon as a wait has returned, if nobody else waits.
+/// Like std::latch, for tasks. It may be destroyed as soon as a wait has returned, if no other task waits.
 class latch {
  public:
   /// Throws runq::misuse unless 0 <= count <= 2^61 - 1.

@@ -96,8 +96,8 @@ template <class F>
   return detail::blocking_awaiter<std::decay_t<F>>(std::decay_t<F>(std::forward<F>(f)));
 }
 
-/// The same, but when a stop was requested f() is not called, and runq::cancelled is thrown. A call that has begun goes
-/// on.
+/// Like blocking(f), but if a stop was requested, f() is not called, and runq::cancelled is thrown. A call that has
+/// begun goes on.
 template <class F>
 [[nodiscard]] auto blocking(F&& f, std::stop_token stop) {
   static_assert(!detail::destroyed_twice<F>,

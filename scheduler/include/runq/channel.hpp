@@ -190,7 +190,7 @@ class channel_core {
   void leave_receivers(node& w) { (void)leave(receivers_, w, mutex_); }
 
  private:
-  // The first waiter that nobody else has claimed (a select may have been woken by another channel).
+  // The first waiter that no other thread has claimed (a select may have been woken by another channel).
   [[nodiscard]] static node* first_winner(wait_list<Policy>& list, bool& must_wake) {
     while (node* const w = list.pop_front()) {
       if (w->wins(must_wake)) return w;

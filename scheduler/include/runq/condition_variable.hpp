@@ -48,7 +48,7 @@ class condition_core {
     waiters_.remove(w);
     return true;
   }
-  /// The one that has waited longest goes on.
+  /// Wakes the task that has waited longest.
   void notify_one() {
     wake_list<Policy> woken;
     {
@@ -88,8 +88,8 @@ class condition_core {
 }  // namespace detail
 
 /// Tasks that hold a mutex wait here for others to change what it protects. A task that waits gives the mutex back
-/// meanwhile. Who is notified first has waited longest. It is not woken for nothing, but what it waits for may be gone
-/// again when it has the mutex back, so give wait() a condition.
+/// meanwhile. A notification wakes the task that has waited longest. A task is never woken without one, but the
+/// condition that it waits for may be false again when it has the mutex back, so pass a condition to wait().
 ///
 /// Tasks that wait when their run ends are destroyed, and the variable, if it still exists, forgets them.
 ///

@@ -50,7 +50,8 @@ class [[nodiscard]] forked {
   friend detail::fork_awaiter<T>;
   explicit forked(std::coroutine_handle<detail::promise<T>> child) noexcept : child_(child) {}
   void end() noexcept {
-    // A listed child may be running: a scope joins it when its body has ended. So done() is asked of the others only.
+    // A listed child may be running: the scope joins it when its body has ended. So done() is asked only of children
+    // that are not listed.
     if (!child_.promise().listed && child_.done()) {
       child_.destroy();
     } else {

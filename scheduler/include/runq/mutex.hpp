@@ -20,7 +20,8 @@ class condition_variable;
 
 namespace detail {
 
-/// A flag and the tasks that wait for it. unlock() hands the mutex to the first of them, so nobody can overtake.
+/// A flag and the tasks that wait for it. unlock() hands the mutex to the first of them, so no task can overtake
+/// another.
 template <class Policy = task_waiting>
 class mutex_core {
   using atomics = typename Policy::atomics;
@@ -48,8 +49,8 @@ class mutex_core {
     const std::lock_guard guard(guard_);
     return take_or_enlist(w);
   }
-  /// The same for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When the task goes on,
-  /// w.ok says whether it has the mutex.
+  /// Like the function above, for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When
+  /// the task goes on, w.ok says whether it has the mutex.
   [[nodiscard]] bool lock_or_wait(revocable_waiter<Policy>& w) {
     const std::lock_guard guard(guard_);
     if (held_.get() && w.withdrawn.get()) return true;
@@ -109,7 +110,7 @@ class mutex_core {
   typename atomics::mutex guard_;
   cell<bool> held_{false};          // under guard_
   wait_list<Policy> waiters_;       // under guard_
-  cell<node*> handed_to_{nullptr};  // who has the mutex and has not gone on yet; the holder's
+  cell<node*> handed_to_{nullptr};  // the task that has the mutex and has not gone on yet; written by the holder
 };
 
 }  // namespace detail

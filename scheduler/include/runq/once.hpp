@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// once: what is done by the first task that needs it, while the others wait.
+// once: a function that the first task that needs it runs, while the other tasks wait.
 //
-// A mutex, and a wait group of one that says whether it is done: its models are theirs.
+// A mutex, and a wait group with a count of 1, which says whether the function has run. Their models cover it.
 #pragma once
 
 #include <functional>

@@ -29,19 +29,20 @@ class scope;
 
 namespace detail {
 
-/// What the body of a scope shares with its children: how many tasks are started and have not ended, what failed, and
-/// what asks them to stop. `Failure` says what a failure is: an exception. `Stopping` is what asks to stop.
+/// What the body of a scope shares with its children: how many started tasks have not ended, which failures there were,
+/// and the object that asks all to stop. `Failure` is the type of a failure: an exception. `Stopping` is the type of
+/// the object that asks to stop.
 ///
 /// Two kinds of children end at the scope: forked ones, which the body's own join_counter counts, and started ones,
-/// which may start others, and which a wait_group counts. The caller of the scope goes on when both are through, on the
-/// thread of whoever came last, and may destroy the scope at once.
+/// which may start others, and which a wait_group counts. The caller of the scope goes on when all of both kinds have
+/// ended, on the thread of the one that ended last, and may destroy the scope at once.
 template <class Failure, class Stopping, class Policy = task_waiting>
 class scope_core {
   using atomics = typename Policy::atomics;
   using node = waiter<Policy>;
 
  public:
-  /// One failure of several. Whoever fails provides the memory.
+  /// One failure of several. The child or body that fails provides the memory.
   struct failure {
     template <class W>
     explicit failure(W&& w) : what(std::forward<W>(w)) {}
@@ -58,27 +59,28 @@ class scope_core {
   /// It has ended, or could not be started. The caller touches nothing of the scope any more. Wait-free but for waking.
   void ends() { static_cast<void>(started_.add(-1)); }
 
-  /// The body, or a child that has not ended, has failed. True for the first failure: the caller asks the others to
-  /// stop. `f` stays until the scope is gone. Lock-free.
+  /// The body, or a child that has not ended, has failed. True for the first failure: the caller asks the other tasks
+  /// to stop. `f` must stay until the scope is destroyed. Lock-free.
   [[nodiscard]] bool fails(failure& f) noexcept {
     // [scope.fail.peek] relaxed: the exchange below decides.
     failure* seen = newest_.load(std::memory_order::relaxed);
     do {
       f.before.set(seen);
-      // [scope.fail] relaxed: nobody follows the list before all have ended, and [join.arrive] and [wait_group.add]
+      // [scope.fail] relaxed: no thread follows the list before all have ended, and [join.arrive] and [wait_group.add]
       // order that.
     } while (!newest_.compare_exchange_weak(seen, &f, std::memory_order::relaxed, std::memory_order::relaxed));
     return seen == nullptr;
   }
 
-  /// Whether somebody has failed: a hint for those that still run. Any of them. Wait-free.
+  /// Whether the body or a child has failed: a hint for those that still run. Any of them. Wait-free.
   [[nodiscard]] bool failed() const noexcept {
     // [scope.failed] relaxed: a hint.
     return newest_.load(std::memory_order::relaxed) != nullptr;
   }
 
-  /// What asks everybody in the scope to stop: what `make()` returns, an owning pointer, at the first call. It stays
-  /// until the scope is gone. The body, or a child that has not ended. Lock-free. Throws what make() throws.
+  /// The object that asks all tasks of the scope to stop: the first call returns what `make()` returns, an owning
+  /// pointer. It stays until the scope is destroyed. The body, or a child that has not ended. Lock-free. Throws what
+  /// make() throws.
   template <class Make>
   [[nodiscard]] Stopping& stopping(Make&& make) {
     // [scope.stopping] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses what is not made.
@@ -93,23 +95,23 @@ class scope_core {
   }
 
   /// The body has ended. False: some of its forked children have not, and the last of them goes on instead; the caller
-  /// touches nothing of the scope any more. The body's task. Wait-free.
+  /// must not touch the scope any more. The body's task. Wait-free.
   template <class Atomics>
   [[nodiscard]] static bool body_ends(join_counter<Atomics>& forked) noexcept {
     return !forked.any() || forked.wait();
   }
 
-  /// The body and its forked children have ended: whether started ones have, too, and so everybody. Wait-free.
+  /// The body and its forked children have ended: returns whether all started ones have ended, too. Wait-free.
   [[nodiscard]] bool all_ended() const noexcept { return started_.done(); }
 
-  /// The same when they may not have. True: the last of them wakes `w`, perhaps before this returns. False: everybody
-  /// has ended. Lock-free but for the waiting list's lock.
+  /// Called when some started child may not have ended. True: the last of them wakes `w`, perhaps before this returns.
+  /// False: all have ended. Lock-free except for the waiting list's lock.
   [[nodiscard]] bool waits_for_started(node& w) noexcept { return started_.enlist(w); }
 
   /// The task of `w`, which waits_for_started(), is being destroyed.
   void leave(node& w) { started_.leave(w); }
 
-  /// All failures, the newest first. When everybody has ended.
+  /// All failures, the newest first. Called when all tasks of the scope have ended.
   [[nodiscard]] failure* failures() const noexcept {
     // [scope.failures] relaxed: all that failed have ended, and were joined.
     return newest_.load(std::memory_order::relaxed);
@@ -160,7 +162,7 @@ class scope_state {
   [[nodiscard]] frame& caller() const noexcept { return *caller_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
   [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
-  /// Everybody has ended, and the caller goes on: hands over the failures, and throws the first.
+  /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first.
   void rethrow_first();
 
   /// Throws runq::misuse.
@@ -170,7 +172,7 @@ class scope_state {
   /// The same of a child, for whom it is no failure to be cancelled when the scope was asked to stop: then false.
   bool child_fails(std::exception_ptr what) noexcept;
   [[nodiscard]] bool failed() const noexcept { return core_.failed(); }
-  /// Most scopes need none: it is made when somebody asks for it. Throws std::bad_alloc.
+  /// Most scopes need none: it is made at the first call. Throws std::bad_alloc.
   [[nodiscard]] std::stop_source& stopping();
 
  private:
@@ -182,7 +184,7 @@ class scope_state {
   waiter<task_waiting> waiter_;
 };
 
-/// Runs what scope::go() was given. All that it owns is gone before the scope hears that it has ended.
+/// Runs what scope::go() was given. All that it owns is destroyed before the scope counts it as ended.
 template <class F>
 task<void> scope_child(scope_state& home, std::optional<F> f) {
   try {
@@ -239,10 +241,11 @@ class scope {
     return detail::scope_fork<T>(state_, std::move(child));
   }
 
-  /// Starts a task of the scope, as runq::go() does, but what leaves it is a failure of the scope, and the scope does
-  /// not end before it. What comes of it otherwise is dropped. By the body and by any child, as often as they like: its
-  /// memory is given back when it ends. With g++ up to 12 as runq::go(): not in an expression with a co_await. Throws
-  /// std::bad_alloc; runq::misuse outside a scheduler, and when everybody in the scope has ended.
+  /// Starts a task of the scope, as runq::go() does, but an exception that leaves it is a failure of the scope, and the
+  /// scope does not end before the task. Its result is dropped. The body and any child may call this as often as they
+  /// like: the memory of a task is given back when it ends. With g++ up to 12 the restriction of runq::go() holds: not
+  /// in an expression with a co_await. Throws std::bad_alloc; runq::misuse outside a scheduler, and when all tasks of
+  /// the scope have ended.
   template <class F>
   void go(F&& f, const char* name = nullptr) {
     using callable = std::decay_t<F>;
@@ -259,9 +262,9 @@ class scope {
   /// For everything in the scope that can be asked to stop: select, net. Stop is requested by the first failure, by
   /// request_stop() and by the token that with_scope() was given. The body, and any child. Throws std::bad_alloc.
   [[nodiscard]] std::stop_token stop_token() const { return state_.stopping().get_token(); }
-  /// Asks everybody in the scope to stop, which is no failure. The body, and any child. Throws std::bad_alloc.
+  /// Asks all tasks of the scope to stop, which is no failure. The body, and any child. Throws std::bad_alloc.
   void request_stop() { state_.stopping().request_stop(); }
-  /// Whether somebody has failed yet.
+  /// Whether the body or a child has failed yet.
   [[nodiscard]] bool failed() const noexcept { return state_.failed(); }
 
  private:
@@ -317,8 +320,8 @@ class [[nodiscard]] scope_call {
 /// not null, gets all of them, the first one first. When `outer` stops, the scope is asked to stop, too. A child that
 /// runq::cancelled leaves after the scope was asked to stop has not failed.
 ///
-/// Children may refer to whatever lives outside of the body. The body's own variables are gone before its children end,
-/// unless it joins them. Progress: as the slowest child. Tasks only.
+/// Children may refer to objects that live outside of the body. The body's own variables are destroyed before its
+/// children end, unless it joins them. Progress: as the slowest child. Tasks only.
 ///
 ///     std::vector<int> squares(4);
 ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {

@@ -98,7 +98,7 @@ class select_core {
       const std::lock_guard guard(*arms_[i]);
       arms_[i]->forget();
     }
-    // From now on nobody can claim the task.
+    // From now on no thread can claim the task.
     if (!state.open()) waiter<Policy>::await_waker(who);
   }
 
@@ -130,7 +130,7 @@ class select_core {
       arms_[i]->enlist();
     }
   }
-  // The arms in by_address_ that have a channel. Those without stand in front.
+  // The arms in by_address_ that have a channel. The arms without one come first.
   struct locked_arms {
     std::size_t lowest;
     std::size_t end;
@@ -354,7 +354,7 @@ class [[nodiscard]] select_awaiter {
   std::array<arm_pointer, count> by_address_{};
   std::optional<core> core_;
   suspension<task_waiting::atomics> state_;
-  goroutine* who_ = nullptr;  // until it goes on
+  goroutine* who_ = nullptr;  // the selecting task, until it goes on
   std::size_t chosen_ = undecided;
   bool done_ = false;
   std::optional<runq::detail::core::stop_wait> stop_wait_;
@@ -400,7 +400,7 @@ template <class... Arms>
 }
 
 /// Like select(arms…), but a stop request ends the wait, too: then it returns `stopped`. As long as the token's
-/// stop_possible() is true, the wait is no deadlock, because somebody outside the scheduler may hold the source.
+/// stop_possible() is true, the wait is no deadlock, because a thread outside the scheduler may hold the source.
 template <class... Arms>
 [[nodiscard]] auto select(std::stop_token stop, Arms... arms) {
   return detail::make_select(std::move(stop), std::tuple<Arms...>(std::move(arms)...));

@@ -25,8 +25,8 @@ struct units_waiter : revocable_waiter<Policy> {
   waiter<Policy> given;  // its place among those that have not gone on
 };
 
-/// Units and the tasks that wait for some of them. First come, first served: while a task waits, nobody overtakes it,
-/// even if there are enough units for him.
+/// Units and the tasks that wait for some of them. First come, first served: while a task waits, no other task
+/// overtakes it, even if there are enough units for the other task.
 template <class Policy = task_waiting>
 class semaphore_core {
   using atomics = typename Policy::atomics;
@@ -43,7 +43,7 @@ class semaphore_core {
     while (node* const w = given_.pop_front()) of(*w).who.set(nullptr);
   }
 
-  /// Takes n units and returns true, or returns false when there are not as many, or others wait.
+  /// Takes n units and returns true, or returns false if fewer are free, or if other tasks wait.
   [[nodiscard]] bool try_acquire(std::int64_t n) {
     const std::lock_guard guard(guard_);
     if (!waiters_.empty() || available_.get() < n) return false;
@@ -96,7 +96,7 @@ class semaphore_core {
     given_.remove(w.given);
   }
   /// To be called when the task of `w`, which has not gone on since it began to wait, is destroyed. If it was given its
-  /// units, others get them.
+  /// units, the next waiters get them.
   void leave(units& w) {
     if (withdraw(w)) return;
     w.await_waker(w.who.get());
@@ -115,7 +115,7 @@ class semaphore_core {
     w.given.value.set(&w);
     given_.push_back(w.given);
   }
-  // With guard_ held: gives to those who wait in front as long as there is enough for them.
+  // The caller holds guard_. Gives units to the first waiters as long as there are enough for them.
   void give_to_first(wake_list<Policy>& woken) {
     while (node* const first = waiters_.front()) {
       units& w = static_cast<units&>(*first);
@@ -132,7 +132,7 @@ class semaphore_core {
   const std::int64_t most_;
   cell<std::int64_t> available_;  // under guard_
   wait_list<Policy> waiters_;     // under guard_
-  wait_list<Policy> given_;       // who was given units and has not gone on yet; under guard_
+  wait_list<Policy> given_;       // tasks that were given units and have not gone on yet; under guard_
 };
 
 /// Gives its units back at its end.
@@ -212,8 +212,9 @@ class [[nodiscard]] held_units_awaiter : public units_awaiter {
 }  // namespace detail
 
 /// A number of units, which tasks take and give back: as many tasks as there are units go on at the same time. First
-/// come, first served: a task that waits for many units is not overtaken by those that want few. Whoever has taken
-/// units need not be the one that gives them back, so it also counts what is ready, one release() for each.
+/// come, first served: a task that waits for many units is not overtaken by tasks that want few. The task that has
+/// taken units need not be the one that gives them back. So a semaphore can also count what is ready, with one
+/// release() for each.
 ///
 /// Tasks that wait for it when their run ends are destroyed, and the semaphore, if it still exists, forgets them; those
 /// that have units give them back by their guards (scoped_acquire()).
@@ -244,7 +245,8 @@ class semaphore {
   [[nodiscard]] detail::held_units_awaiter scoped_acquire(std::stop_token stop, std::int64_t n = 1) {
     return {core_, checked(n, 1), max_units, wait_reason::semacquire, std::move(stop)};
   }
-  /// Whether the caller has n units now. False also when others wait. Throws as acquire(). Any thread.
+  /// Takes n units if they are free and no other task waits, and returns whether it did. Throws as acquire(). Any
+  /// thread.
   [[nodiscard]] bool try_acquire(std::int64_t n = 1) { return core_.try_acquire(checked(n, 1)); }
   /// Gives n units back, or adds them: waiting tasks go on as far as there are units for them. Throws runq::misuse
   /// unless 1 <= n, or when there would be more than max_units. Any thread.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// make_channel: a channel that lives as long as somebody has a handle of it, and handles that only send or only
-// receive.
+// make_channel: a channel that lives as long as there is a handle of it, and handles that only send or only receive.
 //
 // Source of the interface: Go's chan T, chan<- T and <-chan T.
 #pragma once
@@ -82,8 +81,8 @@ class receive_end : public detail::channel_handle<T> {
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
 
-/// A handle that sends and receives, and from which the others are made: pass it where a send_end or a receive_end is
-/// wanted. As send_end.
+/// A handle that sends and receives, and from which the other kinds are made: pass it where a send_end or a receive_end
+/// is wanted. Otherwise like send_end.
 template <class T>
 class shared_channel : public send_end<T> {
  public:

@@ -46,7 +46,7 @@ class shared_mutex {
   [[nodiscard]] detail::held_units_awaiter scoped_lock_shared(std::stop_token stop = {}) {
     return {core_, 1, all - 1, wait_reason::rw_mutex_lock_shared, std::move(stop)};
   }
-  /// Whether the caller has the mutex now, alone or shared. False also when others wait. Any thread.
+  /// Takes the mutex, alone or shared, if it can and no other task waits, and returns whether it did. Any thread.
   [[nodiscard]] bool try_lock() { return core_.try_acquire(all); }
   [[nodiscard]] bool try_lock_shared() { return core_.try_acquire(1); }
   /// On behalf of the task that has the mutex alone. Throws runq::misuse("sync: Unlock of unlocked RWMutex"). Any

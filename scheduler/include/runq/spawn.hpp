@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// spawn: starts a task whose result somebody asks for later, or nobody.
+// spawn: starts a task whose result another task may ask for later. If none will, the task is asked to stop.
 //
-// Source of the interface: the tasks of smol (S. Glavina, async-task), of which one that nobody wants is asked to stop.
-// The result is handed over by a wait group of one: models/cases/scheduler/wait_group/.
+// Source of the interface: the tasks of smol (S. Glavina, async-task): dropping the handle of one asks it to stop. A
+// wait group with a count of 1 hands the result over: models/cases/scheduler/wait_group/.
 #pragma once
 
 #include <coroutine>
@@ -66,7 +66,7 @@ decltype(auto) begin_work(F& work, spawn_state<R>& home) {
   }
 }
 
-/// Runs what spawn() was given. All that it owns is gone before anybody learns of its end.
+/// Runs what spawn() was given. All that it owns is destroyed before any task learns of its end.
 template <class F, class R>
 task<void> spawned_body(std::shared_ptr<spawn_state<R>> home, std::optional<F> f) {
   try {
@@ -122,7 +122,7 @@ using spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_group&>().wai
 template <class R>
 using stoppable_spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_group&>().wait(std::stop_token()))>;
 
-/// Whoever is left to learn of an exception when the handle is gone.
+/// Waits for the task after its handle has been dropped, so that an exception that leaves the task is not lost.
 template <class R>
 task<void> wait_detached(std::shared_ptr<spawn_state<R>> of) {
   spawned_wait<R> ended(*of);
@@ -156,8 +156,8 @@ class [[nodiscard]] spawned {
   [[nodiscard]] detail::spawned_wait<R> operator co_await() & { return detail::spawned_wait<R>(state()); }
   /// Await a handle that has a name: nothing is gained by a task that is awaited at once.
   void operator co_await() && = delete;
-  /// `co_await h.wait(token)`: the same, but a stop request ends the wait, and runq::cancelled is thrown. The task goes
-  /// on, and may be awaited again.
+  /// `co_await h.wait(token)`: like h.wait(), but a stop request ends the wait, and runq::cancelled is thrown. The
+  /// spawned task goes on, and may be awaited again.
   [[nodiscard]] detail::stoppable_spawned_wait<R> wait(std::stop_token stop) & {
     return detail::stoppable_spawned_wait<R>(state(), std::move(stop));
   }

@@ -47,7 +47,8 @@ class stoppable_wait {
     known_.emplace(home, stop);
     on_stop_.emplace(stop, how);
   }
-  /// By the task when it goes on, or who destroys it: waits for a request that is about to wake the task.
+  /// Called by the task when it goes on, or by the thread that destroys it: waits for a stop request that is about to
+  /// wake the task.
   void end() noexcept {
     on_stop_.reset();
     known_.reset();
@@ -59,7 +60,7 @@ class stoppable_wait {
 };
 
 /// What a stop request does to the task of `waiter`, which waits in `queue` or is about to: the task goes on without
-/// what it wants.
+/// the value, mutex or units that it waits for.
 template <class Queue, class Waiter>
 struct withdraw_and_wake {
   Queue& queue;
@@ -132,7 +133,7 @@ struct frame {
     parent->push_below(*this);
   }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
-  /// To be called when its forked children have ended, or were never started: destroys those that nobody else owns.
+  /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
 
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
@@ -226,7 +227,7 @@ struct final_awaiter {
     if (f.how == role::root || f.how == role::main) return end_root(p, f);
     if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
     if (f.how == role::scope_body) return end_scope_body(p, f);
-    // main_body. Not by transfer(): the run has ended, and a task that gives way now never gets another turn.
+    // main_body. Not by transfer(): the run has ended, and a task that yields now never runs again.
     return std::coroutine_handle<>::from_address(f.caller);
   }
   void await_resume() const noexcept {}
@@ -240,7 +241,7 @@ struct promise_base : frame {
   [[nodiscard]] final_awaiter final_suspend() const noexcept { return {}; }
 
  protected:
-  // Ends the process, as in Go, because nobody can catch the exception. Called in a handler.
+  // Ends the process, as in Go, because no code can catch the exception. Called in a handler.
   void unhandled_in_detached() noexcept {
     if (how == role::root) panic();
   }

@@ -70,7 +70,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
       if (self->node_.wait.claim(by_request) == claim_result::must_wake) ready(*self->node_.who);
     }
   };
-  // Nobody touches it any more.
+  // No thread touches it any more.
   void end() noexcept {
     stop_wait_.end();
     (void)timer_heap::withdraw(node_);

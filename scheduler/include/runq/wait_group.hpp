@@ -23,15 +23,15 @@ namespace detail {
 enum class counting : unsigned char {
   done,      ///< the number was added
   negative,  ///< the count is negative now, and the group is of no more use
-  too_many,  ///< the count is more than max_count now, likewise
-  reused,    ///< the group counted again before those who wait for its last use were woken; likewise
+  too_many,  ///< the count is more than max_count now, and the group cannot be used any more
+  reused,    ///< the group counted again before all waiters of its last use were woken, and cannot be used any more
 };
 /// Throws the runq::misuse that belongs to `what`, unless that is `done`.
 [[noreturn]] void throw_wait_group_misuse(counting what);
 
 /// A count and the tasks that wait for it to be 0, in one word, so that the step that makes the count 0 learns whether
-/// somebody waits. Only if so does that thread touch the group afterwards, and until then no waiter can return and
-/// destroy the group.
+/// a task waits. Only then does that thread touch the group afterwards, and until then no waiter can return and destroy
+/// the group.
 template <class Policy = task_waiting>
 class wait_group_core {
   using atomics = typename Policy::atomics;
@@ -58,7 +58,7 @@ class wait_group_core {
     return counting::done;
   }
 
-  /// Whether the count is 0, and so nobody has to wait. Any thread. Wait-free.
+  /// Whether the count is 0, so that a task does not have to wait. Any thread. Wait-free.
   [[nodiscard]] bool done() const noexcept {
     // [wait_group.wait.peek] acquire: pairs with [wait_group.add].
     return (state_.load(std::memory_order::acquire) >> count_shift) == 0;
@@ -73,8 +73,8 @@ class wait_group_core {
     return true;
   }
 
-  /// The same for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When the task goes on,
-  /// w.ok says whether the count was 0.
+  /// Like the function above, for a waiter that may be withdrawn; if it was withdrawn already, it does not wait. When
+  /// the task goes on, w.ok says whether the count was 0.
   [[nodiscard]] bool enlist(revocable_waiter<Policy>& w) noexcept {
     std::int64_t seen = 0;
     if (!lock(seen)) {
@@ -90,8 +90,8 @@ class wait_group_core {
   }
 
   /// Ends the wait of the task of `w`, or keeps it from waiting. True: the task was waiting, goes on, and the caller
-  /// must wake it. False: the task goes on, or is about to, without the caller. While the task, or who destroys it,
-  /// waits for the caller.
+  /// must wake it. False: the task goes on, or is about to, without the caller. Before the task goes on or is
+  /// destroyed, it waits until this call has returned.
   [[nodiscard]] bool withdraw(revocable_waiter<Policy>& w) noexcept {
     std::int64_t seen = 0;
     if (!lock(seen)) return false;
@@ -172,13 +172,13 @@ class wait_group_core {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(n) << count_shift);
   }
 
-  static constexpr std::int64_t locked = 1;      // somebody changes the list
+  static constexpr std::int64_t locked = 1;      // a thread changes the list
   static constexpr std::int64_t waited_for = 2;  // the list is not empty
   static constexpr int count_shift = 2;
   static constexpr std::uint64_t max_count = (std::uint64_t{1} << 61) - 1;
 
   typename atomics::template atomic<std::int64_t> state_;
-  wait_list<Policy> waiters_;  // under the lock bit; by who makes the count 0
+  wait_list<Policy> waiters_;  // under the lock bit, or used by the thread that made the count 0
 };
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // when_all, when_any: several pieces of work at the same time, and the results of all, or of the first.
 //
-// Both are a scope with a task for each piece: nothing of them goes on when they have returned, however they end.
+// Both are a scope with a task for each piece: when they return, or throw, all of these tasks have ended.
 #pragma once
 
 #include <concepts>
@@ -74,7 +74,7 @@ task<void> one_of_all(W& work, scope& s, std::optional<value_of<W>>& result) {
 /// Which piece is the first to end. A stop source because just one of its requests is the first.
 using first_end = std::stop_source;
 
-/// `keep` takes the result if this is the first piece to end. What later ones return or throw is nobody's.
+/// `keep` takes the result if this is the first piece to end. What later ones return or throw is dropped.
 template <class W, class Keep>
 task<void> one_of_any(W& work, scope& s, first_end& first, Keep keep) {
   bool is_first = false;

@@ -21,7 +21,7 @@ namespace detail {
 
 core::blocked_call core::enter_call() noexcept {
   machine& m = *this_machine();
-  m.end_stretch();  // the call may last until others have been told
+  m.end_stretch();  // the call may last, so do first what the task has put off
   processor& p = *m.held;
   goroutine& g = *p.current;
   g.set_status(task_status::syscall);

@@ -78,7 +78,7 @@ bool core::of_another_process() const noexcept { return getpid() != process_; }
 void core::leave_behind() noexcept {
   // Keeps the core reachable, so that a leak checker does not report it: its frames belong to the parent process.
   static std::atomic<core*> last_left{nullptr};
-  // [core.left_behind] relaxed, unmodelled: nobody reads what the pointer leads to.
+  // [core.left_behind] relaxed, unmodelled: no thread reads through the pointer.
   left_before_ = last_left.exchange(this, std::memory_order::relaxed);
 }
 
@@ -404,7 +404,7 @@ void core::begin_to_wait(awaited what) {
   has_come_ = false;
 }
 
-// Returns when arrived() was called. Nobody else may begin to wait before end_to_wait().
+// Returns when arrived() was called. No other thread may begin to wait before end_to_wait().
 void core::await() {
   std::unique_lock lock(waiting_mutex_);
   waiting_.wait(lock, [this] { return has_come_; });
@@ -524,7 +524,7 @@ void core::destroy_tasks() {
     global.splice_front(p.own_queue.drain());
   }
   tasks_.destroy(destroyed);
-  // Now nobody waits in any list.
+  // Now no task waits in any list.
   goroutine_list kept = forget_woken();
   forget_records();
   global.splice_front(std::move(kept));
@@ -653,7 +653,7 @@ core::stop_wait::~stop_wait() {
 bool core::somebody_may_stop() const {
   const std::lock_guard lock(stop_waits_mutex_);
   for (const stop_wait* w = stop_waits_; w != nullptr; w = w->next_) {
-    // Asked now, because the source may have gone since the task began to wait.
+    // Asked now, because the source may have been destroyed since the task began to wait.
     if (w->token_.stop_possible()) return true;
   }
   return false;
@@ -665,7 +665,7 @@ bool core::somebody_may_wake() const {
     if (g.is(task_status::waiting)) {
       may |= g.state.reason() == wait_reason::io_wait;
     } else {
-      // A runnable task: somebody is about to queue it.
+      // A runnable task: a thread is about to queue it.
       may |= !g.is(task_status::dead);
     }
   });

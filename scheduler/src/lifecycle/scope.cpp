@@ -32,7 +32,7 @@ std::coroutine_handle<> scope_state::go_on(processor& p) {
   if (core_.all_ended()) return transfer(p, caller_->self);
   goroutine& g = fall_asleep(caller_->self, wait_reason::join);
   waiter_.who.set(&g);
-  // After true the caller may be running elsewhere, and this scope be gone.
+  // After true the caller may run on another thread, and have destroyed this scope.
   if (core_.waits_for_started(waiter_)) return std::noop_coroutine();
   waiter_.who.set(nullptr);
   g.set_status(task_status::running);
@@ -58,7 +58,7 @@ void scope_state::rethrow_first() {
 void scope_state::begins() {
   switch (core_.begins()) {
     case counting::done: return;
-    case counting::reused: throw_misuse("runq: scope::go() was called when everybody in the scope had ended");
+    case counting::reused: throw_misuse("runq: scope::go() was called after all tasks of the scope had ended");
     default: throw_misuse("runq: scope::go() was called too often in one scope");
   }
 }

@@ -75,8 +75,8 @@ void core::run(machine& m, work w) {
   p.transfers = 0;
   std::coroutine_handle<> next;
   if (w.is_fork()) {
-    // Somebody other than the child that left it there has taken this continuation: from now on that child runs by
-    // itself.
+    // A thread other than the one of the child that left it there has taken this continuation: from now on the child
+    // runs by itself.
     if (chosen.forks == fork_policy::continuation) w.fork().children.detach();
     p.current = &take_goroutine(p);
     next = w.fork().self;
@@ -166,7 +166,7 @@ void core::start_machine(processor& p) {
   } catch (const std::system_error& error) {
     fatal_no_thread(error);
   } catch (const std::bad_alloc&) {
-    // Without this machine, nobody would look for the task that it was started for.
+    // Without this machine, no machine would look for the task that it was started for.
     fatal_no_memory();
   }
 }

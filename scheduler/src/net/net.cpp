@@ -98,8 +98,8 @@ class socket_file {
   const bool known_;
 };
 
-/// An open descriptor with its operations in progress: the last of them frees its number, so that nobody uses that of a
-/// descriptor that is somebody else's by then.
+/// An open descriptor with its operations in progress: the last of them frees its number, so that no operation uses the
+/// number when it belongs to another file.
 class connection : rt::after_stretch {
  public:
   /// `fd` is non-blocking, and stays the caller's if this throws.
@@ -129,15 +129,15 @@ class connection : rt::after_stretch {
   /// Whether operations are told so: at once, or by give_up() a little later.
   [[nodiscard]] bool canceled() const noexcept { return uses_.canceled(); }
 
-  /// By who owns the connection: a task that is woken may give up the stream.
+  /// Called by the task that owns the connection: a task that is woken may give up the stream.
   void set_deadline(std::initializer_list<direction*> of, clock::time_point when) {
     const std::lock_guard lock(mutex_);
-    // Nobody would take it back: close() has been here.
+    // After close() no later call would remove the deadline.
     if (closed()) fail(ECANCELED, "set_deadline");
     for (direction* const d : of) set_deadline(*d, when);
   }
 
-  /// The caller owns the connection: who is woken may give up the stream.
+  /// The caller owns the connection: a task that is woken may give up the stream.
   void close() noexcept {
     if (!uses_.close()) return;
     // Operations in progress keep the number for a while, but not the port or the peer. No other one begins any more.
@@ -160,7 +160,7 @@ class connection : rt::after_stretch {
     if (!here.home_.do_after_stretch(here)) here.be_given_up();
   }
 
-  /// The file goes with the listener.
+  /// The file is removed with the listener.
   void keep(std::unique_ptr<socket_file> file) noexcept { file_ = std::move(file); }
 
   /// Holds the descriptor open during an operation that does not wait.
@@ -261,7 +261,7 @@ class connection : rt::after_stretch {
       lock.unlock();
       if (fd >= 0) return fd;
       if (!fails(error)) return std::nullopt;
-      // A connection that was gone before it was accepted is nobody's error.
+      // A connection that was gone before it was accepted is no error of the listener.
       if (error != EINTR && error != ECONNABORTED) fail_with(error, "accept");
     }
   }
@@ -315,7 +315,7 @@ class connection : rt::after_stretch {
     direction& d_;
     const std::stop_token& stop_;
     const char* what_;
-    rt::goroutine* who_ = nullptr;  // until it goes on
+    rt::goroutine* who_ = nullptr;  // the waiting task, until it goes on
     std::optional<std::stop_callback<notice>> on_stop_;
   };
   [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop, const char* what) noexcept {

@@ -33,7 +33,8 @@ bool core::poll_now(processor& p) {
   return events.in_use() && events.poll(0).woken != 0;
 }
 
-// The machine in the poller, after its sleep: whoever has fired the timers that it slept for, or stopped them.
+// Called by the machine in the poller after its sleep, even if another machine has fired or removed the timers that it
+// slept for.
 void core::fire_timers() {
   (void)fire_timers(now());
   if (slept_until_ != never) deadlocks.timers_fired();

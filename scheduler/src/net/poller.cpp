@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_events = 128;       // of one poll, as in Go
 constexpr instant longest_ms = 1'000'000'000;  // of one poll, as in Go: about 11 days
 
-// epoll_wait(2) counts in ms. Rounded up, so that nobody wakes before a timer is due and sleeps again.
+// epoll_wait(2) counts in ms. Rounded up, so that no machine wakes before a timer is due and sleeps again.
 int milliseconds(instant timeout) {
   if (timeout == never) return -1;
   if (timeout <= 0) return 0;

@@ -22,7 +22,7 @@ std::string number(const char* name, std::int64_t value) {
 
 const char* flag(bool b) { return b ? "true" : "false"; }
 
-// Go's numbers: a processor is idle (0), running (1), in a blocking call (2) or gone (4).
+// Go's numbers: a processor is idle (0), running (1), in a blocking call (2) or retired (4).
 std::uint64_t status_of(const processor& p, bool exists) {
   if (!exists) return 4;
   if (handoff<policy>::blocked(p.in_call.peek())) return 2;

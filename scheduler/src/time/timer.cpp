@@ -15,7 +15,7 @@ sleep_awaiter::~sleep_awaiter() {
 namespace {
 
 // A sleep that is over at once: the task goes to the end of the global queue, as after yield(), because a timer that is
-// due could fire before the others have had their turn. From then on it may be running elsewhere.
+// due could fire before other tasks have run. From then on the task may run on another thread.
 void let_others_run(core& home, goroutine& g) {
   g.set_status(task_status::runnable);
   home.global.put(&g);
@@ -68,7 +68,7 @@ timer::timer() {
   node_.owner = this;
   node_.fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
     auto& self = static_cast<node&>(n);
-    // If the channel is full, nobody has received the last tick yet, and this one is dropped.
+    // If the channel is full, no task has received the last tick yet, and this one is dropped.
     (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
     if (self.period <= 0) {
       // The timer has left the heap, and the heap may be destroyed before the timer: so the timer forgets it.

@@ -195,14 +195,15 @@ class core {
     instant begun;  // when, if that is traced
   };
   [[nodiscard]] blocked_call enter_call() noexcept;
-  /// True: the machine has a processor and goes on with the task. False: it has none, and the task must be queued.
+  /// True: the machine has a processor and goes on with the task. False: it has none, and the caller must queue the
+  /// task.
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
   /// For code that cannot suspend: blocks the thread until it has a processor.
   void leave_call_waiting(const blocked_call& call);
   void back_from_call(const blocked_call& call, calls::outcome how);
   void trace_lost(const blocked_call& call);
-  /// Does `what` when the calling task next waits or blocks, or has ended. Returns false, and does nothing, when the
-  /// caller is not a task of this scheduler, is in a blocking call, or the run ends, so that no task goes on.
+  /// Calls `what` when the calling task next waits or blocks, or has ended. Returns false, and does nothing, if the
+  /// caller is not a task of this scheduler, or is in a blocking call, or if the run ends, so that no task goes on.
   [[nodiscard]] bool do_after_stretch(after_stretch& what) noexcept;
   /// A processor for a machine that comes back from a call when its scheduler stops, and must go on until its task's
   /// next co_await.
@@ -219,7 +220,7 @@ class core {
   [[nodiscard]] instant earliest_timer() const noexcept;
   /// Fires all timers that are due; returns how many.
   std::size_t fire_timers(instant now);
-  /// Whether there are descriptors or timers that nobody waits for in the poller.
+  /// Whether there are descriptors or timers, and no machine waits for them in the poller.
   [[nodiscard]] bool unwatched() const noexcept { return something_to_poll() && !sleeping.watched(); }
 
   // -- what deadlock_question asks of its host (core.cpp) --
@@ -325,7 +326,8 @@ class core {
   static constexpr unsigned max_processors = options::max_procs;
   static constexpr std::size_t slab_size = 64;  // records made at once
 
-  std::vector<std::unique_ptr<processor>> made_;  // what `processors_` has; by who makes them
+  std::vector<std::unique_ptr<processor>>
+      made_;  // the processors in `processors_`; written by the thread that makes them
   processor_table<processor, max_processors> processors_;
 
   spare_processors<processor> spares_;
@@ -411,8 +413,8 @@ void preempt(processor& p, std::coroutine_handle<> self);
   return true;
 }
 
-/// await_suspend() returns its result when the task `g`, after fall_asleep(), does not have to wait after all: whether
-/// the task gives way.
+/// When the task `g`, after fall_asleep(), does not have to wait after all, await_suspend() returns what this returns:
+/// whether the task yields.
 [[nodiscard]] inline bool give_way_or_go_on(goroutine& g) {
   if (give_way(*this_processor(), g.resume)) return true;
   g.set_status(task_status::running);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who may keep a processor for how long: the time slice of a task and the blocking call of a machine, which the monitor
-// watches, and the chain of tasks that ready each other, which share a slice. Decisions only: the time comes from the
-// caller.
+// How long a task or a call may keep a processor: the time slice of a task and the blocking call of a machine, which
+// the monitor watches, and the chain of tasks that make each other runnable, which share a slice. These are decisions
+// only: the caller passes the time.
 //
 // Source of the slice: retake() of Go's scheduler (runtime/proc.go). The chain is ours: see docs/scheduler.md.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace runq::detail {
 
-/// So long a task may run before it has to give way: 10 ms, as in Go.
+/// How long a task may run before it has to yield: 10 ms, as in Go.
 inline constexpr instant longest_slice = 10'000'000;
 
 /// What the monitor saw of a processor's time slice. The monitor's thread.
@@ -51,7 +51,7 @@ class call_watch {
     return false;
   }
   /// Whether to take the processor away, at `t`, from the call that was seen again: at once if there is work for it, or
-  /// if nobody else looks for some; else when the call has lasted for a time slice.
+  /// if no machine looks for work; otherwise when the call has lasted for a time slice.
   [[nodiscard]] bool costs_the_processor(bool has_work, bool others_look, instant t) const noexcept {
     return has_work || !others_look || t - since_ >= longest_slice;
   }
@@ -61,9 +61,9 @@ class call_watch {
   instant since_ = 0;
 };
 
-/// The tasks that a processor takes in a row from runnext or the fork deque. Two tasks that ready each other would take
-/// turns for ever, so a chain is full after 16 tasks, or when the time slice is over that they share, and the oldest of
-/// the others has its turn.
+/// The tasks that a processor takes in a row from runnext or the fork deque. Two tasks that make each other runnable
+/// would run by turns for ever. So a chain is full after 16 tasks, or when the time slice that they share is over; then
+/// the oldest of the other tasks runs.
 ///
 /// Tasks differ in length, and a pair that computes for 300 µs would get a thousand times as much of the processor as
 /// one that computes for 300 ns. So a chain whose 16 tasks were short goes on until it has had half as much time as the
@@ -72,7 +72,7 @@ class call_watch {
 /// alike within a factor of two; and where they take less than 20 µs each on average: then the clock is read only once
 /// in 8 chains.
 ///
-/// The thread that holds the processor.
+/// Only the thread that holds the processor.
 class lifo_chain {
  public:
   static constexpr std::uint32_t fewest = 16;
@@ -86,7 +86,7 @@ class lifo_chain {
     length_ = 0;
     look_at_ = first_look_;
   }
-  /// Nobody else wants the processor, or it was not in use: the time that has passed is nobody's turn.
+  /// No other task wants the processor, or it was idle: the time that has passed counts for no turn.
   void forget() noexcept {
     end();
     last_end_ = 0;

@@ -23,12 +23,12 @@
 
 namespace runq::detail {
 
-/// Free blocks of one processor, by size class. What it has too many of goes to a pool that all share, and comes back
-/// from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to `low`. One
-/// thread at a time: the one that holds the processor.
+/// Free blocks of one processor, by size class. What it has too many of goes to a pool that all processors share, and
+/// comes back from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to
+/// `low`. Only the thread that holds the processor may use it.
 ///
-/// Nobody says how a coroutine's frame is to be aligned. But its size is a multiple of its alignment, so a block is
-/// aligned as well as its size allows: see alignment_for().
+/// A coroutine's promise is not told the alignment of its frame. But the frame's size is a multiple of its alignment,
+/// so a block is aligned as well as its size allows: see alignment_for().
 class frame_cache {
  public:
   static constexpr std::size_t granule = 64;         // bytes: one cache line
@@ -105,7 +105,7 @@ class frame_cache {
 [[nodiscard]] void* allocate_frame_outside(std::size_t bytes);
 void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 
-/// Destroys a coroutine but leaves its memory, marked, to whoever owns it.
+/// Destroys a coroutine but leaves its memory, marked, to the object that owns it.
 void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept;
 /// Whether the calling thread does that at this moment. See this_processor() for the two forms.
 #if defined(__clang__) && __clang_major__ < 17

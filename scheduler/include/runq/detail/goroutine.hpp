@@ -35,7 +35,7 @@ struct alignas(cache_line) goroutine {
   core* home = nullptr;
   frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
   closure* callable = nullptr;  // the callable behind `root`, or null
-  // Read by dumps while others write: relaxed, never decides anything.
+  // Dumps read these while another thread writes them: relaxed, they never decide anything.
   std::atomic<std::uint64_t> id{0};        // 1 is main
   std::atomic<const char*> name{nullptr};  // a literal
   task_state<> state;
@@ -44,7 +44,7 @@ struct alignas(cache_line) goroutine {
   std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured
 
   [[nodiscard]] bool is(task_status s) const noexcept { return state.status() == s; }
-  /// `runnable`: by who is about to queue it.
+  /// `runnable`: set by the thread that is about to queue the task.
   void set_status(task_status s) noexcept {
     if (s == task_status::runnable) perhaps_measure();
     state.set(s);
@@ -56,12 +56,13 @@ struct alignas(cache_line) goroutine {
   /// How long it has been runnable, rounded up, if that is measured; and ends it.
   [[nodiscard]] std::chrono::nanoseconds end_of_measurement() noexcept;
   void waits(wait_reason r) noexcept { state.waits(r); }
-  /// By who wakes it and is about to queue it.
+  /// Called by the waker, which is about to queue the task.
   void wakes() noexcept {
     perhaps_measure();
     state.wakes();
   }
-  /// Of a task that has fallen asleep, by who destroys it: false after wakes().
+  /// Whether a task that fell asleep was not woken since: false after wakes(). Called by the thread that destroys the
+  /// task.
   [[nodiscard]] bool asleep() const noexcept { return state.asleep(); }
 };
 

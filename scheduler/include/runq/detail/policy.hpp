@@ -6,9 +6,9 @@
 #include "runq/atomics.hpp"
 #include "runq/protocol/short_lock.hpp"
 
-// For the few functions that every call, fork and end of a coroutine goes through: g++ makes too much of each to inline
-// it by itself, which costs a tenth of a fork. g++ only: it lays out a coroutine's frame before it inlines. clang may
-// do so after it, and keep a variable of await_suspend() in a frame that another thread destroys at that moment.
+// For the few functions that every call, fork and end of a coroutine goes through: g++ does not inline them by itself,
+// which costs a tenth of a fork. For g++ only, which lays out a coroutine's frame before it inlines. clang may inline
+// first, and then keep a variable of await_suspend() in a frame that another thread destroys at that moment.
 #if defined(__GNUC__) && !defined(__clang__)
 #define RUNQ_ON_EVERY_CALL [[gnu::always_inline]]
 #else

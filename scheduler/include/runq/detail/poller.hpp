@@ -20,7 +20,7 @@ using descriptor = polled_descriptor<goroutine>;
 /// wake several threads at once; that would triple the monitor's naps, and make every sleep of a task as much longer.
 void sleep_precisely() noexcept;
 
-/// One epoll instance, edge-triggered, and an eventfd to interrupt whoever sleeps in it.
+/// One epoll instance, edge-triggered, and an eventfd to wake the machine that sleeps in it.
 class poller {
  public:
   /// Takes two descriptors. Throws std::system_error.
@@ -31,18 +31,19 @@ class poller {
 
   /// Registers `fd`, which must be non-blocking. Throws std::system_error.
   [[nodiscard]] descriptor& open(int fd);
-  /// Wakes who waits for `d`; who is about to wait does not.
+  /// Wakes the tasks that wait for `d`; a task that is about to wait does not.
   void wake(descriptor& d) { known_.wake(d); }
   /// No more events of `d`. Before its descriptor is closed: a copy of that one would keep it known to the kernel.
   void mute(const descriptor& d) noexcept;
-  /// Closes what `d` stands for, but keeps its number: whoever still uses that gets an error.
+  /// Closes the file behind `d`, but keeps its number: an operation that still uses the number gets an error.
   void hollow_out(const descriptor& d) noexcept;
-  /// Forgets `d`, which is mute, and for which nobody waits.
+  /// Forgets `d`, which reports no events any more, and for which no task waits.
   void close(descriptor& d) { known_.close(d); }
 
   using polled = descriptors<poller, goroutine>::polled;
   /// Waits up to `timeout` ns (0: not at all; never: without end) for events and makes the tasks that waited for them
-  /// runnable. Any number of threads without a timeout, who leave rings alone; one with.
+  /// runnable. Any number of threads at once with a timeout of 0, which leave rings alone; only one with a longer
+  /// timeout.
   polled poll(instant timeout);
 
   /// Makes the poll() that waits, or the next one that is to wait, return at once. Any thread; a system call.
@@ -50,7 +51,7 @@ class poller {
 
   /// Whether there is anything to poll for.
   [[nodiscard]] bool in_use() const noexcept { return known_.in_use(); }
-  /// When somebody last looked for events.
+  /// When a thread last looked for events.
   [[nodiscard]] instant last_poll() const noexcept { return known_.last_poll(); }
 
   // -- what `descriptors` asks of its host --

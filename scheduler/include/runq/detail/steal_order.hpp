@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// steal_order: in which order a thief visits the others: every one once, from a random start, differently each time.
+// steal_order: in which order a thief visits the other processors: each once, from a random start, differently each
+// time.
 #pragma once
 
 #include <cstdint>

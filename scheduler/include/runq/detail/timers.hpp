@@ -25,7 +25,7 @@ inline constexpr instant end_of_time = timer_heap::end_of_time;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
-/// now() + d, but not later than time goes; now() if d < 0.
+/// now() + d, but not later than the largest time; now() if d < 0.
 [[nodiscard]] inline instant in(std::chrono::nanoseconds d) noexcept {
   const instant begin = now();
   if (d.count() <= 0) return begin;

@@ -21,14 +21,14 @@ class tracer {
  public:
   static constexpr std::size_t most_events = 2'000'000;  // later ones are counted, not kept
 
-  /// Who runs: copied, because a task may be gone when its slice ends.
+  /// The task that runs: a copy, because the task may be destroyed when its slice ends.
   struct who {
     std::uint64_t id = 0;
     const char* name = nullptr;
   };
 
-  /// Keeps up to `limit` events for `file`; or for `file` with a number in front of its extension, from 2 on, while
-  /// others keep theirs for it. Throws std::system_error when that cannot be written.
+  /// Keeps up to `limit` events for `file`. While another tracer keeps events for `file`, this one writes a file with a
+  /// number, from 2 on, before the extension. Throws std::system_error when the file cannot be written.
   explicit tracer(const std::string& file, std::size_t limit = most_events);
   tracer(const tracer&) = delete;
   tracer& operator=(const tracer&) = delete;
@@ -40,7 +40,7 @@ class tracer {
   void called(std::uint32_t processor, who task, instant begin, instant end);
   /// A blocking call of machine `machine`, which lost its processor.
   void called_without(std::uint32_t machine, who task, instant begin, instant end);
-  /// Processor `processor` looked for work at others.
+  /// Processor `processor` looked for work at other processors.
   void looked(std::uint32_t processor, instant begin, instant end);
   /// Processor `thief` took `count` tasks from `victim`, while it looked for work.
   void stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t count, instant begin, instant end);
