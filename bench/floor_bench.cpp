@@ -52,7 +52,7 @@ class plain_ring {
     return value;
   }
 
-  /// Not for two threads at once: in the row `drain` the whole queue goes from one thread to the other.
+  /// Not for two threads at once: in the row `drain` the whole queue is handed from one thread to the other.
   class thief {
    public:
     explicit thief(plain_ring& victim) : victim_(victim) {}

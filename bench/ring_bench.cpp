@@ -48,7 +48,7 @@ class into_a_ring {
   runq::ring<item>::owner mine_ = own_.make_owner();
 };
 
-/// Steals into plain memory, where nobody can steal it again.
+/// Steals into plain memory, where no other thief can steal it again.
 class into_an_array {
  public:
   explicit into_an_array(runq::ring<item>::thief victim) : victim_(victim) {}

@@ -97,7 +97,7 @@ inline bool starts_with(const std::deque<value>& q, const values& vs) {
 
 }  // namespace detail
 
-/// The reference: queues 0, 1, … of actors 0, 1, …, who steal from each other.
+/// The reference: queues 0, 1, … of actors 0, 1, …, which steal from each other.
 class fifo_spec {
  public:
   using operation = props::operation;
@@ -117,7 +117,7 @@ class fifo_spec {
     }
   }
 
-  /// The sequential specification: what the call returns, if nobody else is there.
+  /// The sequential specification: what the call returns if no other thread calls anything.
   outcome apply(const operation& o) {
     queue& own = queues_[o.actor];
     queue& other = queues_[o.victim];
@@ -272,7 +272,7 @@ class fifo_spec {
  private:
   struct queue {
     std::deque<value> items;
-    std::uint32_t takes = 0;  // how often somebody took something: what a claim compares
+    std::uint32_t takes = 0;  // how many times an actor took something: what a claim compares
   };
   struct hand {  // between the steps of one call
     std::size_t n = 0;
@@ -309,7 +309,7 @@ class fifo_spec {
     return true;
   }
 
-  // A look, and later the failed claim: somebody must have taken something in between.
+  // A look, and later the failed claim: another actor must have taken something in between.
   static progress lost(hand& mine, const queue& q, unsigned phase) {
     if (phase == 0) {
       mine.takes = q.takes;

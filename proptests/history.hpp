@@ -22,8 +22,8 @@
 // on its way from runnext to the ring, a stolen batch not yet published) elements are in no queue, and "empty" is then
 // a true answer.
 //
-// The rule for `lost`. Legal if and only if somebody else took something from that queue (or changed that slot) between
-// two moments of the call. A queue that says "lost" for any other reason does not make progress.
+// The rule for `lost`. Legal if and only if another thread took something from that queue (or changed that slot)
+// between two moments of the call. A queue that says "lost" for any other reason does not make progress.
 #pragma once
 
 #include <algorithm>

@@ -101,7 +101,7 @@ void known_fifo_histories() {
   // `lost`
   say("lost, to a pop that overlaps", {{{push(0, 1), yes, 1, 2}, {pop(0), got(1), 3, 5}}, {{steal(1), lost, 4, 6}}},
       good);
-  say("lost, and nobody was there", {{{push(0, 1), yes, 1, 2}}, {{steal(1), lost, 3, 4}}}, bad);
+  say("lost, and no other thread called anything", {{{push(0, 1), yes, 1, 2}}, {{steal(1), lost, 3, 4}}}, bad);
   say("lost, to a pop that had responded",
       {{{push(0, 1), yes, 1, 2}, {push(0, 2), yes, 3, 4}, {pop(0), got(1), 5, 6}}, {{steal(1), lost, 7, 8}}}, bad);
   say("lost, to a push only", {{{push(0, 1), yes, 1, 2}, {push(0, 2), yes, 3, 6}}, {{steal(1), lost, 4, 5}}}, bad);
@@ -138,17 +138,17 @@ void known_fifo_histories() {
   // steal_out
   say("half of three is two, and both are in the thief's hands", {{three}, {{steal_out(1), hands({1, 2}), 3, 4}}},
       good);
-  say("half of three in its hands is not one", {{three}, {{steal_out(1), hands({1}), 3, 4}}}, bad);
-  say("half of three in its hands is one, if there is room for one", {{three}, {{steal_out(1, 1), hands({1}), 3, 4}}},
+  say("half of three in an array is not one", {{three}, {{steal_out(1), hands({1}), 3, 4}}}, bad);
+  say("half of three in an array is one, if there is room for one", {{three}, {{steal_out(1, 1), hands({1}), 3, 4}}},
       good);
-  say("what it has in its hands is in order", {{three}, {{steal_out(1), hands({2, 1}), 3, 4}}}, bad);
-  say("what it has in its hands is in no queue",
+  say("what is stolen into an array is in order", {{three}, {{steal_out(1), hands({2, 1}), 3, 4}}}, bad);
+  say("what is stolen into an array is in no queue",
       {{three}, {{steal_out(1), hands({1, 2}), 3, 4}, {pop(1), got(1), 5, 6}}}, bad);
   say("half of what it saw, though more was pushed meanwhile",
       {{three, {push(0, 4), yes, 4, 5}, {pop(0), got(3), 7, 8}}, {{steal_out(1), hands({1, 2}), 3, 6}}}, good);
   say("half of what was no longer there", {{three, {pop(0), got(1), 3, 4}}, {{steal_out(1), hands({1, 2}), 2, 5}}},
       bad);
-  say("lost, and nobody took anything", {{three}, {{steal_out(1), lost, 3, 4}}}, bad);
+  say("lost, and no other thread took anything", {{three}, {{steal_out(1), lost, 3, 4}}}, bad);
   say("lost, to a pop", {{three, {pop(0), got(1), 4, 5}}, {{steal_out(1), lost, 3, 6}}}, good);
 
   const outcome two_shed{answer::done, 2, {1, 2}, false};
@@ -170,13 +170,14 @@ void known_other_histories() {
         {{{next1, no, 1, 2}, {next2, no, 3, 8}}, {{rob, got(2), 4, 5}}, {{look, no, 6, 7}}}, good);
   judge("processor: a displaced task that has arrived is somewhere", processor_spec(c, 3),
         {{{next1, no, 1, 2}, {next2, no, 3, 4}}, {{rob, got(1), 5, 6}}, {{look, no, 7, 8}}}, bad);
-  judge("processor: has_work between two places, when nobody stole", processor_spec(c, 3),
+  judge("processor: has_work between two places, when no thread stole", processor_spec(c, 3),
         {{{next1, no, 1, 2}, {next2, no, 3, 6}}, {}, {{look, no, 4, 5}}}, bad);
   judge("processor: runnext is left alone while the ring has work", processor_spec(c, 3),
         {{{next1, no, 1, 2}, {next2, no, 3, 4}}, {{rob, got(2), 5, 6}}}, bad);
 
   const operation take{verb::steal_next, 1, 0, 0, 0, 0};
-  judge("slot: lost to nobody", slot_spec(c, 3), {{{next1, {}, 1, 2}}, {{take, lost, 3, 4}}}, bad);
+  judge("slot: lost, and no other thread took anything", slot_spec(c, 3), {{{next1, {}, 1, 2}}, {{take, lost, 3, 4}}},
+        bad);
   judge("slot: lost to a put", slot_spec(c, 3), {{{next1, {}, 1, 2}, {next2, got(1), 4, 5}}, {{take, lost, 3, 6}}},
         good);
   judge("slot: displaced and stolen", slot_spec(c, 3),

@@ -170,7 +170,7 @@ std::vector<candidate> inject_candidates_on_threads() {
         models[b].clear();
         break;
       case 5: {
-        // The front of `a` goes behind `b`.
+        // The front of `a` is put behind `b`.
         chains[b].splice(chains[a].cut_front(n));
         const values front = detail::cut_front(models[a], std::min(n, models[a].size()));
         models[b].insert(models[b].end(), front.begin(), front.end());

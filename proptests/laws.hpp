@@ -342,7 +342,7 @@ struct focus {
   std::vector<verb> needs{};
   /// Whether every element that went in, and no other, comes out, and exactly once. Does not consult the specification.
   bool conserve = false;
-  /// Whether actor 0 and the thieves get the elements in the order in which actor 0, who alone puts, has put them.
+  /// Whether actor 0 and the thieves get the elements in the order in which actor 0, which alone puts, has put them.
   bool in_order = false;
   /// Whether to make the same calls on a second candidate, whose counters start elsewhere, and compare all answers.
   bool any_start = false;

@@ -39,7 +39,7 @@ enum class verb : std::uint8_t {
   global_take,  ///< one from the global queue
   room,
   has_work,     ///< of `victim`'s queue
-  look,         ///< the same for who is about to sleep
+  look,         ///< look(): as has_work, for an actor that is about to sleep
   size_approx,  ///< of `victim`'s queue
   hand_over,    ///< the owner handle is moved
 };
@@ -52,7 +52,7 @@ enum class verb : std::uint8_t {
   return names[static_cast<std::size_t>(v)];
 }
 
-/// One call. `actor` is who calls, and the number of its own queue; `victim` is the queue that a thief looks at.
+/// One call. `actor` calls, and is the number of its own queue; `victim` is the queue that a thief looks at.
 struct operation {
   verb what = verb::push;
   std::uint8_t actor = 0;

@@ -92,9 +92,10 @@ class shared_spec {
   }
   void encode(std::vector<std::uint32_t>& key) const { detail::encode_queue(key, items_); }
 
-  /// Tells the specification of a concurrent run who took what and when. It changes no verdict: it lets the search give
-  /// up early on an order in which x waits before y although the call that took y responded before the one that took x
-  /// was invoked; whatever follows, such an order cannot be completed, because elements leave at the front only.
+  /// Tells the specification of a concurrent run which thread took what and when. It changes no verdict: it lets the
+  /// search give up early on an order in which x waits before y although the call that took y responded before the one
+  /// that took x was invoked; whatever follows, such an order cannot be completed, because elements leave at the front
+  /// only.
   void learn(const history<shared_spec>& calls) {
     auto known = std::make_shared<std::unordered_map<value, span_of_time>>();
     for (const auto& thread : calls) {

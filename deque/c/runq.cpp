@@ -57,7 +57,8 @@ static_assert(RUNQ_DEFAULT_BACKOFF == runnext::default_backoff);
 
 }  // namespace runq_c
 
-// A queue and its owner handle: in C, who may use that is for the caller to keep in mind.
+// A queue and its owner handle. C has no owner type, so the caller must see to it that only one thread at a time uses
+// it.
 struct runq_ring {
   runq_c::ring queue{};
   runq_c::ring::owner owner = queue.make_owner();

@@ -69,8 +69,8 @@ class stealing_pool : public asio::execution_context {
 
   executor_type get_executor() noexcept;
 
-  /// Waits until no handler is queued or runs, and nobody holds an executor that says that more will come, as every
-  /// asynchronous operation of Asio's does while it is under way.
+  /// Waits until no handler is queued or runs, and no executor says that more work will come. Every asynchronous
+  /// operation of Asio holds such an executor while it is in progress.
   void wait() {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return outstanding_.load() == 0; });
@@ -319,7 +319,8 @@ void grow(stealing_pool& pool, tally& seen, int depth) {
   if (!at_once) ++seen.elsewhere;
 }
 
-// A handler that occupies its worker until another has run, which is in that worker's queue: somebody must rob it.
+// A handler that occupies its worker until another one has run, which is in that worker's queue: another worker must
+// steal it.
 void only_a_thief_can(stealing_pool& pool, tally& seen) {
   asio::post(pool, [&pool, &seen] {
     std::atomic<bool> done{false};

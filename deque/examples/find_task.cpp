@@ -29,7 +29,8 @@ struct machine {
 };
 
 task* find_task(machine& m, processor& p) {
-  // 1. Every 61st time the global queue goes first, or two tasks that keep readying each other would starve it.
+  // 1. Every 61st time the global queue comes first. Otherwise two tasks that keep making each other runnable would
+  // starve it.
   if (++p.ticks % 61 == 0 && m.global.has_work()) {
     if (task* t = m.global.take()) return t;
   }
@@ -42,7 +43,7 @@ task* find_task(machine& m, processor& p) {
   if (m.global.has_work()) {
     if (task* t = p.owner.take_from(m.global, m.processors.size())) return t;
   }
-  // 4. Half of somebody else's: four rounds from a random start, runnext only in the last.
+  // 4. Half of another worker's tasks: four rounds from a random start, runnext only in the last.
   for (int round = 0; round != 4; ++round) {
     const auto next = round == 3 ? runq::steal_runnext::yes : runq::steal_runnext::no;
     const std::size_t start = p.random();

@@ -72,7 +72,7 @@ class deque_with_producers {
   decltype(deque_)::owner owner_ = deque_.make_owner();
 };
 
-// A fair scheduler: first in, first out; what does not fit goes to a queue that all processors share.
+// A fair scheduler: first in, first out. A task that does not fit goes to a queue that all processors share.
 class fair_queue {
  public:
   explicit fair_queue(runq::inject<&task::link>& global) : global_(global), queue_(global) {}
@@ -111,7 +111,7 @@ class priority_queues {
   std::array<fork_join_deque, 3> levels_;
 };
 
-// Tasks that must run on one thread: a queue that anybody may fill, and of which no thief is ever made.
+// Tasks that must run on one thread: a queue that any thread may fill, and of which no thief is ever made.
 class with_pinned_tasks {
  public:
   void push_pinned(task* t) { pinned_.put(t); }  // any thread

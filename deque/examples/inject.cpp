@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// inject: the queue that everybody shares. Tasks carry their own link, so nothing is allocated.
+// inject: the queue that all threads share. Tasks carry their own link, so nothing is allocated.
 #include <array>
 #include <cstdio>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread pool with futures in a hundred lines: every worker has a chase_lev deque and robs the others; what comes
-// from outside goes through an inject queue. Below the pool: what a test would ask of it.
+// A thread pool with futures in a hundred lines: every worker has a chase_lev deque and steals from the others; tasks
+// from outside come through an inject queue. Below the pool: what a test would ask of it.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -91,7 +91,7 @@ class thread_pool {
     // Sleep and wake, the one side: publish (above), fence, look for sleepers. See sleep() for the other side.
     runq::std_atomics::fence(std::memory_order::seq_cst);
     if (sleepers_.load(std::memory_order::relaxed) == 0) return;
-    const std::lock_guard lock(mutex_);  // whoever is counted but does not wait yet holds it
+    const std::lock_guard lock(mutex_);  // a worker that is counted but does not wait yet holds it
     wake_.notify_one();
   }
 
@@ -179,7 +179,8 @@ bool one_at_a_time(thread_pool& pool) {
   return right == 2000;
 }
 
-// The task occupies its worker until its child has run, and the child is in that worker's deque: somebody must rob it.
+// The task occupies its worker until its child has run, and the child is in that worker's deque: another worker must
+// steal it.
 bool only_a_thief_can(thread_pool& pool) {
   const std::size_t before = pool.stolen();
   pool.submit([&pool] {

@@ -274,7 +274,7 @@ class takers {
     for (const log& one : logs_) {
       EXPECT_EQ(one.damaged, 0U) << "elements whose contents had not arrived, or that were taken before";
       for (const std::uint32_t id : one.ids) {
-        ASSERT_LT(id, elements) << "an element that nobody ever queued";
+        ASSERT_LT(id, elements) << "an element that was never queued";
         ++times[id];
       }
     }

@@ -42,7 +42,8 @@ inline constexpr bool never = false;
 
 }  // namespace detail
 
-// An operator cannot tell from which line it is called: nobody could find it in a counterexample, or weaken its order.
+// An operator cannot tell from which line it is called: a counterexample could not name it, nor --weaken weaken its
+// order.
 #define RUNQ_NO_OPERATOR(instead) \
   static_assert(detail::never<T>, "a model's atomic has no operators, which hide their lines: write " instead)
 

@@ -13,7 +13,7 @@ namespace runq::model {
 class record {
  public:
   [[nodiscard]] bool woken() const { return !state_.asleep(); }
-  /// Called by the task itself: it does not have to wait, and gives way.
+  /// Called by the task itself: it does not have to wait, and yields.
   void gives_way() { state_.set(task_status::runnable); }
 
  private:

@@ -17,7 +17,8 @@ namespace runq::model {
 struct site {
   const char* file = "";
   int line = 0;
-  const void* code = nullptr;  ///< of a compiled program: from where file and line are found once somebody asks
+  const void* code =
+      nullptr;  ///< in a compiled program: the address from which file and line are found when they are needed
 };
 
 /// What an execution may fail by. Mutants name it (`killed by:`).
@@ -34,7 +35,7 @@ enum class failure : unsigned char {
   double_free,
   leak,
   unpublished_allocation,
-  deadlock,  ///< nobody can go on: a lost wake-up
+  deadlock,  ///< no thread can go on: a lost wake-up
   livelock,  ///< the execution exceeded the step limit
   misuse,    ///< a mutex unlocked by another thread, and the like
   crash,     ///< a compiled program: a signal, abort(), an uncaught exception

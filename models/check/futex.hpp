@@ -20,9 +20,9 @@ class deadline_clock {
   atomic<int> passed_{0};
 };
 
-/// As in the kernel, one lock covers the look at the word by a thread that goes to sleep, and the search for a sleeper
-/// by one that wakes. Being woken tells a thread nothing: it must see by the word what its waker has done. A sleep for
-/// 0 ns ends at once; any other one ends when `clock` says so, or never if there is no clock.
+/// As in the kernel, one lock covers a sleeping thread's look at the word and a waker's search for a sleeper. A wake-up
+/// alone says nothing: the woken thread must read in the word what its waker has done. A sleep for 0 ns ends at once;
+/// any other one ends when `clock` says so, or never if there is no clock.
 class futex {
  public:
   explicit futex(const deadline_clock* clock = nullptr) : clock_(clock) {}

@@ -30,7 +30,7 @@ struct judged_history {
 
   std::size_t count = 0;
   std::array<judged_call, max_judged_calls> calls{};
-  /// A call without which there is an order; nobody: there is no such call.
+  /// A call without which there is an order; `nobody` if there is no such call.
   std::size_t unexplained = nobody;
   /// That order; or, where there is none, the longest that explains the answers so far.
   std::size_t explained = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every model of a queue asserts about the tasks that pass through it: each is run exactly once, its contents are
-// visible to whoever runs it, and each thread sees the tasks of one queue in the order in which they were pushed.
+// visible to the thread that runs it, and each thread sees the tasks of one queue in the order in which they were
+// pushed.
 #pragma once
 
 #include <array>
@@ -33,8 +34,8 @@ class task_set {
     return &tasks_[index(id)];
   }
 
-  /// To be called by whoever takes a task out of a queue for good. Fails the execution if the task was run before or if
-  /// its contents are not what make() wrote.
+  /// To be called by a thread that takes a task out of a queue for good. Fails the execution if the task was run before
+  /// or if its contents are not what make() wrote.
   void run(task* t) {
     require(t != nullptr, "a taken task is a null pointer");
     require(t >= tasks_.data() && t < tasks_.data() + Count, "a taken task is garbage: it never was pushed");
@@ -43,7 +44,8 @@ class task_set {
     require(!ran_[index(id)], failure::run_twice, "a task was run twice");
     ran_[index(id)] = true;
     require(t->contents.get() == contents_of(id), "a task was run whose contents are not visible");
-    // Whoever holds a task may queue it again, and so writes its link: nobody else may be touching that now.
+    // The thread that holds a task may queue it again, and so writes its link: no other thread may be touching the link
+    // now.
     t->link.next.set(nullptr);
   }
 

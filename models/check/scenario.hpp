@@ -79,7 +79,8 @@ struct case_spec {
   scenario* (*construct)(void* where) = nullptr;
 };
 
-/// A clock has an entry for each thread, and its size costs time. Whoever needs more threads compiles the engine again.
+/// A clock has an entry for each thread, and its size costs time. For more threads, change this and compile the engine
+/// again.
 #ifndef RUNQ_MODEL_MAX_THREADS
 #define RUNQ_MODEL_MAX_THREADS 4
 #endif

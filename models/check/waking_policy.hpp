@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For models of channels, mutexes and the like, in which tasks wait. Stands in for production's task_waiting
-// (runq/protocol/waiting.hpp). Whoever wakes a task runs it at once, on the waker's thread; the thread on which the
-// task fell asleep may still be inside the call that put the task to sleep.
+// (runq/protocol/waiting.hpp). The waker runs the task at once, on the waker's thread; the thread on which the task
+// fell asleep may still be inside the call that put the task to sleep.
 #pragma once
 
 #include <new>

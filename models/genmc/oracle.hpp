@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The oracle for GenMC: as models/check/oracle.hpp, but its record is memory that GenMC watches like any other. That
-// costs no executions, because in a right program whoever reads a note is ordered behind whoever wrote it; where it is
-// not, GenMC reports a race.
+// costs no executions, because in a right program the thread that reads a note is ordered after the thread that wrote
+// it. If it is not, GenMC reports a race.
 #pragma once
 
 #include <array>

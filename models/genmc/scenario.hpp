@@ -14,7 +14,7 @@ namespace runq::model {
 
 class scenario {
  public:
-  // Not virtual, because nobody deletes through it, and a virtual one would need the heap's operator delete.
+  // Not virtual, because no object is deleted through it, and a virtual one would need the heap's operator delete.
   ~scenario() = default;
   virtual void thread(unsigned index) = 0;
   virtual void finish() {}

@@ -340,7 +340,7 @@ TEST_F(judgements, every_case_kills_a_mutant_or_says_why_not) {
   const said with_reason = judge_case(reason, "ring/pinned", "ring/p*");
   expect_all_say(with_reason, 1, 1, 0);
   EXPECT_NE(with_reason.text.find("of the test"), std::string::npos) << with_reason.text;
-  // Somebody tries a new model.
+  // A run of a model that is not pinned yet.
   expect_all_say(judge_case(nothing, "ring/new", "ring/new"), 1, 1, 0);
 }
 

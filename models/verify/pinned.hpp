@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is pinned in the tree, so that a change is noticed: the executions of each complete search, who kills each
-// mutant, and the order ledger.
+// What is pinned in the tree, so that a change is noticed: the executions of each complete search, which cases kill
+// each mutant, and the order ledger.
 #pragma once
 
 #include <cstdint>

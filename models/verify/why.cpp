@@ -164,14 +164,14 @@ class reason {
     return std::nullopt;
   }
 
-  /// The engine ends a trace with a step that only says who fails; the operation is the one before.
+  /// The engine ends a trace with a step that only says which thread fails; the operation is the one before.
   void find_failing() {
     const event& last = trace_.back();
     const auto own = last_before(trace_.size() - 1, [&](const event& e) { return e.thread == last.thread; });
     found_.failing = static_cast<std::uint32_t>(own.value_or(trace_.size() - 1));
   }
 
-  // ----- who does not know of whom
+  // ----- which thread does not know of which step
 
   /// Whether `to` comes after `from` in program order or by what was read.
   [[nodiscard]] bool leads_to(std::size_t from, std::size_t to) const {
@@ -345,7 +345,7 @@ class reason {
     return text;
   }
 
-  // ----- who waits for whom
+  // ----- which thread waits for which
 
   /// The step at which `thread` took the lock that it still holds at the end.
   [[nodiscard]] std::optional<std::size_t> held_since(std::uint32_t lock) const {

@@ -105,9 +105,9 @@ struct std_atomics {
   }
 };
 
-/// `Atomics` without the check that one thread at a time uses an owner handle, for a host that keeps this rule by
-/// itself: producers under its mutex, or a pop by whoever has joined the owner's thread. That the last operation of one
-/// owner happens before the first one of the next is then for the host to see to.
+/// `Atomics` without the check that one thread at a time uses an owner handle. For a host that keeps this rule by other
+/// means: producers under its mutex, or a pop by a thread that has joined the owner's thread. The host must order the
+/// last operation of one owner before the first operation of the next.
 template <class Atomics = std_atomics>
 struct unchecked_owner : Atomics {
   [[nodiscard]] static constexpr std::uintptr_t thread_token() noexcept { return 0; }

@@ -75,7 +75,7 @@ class basic_chase_lev {
   basic_chase_lev(const basic_chase_lev&) = delete;
   basic_chase_lev& operator=(const basic_chase_lev&) = delete;
 
-  /// Frees all arrays. Nobody may use a handle any more. Elements still inside are not touched.
+  /// Frees all arrays. No thread may use a handle any more. Elements still inside are not touched.
   ~basic_chase_lev() {
     // [chase_lev.destroy] relaxed: all uses by other threads happened before the destructor.
     array* a = array_.load(std::memory_order::relaxed);
@@ -142,12 +142,12 @@ class basic_chase_lev {
     return n;
   }
 
-  // Thieves advance it by compare-exchange, and so does the owner for the last element; everybody reads it. It only
+  // Thieves advance it by compare-exchange, and so does the owner for the last element; all threads read it. It only
   // grows.
   alignas(cache_line) mutable atomic<index> top_;
-  // Written by the owner only; read by everybody.
+  // Written by the owner only; read by all threads.
   alignas(cache_line) atomic<index> bottom_;
-  // Written by the owner only (growth); read by everybody.
+  // Written by the owner only (growth); read by all threads.
   atomic<array*> array_;
   // Owner only: a value that top_ once had. top_ only grows, so bottom_ - top_seen_ may be too large, but never too
   // small.
@@ -383,7 +383,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     array* const a = deque_->array_.load(std::memory_order::acquire);
     Atomics::check(a != nullptr, "chase_lev: a thief sees an element but not the array that holds it");
     // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. If the array
-    // has been outgrown meanwhile, it still holds the element, because nobody writes to an outgrown array.
+    // has been outgrown meanwhile, it still holds the element, because no thread writes to an outgrown array.
     const T value = a->slot(t).load(std::memory_order::relaxed);
     // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top]:
     // the slot was read before the owner may reuse it. Strong: the caller takes a failure for a lost race. Relaxed on

@@ -180,8 +180,8 @@ class inject {
     publish_size();
   }
 
-  /// Puts a batch, in order, before everything else, in O(1) under the lock; `batch` is left empty. For tasks that were
-  /// already waiting in the queue of a processor that goes away. Any thread.
+  /// Puts a batch, in order, before all other elements, in O(1) under the lock; `batch` is left empty. For tasks that
+  /// were already waiting in the queue of a processor that retires. Any thread.
   void splice_front(chain&& batch) noexcept {
     if (batch.empty()) return;
     const std::lock_guard lock(mutex_);

@@ -104,8 +104,8 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return 0;
   }
 
-  /// Makes `task` the next to run; the task that was to run next goes to the ring's tail, as if by push(). Returns how
-  /// many tasks went to the global queue because the ring was full. Owner only. Lock-free while there is room.
+  /// Makes `task` the next to run; the task that was to run next moves to the ring's tail, as if by push(). Returns how
+  /// many tasks moved to the global queue because the ring was full. Owner only. Lock-free while there is room.
   std::size_t push_next(element* task) noexcept {
     // From here until push() has put it into the ring, the displaced task is in neither place; see thief::has_work().
     const std::optional<element*> displaced = runnext_.put(task);
@@ -160,8 +160,8 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     return {from_slot, static_cast<bool>(from_slot)};
   }
 
-  /// Takes all tasks, the runnext task first and then the ring's, oldest first. For a processor that goes away.
-  /// Owner only. Lock-free.
+  /// Takes all tasks, the runnext task first and then the ring's, oldest first. For a processor that retires. Owner
+  /// only. Lock-free.
   [[nodiscard]] chain drain() noexcept {
     chain all;
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);

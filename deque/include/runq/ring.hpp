@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ring: a bounded FIFO run queue with one owner and any number of thieves, who take half of it by one claim.
+// ring: a bounded FIFO run queue with one owner and any number of thieves, which take half of it by one claim.
 //
 // Source of the algorithm: the local run queue of Go's scheduler (runtime/proc.go: runqput, runqget, runqgrab,
 // runqsteal, runqdrain), restated in C++ memory orders. Contract, protocol in steps and rejected designs:
@@ -89,10 +89,10 @@ class basic_ring {
     return slots_[static_cast<std::size_t>(at) % Capacity];
   }
 
-  // Written by the owner (pop, shed, drain) and by thieves (steal), always by compare-exchange; read by everybody.
+  // Written by the owner (pop, shed, drain) and by thieves (steal), always by compare-exchange; read by all threads.
   // It has a cache line of its own, because thieves write it while the owner pushes.
   alignas(cache_line) mutable atomic<Index> head_;
-  // Written by the owner only; read by everybody.
+  // Written by the owner only; read by all threads.
   alignas(cache_line) atomic<Index> tail_;
   // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` may be too large, but never too
   // small.
@@ -100,7 +100,7 @@ class basic_ring {
   // Owner only: whether an owner handle exists.
   cell<bool> owned_{false};
   // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves. A thief
-  // whose claim will fail may read a slot while the owner writes it. So slots are atomic, and nobody dereferences a
+  // whose claim will fail may read a slot while the owner writes it. So slots are atomic, and no thread dereferences a
   // value before its claim has succeeded.
   alignas(cache_line) std::array<atomic<T>, Capacity> slots_;
 };
@@ -371,7 +371,7 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   }
 
   /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
-  /// that has no ring, or runs all that it takes at once: nobody else reads `out`, so nothing is published again.
+  /// that has no ring, or runs all that it takes at once: no other thread reads `out`, so nothing is published again.
   ///
   /// `out` has room for at least one; an empty one stops debug builds, and is *lost* in others. One attempt, wait-free:
   /// at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` mean what they mean for steal_half_into(); after

@@ -55,7 +55,7 @@ class basic_runnext {
   [[nodiscard]] thief make_thief() const noexcept { return thief(*this); }
 
  private:
-  // Only the owner writes values that are not empty; anybody may empty the slot by a read-modify-write.
+  // Only the owner writes values that are not empty; any thread may empty the slot by a read-modify-write.
   alignas(cache_line) mutable atomic<T> slot_;
   // Owner only: whether an owner handle exists.
   cell<bool> owned_{false};
@@ -170,8 +170,8 @@ class basic_runnext<T, Atomics>::thief {
 
   /// Whether the slot holds an element, asked by a read-modify-write, so it is totally ordered with put(): either
   /// look() sees the element, or put(), once it returns, sees everything that the caller did before look(). Use it
-  /// before sleeping: then a put() needs no fence before it asks who sleeps. It costs the owner a cache miss. Any
-  /// thread. Wait-free.
+  /// before sleeping: then a put() needs no fence before it asks whether a machine sleeps. It costs the owner a cache
+  /// miss. Any thread. Wait-free.
   [[nodiscard]] bool look() const noexcept {
     T empty{};
     // [runnext.look] acq_rel: release pairs with the acquire of [runnext.put]; without it a scheduler that relies on

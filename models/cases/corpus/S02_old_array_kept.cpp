@@ -6,8 +6,8 @@
 //
 //   1. owner: push 1, push 2; the array of two slots is full
 //   2. owner: push 3: publishes an array of four with 1 and 2 in it, then writes 3 into slot 2 mod 2 of the old one
-//   3. whoever takes element 2 looks into the new array's slot 2, which nobody has written; a thief that still uses the
-//      old array finds 3 where 1 was
+//   3. the thread that takes element 2 reads the new array's slot 2, which was never written; a thief that still uses
+//      the old array finds 3 where 1 was
 // Fix: push continues with the new array.
 // Caught by: exact; Relacy, bounded and random.
 #include "deque.hpp"

@@ -4,7 +4,8 @@
 // Source: the review of crossbeam#33 (the Chase-Lev of PPoPP 2013 takes an empty deque at 0 to have 2^64 elements).
 //
 //   1. owner: pop on the fresh deque: bottom becomes 0 - 1 = 2^64 - 1
-//   2. owner: top = 0 is not greater than that, so there seems to be an element, in the last slot, which nobody wrote
+//   2. owner: top = 0 is not greater than that, so there seems to be an element, in the last slot, which was never
+//   written
 //   3. a thief that looks now sees 2^64 - 1 elements, too
 // Fix: signed indices (the shipped header), or counters that start at 1.
 // Caught by: exact; Relacy, bounded and random.

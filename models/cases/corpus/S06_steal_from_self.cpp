@@ -2,8 +2,8 @@
 // S6: a steal whose victim is the thief's own queue.
 //
 // Source: crossbeam#448, which makes a batch steal return at once when source and destination are the same deque. There
-// the destination makes room for the batch first. The re-creation is Go's steal-half, which does not: whoever steals
-// has an empty queue. That is not so when the victim is the thief itself.
+// the destination makes room for the batch first. The re-creation is Go's steal-half, which makes no room, because a
+// thief's queue is empty. It is not empty if the victim is the thief itself.
 //
 //   1. a ring of four slots with tasks 1, 2, 3 in slots 0, 1, 2
 //   2. other thief: reads head = 0, wants task 1

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // S10: two slips in one queue: cursors that count no further than the capacity, and a steal into a ring from which
-// somebody is still copying.
+// another thief is still copying.
 //
 // Source: tokio#2382, #2387. Loom, the project's model checker, had missed the second through a bug of its own.
 //
 // corpus/S10_full_looks_empty (tokio's ring was called full too early; a ring that is not fails like this):
 //   1. two slots, cursors of one bit; owner: push 1, push 2: tail is 0 again, as head is
-//   2. anybody: head = tail: the ring is empty; both tasks are lost
+//   2. any thread: head = tail: the ring is empty; both tasks are lost
 // Fix: cursors with more values than the ring has slots.
 //
 // corpus/S10_slots_not_given_back, two owners who steal from each other, two slots each:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// S13: a submitter that asks by a seq_cst load whether anybody is looking for work.
+// S13: a submitter that asks by a seq_cst load whether any worker is looking for work.
 //
 // Source: tokio#1768, #1788: the runtime got stuck; the load became a read-modify-write that adds nothing. tokio#8201
 // proposed the load again in 2026.
 //
 //   1. submitter: writes the task into its queue (release)
-//   2. submitter: reads the number of searching workers (seq_cst load): 1, so it wakes nobody
+//   2. submitter: reads the number of searching workers (seq_cst load): 1, so it wakes no worker
 //   3. worker: the last searcher gives up: takes itself off that number (seq_cst), looks at all queues once more
 //   4. worker: reads the old, empty queue: the submitter has written nothing that the worker's decrement could have
 //      read, so nothing makes the task's write happen before this look; and a release store is not in the order of
@@ -20,7 +20,7 @@
 namespace runq::model::corpus {
 namespace {
 
-// Submitter: a task, and a wake-up if nobody searches ‖ worker: search, stop searching, look again, sleep.
+// Submitter: a task, and a wake-up if no worker searches ‖ worker: search, stop searching, look again, sleep.
 template <bug Bug>
 struct load_in_idle_check final : scenario {
   void thread(unsigned index) override {

@@ -5,10 +5,10 @@
 // be harmless, as all operations on the state are seq_cst. That is so only if the work is seq_cst, too: a
 // compare-exchange that fails is no write, so what the unpark's caller did before it is published by nothing.
 //
-// corpus/S14_unpark_gives_up, a worker who waits for two submitters:
+// corpus/S14_unpark_gives_up, a worker that waits for two submitters:
 //   1. worker: asleep
 //   2. first submitter: its work; tries idle → notified: finds asleep; wants the mutex next
-//   3. second submitter: asleep → notified, wakes the worker, who goes back to idle
+//   3. second submitter: asleep → notified, wakes the worker, which goes back to idle
 //   4. first submitter: gets the mutex, tries asleep → notified: finds idle, and gives up
 //   5. worker: nothing makes the first one's work happen before its look: it may not see it, and sleeps for ever
 // Fix: unpark exchanges the state for "notified", whatever it was.

@@ -7,7 +7,7 @@
 //   2. dump: wakes the worker's thread directly, past that bookkeeping, to have its state written out
 //   3. worker: no task is queued, so it leaves list and count alone; writes its state out; goes to sleep again: 0 → -1,
 //      which is a huge number of awake workers, and it stands in the list twice
-//   4. submitter: all workers are awake, it seems: wakes nobody; task and worker wait for ever
+//   4. submitter: all workers seem to be awake: wakes none; task and worker wait for ever
 // Fix: a worker that is woken for a dump strikes itself off the list and counts itself in, as for a task.
 // Caught by: exact (deadlock); Relacy, bounded and random (livelock: its threads spin).
 #include <cstdint>
@@ -54,7 +54,7 @@ struct parked_twice final : scenario {
       } while (!back_from_sleep() && dump.load(acquire) != requested);
     }
   }
-  /// Whether the worker counts as awake. Somebody who woke it for a task has seen to that.
+  /// Whether the worker counts as awake. A thread that woke it for a task has counted it.
   bool back_from_sleep() {
     lock.lock();
     bool counted = asleep.get() == 0;

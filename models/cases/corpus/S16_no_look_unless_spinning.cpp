@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // S16: a worker that gives its processor back and does not look at the other queues again, because it was not spinning.
 //
-// Source: golang/go#45867, broken work conservation: a runnable goroutine on one queue, an idle processor, and nobody
-// to bring them together. CL 310850 had left the last look at all queues to workers that were spinning.
+// Source: golang/go#45867, broken work conservation: a runnable goroutine on one queue, an idle processor, and no
+// worker that brings them together. CL 310850 had left the last look at all queues to workers that were spinning.
 //
 //   1. worker: finds nothing on its own and on the global queue; enough others spin, so it does not steal
-//   2. submitter: puts a task on its own queue; no processor is idle, so there is nobody to wake; goes on with
+//   2. submitter: puts a task on its own queue; no processor is idle, so there is no worker to wake; goes on with
 //      something long
 //   3. worker: makes its processor idle, and sleeps without another look
 //   4. the submitter does not come back to the task, so the task waits although a processor is idle
-// Fix: as before CL 310850, every worker that has made its processor idle looks at all queues again; or, Go's since
-// 2022, a submitter who finds no idle processor leaves a request (`needspinning`), which a worker that was not spinning
-// heeds before it gives up its own. Both under the scheduler's lock. The re-creation has the latter.
+// Fix: as before CL 310850, every worker that has made its processor idle looks at all queues again. Or, in Go since
+// 2022, a submitter that finds no idle processor leaves a request (`needspinning`), and a worker that was not spinning
+// answers it before it gives up its own processor. Both under the scheduler's lock. The re-creation has the latter.
 // Caught by: exact (deadlock); Relacy, bounded and random (livelock: its threads spin).
 #include "corpus.hpp"
 #include "waiting.hpp"
@@ -19,7 +19,7 @@
 namespace runq::model::corpus {
 namespace {
 
-// Submitter: push, wake somebody if a processor is idle, then wait for the task ‖ worker, not spinning: sleep.
+// Submitter: push, wake a worker if a processor is idle, then wait for the task ‖ worker, not spinning: sleep.
 template <bug Bug>
 struct no_look final : scenario {
   void thread(unsigned index) override {

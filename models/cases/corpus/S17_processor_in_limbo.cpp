@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// S17: a wake-up takes an idle processor while the world is being stopped, and that one never stops.
+// S17: a wake-up takes an idle processor while the world is being stopped, and that processor never stops.
 //
 // Source: golang/go#42237: programs hung while the garbage collector stopped the world. A timer's wake-up had become a
 // place where a running goroutine starts a machine, and goroutines can be stopped anywhere.
@@ -7,9 +7,9 @@
 //   1. goroutine, on processor 0: wants a machine woken: takes processor 1 from the idle ones, for that machine to hold
 //   2. collector: stop the world: asks all to stop; no processor is idle, so it waits for 0 and 1 to report
 //   3. goroutine: is preempted before it has handed 1 on: its machine reports 0 as stopped, and waits for the restart
-//   4. processor 1 belongs to a goroutine that does not run: nobody reports it; the collector waits for ever
+//   4. processor 1 belongs to a goroutine that does not run: no machine reports it; the collector waits for ever
 // Fix: no preemption from taking a processor to handing it to a machine that will stop with it. (runq's park_protocol
-// has no such gap: who takes an idle processor for somebody else calls nothing of the program's in between.) Caught by:
+// has no such gap: between taking an idle processor and handing it over it runs no code of the program.) Caught by:
 // exact (deadlock); Relacy, bounded and random (livelock: its threads spin).
 #include "corpus.hpp"
 #include "waiting.hpp"
@@ -66,7 +66,7 @@ struct processor_in_limbo final : scenario {
     lock.unlock();
     collector.park();
     restarted.store(1, release);
-    // Nobody has woken the machine, as `handed` says: this only lets its thread end.
+    // No thread has woken the machine, as `handed` says: this only lets its thread end.
     if (took) sleeper.unpark();
   }
 

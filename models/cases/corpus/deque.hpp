@@ -95,7 +95,7 @@ class basic_deque {
     [[nodiscard]] atomic<Element>& at(std::int64_t i) { return slots[static_cast<std::uint64_t>(i) % size]; }
     [[nodiscard]] std::int64_t last() const { return static_cast<std::int64_t>(size) - 1; }
 
-    const std::size_t size;  ///< plain: whoever reads it has the array's address from array_
+    const std::size_t size;  ///< plain: a thread that reads it has got the array's address from array_
     std::array<atomic<Element>, 8> slots;
   };
 

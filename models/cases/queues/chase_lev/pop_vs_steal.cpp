@@ -217,7 +217,7 @@ struct never_empty final : chase_lev_model<3> {
   }
 };
 
-// Anybody may ask how much fits. Owner: push push push (the first array, and then a larger one) ‖ another: capacity?
+// Any thread may ask how much fits. Owner: push push push (the first array, and then a larger one) ‖ another: capacity?
 struct capacity_vs_growth final : chase_lev_model<3> {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -274,7 +274,7 @@ struct bounded_batch_vs_steal final : chase_lev_model<4, when_full::refuse> {
   }
 };
 
-// Producers who are the owner in turn. Two threads: lock, push, unlock ‖ a thief: steal.
+// Producers that are the owner in turn. Two threads: lock, push, unlock ‖ a thief: steal.
 template <bool Locked>
 struct producers final : chase_lev_model<2> {
   void thread(unsigned index) override {

@@ -145,8 +145,8 @@ class ring_model : public scenario {
     return yes;
   }
 
-  /// In finish(), when nobody steals any more: what is left is drained in order, nothing is missing, and a sequential
-  /// order explains all answers.
+  /// Called in finish(), when no thief steals any more: what is left is drained in order, nothing is missing, and a
+  /// sequential order explains all answers.
   template <class... Queues>
   void finish_with(Queues&... queues) {
     (drain(queues), ...);

@@ -83,7 +83,8 @@ struct look_vs_put final : runnext_model<1> {
     }
   }
   void finish() override {
-    require(occupied || sleeper_seen, "neither look() saw the element, nor the owner who looked");
+    require(occupied || sleeper_seen,
+            "look() did not see the element, and the owner did not see what came before look()");
     runnext_model::finish();
   }
 
@@ -109,7 +110,7 @@ struct three_thieves final : runnext_model<4> {
   }
 };
 
-// Owner: put take put ‖ two thieves, who may see the same task.
+// Owner: put take put ‖ two thieves, which may see the same task.
 struct two_thieves final : runnext_model<2> {
   void thread(unsigned index) override {
     if (index == 0) {
