@@ -3,18 +3,18 @@
 """Runs the benchmarks that are built, and makes tables, JSON, plots and docs/benchmarks.md of what they measure.
 
 run.py [queues|scheduler|all] --build DIR    DIR: where bench/CMakeLists.txt was built
-    --smoke              each row once, tiny: only its result is looked at
+    --smoke              each row once, with little work: only its result is checked
     --repetitions N      default 7 (queues) and 5 (scheduler)
     --only REGEX         rows, as in --only '^pairs/'
     --json FILE          write what was measured
-    --from FILE          measure nothing, use such a file
+    --from FILE          measure nothing, read what an earlier --json has written
     --plots DIR          draw, with matplotlib
     --write-docs FILE    write the part of the page between the markers, and plots into a folder beside it
-    --compare FILE       which of the statements come out otherwise in that file; status 1 if any does
+    --compare FILE       print the statements whose verdict differs from that file's; status 1 if there is one
 
-Every figure is a process of its own, and all processes of a repetition run in random order, so that a machine that
-changes its speed does so to all candidates alike. Every process checks its results. Ratios are those of medians of one
-run; figures of different runs are not put side by side.
+One process measures one figure. All processes of a repetition run in random order, so that a machine that changes its
+speed changes it for all candidates alike. Every process checks its results. Ratios are ratios of the medians of one
+run; figures of different runs are never compared.
 """
 import argparse
 import datetime
@@ -33,7 +33,7 @@ from pathlib import Path
 
 BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 
-# What the schedulers are asked for. Boost.Fiber's stacks of 128 KiB and Go's of 2 KiB set limits of their own.
+# The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6, "pingpong": 100000,
          "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200, "sleep": 200, "blocking": 20,
          "parked": 10000}
@@ -211,7 +211,7 @@ def progress(text):
 
 
 def run_all(jobs, repetitions, what):
-    """jobs: functions. All of them once in random order, and that so many times."""
+    """Calls all functions in `jobs` once in random order, and does that `repetitions` times."""
     began = time.monotonic()
     total = len(jobs) * repetitions
     said = began
@@ -228,13 +228,13 @@ def run_all(jobs, repetitions, what):
 
 
 def cached(build):
-    """What CMake was told."""
+    """A variable in CMake's cache."""
     cache = next((p / "CMakeCache.txt" for p in [build, *build.parents] if (p / "CMakeCache.txt").exists()), None)
     return dict(re.findall(r"^(\w+):\w+=(.*)$", cache.read_text(), re.M)) if cache else {}
 
 
 def has_peers(build):
-    """Programs of an earlier build with peers may still be there."""
+    """Whether peers are part of this build: programs of an earlier build with peers may still be there."""
     return cached(build).get("RUNQ_BENCH_PEERS") == "ON"
 
 
@@ -351,7 +351,7 @@ def measure_scheduler(build, results, options):
     run_all(sweeps, min(repetitions, 3), "by number and length of tasks")
     results.context["workers"] = usual
     results.context["too_many"] = too_many
-    # The floor: what no scheduler can go below.
+    # The floor: the time that no scheduler can go below.
     floor = build / "floor_bench"
     if floor.exists() and not results.rows.get("floor"):
         for _ in range(repetitions):
@@ -617,7 +617,7 @@ def judge(results):
         each = [a / b for a, b in zip(mine, beside) if b]
         low, high = min(each), max(each)
         if value <= bound * (1 + 1e-9):
-            # What single repetitions contradict is not claimed as a ranking.
+            # A ranking that single repetitions contradict is not claimed.
             verdict = "yes" if high <= bound * (1 + 1e-9) else "yes, but not in each repetition"
         else:
             verdict = "no" if low > bound else "no, but in some repetitions"

@@ -40,7 +40,7 @@ class Soak:
     def interrupted(self, *_):
         self.interrupts += 1
         if self.interrupts == 1:
-            # Not print(): a signal may come in the middle of one, and Python refuses a second.
+            # Not print(): the signal may interrupt a print(), and Python does not allow another one within it.
             os.write(1, b"soak: stops after the law under way; Ctrl-C again to stop at once\n")
 
     def over(self):
@@ -87,7 +87,7 @@ class Soak:
     def run_program(self, program, laws, seed):
         """Runs all laws of one program. Returns what there is to say about a failure, or None."""
         settings = {"RC_PARAMS": f"seed={seed}", "RUNQ_PROP_CASES": str(self.options.cases)}
-        # Without this ThreadSanitizer would say something and go on, and the law would pass.
+        # Without this ThreadSanitizer would report a race and go on, and the law would pass.
         environment = {"TSAN_OPTIONS": "halt_on_error=1", **os.environ, **settings}
         # In a session of its own, so that a terminal's Ctrl-C reaches this script only.
         child = subprocess.Popen([program], env=environment, text=True, errors="replace", start_new_session=True,

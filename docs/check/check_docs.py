@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that what README.md and docs/ say can be done as it is said.
+"""Checks README.md and docs/: links lead somewhere, examples compile and run, and commands exist.
 
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
@@ -139,7 +139,7 @@ class CodeCheck:
         return f"runq::task<> {name}() {{\n{body}co_return;\n}}\n"
 
     def comments_together(self, examples):
-        """Whether they compile in one source, each in the way that its first line looks like."""
+        """Whether all examples compile in one source, as declarations or statements, as the first line of each suggests."""
         parts = []
         for number, (_, body) in enumerate(examples):
             if re.match(r"(runq::task<[^;]*|int main\(.*) \{", body):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which test shows which row of the scheduler's rules: rows.txt against the tests whose names carry a row's id.
+"""Lists the tests of each row of the scheduler's rules: a test shows the rows of rows.txt whose ids its name contains.
 
 rows.py --root ROOT --write             writes docs/rows.md
 rows.py --root ROOT --check             fails when docs/rows.md is out of date, or a row that is built has no test

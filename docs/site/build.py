@@ -54,7 +54,7 @@ class Site:
         return f"source/{path}/index.html" if (self.root / path).is_dir() else f"source/{path}.html"
 
     def target(self, page, link):
-        """The link of the project's file `page`, as it has to be in the site."""
+        """A link in the project's file `page`, rewritten for the site."""
         if re.match(r"[a-z]+:", link) or link.startswith("#"):
             return link
         path, hash_sign, anchor = link.partition("#")
@@ -205,7 +205,7 @@ def run_mkdocs(work):
 
 
 def replace_search(work, root):
-    """mkdocs' search by one that also works from a disk."""
+    """Replaces mkdocs' search by one that also works without a server."""
     site = work / "site"
     index = json.loads((site / "search/search_index.json").read_text())
     if not index["docs"]:

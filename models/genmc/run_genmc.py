@@ -28,13 +28,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.dirname(HERE)
 SKIPPED = 77  # what ctest is told when there is no clang
 
-# Optimised a little: GenMC cannot take the copies of small structures that the compiler first emits. But nothing may
-# be vectorised, nor stores be gathered into memset: GenMC would see accesses that are not the program's.
+# Optimised a little, because GenMC does not accept the copies of small structures in unoptimised code. But clang must
+# not vectorise, nor merge stores into memset: GenMC would see accesses that are not the program's.
 COMPILE = ["-std=c++20", "-O1", "-g0", "-fno-builtin", "-fno-vectorize", "-fno-slp-vectorize", "-fno-exceptions",
            "-fno-rtti", "-fno-threadsafe-statics", "-emit-llvm", "-c", "-x", "c++", "-"]
 
-# Load annotation makes GenMC's counts incomparable, estimation only costs time. Loops go around for real, as in the
-# exact engine: so no spin loops made into assumptions, no retries blocked. Waiting loops are marked in waiting.hpp.
+# Load annotation changes GenMC's counts, and estimation only costs time. GenMC must execute each round of a loop, as
+# the exact engine does: it must neither turn spin loops into assumptions nor block retries. waiting.hpp marks waiting
+# loops.
 CHECK = ["--disable-load-annotation", "--disable-estimation", "--disable-spin-assume",
          "--disable-confirmation-annotation", "--check-liveness"]
 
@@ -73,7 +74,7 @@ def find_clang(genmc):
 
 
 def lay_headers(folder):
-    """The headers of the checker, those of this folder in the place of their namesakes, for any of them to include."""
+    """A folder with the headers of the checker, in which those of this folder replace others of the same name."""
     os.mkdir(folder)
     headers = {os.path.basename(path): path for place in (os.path.join(MODELS, "check"), HERE)
                for path in glob.glob(os.path.join(place, "*.hpp"))}
@@ -122,8 +123,8 @@ def verdict(text, status, seconds):
     name = found.group(1) or found.group(2)
     in_main = re.search(r"^Error: .*\nEvent \(0, ", text, re.MULTILINE)
     if FAILURES.get(name) == "uninitialised read" and in_main and "Memory intrinsic found" in text:
-        # The optimiser may join an array's zeroes and those of the member behind it; GenMC then writes the array's only.
-        # It shows at once, while the scenario is constructed.
+        # The optimiser may join the zeroes of an array with those of the next member; GenMC then writes only the
+        # array's. The run fails at once if so, while the scenario is constructed.
         raise Unavailable("reads uninitialised memory, but GenMC has split a memset before, which can lose its tail")
     check = re.search(r"Assertion violation: (.*)", text)
     return result_of(seconds, *counts, what=FAILURES.get(name, "misuse"),

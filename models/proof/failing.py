@@ -5,6 +5,6 @@ import sys
 
 
 def fail(message):
-    """Ends the program with status 1, and with its name before the message."""
+    """Prints the program's name and the message, and ends the program with status 1."""
     sys.stdout.flush()
     sys.exit(f"{pathlib.Path(sys.argv[0]).stem}: {message}")

@@ -12,7 +12,7 @@ import time
 from failing import fail
 
 HERE = pathlib.Path(__file__).resolve().parent
-# In this order: each uses those before it.
+# The order matters: each file uses those before it.
 FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay", "assumptions"]
 TABLE_FROM = "header"
 

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Replays executions of the exact engine in the machine of the proof.
 
-Of each case below the engine shows every execution graph, one after the other. Each is written down for Coq as a trace
-(replay.v says what that is): whose turn it is, which operation begins, which access of which site to which location, with
-which order and value, and which message that is. Coq computes that the machine accepts every trace, ends with the tasks
-that the threads took and ran, and refuses traces with something changed.
+The engine shows every execution graph of each case below. This script writes each graph for Coq as a trace (see
+replay.v). Each step of a trace gives the thread, the operation that begins, if one does, and the access: its site,
+location, order, value and message. Coq computes that the machine accepts every trace and ends with the tasks that the
+threads took and ran, and that it refuses traces in which something was changed.
 
-What the threads call comes from the case's script, what they read and write from the engine's trace, and what they ran from
-the oracle's plain reads of the tasks' contents. Construction and finish() belong to no thread of the machine: each of their
-operations is made by the owner of its ring, who first synchronises with all others.
+The calls of the threads come from the case's script, their reads and writes from the engine's trace, and the tasks that
+they ran from the oracle's plain reads of the tasks' contents. Construction and finish() belong to no thread of the
+machine: the owner of a ring makes their operations on that ring, after it has synchronised with all other threads.
 """
 import argparse
 import json
@@ -141,7 +141,7 @@ def graphs_of(case, worker, module):
 
 
 class Operation:
-    """An operation under way, and what of it decides which slot comes next."""
+    """An operation in progress, and the values that decide which slot it accesses next."""
 
     def __init__(self, move, thread):
         self.move, self.thread = move, thread
@@ -174,7 +174,7 @@ class Operation:
         return f"TakeHead {kind} {ring}"
 
     def slot(self, site, capacity):
-        """The ring and the slot of the next access at a site, which is one to a slot."""
+        """The ring and the slot of the next access at a site whose accesses are to slots."""
         own = site == "steal.own_slot"
         writes = own or site in ("push.slot", "push_batch.slot")
         begin = self.own_tail if own else self.tail if writes else self.head
@@ -197,7 +197,7 @@ class Operation:
 
 
 class Translation:
-    """Of one graph."""
+    """The translation of one graph into a trace."""
 
     def __init__(self, case, trace):
         self.case, self.trace = case, trace
@@ -227,7 +227,7 @@ class Translation:
         thread, kind = step["thread"], step["kind"]
         variable = step.get("variable", "").split("(")[0]
         if thread != MAIN and not self.started:
-            # Who constructed all this handed it to all threads.
+            # The thread that constructed the rings handed them to all threads.
             self.started = True
             self.todo[MAIN] += self.case.finish
             if self.case.before:
@@ -277,7 +277,7 @@ class Translation:
         self.add(as_whom, f"Calls ({self.now[thread].point(self.case.capacity)})")
 
     def location(self, step, site, variable, operation):
-        """The machine's name of what an access is to."""
+        """The machine's name of the location of an access."""
         number = step["location"]
         if variable != "slot":
             kind, ring = self.rings[number]
@@ -291,7 +291,7 @@ class Translation:
         self.begin(step["thread"], site)
         operation = self.now[step["thread"]]
         where = self.location(step, site, variable, operation)
-        # A slot that nobody has written yet is not in the trace.
+        # A slot that was not written yet is not in the trace.
         source = self.message[step["reads_from"]] if "reads_from" in step else 0
         value = int(step["value_text"].removeprefix("task "))
         at_line = f"{site.replace('.', '_')} {step['order']} {where} {value}"
@@ -339,7 +339,7 @@ Print Assumptions every_graph_of_the_engine_is_a_run.
 
 
 def check(case, translations, folder):
-    """Lets Coq judge; returns how many changed traces of each kind it refused."""
+    """Lets Coq check the traces; returns how many changed traces of each kind it refused."""
     name = f"replayed_{case.name}"
     (folder / f"{name}.v").write_text(write_coq(case, translations))
     done = subprocess.run(["coqc", "-q", f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False)

@@ -3,11 +3,11 @@
 """Compares the lines of runq/ring.hpp that touch memory with those that were proved.
 
 table.txt is what the proof computes from its transition system (header.v): for each function, its sites in order, with
-operation, location and memory order. This script reads the same from the header's comments `// [ring.NAME] order: ...` and
-the statement after each. `./kit prove` checks that table.txt is what the proof computes.
+operation, location and memory order. This script reads the same from the header's comments `// [ring.NAME] order: ...`
+and the statement after each. `./kit prove` checks that table.txt is what the proof computes.
 
-code.txt is the code of the ring as somebody last compared it with `code` in ring.v: the arithmetic and the decisions between
-the accesses. Whoever changes it looks at ring.v again, and then says so with --accept-code.
+code.txt is the code of the ring as it was last compared with `code` in ring.v: the arithmetic and the decisions between
+the accesses. After a change of that code, compare it with ring.v again, and then run this script with --accept-code.
 """
 import argparse
 import difflib
@@ -43,7 +43,7 @@ ROOM_CALL = re.compile(r"\broom\((?:t|mt), ")
 
 
 class Untied(Exception):
-    """What the proof speaks of is not what is there."""
+    """The header is not what was proved."""
 
 
 def fail(message):
@@ -171,7 +171,7 @@ def difference(before, after, names, lines):
 
 
 def compare(text, proved, compared, shapes, theorems):
-    """How many lines of the header are those that were proved; fails with what is not."""
+    """How many lines of the header are those that were proved; raises Untied with the first that is not."""
     header = as_text(lines_of(text))
     if header != proved:
         fail(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tie.py must see each order that changes, each line that moves, goes, or has no name."""
+"""tie.py must see each order that changes, and each line that moves, is removed, or has no name."""
 import pathlib
 import sys
 
@@ -13,7 +13,7 @@ HEADER = (HERE.parents[1] / "deque/include/runq/ring.hpp").read_text()
 
 
 def tie(text, with_code=False):
-    """Whether the lines of a header with this text are those that were proved; and its code that which was compared."""
+    """Whether the lines of a header with this text are those that were proved, and its code is that of code.txt."""
     try:
         return tie_module.as_text(tie_module.lines_of(text)) == PROVED and (
             not with_code or tie_module.code_of(text) == CODE

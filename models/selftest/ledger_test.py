@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rows that `runq_worker ledger` expects save time, and nothing else: wrong ones do not change a verdict.
+"""The expected rows that `runq_worker ledger` reads only save time: wrong ones do not change a verdict.
 
 usage: ledger_test.py WORKER (CASES_MODULE HEADER)...
 """
@@ -21,7 +21,7 @@ def verdicts(found):
 
 
 def turned_round(row):
-    """What is needed is said to be redundant, and what is redundant to be killed by some case."""
+    """Wrong rows: needed orders are called redundant, and redundant ones are said to be killed by some case."""
     return {**row, "verdict": "killed" if row["verdict"] == "redundant" else "redundant", "case": "of/no_stem"}
 
 

@@ -4,12 +4,12 @@
 
 usage: apply_mutant.py [--must-apply] MUTANT_FILE HEADERS_DIR OUTPUT_DIR
 
-A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`) and who
-must notice: cases of the models and how each fails (`killed by: ring/wrap_around (data race)`, a line for each), laws of
-the property suites (`breaks: ring/pop_takes_the_oldest`), or both. Then it gives one or more changes:
+A mutant file says in its first lines what the bug is (`# …`), which header it changes (`file: runq/ring.hpp`), and what
+must notice it: cases of the models and how each fails (`killed by: ring/wrap_around (data race)`, a line for each),
+laws of the property suites (`breaks: ring/pop_takes_the_oldest`), or both. Then it gives one or more changes:
 
     --- old
-    text that stands exactly once in the header
+    text that the header contains exactly once
     --- new
     what replaces it
 
@@ -46,14 +46,14 @@ def mutate(source, changes):
 
 
 def write_if_other(file, text):
-    """Leaves a file alone that has this text, so that nothing is built anew."""
+    """Writes the text, unless the file has it already: then nothing that depends on the file is built again."""
     if not file.exists() or file.read_text() != text:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
 
 def write(output, header, source, changes):
-    """Writes what one mutant makes of a header, and whether it applies; returns the changed text, or None."""
+    """Writes the header as one mutant changes it, and whether it applies; returns the changed text, or None."""
     mutated, status = mutate(source, changes)
     write_if_other(output / header, source if mutated is None else mutated)
     write_if_other(output / "status", status)

@@ -4,9 +4,10 @@
 
 usage: mutant_variants.py OUTPUT_DIR HEADERS_DIRS MUTANT_FILE...
 
-HEADERS_DIRS has a colon between folders. For each mutant, OUTPUT_DIR/<stem>_<name> gets what apply_mutant.py writes: the
-changed header, whose lines counterexamples show, and the file `status`. OUTPUT_DIR/all/<header> has all of them: a
-function that a mutant changes has the changed body beside its own, and the worker says which one runs (variant.hpp):
+A colon separates the folders in HEADERS_DIRS. For each mutant, OUTPUT_DIR/<stem>_<name> gets what apply_mutant.py
+writes: the changed header, whose lines counterexamples show, and the file `status`. OUTPUT_DIR/all/<header> has all
+mutants: a function that a mutant changes has the changed body and the shipped one, and the worker says which one runs
+(variant.hpp):
 
     bool push(T task) { if (::runq::model::runs_mutant("ring/takes_all")) { …changed… } else { …shipped… } }
 
@@ -37,7 +38,7 @@ def code_only(text):
 
 
 def kind_of_brace(head):
-    """What begins with a brace after this text, which follows the last brace or semicolon."""
+    """The kind of block that the brace after this text opens; the text begins after the last brace or semicolon."""
     head = head.rstrip()
     if SCOPE.match(head) and not head.endswith(")"):
         return "scope"

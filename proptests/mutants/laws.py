@@ -27,7 +27,7 @@ END = "<!-- laws.py table: end -->"
 
 
 def bugs():
-    """(stem, name, header, laws without the stem, file), the stem being that of the laws: a bug may break laws of two."""
+    """(stem, name, header, laws without the stem, file) for each stem whose laws a bug breaks, which may be two."""
     for file in sorted(MODELS.glob("cases/*/*/mutants/*.mutant")):
         fields, _ = parse(file.read_text())
         laws = [law.split("/", 1) for law in fields.get("breaks", "").split()]

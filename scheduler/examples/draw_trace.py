@@ -43,7 +43,7 @@ def parts(name):
 
 
 def step_of(span):
-    """The distance of the axis's marks: 1, 2 or 5 times a power of ten, about twelve of them."""
+    """The distance between two marks of the axis: 1, 2 or 5 times a power of ten, for about twelve marks."""
     step = 1
     while span / step > 15:
         step *= 2 if str(step)[0] in "15" else 2.5
@@ -111,7 +111,7 @@ class Picture:
             self.box(x, y, width, LANE, "#c00000", title)
 
     def arrow(self, begin, end):
-        """From the victim's lane to the thief's: it ends where the thief has the tasks."""
+        """An arrow from the victim's lane to the thief's: it ends at the time at which the thief has the tasks."""
         x = self.x(end["ts"])
         down = self.y(end["tid"]) > self.y(begin["tid"])
         y1 = self.y(begin["tid"]) + (LANE if down else 0)
@@ -120,7 +120,7 @@ class Picture:
                         'stroke="#c00000" stroke-width="1.4" marker-end="url(#head)"/>')
 
     def counts(self):
-        """How many tasks each arrow stands for, beside it; not where that would cover another one."""
+        """Writes next to each arrow how many tasks it stands for, unless that would cover another label."""
         last = {}
         steals = {(s["tid"], s["ts"]): s for s in self.slices if s["cat"] == "steal"}
         for s in sorted(steals.values(), key=lambda s: s["ts"]):
@@ -164,7 +164,7 @@ class Picture:
             self.text(LEFT - 12, self.y(lane) + LANE / 2 + (0 if rest else 5), name, 15, "end", "bold")
             if rest:
                 self.text(LEFT - 12, self.y(lane) + LANE / 2 + 14, "without a P", 11, "end", fill="#555")
-        # What lies within something else comes after it.
+        # A slice within another one is drawn after it.
         for s in sorted(self.slices, key=lambda s: (s["ts"], -s["dur"])):
             self.slice(s)
         for begin, end in self.arrows:

@@ -5,8 +5,8 @@
   count_barriers.py --arch x86-64|aarch64 --compiler CXX --include DIR [--flags WORDS]
                     [--strengthen SITE:ORDER --must-notice OPERATION]
 
-With --strengthen a copy of the headers gets another memory order at the place whose comment begins with [SITE], and the
-count of OPERATION must then differ: which shows that a stray barrier would be seen.
+With --strengthen a copy of the headers gets another memory order at the place whose comment begins with [SITE]. The
+count of OPERATION must then differ, which shows that the test would notice an unneeded barrier.
 """
 import argparse
 import collections
@@ -45,7 +45,7 @@ def count(assembly, arch):
     kind = {"x86-64": x86_64, "aarch64": aarch64}[arch]
     counts, operation = {}, None
     for line in assembly.splitlines():
-        # The part of a function that is seldom run stands elsewhere, as NAME.cold.
+        # The compiler puts the seldom executed part of a function elsewhere, under the label NAME.cold.
         label = re.match(r"([a-z_]\w*)(\.cold)?:", line)
         instruction = re.match(r"\t(lock\s+)?([a-z]\w*)\s*(.*)", line)
         if label:
@@ -75,7 +75,7 @@ def expected(arch, family):
 
 
 def strengthen(include, out, change):
-    """A copy of the headers with another order at one place: the first one behind the comment that begins with it."""
+    """A copy of the headers with another order at one place: the first order after the comment with the site's name."""
     site, order = change.split(":")
     shutil.copytree(include, out)
     changed = 0

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Large searches by runq-check: how large they are, bounds, samples, several processes, and several ranks of MPI.
 
-search_test.py TOOL [--mpirun MPIRUN] [unittest's arguments]: with --mpirun only what is about ranks, otherwise the rest.
+search_test.py TOOL [--mpirun MPIRUN] [unittest's arguments]: with --mpirun only the tests of ranks, otherwise the
+others.
 """
 import os
 import re
@@ -64,7 +65,7 @@ def without_addresses(text):
 
 
 def wait_for(find):
-    """What `find` returns as soon as it is something; never, if the process that is waited for has ended before."""
+    """Calls `find` until it returns something, and returns that; fails if the process has ended before."""
     while not (found := find()):
         time.sleep(0.01)
     return found

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What went wrong once, at the scheduler's edges (edges.txt), many times over.
+"""Repeats the tests of all that once went wrong at the scheduler's edges (edges.txt), many times.
 
 edges.py --check                        fails when a line of edges.txt names no test
 edges.py --programs                     prints the programs that edges.txt names
 edges.py FOLDER [--runs N] [--minutes M] [--only REGEX] [--jobs J]
                                         runs the tests of edges.txt by the programs in FOLDER, each N times
 
-A test that repeats what it is about does so once then (RUNQ_TEST_ONCE), so N is the number of runs. All are repeated in
-turn, so that all have had about as many runs when the minutes are over; J lines of edges.txt at the same time. A
-process makes one run at first, and then as many as take a minute, up to 20: those tests share nothing, and what ends a
-process has one of its own in each run (GoogleTest's EXPECT_EXIT). On one processor: `taskset -c 0 edges.py ...`. The
-exit status is 1 when a test has failed, or has not come to an end.
+Some tests repeat what they test in a loop; here they do it once (RUNQ_TEST_ONCE), so N is the number of runs. The lines
+of edges.txt take turns, J at the same time, so that all have had about as many runs when the minutes are over. A
+process makes one run at first, and later as many as take a minute, up to 20: the tests share nothing, and a test that
+ends its process starts another one for that in each run (GoogleTest's EXPECT_EXIT). On one processor: `taskset -c 0
+edges.py ...`. The exit status is 1 when a test has failed, or did not end.
 """
 import argparse
 import fnmatch
@@ -44,7 +44,7 @@ def edges():
 
 
 def tests_of(program):
-    """The names of a program's tests, as far as its source knows them: the instances of a suite have any name."""
+    """The names of a program's tests, as far as its source has them: instances of a suite may have any name."""
     text = (HERE.parent / f"{program}.cpp").read_text(encoding="utf-8")
     suites = {suite: parameters for parameters, suite in
               re.findall(r"^INSTANTIATE_TEST_SUITE_P\(\s*(\w+),\s*(\w+)", text, re.M)}
@@ -70,7 +70,7 @@ def problems():
 
 
 def what_failed(output):
-    """The part of it that says so, or else its end."""
+    """The part of the output that reports a failure, or else its end."""
     said = re.search(r"Failure$|^\[  FAILED  \]|WARNING: |ERROR: |runtime error: ", output, re.M)
     before = max(said.start() - 500, 0) if said else max(len(output) - 4000, 0)
     return output[before : before + 4000]
@@ -105,7 +105,7 @@ def one_turn(folder, counts, runs, end, jobs):
     turn = [(line, in_next_process(count[0], count[3], runs)) for line, count in counts.items() if count[0] < runs]
     failures = 0
     with ThreadPoolExecutor(jobs) as at_once:
-        # What has begun comes to its end, however late.
+        # A process that has begun runs to its end, even past the time limit.
         results = at_once.map(
             lambda one: run_some(folder, *one[0][1:], one[1]) if time.monotonic() < end else None, turn)
         for (line, times), result in zip(turn, results):

@@ -10,7 +10,7 @@
     restart the same while the server replaces its scheduler a hundred times; no connection is lost, nor half a request
 
 Each part starts a server on a free port, and checks in the end that it has as many descriptors open as one that
-serves nobody. Status 77: skipped, because a tool is absent.
+serves no client. Status 77: skipped, because a tool is absent.
 """
 import argparse
 import os
@@ -65,22 +65,22 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def descriptors_when_idle(self):
-        """Of a server that serves nobody. It is asked while it serves one: before its first answer it may still have
-        open what it only needs to begin, such as the copy of the listening socket for its next scheduler."""
+        """The number of descriptors of a server that serves no client. It is measured while it serves one: before its first
+        answer it may still have those open that it needs only to begin, such as a copy of the listening socket."""
         with self.connect() as client:
             client.sendall(REQUEST)
             require(read(client, len(ANSWER)) == ANSWER, "the server does not answer")
             return self.descriptors() - 1
 
     def expect_descriptors(self, n):
-        """The server closes when it learns that the client is gone, a moment later."""
+        """The server closes a connection when it learns, a little later, that the client is gone."""
         end = time.monotonic() + PATIENCE
         while (open_now := self.descriptors()) != n and time.monotonic() < end:
             time.sleep(0.01)
         require(open_now == n, f"the server has {open_now} descriptors open instead of {n}")
 
     def cpu_ns(self):
-        """Of all threads together: /proc/PID/schedstat is that of the first only."""
+        """The processor time of all threads together: /proc/PID/schedstat has only that of the first."""
         total = 0
         for thread in os.listdir(f"/proc/{self.process.pid}/task"):
             with open(f"/proc/{self.process.pid}/task/{thread}/schedstat") as f:
@@ -169,7 +169,7 @@ def slow(server, _):
             time.sleep(0.002)
             answers(server)
         require(read(crawling, len(ANSWER)) == ANSWER, "a request byte by byte")
-        # One that does not read its answers, until the server cannot write any more, does not hold up the others.
+        # A client that does not read its answers, until the server cannot write any more, does not hold up the others.
         with server.connect() as deaf:
             deaf.setblocking(False)
             while select.select([], [deaf], [], 0.3)[1]:
@@ -240,8 +240,8 @@ def restart(server, options):
     print(said[0])
     found = re.match(rf"{RESTARTS} restarts, (\d+) connections$", said[0])
     require(found, f"the server says {said[0]!r}")
-    # Those of wrk, which tries the address with one more, the two above, and one from before. More: somebody had to
-    # connect again.
+    # wrk's connections, one more with which wrk tries the address, the two above, and one from before. If there are
+    # more, a client had to connect again.
     require(int(found[1]) <= (CONNECTIONS + 1) * runs + 3, "connections were lost")
 
 
@@ -257,7 +257,7 @@ def main():
     parser.add_argument("--wrk", default="")
     options = parser.parse_args()
     options.curl, options.wrk = (t if not t.endswith("-NOTFOUND") else "" for t in (options.curl, options.wrk))
-    # For both sides: the server inherits it.
+    # The limit holds for both sides, because the server inherits it.
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     arguments = ["0", str(RESTARTS)] if options.part == "restart" else ["0"]
