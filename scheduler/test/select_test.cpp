@@ -8,9 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -711,6 +713,200 @@ TEST(select, threads_outside_meet_selects_that_end_with_main) {
   receiver.join();
   stopper.join();
   EXPECT_EQ(up.try_send(1), channel_result::waits);
+}
+
+// ---- a number of arms that is known at run time ---------------------------------------------------------------------
+
+std::vector<runq::receive_arm<int>> arms_of(std::vector<std::unique_ptr<channel<int>>>& from,
+                                            std::vector<std::optional<int>>& into) {
+  std::vector<runq::receive_arm<int>> arms;
+  for (std::size_t i = 0; i != from.size(); ++i) arms.push_back(on_receive(*from[i], into[i]));
+  return arms;
+}
+std::vector<std::unique_ptr<channel<int>>> channels(std::size_t n, std::size_t capacity) {
+  std::vector<std::unique_ptr<channel<int>>> made;
+  for (std::size_t i = 0; i != n; ++i) made.push_back(std::make_unique<channel<int>>(capacity));
+  return made;
+}
+
+TEST(select, X8_a_range_of_arms_takes_the_one_that_can_go_on_and_serves_again) {
+  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+    runq::run([n]() -> task<> {
+      auto from = channels(n, 1);
+      std::vector<std::optional<int>> into(n);
+      auto arms = arms_of(from, into);
+      for (std::size_t i = 0; i != n; ++i) {
+        EXPECT_EQ(co_await select(arms, otherwise()), n);
+        co_await from[i]->send(static_cast<int>(i));
+        EXPECT_EQ(co_await select(arms), i);
+        EXPECT_EQ(into[i], static_cast<int>(i));
+      }
+    });
+  }
+}
+
+TEST(select, X8_a_range_of_arms_waits_again_and_again_and_writes_only_what_it_received) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    runq::run(
+        []() -> task<> {
+          constexpr std::size_t n = 5;
+          auto from = channels(n, 0);
+          std::vector<std::optional<int>> into(n);
+          auto arms = arms_of(from, into);
+          runq::wait_group sent;
+          sent.add(n);
+          const int each = static_cast<int>(rounds(1'000));
+          for (std::size_t i = 0; i != n; ++i) {
+            runq::go([&, i]() -> task<> {
+              for (int v = 0; v != each; ++v) co_await from[i]->send(v);
+              sent.done();
+            });
+          }
+          std::vector<int> next(n);
+          for (int k = 0; k != each * static_cast<int>(n); ++k) {
+            const std::size_t which = co_await select(arms);
+            EXPECT_EQ(into[which], next[which]);
+            ++next[which];
+            for (auto& other : into) {
+              EXPECT_EQ(other.has_value(), &other == &into[which]);
+              other.reset();
+            }
+          }
+          co_await sent.wait();
+        },
+        {.procs = procs});
+  }
+}
+
+TEST(select, X8_arms_of_a_range_that_are_ready_are_chosen_equally_often) {
+  runq::run([]() -> task<> {
+    constexpr std::size_t n = 4;
+    const int total = 4'000;
+    auto from = channels(n, 1);
+    std::vector<std::optional<int>> into(n);
+    auto arms = arms_of(from, into);
+    for (auto& c : from) co_await c->send(0);
+    std::vector<int> chosen(n);
+    for (int i = 0; i != total; ++i) {
+      const std::size_t which = co_await select(arms);
+      ++chosen[which];
+      co_await from[which]->send(0);
+    }
+    // 1,000 each; nine standard deviations.
+    for (const int times : chosen) EXPECT_NEAR(times, 1'000, 250);
+  });
+}
+
+TEST(select, X8_a_range_of_arms_of_any_type_keeps_what_it_has_not_sent) {
+  runq::run([]() -> task<> {
+    channel<std::string> text;
+    channel<std::unique_ptr<int>> numbers(1);
+    std::optional<std::string> got;
+    std::vector<runq::any_arm> arms;
+    arms.emplace_back(on_receive(text, got));
+    arms.emplace_back(on_send(numbers, std::make_unique<int>(7)));
+    EXPECT_EQ(co_await select(arms), 1U);
+    EXPECT_EQ(**co_await numbers.receive(), 7);
+
+    arms[1] = on_send(numbers, std::make_unique<int>(8));
+    co_await numbers.send(nullptr);
+    runq::go([&]() -> task<> { co_await text.send("text"); });
+    EXPECT_EQ(co_await select(arms), 0U);
+    EXPECT_EQ(got, "text");
+    EXPECT_EQ(*co_await numbers.receive(), nullptr);
+    EXPECT_EQ(co_await select(arms), 1U);
+    EXPECT_EQ(**co_await numbers.receive(), 8);
+  });
+}
+
+TEST(select, X8_a_range_of_arms_may_be_a_temporary_a_span_or_have_null_channels) {
+  runq::run([]() -> task<> {
+    auto from = channels(3, 1);
+    std::vector<std::optional<int>> into(3);
+    co_await from[2]->send(5);
+    EXPECT_EQ(co_await select(arms_of(from, into)), 2U);
+    EXPECT_EQ(into[2], 5);
+
+    auto arms = arms_of(from, into);
+    arms[0] = on_receive(static_cast<channel<int>*>(nullptr), into[0]);
+    co_await from[1]->send(6);
+    co_await from[2]->send(7);
+    EXPECT_EQ(co_await select(std::span(arms).first(2)), 1U);
+    EXPECT_EQ(co_await select(arms), 2U);
+  });
+}
+
+TEST(select, X7_a_range_of_arms_with_closed_channels) {
+  runq::run([]() -> task<> {
+    auto from = channels(2, 0);
+    std::vector<std::optional<int>> into(2, 1);
+    auto arms = arms_of(from, into);
+    runq::go([&] { from[1]->close(); });
+    EXPECT_EQ(co_await select(arms), 1U);
+    EXPECT_EQ(into[0], 1);
+    EXPECT_EQ(into[1], std::nullopt);
+    EXPECT_EQ(co_await misuse_in_task([&] {
+                std::vector<runq::send_arm<int>> sends;
+                sends.push_back(on_send(*from[1], 1));
+                return select(std::move(sends));
+              }),
+              "send on closed channel");
+  });
+}
+
+TEST(select, a_stop_ends_the_wait_of_a_range_of_arms) {
+  runq::run([]() -> task<> {
+    auto from = channels(3, 1);
+    std::vector<std::optional<int>> into(3);
+    auto arms = arms_of(from, into);
+    std::stop_source source;
+    // With a source of its own: the request may still be at work when main has ended.
+    runq::go([source]() mutable { source.request_stop(); });
+    EXPECT_EQ(co_await select(source.get_token(), arms), runq::stopped);
+    std::vector<runq::any_arm> none;
+    EXPECT_EQ(co_await select(source.get_token(), none), runq::stopped);
+    // It has left all channels, so values stay in their buffers.
+    for (auto& c : from) co_await c->send(1);
+    for (auto& c : from) EXPECT_EQ(c->size(), 1U);
+    EXPECT_NE(co_await select(arms), runq::stopped);
+  });
+}
+
+TEST(select, a_range_of_arms_that_ended_with_main_is_in_no_channel_any_more) {
+  auto from = channels(3, 1);
+  std::vector<std::optional<int>> into(3);
+  auto arms = arms_of(from, into);
+  runq::run([&]() -> task<> {
+    runq::go([&]() -> task<> { (void)co_await select(arms); });
+    co_await runq::yield();
+  });
+  for (auto& c : from) {
+    EXPECT_EQ(c->try_send(1), channel_result::done);
+    EXPECT_EQ(c->size(), 1U);
+  }
+}
+
+TEST(select, misuse_of_a_range_of_arms) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         std::vector<runq::any_arm> none;
+                         (void)co_await select(none);
+                       }),
+                       testing::ContainsRegex("goroutine 1 \\[select \\(no cases\\)\\]:"));
+  runq::run([]() -> task<> {
+    channel<int> c(1);
+    std::optional<int> n;
+    std::vector<runq::any_arm> arms;
+    arms.emplace_back(on_receive(c, n));
+    const runq::any_arm taken = std::move(arms[0]);
+    EXPECT_EQ(co_await misuse_in_task([&] { return select(arms); }),
+              "runq: select() was given an arm that was moved from");
+    std::vector<runq::receive_arm<int>> many;
+    for (int i = 0; i != 65'536; ++i) many.push_back(on_receive(c, n));
+    co_await c.send(1);
+    EXPECT_LT(co_await select(many), 65'536U);
+    many.push_back(on_receive(c, n));
+    EXPECT_EQ(co_await misuse_in_task([&] { return select(many); }), "runq: a select() has more than 65536 arms");
+  });
 }
 
 }  // namespace

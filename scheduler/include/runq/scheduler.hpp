@@ -2,6 +2,7 @@
 // scheduler: runs tasks on a few threads, as Go runs goroutines. How it works: docs/scheduler.md.
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <functional>
@@ -11,7 +12,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "runq/channel.hpp"
 #include "runq/detail/core.hpp"
+#include "runq/detail/futex.hpp"
+#include "runq/detail/temporaries.hpp"
 #include "runq/fork.hpp"
 #include "runq/options.hpp"
 #include "runq/task.hpp"
@@ -132,6 +136,98 @@ task<void> keep_outcome(F& f, outcome<R>& out) {
   }
 }
 
+/// What `co_await a` returns, for an awaiter and for what has a member operator co_await.
+template <class A>
+struct awaited_result {};
+template <class A>
+requires requires(A& a) { a.await_resume(); }
+struct awaited_result<A> {
+  using type = decltype(std::declval<A&>().await_resume());
+};
+template <class A>
+requires requires(A&& a) { std::forward<A>(a).operator co_await(); }
+struct awaited_result<A> : awaited_result<decltype(std::declval<A>().operator co_await())> {};
+template <class A>
+concept awaitable = requires {
+  typename awaited_result<A>::type;
+};
+
+/// What a thread gets that waits for `F`: a task, or a function that returns a task, another awaitable or a value.
+template <class F>
+struct answer_of : std::invoke_result<F&> {};
+template <class F>
+requires is_task<F>::value struct answer_of<F> : awaited_result<F> {
+};
+template <class F>
+requires(!is_task<F>::value && awaitable<std::invoke_result_t<F&>>) struct answer_of<F>
+    : awaited_result<std::invoke_result_t<F&>> {
+};
+
+/// What a thread that waits for a task shares with it.
+template <class R>
+struct question {
+  outcome<R> out;      // the task's until it has ended
+  bool ended = false;  // it has come to its end, and was not destroyed before that; likewise
+  parker asker;        // the thread
+};
+
+/// The task's part of it: when it is destroyed, with or without an answer, the thread goes on.
+template <class R>
+class [[nodiscard]] promised_answer {
+ public:
+  explicit promised_answer(std::shared_ptr<question<R>> q) noexcept : to_(std::move(q)) {}
+  promised_answer(promised_answer&&) noexcept = default;
+  promised_answer& operator=(promised_answer&&) = delete;
+  ~promised_answer() {
+    if (to_) to_->asker.unpark();
+  }
+  [[nodiscard]] question<R>& to() const noexcept { return *to_; }
+
+ private:
+  std::shared_ptr<question<R>> to_;
+};
+
+/// What the task that a thread waits for owns: at its end `f` goes first, and then the thread goes on, also when the
+/// task never began.
+template <class F, class R>
+struct asked_for {
+  template <class Given>
+  asked_for(const std::shared_ptr<question<R>>& q, Given&& given) : by(q), f(std::forward<Given>(given)) {}
+  promised_answer<R> by;
+  F f;
+};
+
+template <class F, class R>
+task<void> answer_to(asked_for<F, R> asked) {
+  question<R>& q = asked.by.to();
+  F& f = asked.f;
+  try {
+    if constexpr (is_task<F>::value) {
+      if constexpr (std::is_void_v<R>) {
+        co_await f;
+      } else {
+        q.out.value.emplace(co_await f);
+      }
+    } else if constexpr (awaitable<std::invoke_result_t<F&>>) {
+      if constexpr (std::is_void_v<R>) {
+        co_await std::invoke(f);
+      } else {
+        q.out.value.emplace(co_await std::invoke(f));
+      }
+    } else if constexpr (std::is_void_v<R>) {
+      std::invoke(f);
+    } else {
+      q.out.value.emplace(std::invoke(f));
+    }
+  } catch (...) {
+    q.out.error = std::current_exception();
+  }
+  q.ended = true;
+}
+
+/// Throws runq::misuse if the calling thread runs a task.
+void must_be_outside(const char* otherwise);
+
 class yield_awaiter {
  public:
   [[nodiscard]] bool await_ready() const noexcept { return false; }
@@ -174,10 +270,10 @@ class scheduler {
   explicit scheduler(const options& wanted = {});
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
-  /// Ends the threads and destroys the tasks that are left, as at the end of run(). No handle may exist any more. One
-  /// of its own
-  /// tasks that destroys it ends the process: `panic: runq: a scheduler was destroyed by one of its own tasks`, status
-  /// 2. In a process that fork() made it does nothing: the threads, and the tasks, are the parent's.
+  /// Ends the threads and destroys the tasks that are left, as at the end of run(). Handles may be left: they start no
+  /// task any more. One of its own tasks that destroys it ends the process: `panic: runq: a scheduler was destroyed by
+  /// one of its own tasks`, status 2. In a process that fork() made it does nothing: the threads, and the tasks, are
+  /// the parent's.
   ~scheduler();
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
@@ -201,8 +297,8 @@ class scheduler {
     if constexpr (!std::is_void_v<result>) return std::move(out.value).value();
   }
 
-  /// A thread outside the scheduler that may start or wake tasks holds a handle: as long as there is one, waiting tasks
-  /// are no deadlock. Copyable; any thread. A handle must not outlive the scheduler.
+  /// What a thread outside the scheduler holds while it may start or wake tasks: as long as there is a handle, waiting
+  /// tasks are no deadlock. A task gets one by this_task::handle(). Any thread.
   class handle;
   [[nodiscard]] handle attach();
 
@@ -229,9 +325,25 @@ class scheduler {
  private:
   void run_main(detail::new_task main);
   detail::core& own_core();
-  std::unique_ptr<detail::core> core_;
+  std::shared_ptr<detail::core> core_;  // handles share it
 };
 
+/// Thrown by what a thread waits for in scheduler::handle when the run, or the scheduler, ends before it.
+class run_ended : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override {
+    return "runq: the run ended before what a thread outside waits for";
+  }
+};
+
+/// See scheduler::attach(). Copyable; any number of threads may use one at the same time. It may outlive the scheduler:
+/// then it starts no task any more.
+///
+///     runq::wait_group group;
+///     group.add(1);
+///     std::thread worker([&, here = runq::this_task::handle()] { group.done(); });
+///     co_await group.wait();
+///     worker.join();
 class scheduler::handle {
  public:
   handle(const handle& other);
@@ -246,10 +358,54 @@ class scheduler::handle {
     core_->spawn_outside(detail::make_root(std::forward<F>(f)), name);
   }
 
+  /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws what has left
+  /// it. `f` is a task, or a function without parameters that returns a task, another awaitable, or a value: a function
+  /// that returns `c.receive()` waits for that. Needs no run(). Throws run_ended when the task is destroyed, because
+  /// its run or its scheduler ends; runq::misuse when a task calls it, which awaits instead; std::bad_alloc. Any thread
+  /// that runs no task, any number at the same time.
+  template <class F>
+  auto block_on(F&& f, const char* name = "block_on") const {
+    using callable = std::decay_t<F>;
+    using result = typename detail::answer_of<callable>::type;
+    static_assert(!std::is_reference_v<result>, "runq: block_on: what it waits for must return a value, no reference");
+    detail::must_be_outside(
+        "runq: block_on(), receive(), send() and wait() of a handle block their thread: a task co_awaits instead");
+    const auto asked = std::make_shared<detail::question<result>>();
+    go(detail::answer_to(detail::asked_for<callable, result>(asked, std::forward<F>(f))), name);
+    asked->asker.park();
+    if (!asked->ended) throw run_ended();
+    // Taken out, because the task's thread may be the last to let go of `asked`.
+    detail::outcome<result> out = std::exchange(asked->out, {});
+    if (out.error) std::rethrow_exception(std::move(out.error));
+    if constexpr (!std::is_void_v<result>) return std::move(*out.value);
+  }
+
+  /// Receives from a channel, or from a handle of one: nothing when it is closed and empty. Blocks the calling thread
+  /// while nobody sends; starts no task if it need not wait. Throws what block_on() throws.
+  template <class Channel>
+  [[nodiscard]] auto receive(Channel& from) const {
+    std::optional<typename Channel::value_type> value;
+    if (from.try_receive(value) != channel_result::waits) return value;
+    return block_on([&from] { return from.receive(); }, "receive");
+  }
+  /// Sends to a channel, or to a handle of one. Blocks the calling thread while the channel is full, likewise. Throws
+  /// runq::misuse("send on closed channel"), and what block_on() throws.
+  template <class Channel>
+  void send(Channel& to, typename Channel::value_type value) const {
+    using by_value = detail::by_value<typename Channel::value_type>;
+    if (to.try_send(value) == channel_result::done) return;
+    block_on([&] { return to.send(by_value(std::move(value))); }, "send");
+  }
+  /// Blocks the calling thread until the count of a wait_group or a latch is 0. Throws what block_on() throws.
+  template <class Group>
+  void wait(Group& group) const {
+    block_on([&group] { return group.wait(); }, "wait");
+  }
+
  private:
   friend scheduler;
-  explicit handle(detail::core& core);
-  detail::core* core_;
+  explicit handle(std::shared_ptr<detail::core> core) noexcept;
+  std::shared_ptr<detail::core> core_;
 };
 
 /// Runs `main` on a scheduler of its own: see scheduler::run().
@@ -274,8 +430,15 @@ namespace this_task {
 [[nodiscard]] const char* name();
 /// The processor that runs the task now, 0 … procs - 1. It may be another one after every co_await.
 [[nodiscard]] unsigned processor();
+/// A handle of the calling task's scheduler, for a thread outside that is to wake tasks, by `group.done()` for
+/// instance. Take it before the thread begins: without one, tasks that only wait are a deadlock.
+[[nodiscard]] scheduler::handle handle();
 
 }  // namespace this_task
+
+/// The calling task's scheduler, which lives at least as long as the task. run() and wait() are not for tasks. Throws
+/// runq::misuse outside a task.
+[[nodiscard]] scheduler& this_scheduler();
 
 /// Sets the number of processors of the calling task's scheduler: see scheduler::set_procs().
 unsigned set_procs(unsigned n);

@@ -8,17 +8,21 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "runq/channel.hpp"
 #include "runq/detail/temporaries.hpp"
@@ -168,6 +172,11 @@ class receiving_arm : public select_arm<Policy> {
  public:
   receiving_arm(core* from, std::optional<T>& into) noexcept : from_(from), into_(&into) {}
   receiving_arm(receiving_arm&& other) noexcept : from_(other.from_.get()), into_(other.into_) {}
+  receiving_arm& operator=(receiving_arm&& other) noexcept {
+    from_.set(other.from_.get());
+    into_ = other.into_;
+    return *this;
+  }
 
   [[nodiscard]] const void* channel() const noexcept override { return from_.get(); }
   void lock() override { from_.get()->lock(); }
@@ -198,6 +207,11 @@ class sending_arm : public select_arm<Policy> {
  public:
   sending_arm(core* to, T&& value) : to_(to), value_(std::move(value)) {}
   sending_arm(sending_arm&& other) noexcept : to_(other.to_.get()), value_(std::move(other.value_)) {}
+  sending_arm& operator=(sending_arm&& other) noexcept requires std::movable<T> {
+    to_.set(other.to_.get());
+    value_ = std::move(other.value_);
+    return *this;
+  }
 
   [[nodiscard]] const void* channel() const noexcept override { return to_.get(); }
   void lock() override { to_.get()->lock(); }
@@ -275,14 +289,132 @@ namespace detail {
 /// Random numbers of the calling task's processor, below n.
 [[nodiscard]] std::uint32_t random_below(std::uint32_t n);
 
-template <bool HasDefault, class... Arms>
-class [[nodiscard]] select_awaiter {
+/// The most arms of a select.
+inline constexpr std::uint32_t most_arms = 65'536;
+
+template <class Range>
+class range_of_arms;
+
+/// The arms of a select whose number is known when it is compiled.
+template <class... Arms>
+class few_arms {
+  using arm_pointer = select_arm<task_waiting>*;
+
+ public:
   static constexpr std::size_t count = sizeof...(Arms);
+
+  explicit few_arms(Arms&&... arms) : arms_(std::move(arms)...) {}
+  [[nodiscard]] static constexpr std::size_t size() noexcept { return count; }
+  /// Numbers the arms and lists them. Once.
+  void arrange() noexcept {
+    std::size_t n = 0;
+    std::apply([&](auto&... arm) { ((arm.number = n, order_[n++] = &arm), ...); }, arms_);
+  }
+  [[nodiscard]] std::span<arm_pointer> order() noexcept { return order_; }
+  [[nodiscard]] std::span<arm_pointer> by_address() noexcept { return by_address_; }
+  /// Arm `chosen` was carried out; `done` is false when its channel is closed.
+  void settle(std::size_t chosen, bool done) {
+    std::apply([&](auto&... arm) { ((arm.number == chosen ? arm.settle(done) : void()), ...); }, arms_);
+  }
+
+ private:
+  std::tuple<Arms...> arms_;
+  std::array<arm_pointer, count> order_{};
+  std::array<arm_pointer, count> by_address_{};
+};
+
+template <class A>
+concept typed_arm = std::derived_from<A, select_arm<task_waiting>>;
+
+/// A typed arm behind an any_arm.
+class boxed_arm {
+ public:
+  virtual ~boxed_arm() = default;
+  [[nodiscard]] virtual select_arm<task_waiting>& get() noexcept = 0;
+  virtual void settle(bool done) = 0;
+};
+
+template <typed_arm A>
+class box_of final : public boxed_arm {
+ public:
+  explicit box_of(A&& arm) : arm_(std::move(arm)) {}
+  [[nodiscard]] select_arm<task_waiting>& get() noexcept override { return arm_; }
+  void settle(bool done) override { arm_.settle(done); }
+
+ private:
+  A arm_;
+};
+
+}  // namespace detail
+
+/// An arm of any type, for a range of arms of several types. Movable. Its constructor throws std::bad_alloc.
+class any_arm {
+ public:
+  template <detail::typed_arm A>
+  any_arm(A arm) : box_(std::make_unique<detail::box_of<A>>(std::move(arm))) {}  // NOLINT: any arm is one
+
+ private:
+  template <class Range>
+  friend class detail::range_of_arms;
+  std::unique_ptr<detail::boxed_arm> box_;
+};
+
+namespace detail {
+
+/// The arms of a select that are a range, in their own place: an lvalue, or a range that is kept here.
+template <class Range>
+class range_of_arms {
+  using arm_pointer = select_arm<task_waiting>*;
+
+ public:
+  explicit range_of_arms(Range&& arms) : arms_(std::forward<Range>(arms)) {}
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(std::ranges::distance(arms_)); }
+  /// As that of few_arms. Throws std::bad_alloc; runq::misuse.
+  void arrange() {
+    const std::size_t n = size();
+    if (n > most_arms) throw_misuse("runq: a select() has more than 65536 arms");
+    pointers_.resize(2 * n);
+    std::size_t i = 0;
+    for (auto& arm : arms_) {
+      select_arm<task_waiting>& a = typed(arm);
+      // The arms may have waited in another select before.
+      std::destroy_at(&a.place);
+      std::construct_at(&a.place);
+      a.number = i;
+      pointers_[i++] = &a;
+    }
+  }
+  [[nodiscard]] std::span<arm_pointer> order() noexcept { return std::span(pointers_).first(pointers_.size() / 2); }
+  [[nodiscard]] std::span<arm_pointer> by_address() noexcept { return std::span(pointers_).last(pointers_.size() / 2); }
+  void settle(std::size_t chosen, bool done) {
+    auto& arm = *std::ranges::next(std::ranges::begin(arms_), static_cast<std::ptrdiff_t>(chosen));
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(arm)>, any_arm>) {
+      arm.box_->settle(done);
+    } else {
+      arm.settle(done);
+    }
+  }
+
+ private:
+  [[nodiscard]] static select_arm<task_waiting>& typed(any_arm& arm) {
+    if (arm.box_ == nullptr) throw_misuse("runq: select() was given an arm that was moved from");
+    return arm.box_->get();
+  }
+  [[nodiscard]] static select_arm<task_waiting>& typed(select_arm<task_waiting>& arm) noexcept { return arm; }
+
+  Range arms_;
+  std::vector<arm_pointer> pointers_;  // in the order in which they are tried, and by address
+};
+
+template <bool HasDefault, class Arms>
+class [[nodiscard]] select_awaiter {
   using arm_pointer = select_arm<task_waiting>*;
   using core = select_core<task_waiting>;
 
  public:
-  explicit select_awaiter(std::stop_token stop, Arms&&... arms) : stop_(std::move(stop)), arms_(std::move(arms)...) {}
+  template <class... Given>
+  explicit select_awaiter(std::stop_token stop, Given&&... arms)
+      : stop_(std::move(stop)), arms_(std::forward<Given>(arms)...) {}
   select_awaiter(const select_awaiter&) = delete;
   select_awaiter& operator=(const select_awaiter&) = delete;
   ~select_awaiter() {
@@ -292,12 +424,14 @@ class [[nodiscard]] select_awaiter {
     core_->leave(who_, state_);
   }
 
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  [[nodiscard]] bool await_ready() {
+    arrange();
+    return false;
+  }
 
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    goroutine& me = fall_asleep(self, count == 0 ? wait_reason::select_no_cases : wait_reason::select);
+    goroutine& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select);
     who_ = &me;
-    arrange();
     // This comes before anything can wake the task, because afterwards nothing of the task may be touched. A stop
     // request that comes now is noticed when the task is about to wait.
     if (!HasDefault && stop_.stop_possible()) {
@@ -306,8 +440,8 @@ class [[nodiscard]] select_awaiter {
     }
     const typename core::started begun = core_->start(HasDefault ? nullptr : &who_, state_);
     if (begun.what == core::outcome::asleep) return true;
-    if (begun.what == core::outcome::chosen) choose(*order_[begun.arm], begun.how == channel_result::done);
-    if (begun.what == core::outcome::not_ready) chosen_ = count;
+    if (begun.what == core::outcome::chosen) choose(*arms_.order()[begun.arm], begun.how == channel_result::done);
+    if (begun.what == core::outcome::not_ready) chosen_ = arms_.size();
     return give_way_or_go_on(me);
   }
 
@@ -317,11 +451,12 @@ class [[nodiscard]] select_awaiter {
     who_ = nullptr;
     if (chosen_ == undecided) {
       core_->finish();
-      const std::uint32_t arm = state_.arm();
-      if (arm == stop_arm) return stopped;
-      choose(*order_[arm], order_[arm]->place.ok.get());
+      const std::uint32_t at = state_.arm();
+      if (at == stop_arm) return stopped;
+      const select_arm<task_waiting>& arm = *arms_.order()[at];
+      choose(arm, arm.place.ok.get());
     }
-    std::apply([this](auto&... arm) { ((arm.number == chosen_ ? arm.settle(done_) : void()), ...); }, arms_);
+    if (chosen_ != arms_.size()) arms_.settle(chosen_, done_);
     return chosen_;
   }
 
@@ -333,15 +468,15 @@ class [[nodiscard]] select_awaiter {
     }
   };
   static constexpr std::size_t undecided = ~std::size_t{0} - 1;
-  static constexpr std::uint32_t stop_arm = count;
+  static constexpr std::uint32_t stop_arm = most_arms;
 
-  // Fills order_ with the arms in random order.
+  // Puts the arms in random order. Throws what arms_.arrange() throws; runq::misuse outside a task.
   void arrange() {
-    std::size_t n = 0;
-    std::apply([&](auto&... arm) { ((arm.number = n, order_[n++] = &arm), ...); }, arms_);
-    for (std::size_t i = count; i > 1; --i)
-      std::swap(order_[i - 1], order_[random_below(static_cast<std::uint32_t>(i))]);
-    core_.emplace(std::span<arm_pointer>(order_), std::span<arm_pointer>(by_address_));
+    arms_.arrange();
+    const std::span<arm_pointer> order = arms_.order();
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random_below(static_cast<std::uint32_t>(i))]);
+    core_.emplace(order, arms_.by_address());
   }
   void choose(const select_arm<task_waiting>& arm, bool done) noexcept {
     chosen_ = arm.number;
@@ -349,9 +484,7 @@ class [[nodiscard]] select_awaiter {
   }
 
   std::stop_token stop_;
-  std::tuple<Arms...> arms_;
-  std::array<arm_pointer, count> order_{};
-  std::array<arm_pointer, count> by_address_{};
+  Arms arms_;
   std::optional<core> core_;
   suspension<task_waiting::atomics> state_;
   goroutine* who_ = nullptr;  // the selecting task, until it goes on
@@ -360,6 +493,14 @@ class [[nodiscard]] select_awaiter {
   std::optional<runq::detail::core::stop_wait> stop_wait_;
   std::optional<std::stop_callback<on_stop>> on_stop_;
 };
+
+template <class A>
+concept one_arm = typed_arm<A> || std::is_same_v<A, no_wait>;
+/// A range of arms, of one type or of any_arm.
+template <class R>
+concept arm_range = std::ranges::forward_range<R> && std::is_lvalue_reference_v<std::ranges::range_reference_t<R>> &&
+    (typed_arm<std::remove_reference_t<std::ranges::range_reference_t<R>>> ||
+     std::is_same_v<std::remove_reference_t<std::ranges::range_reference_t<R>>, any_arm>);
 
 template <class Arms>
 [[nodiscard]] constexpr bool ends_in_otherwise() noexcept {
@@ -375,8 +516,8 @@ template <class Arms>
 [[nodiscard]] auto make_select(std::stop_token stop, Arms arms) {
   constexpr bool has_default = ends_in_otherwise<Arms>();
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return select_awaiter<has_default, std::tuple_element_t<I, Arms>...>(std::move(stop),
-                                                                         std::move(std::get<I>(arms))...);
+    return select_awaiter<has_default, few_arms<std::tuple_element_t<I, Arms>...>>(std::move(stop),
+                                                                                   std::move(std::get<I>(arms))...);
   }
   (std::make_index_sequence<std::tuple_size_v<Arms> - (has_default ? 1 : 0)>());
 }
@@ -394,16 +535,42 @@ template <class Arms>
 ///       case 0: std::puts(n ? "received" : "closed"); break;
 ///       case 1: std::puts("sent"); break;
 ///     }
-template <class... Arms>
+template <detail::one_arm... Arms>
 [[nodiscard]] auto select(Arms... arms) {
   return detail::make_select(std::stop_token(), std::tuple<Arms...>(std::move(arms)...));
 }
 
 /// Like select(arms…), but a stop request ends the wait, too: then it returns `stopped`. As long as the token's
 /// stop_possible() is true, the wait is no deadlock, because a thread outside the scheduler may hold the source.
-template <class... Arms>
+template <detail::one_arm... Arms>
 [[nodiscard]] auto select(std::stop_token stop, Arms... arms) {
   return detail::make_select(std::move(stop), std::tuple<Arms...>(std::move(arms)...));
+}
+
+/// Like select(arms…) for a number of arms that is known when the program runs: a range of arms of one type, or of
+/// any_arm, at most 65,536. An lvalue must live and stay as it is until the co_await is over; its arms may be used
+/// again then, but for the value of an arm that has sent. Without arms it waits for ever. Throws what select() throws;
+/// std::bad_alloc; runq::misuse for more arms, or for one that was moved from.
+///
+///     const std::vector<runq::channel<int>*> from = {&numbers, &answers};
+///     std::vector<std::optional<int>> values(from.size());
+///     std::vector<runq::receive_arm<int>> arms;
+///     for (std::size_t i = 0; i != from.size(); ++i) arms.push_back(runq::on_receive(from[i], values[i]));
+///     const std::size_t which = co_await runq::select(arms);
+///     if (values[which]) show(*values[which]);
+template <detail::arm_range Arms>
+[[nodiscard]] detail::select_awaiter<false, detail::range_of_arms<Arms>> select(Arms&& arms) {
+  return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::stop_token(), std::forward<Arms>(arms));
+}
+/// The same, and does not wait: it returns the number of arms when none can go on.
+template <detail::arm_range Arms>
+[[nodiscard]] detail::select_awaiter<true, detail::range_of_arms<Arms>> select(Arms&& arms, detail::no_wait) {
+  return detail::select_awaiter<true, detail::range_of_arms<Arms>>(std::stop_token(), std::forward<Arms>(arms));
+}
+/// The same with a stop token, as for select(token, arms…).
+template <detail::arm_range Arms>
+[[nodiscard]] detail::select_awaiter<false, detail::range_of_arms<Arms>> select(std::stop_token stop, Arms&& arms) {
+  return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::move(stop), std::forward<Arms>(arms));
 }
 
 }  // namespace runq

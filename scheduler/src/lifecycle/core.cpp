@@ -47,7 +47,8 @@ processor::processor(core& scheduler, std::uint32_t i)
       own_forks(forks.make_owner()),
       forks_thief(forks.make_thief()) {}
 
-core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this), process_(getpid()) {
+core::core(const options& wanted, scheduler& of)
+    : chosen(with_defaults(wanted)), owner(of), parking(*this), process_(getpid()) {
   read_environment();
   make_processors(chosen.procs);
   // Makes one spare processor now, for destroy_tasks(), so that the end of a run needs no memory.
@@ -57,29 +58,38 @@ core::core(const options& wanted) : chosen(with_defaults(wanted)), parking(*this
   parking.resize(chosen.procs);
 }
 
-core::~core() {
+void core::finish() {
   if (machine* const m = this_machine(); m != nullptr && &m->home == this) fatal_destroyed_by_task();
   stop();
+  {
+    const std::lock_guard lock(goroutines_mutex_);
+    finished_ = true;
+  }
+  await_visitors();
   // Tasks that threads outside have started since the last run.
   while (global.has_work()) destroy_tasks();
   if (tracer_ != nullptr) tracer_->write();
-  for_each_processor([](processor& p) {
-    // Timers that still exist must not use this heap any more.
-    p.timers.clear();
-    // The slabs own the records.
-    drop(p.goroutines.free);
-  });
+  tracer_.reset();
+  // Timers that still exist must not use these heaps any more.
+  for_each_processor([](processor& p) { p.timers.clear(); });
+}
+
+core::~core() {
+  // The slabs own the records.
+  for_each_processor([](processor& p) { drop(p.goroutines.free); });
   drop(free_);
   spares_.clear([](processor& p) { delete &p; });
 }
 
 bool core::of_another_process() const noexcept { return getpid() != process_; }
 
-void core::leave_behind() noexcept {
+void core::leave_behind(std::shared_ptr<core> left) noexcept {
   // Keeps the core reachable, so that a leak checker does not report it: its frames belong to the parent process.
   static std::atomic<core*> last_left{nullptr};
+  core& at = *left;
+  at.left_ = std::move(left);
   // [core.left_behind] relaxed, unmodelled: no thread reads through the pointer.
-  left_before_ = last_left.exchange(this, std::memory_order::relaxed);
+  at.left_before_ = last_left.exchange(&at, std::memory_order::relaxed);
 }
 
 void core::make_processors(unsigned n) {
@@ -201,6 +211,7 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   {
     // Under the mutex, so that the end of a run sees either all of the task or nothing.
     const std::lock_guard lock(goroutines_mutex_);
+    if (finished_) return;  // destroys it
     g = cut_free(1).pop_front();
     // [core.outside.set_id] relaxed, unmodelled: under the mutex that [core.destroy.id] holds, too.
     g->id.store(id, std::memory_order::relaxed);
@@ -465,10 +476,14 @@ void core::stop() {
     parks_ += m->parker.parks.get();
     useless_wakes_ += m->useless_wakes.get();
   }
+  await_visitors();
+  destroy_tasks();
+}
+
+void core::await_visitors() {
   visitors_.await([](auto&& gone) {
     while (!gone()) std::this_thread::yield();
   });
-  destroy_tasks();
 }
 
 // Ends every time slice for good: so tasks that never have to wait leave their machines at their next co_await, too.

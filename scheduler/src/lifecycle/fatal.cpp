@@ -84,7 +84,10 @@ void fatal_not_joined() noexcept {
       "co_await runq::join(); if an exception did that, runq::with_scope() joins by itself\n");
 }
 
-void core::deadlock() const { fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump()); }
+void core::deadlock() const {
+  fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump() +
+        "\nNo thread outside holds a handle. If one is to wake a task, give it runq::this_task::handle().\n");
+}
 
 }  // namespace detail
 }  // namespace runq

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sched.h>
@@ -57,11 +58,15 @@ unsigned default_procs() {
   return n;
 }
 
-scheduler::scheduler(const options& wanted) : core_(std::make_unique<detail::core>(wanted)) {}
+scheduler::scheduler(const options& wanted) : core_(std::make_shared<detail::core>(wanted, *this)) {}
 scheduler::~scheduler() {
   // In a process that fork() made, the scheduler's threads do not exist, and what they were doing at the fork is never
   // finished.
-  if (core_->of_another_process()) core_.release()->leave_behind();
+  if (core_->of_another_process()) {
+    detail::core::leave_behind(std::move(core_));
+  } else {
+    core_->finish();
+  }
 }
 
 detail::core& scheduler::own_core() {
@@ -83,14 +88,14 @@ void scheduler::wait() {
   own_core().wait_for_all();
 }
 
-scheduler::handle scheduler::attach() { return handle(*core_); }
+scheduler::handle scheduler::attach() { return handle(core_); }
 unsigned scheduler::set_procs(unsigned n) { return core_->resize(n); }
 unsigned scheduler::procs() const noexcept { return core_->size(); }
 statistics scheduler::stats() const { return core_->count(); }
 std::string scheduler::trace(bool detail) const { return core_->trace_line(detail::now(), detail); }
 std::string scheduler::dump() const { return core_->dump(); }
 
-scheduler::handle::handle(detail::core& core) : core_(&core) { core_->attach(); }
+scheduler::handle::handle(std::shared_ptr<detail::core> core) noexcept : core_(std::move(core)) { core_->attach(); }
 scheduler::handle::handle(const handle& other) : core_(other.core_) { core_->attach(); }
 scheduler::handle::~handle() { core_->detach(); }
 
@@ -105,6 +110,10 @@ void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   p.home.global.put(&g);
   // From here on another machine may run the task, and destroy this awaiter.
   p.home.parking.submitted_in_order();
+}
+
+void must_be_outside(const char* otherwise) {
+  if (this_processor() != nullptr) throw_misuse(otherwise);
 }
 
 void throw_no_task() { throw_misuse("runq: only a task can wait; this thread runs none"); }
@@ -135,8 +144,11 @@ const char* name() {
   return name == nullptr ? "" : name;
 }
 unsigned processor() { return own_processor().index; }
+scheduler::handle handle() { return this_scheduler().attach(); }
 
 }  // namespace this_task
+
+scheduler& this_scheduler() { return own_processor().home.owner; }
 
 unsigned set_procs(unsigned n) { return own_processor().home.resize(n); }
 unsigned procs() { return own_processor().home.size(); }

@@ -30,6 +30,10 @@
 #include "runq/protocol/spares.hpp"
 #include "runq/protocol/visitors.hpp"
 
+namespace runq {
+class scheduler;
+}
+
 namespace runq::detail {
 
 /// Something to run: a goroutine from a queue, or a frame from a fork deque. It has two words, so that every call of
@@ -76,20 +80,25 @@ class new_task {
 
 class core {
  public:
-  explicit core(const options& wanted);
+  /// The inside of `owner`, which calls finish() at its end. Handles may keep it for longer.
+  core(const options& wanted, scheduler& owner);
   core(const core&) = delete;
   core& operator=(const core&) = delete;
   ~core();
+  /// Ends the threads and destroys all tasks; those that threads outside start from now on are destroyed at once. The
+  /// scheduler's destructor.
+  void finish();
   /// Whether this process was made by fork(), so that the scheduler's threads are in its parent.
   [[nodiscard]] bool of_another_process() const noexcept;
-  /// To be called in such a process, instead of the destructor.
-  void leave_behind() noexcept;
+  /// To be called in such a process, instead of finish(), with the pointer that is never to be destroyed.
+  static void leave_behind(std::shared_ptr<core> left) noexcept;
 
   // -- tasks (core.cpp) --
 
   /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
   void spawn(processor& p, new_task made, const char* name);
-  /// The same from a thread without a processor of this scheduler; to the end of the global queue.
+  /// The same from a thread without a processor of this scheduler; to the end of the global queue. After finish() the
+  /// task is destroyed instead.
   void spawn_outside(new_task made, const char* name) {
     // [core.outside.id] relaxed, unmodelled: each caller gets another number, and it orders nothing.
     const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
@@ -270,6 +279,7 @@ class core {
   poller events;
   poll_sleep<parker, core, policy> sleeping{*this};
   const options chosen;
+  scheduler& owner;
   // Written by all processors, what is before it read by all.
   alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
@@ -297,6 +307,7 @@ class core {
 
   void spawn_outside(std::uint64_t id, new_task made, const char* name);
   void stop();
+  void await_visitors();
   void stop_monitor();
   void end_slices() noexcept;
   void destroy_tasks();
@@ -339,7 +350,8 @@ class core {
   std::uint64_t useless_wakes_ = 0;                 // likewise
 
   const int process_;            // that made it, and has its threads
-  core* left_before_ = nullptr;  // see leave_behind()
+  std::shared_ptr<core> left_;   // itself; see leave_behind()
+  core* left_before_ = nullptr;  // likewise
   const instant made_at_ = now();
   std::unique_ptr<tracer> tracer_;  // RUNQ_TRACE
   instant trace_period_ = never;    // RUNQ_SCHEDTRACE
@@ -355,6 +367,7 @@ class core {
   mutable std::mutex goroutines_mutex_;
   std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
   goroutine_list free_;                              // under goroutines_mutex_
+  bool finished_ = false;                            // no task begins any more; under goroutines_mutex_
   std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
   live_tasks<policy> tasks_;
 
