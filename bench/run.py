@@ -820,10 +820,10 @@ def main():
         then = {s[1]: s[6] for s in judge(load(options.compare))}
         differing = [t for t in now if t in then and {now[t], then[t]} == {"yes", "no"}]
         for text in differing:
-            print(f"comes out otherwise: {text}: {then[text]}, now {now[text]}")
+            print(f"verdict differs: {text}: {then[text]}, now {now[text]}")
         if differing:
             sys.exit(1)
-        print(f"all {len(now)} statements come out alike")
+        print(f"all {len(now)} statements have the same verdict")
 
 
 if __name__ == "__main__":

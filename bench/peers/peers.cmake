@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The peers: what is installed is built, what is not is named in peers_absent.txt, which run.py repeats in its table.
+# The peers: those that are installed are built; the others are named in peers_absent.txt, which run.py repeats in its
+# table.
 set(absent "")
 macro(peer_absent candidates why)
   foreach(candidate IN ITEMS ${candidates})
@@ -11,7 +12,7 @@ endmacro()
 # add_peer_bench(name include libraries…): the queues of a library whose headers lie in `include`.
 function(add_peer_bench name include)
   add_bench(${name}_bench peers/${name}_bench.cpp)
-  # Their headers are not held to our warnings.
+  # Their headers are not compiled with our warnings.
   target_include_directories(${name}_bench SYSTEM PRIVATE ${include})
   target_link_libraries(${name}_bench PRIVATE Threads::Threads ${ARGN})
 endfunction()
@@ -59,11 +60,11 @@ endif()
 # Rust, from the sources that Debian installs; nothing is downloaded.
 find_program(RUNQ_CARGO cargo)
 set(registry /usr/share/cargo/registry)
-# add_crate(name folder product sources…): builds the crate in a folder of its own and copies what comes of it here.
+# add_crate(name folder product sources…): builds the crate in its own folder and copies the product here.
 function(add_crate name folder product)
   set(target "${CMAKE_CURRENT_BINARY_DIR}/${folder}")
   list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE sources)
-  # From a copy: cargo writes its lock file, which belongs to the registry that is installed, beside Cargo.toml.
+  # Built from a copy, because cargo writes its lock file, which depends on the installed registry, next to Cargo.toml.
   add_custom_command(
     OUTPUT ${product}
     COMMAND ${CMAKE_COMMAND} -E make_directory "${target}/crate/src"
@@ -105,7 +106,8 @@ foreach(crate IN ITEMS rayon tokio)
   endif()
 endforeach()
 
-# Go: the scheduler as it is, and its run queue from inside of package runtime, which an overlay extends by a file.
+# Go: the scheduler as it is; and its run queue, which is measured from inside package runtime: an overlay adds a file
+# to it.
 find_program(RUNQ_GO go)
 if(RUNQ_GO)
   add_custom_command(

@@ -3,8 +3,8 @@
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DBEFORE_CXX20=ON -P compile_check.cmake older standards: refused in one error
-# A file that must not compile says in its first line what the compiler has to say: `// expect: TEXT`. With RUNQ_CONTROL
-# defined the same file must compile, which shows that the mistake under test is the only one in it.
+# The first line of a file that must not compile gives the message that the compiler must print: `// expect: TEXT`. With
+# RUNQ_CONTROL defined the same file must compile, which shows that the mistake under test is the only one in it.
 
 set(include_flags ${INCLUDE})
 list(TRANSFORM include_flags PREPEND "-I")

@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The package files of the headers name nothing but headers, so they are the same on every machine and go to share/.
+# The package files of the headers name only headers, so they are the same on every machine and are installed in share/.
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/runqkit")
 install(TARGETS runqkit_deque EXPORT runqkit INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES ${runq_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/runq")
@@ -13,7 +13,7 @@ install(
   NAMESPACE runq::
   DESTINATION "${package_dir}")
 
-# The C interface is a library of this machine; its files are beside it.
+# The C interface is a library for this machine, so its package files are installed next to it.
 set(RUNQ_C_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/runqkit_c")
 if(RUNQ_BUILD_C)
   install(
@@ -30,10 +30,10 @@ if(RUNQ_BUILD_C)
     DESTINATION "${RUNQ_C_PACKAGE_DIR}")
 endif()
 
-# The scheduler is one, too; its own list file installs it.
+# The scheduler is a library for this machine, too; its own list file installs it.
 set(RUNQ_SCHEDULER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/runqkit_scheduler")
 
-# So is the checker for programs of one's own: models/compiled/.
+# So is the checker for users' programs: models/compiled/.
 set(RUNQ_CHECK_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/runqkit_check")
 
 configure_package_config_file(
@@ -45,7 +45,7 @@ write_basic_package_version_file(runqkitConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/runqkitConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/runqkitConfigVersion.cmake" DESTINATION "${package_dir}")
 
-# Installs NAME.pc, with the way from its folder back to the prefix, so that it may be moved, too.
+# Installs NAME.pc, with the relative path from its folder to the prefix, so that the prefix may be moved.
 function(runq_install_pc name folder)
   file(RELATIVE_PATH RUNQ_PC_TO_PREFIX "/${folder}" "/")
   string(REGEX REPLACE "/$" "" RUNQ_PC_TO_PREFIX "${RUNQ_PC_TO_PREFIX}")
@@ -57,7 +57,7 @@ if(RUNQ_BUILD_C)
   runq_install_pc(runqkit_c "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
-# To be copied from there, not included: hence not below include/. Optional, because the headers can be installed
+# To be copied from there, not included: therefore not below include/. Optional, because the headers can be installed
 # without building anything.
 if(TARGET runq_single_headers)
   install(FILES ${single_headers} DESTINATION "${CMAKE_INSTALL_DATADIR}/runqkit/single" OPTIONAL)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-# One stem per part: the same name in header, unit test, models, properties, benchmark and page. This names every hole.
+# One stem per part: header, unit test, model, properties, benchmark and page have the same name. This reports those
+# that are missing.
 
-# A new queue starts here: add its stem, and configuring says what is left to write.
+# To add a queue, add its stem here: then configuring says what is still missing.
 set(runq_stems ring runnext inject local_queue chase_lev)
-# What of the scheduler has models: a header, and a folder of cases. Protocols are what the scheduler is made of; users
-# include the others.
+# The parts of the scheduler that have models: a header and a folder of cases each. The scheduler is made of the
+# protocols; users include the other headers.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness
     poll_sleep time_slice deadlock timer_heap spares blocking_calls fd_uses descriptors
     task_state processor_table live_tasks)
 set(runq_scheduler_stems wait_group channel select mutex scope semaphore condition_variable)
 # Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
 set(runq_shared_protocols waiting)
-# Headers that are no queue of their own.
+# Headers that are not a queue.
 set(runq_support_headers atomics common)
 
 set(holes "")

@@ -2,9 +2,9 @@
 # What all test programs have in common. Included once, where there is GTest.
 include(GoogleTest)
 
-# runq_precompile(name LIBRARIES libraries… HEADERS headers…): headers that many sources include, compiled once in a build.
-# Of every sanitizer's and every preset's build most was this. `./kit test --tidy` goes without, so that a source which
-# forgets an include does not stay unnoticed.
+# runq_precompile(name LIBRARIES libraries… HEADERS headers…): headers that many sources include, compiled once in a
+# build. They took most of the time of each preset's build. `./kit test --tidy` does not use them, so that it notices a
+# source that forgets an include.
 function(runq_precompile name)
   cmake_parse_arguments(arg "" "" "LIBRARIES;HEADERS" ${ARGN})
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")

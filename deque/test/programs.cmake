@@ -16,7 +16,7 @@ foreach(source IN LISTS test_sources)
 endforeach()
 
 # examples/<name>.cpp: each is a program that users read, and a test. The one with Asio's executor needs Asio
-# (libasio-dev) and, as that does, exceptions; where they are missing it shows as a test that was not run.
+# (libasio-dev), which needs exceptions; where they are missing ctest lists the example as disabled.
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
 find_path(RUNQ_ASIO_INCLUDE asio/execution_context.hpp)
 mark_as_advanced(RUNQ_ASIO_INCLUDE)
@@ -32,12 +32,12 @@ foreach(source IN LISTS example_sources)
   set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
                                                                        "${CMAKE_CURRENT_BINARY_DIR}/examples")
   add_test(NAME example_${name} COMMAND example_${name})
-  # A lost wake-up shows as a program that does not end.
+  # A program that loses a wake-up does not end.
   set_tests_properties(example_${name} PROPERTIES LABELS unit TIMEOUT 60)
 endforeach()
 if(TARGET example_asio_executor)
   target_include_directories(example_asio_executor SYSTEM PRIVATE "${RUNQ_ASIO_INCLUDE}")
-  # g++ warns that ThreadSanitizer does not model fences; Asio has some. They are beside locks, which it does see.
+  # g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
   target_compile_options(example_asio_executor PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 

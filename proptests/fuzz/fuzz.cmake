@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fuzz targets for libFuzzer: fuzz.hpp says what they do. They take the place of the property programs (preset fuzz).
+# Fuzz targets for libFuzzer: fuzz.hpp says what they do. The preset fuzz builds them instead of the property programs.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
 check_cxx_source_compiles(
@@ -12,7 +12,7 @@ if(NOT RUNQ_HAS_LIBFUZZER)
   message(FATAL_ERROR "runqkit: RUNQ_PROP_FUZZ needs libFuzzer: a clang++ that knows -fsanitize=fuzzer")
 endif()
 
-# Both bounds hold; on a slow machine the second one is reached first.
+# Both limits apply; on a slow machine the second one is reached first.
 set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
 set(RUNQ_FUZZ_SECONDS 20 CACHE STRING "Seconds of each fuzz target in ctest, at most")
 set(here "${CMAKE_CURRENT_LIST_DIR}")
@@ -25,7 +25,8 @@ function(runq_fuzz_program name)
   target_link_options(${name} PRIVATE ${sanitizers})
 endfunction()
 
-# What a run finds stays in the build folder: `-merge=1` brings it to the corpus in the tree (docs/properties.md).
+# The inputs that a run finds stay in the build folder: `-merge=1` adds them to the corpus in the tree
+# (docs/properties.md).
 foreach(stem IN LISTS stems)
   runq_fuzz_program(${stem}_fuzz "${here}/${stem}_fuzz.cpp")
   set(found "${CMAKE_CURRENT_BINARY_DIR}/corpus/${stem}")

@@ -27,8 +27,8 @@ endforeach()
 # g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).
 target_compile_options(trace_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
-# examples/<name>.cpp: the demos of `./kit demo`. Each prints what it claims and checks it; expected/<name>.txt, where
-# there is one, is its whole output.
+# examples/<name>.cpp: the demos of `./kit demo`. Each prints what it claims and checks it. The files expected/<name>.*
+# say what it must print: see check_demo.cmake.
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
 if(NOT TARGET runq_http_parser)
   list(FILTER example_sources EXCLUDE REGEX "/http\\.cpp$")

@@ -3,7 +3,7 @@
 # with expected.txt. If a compiler is missing, ctest shows its test as not run.
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(NOT Python3_Interpreter_FOUND)
-  message(WARNING "runqkit: Python 3 was not found; nobody counts the barriers in the code of the hot operations")
+  message(WARNING "runqkit: Python 3 was not found; the barriers in the code of the hot operations are not counted")
   return()
 endif()
 

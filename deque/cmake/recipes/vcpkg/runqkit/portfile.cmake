@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # NOT RUN HERE: no test of this project calls vcpkg.
-# An overlay port of the source tree that it lies in:
+# An overlay port of the source tree that contains this file:
 #   vcpkg install runqkit --overlay-ports=deque/cmake/recipes/vcpkg
-# A port of a release takes its archive instead: vcpkg_from_github() with REPO, REF and SHA512.
+# A port of a release downloads the release's archive instead: vcpkg_from_github() with REPO, REF and SHA512.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../../../.." ABSOLUTE)
 
 # Headers only. The C interface is one file, deque/c/runq.cpp, that a project may compile itself.
