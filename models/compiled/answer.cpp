@@ -94,7 +94,7 @@ namespace {
                      left_out_by_word(r, options.search.bound), also, counted(r));
 }
 
-/// Whether there is nothing to judge but one execution, which somebody has asked to see.
+/// Whether there is nothing to judge, only one execution to show, which the user asked for.
 [[nodiscard]] bool is_only_shown(const search_result& r, const run_options& options) {
   return r.how == coverage::cut_short && (options.search.show_execution != 0 || options.has_path) && !r.trace.empty();
 }

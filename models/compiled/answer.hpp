@@ -18,7 +18,7 @@ struct answer {
   int status = 2;                          ///< 0: no execution fails; 1: one does; 2: no verdict
   std::string headline;                    ///< the verdict in one line, without a line end
   std::string text;                        ///< all there is to say, with line ends
-  std::shared_ptr<nlohmann::json> result;  ///< of the search; nothing: nobody asks for it
+  std::shared_ptr<nlohmann::json> result;  ///< of the search; null: it is not needed
   std::shared_ptr<nlohmann::json> ledger;  ///< its rows; nothing: no ledger was asked for
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks in processes of their own, several at the same time. Each begins as a copy of this process.
+// Checks in separate processes, several at the same time. Each begins as a copy of this process.
 #pragma once
 
 #include <cstddef>

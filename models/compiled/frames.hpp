@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a thread of a compiled program stands: the code addresses of its calls, outermost first. Each distinct stack of
-// calls is kept once, so that a step of an execution can remember its own as one pointer.
+// The position of a thread of a compiled program: the code addresses of its calls, outermost first. Each distinct stack
+// of calls is stored once, so that a step of an execution can remember its stack as one pointer.
 #pragma once
 
 #include <array>

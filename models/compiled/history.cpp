@@ -36,7 +36,7 @@ struct recorded_call {
 /// All calls of the running execution. The checker's own memory: executions do not put it back.
 class recorded_calls {
  public:
-  /// Forgets those of another object that was at the same address.
+  /// Forgets the calls of another object that was at the same address.
   void begin(const void* history) {
     for (recorded_call& c : all()) {
       if (c.history == history) c.history = nullptr;

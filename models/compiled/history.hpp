@@ -4,8 +4,8 @@
 
 namespace runq::model::compiled {
 
-/// The program's code runs to judge a history: a specification, or the class itself, one call after the other. It is no
-/// part of the execution, but a crash of it, or a loop without end, is the program's.
+/// To judge a history, code of the program runs: a specification, or the class itself, one call after the other. It is
+/// no part of the execution, but if it crashes or loops for ever, that is a failure of the program.
 extern bool judging;
 
 }  // namespace runq::model::compiled

@@ -373,7 +373,7 @@ RUNQ_HOOK void __tsan_read_range(void* at, unsigned long size) { access(at, size
 RUNQ_HOOK void __tsan_write_range(void* at, unsigned long size) { access(at, size, true, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_vptr_read(void** at) { access(at, sizeof(void*), false, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_vptr_update(void** at, void* value) {
-  // Constructors of one object may write the same pointer again, which nobody can notice.
+  // Constructors of one object may write the same pointer again, which no thread can notice.
   if (*at != value) access(at, sizeof(void*), true, RUNQ_CALLER);
 }
 

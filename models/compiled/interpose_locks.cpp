@@ -88,7 +88,7 @@ RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   if (held == 0) s.fail(failure::misuse, "a lock is released by a thread that does not hold it", code);
   --held;
   std::uint32_t value = 0;
-  std::memcpy(&value, lock, sizeof value);  // the thread holds it: nobody else changes what kind of holder there is
+  std::memcpy(&value, lock, sizeof value);  // this thread holds it: no other thread changes the kind of its holder
   if (value == writing) {
     s.store(lock, word, 0, std::memory_order::release, code);
   } else {
@@ -161,7 +161,7 @@ RUNQ_HOOK time_t time(time_t* now) noexcept {
   return seconds;
 }
 
-// A thread that sleeps goes on after that time; what the others do meanwhile is explored anyway.
+// A thread that sleeps goes on after that time; the search explores anyway what other threads do meanwhile.
 namespace {
 
 void sleep_for(session& s, std::uint64_t nanoseconds) { s.let_time_pass_until(s.known_time() + nanoseconds); }

@@ -52,7 +52,7 @@ RUNQ_HOOK int pthread_detach(pthread_t thread) {
   return 0;
 }
 
-// What the others do meanwhile is explored anyway.
+// The search explores anyway what other threads do meanwhile.
 RUNQ_HOOK int sched_yield() {
   if (in_program) return 0;
   static auto* const original = real<decltype(sched_yield)>("sched_yield");
@@ -401,7 +401,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
     session& s;
     pthread_once_t* control;
     const void* code;
-    std::uint64_t state = not_begun;  // stays so if the function throws: somebody else tries again
+    std::uint64_t state = not_begun;  // stays so if the function throws: the next caller tries again
     ~finish() {
       const checker_scope scope;
       s.store(control, 4, state, std::memory_order::release, code);

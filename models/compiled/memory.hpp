@@ -14,8 +14,8 @@
 
 namespace runq::model::compiled {
 
-/// Writable memory that every execution finds as it was when it was added. Pages are write-protected until somebody
-/// writes them for the first time; only those have to be put back.
+/// Writable memory that every execution finds as it was when it was added. Pages are write-protected until they are
+/// written for the first time; only written pages are restored.
 class restored_memory {
  public:
   /// `begin` and `size` are rounded outwards to pages.
@@ -103,8 +103,8 @@ struct address_range {
 /// Makes the running operating-system thread take thread-local variables, and its identity, from there.
 void set_thread_pointer(std::byte* to) noexcept;
 
-/// Operating-system threads that do nothing but own what libraries keep per thread: whoever runs with the thread
-/// pointer of one of them has thread-local variables, errno, and a pthread_self() of its own.
+/// Operating-system threads that do nothing but own what libraries keep per thread: a fiber that runs with the thread
+/// pointer of one of them has its own thread-local variables, errno, and pthread_self().
 class parked_threads {
  public:
   /// False when the system gives no more threads.

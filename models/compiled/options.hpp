@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a check is made: the options of runq-check, and those of runq::check(), which come as the same words.
+// How a check is made: the options of runq-check, and those of runq::check(), which are written as the same words.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct run_options {
   std::string json_file;               ///< where results go; empty: nowhere
   std::string html_dir;                ///< where pages go; empty: nowhere
   std::string title = "main()";        ///< of the program, on its page
-  std::string replay;                  ///< the command that does the same again
+  std::string replay;                  ///< the command that repeats this check
 };
 
 /// "0.3.1"; "-" for the very first execution.

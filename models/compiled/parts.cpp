@@ -27,7 +27,7 @@ template <class Kind, std::size_t Size>
 }
 
 [[noreturn]] void end_alone() {
-  // The process that shares out the work has gone, so nobody wants a result any more.
+  // The process that shares out the work has ended, so no process needs a result any more.
   _exit(2);
 }
 
@@ -95,7 +95,7 @@ void line_channel::write(const std::string& line) const {
   for (std::size_t sent = 0; sent != all.size();) {
     const ssize_t more = send(socket_, all.data() + sent, all.size() - sent, MSG_NOSIGNAL);
     if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) return;  // whoever reads finds out that the other side has gone
+    if (more <= 0) return;  // the reader finds out that the other side has closed
     sent += static_cast<std::size_t>(more);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One check by several processes: what they tell each other, a line of text each time. A searcher explores a part of
-// the search, which it is told by the path there, and now and then asks what to do; whoever shares the parts out
-// answers.
+// One check by several processes: the messages between them, each a line of text. A searcher explores a part of the
+// search, which is named by the path to it. Now and then it asks the process that shares out the parts what to do, and
+// gets an answer.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,7 @@ class line_channel {
  public:
   explicit line_channel(int socket) noexcept : socket_(socket) {}
   [[nodiscard]] int socket() const noexcept { return socket_; }
-  /// False when the other side has gone.
+  /// False if the other side has closed.
   [[nodiscard]] bool read(std::string& line);
   void write(const std::string& line) const;
 

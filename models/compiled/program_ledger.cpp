@@ -109,7 +109,7 @@ class maker {
     return a;
   }
 
-  /// No more of the path than tells the file from others, and the kind only where others are on the same line.
+  /// As much of the path as tells the file from others, and the kind of access only if another one is on the same line.
   [[nodiscard]] std::string site_of(const order_site& where) const {
     unsigned parts = 1;
     const auto is_another = [&](const entry& e) {

@@ -10,7 +10,7 @@
 
 namespace runq::model::compiled {
 
-/// Every check is made in a process of its own, `options.jobs` at the same time. Status 0: the ledger is complete,
+/// Every check is made in a separate process, `options.jobs` at the same time. Status 0: the ledger is complete,
 /// whatever it says; 1: the program fails as it is; 2: a check came to no verdict.
 [[nodiscard]] answer make_program_ledger(const run_options& options, const check_function& check);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A line on stderr about where a long search stands.
+// A line on stderr that says how far a long search is.
 #pragma once
 
 #include "verdict.hpp"
 
 namespace runq::model::compiled {
 
-/// On a terminal always in the same line; otherwise a line after 1 s, 2 s, 4 s … and then every minute.
+/// On a terminal it rewrites the same line; otherwise it prints a line after 1 s, 2 s, 4 s … and then every minute.
 void print_progress(const search_progress& now);
 /// Takes the line away from a terminal.
 void end_progress();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a check came to, as a file and as pages: the same judgement that is printed.
+// The result of a check as a file and as pages, with the verdict that is printed.
 #pragma once
 
 #include <string>

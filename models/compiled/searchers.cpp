@@ -27,7 +27,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-/// How long a shared search has taken. Says once a second where it stands.
+/// Measures how long a shared search has taken. Prints once a second how far it is.
 class stopwatch {
  public:
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(clock_type::now() - started_).count(); }

@@ -247,7 +247,7 @@ void session::end_thread(void* result) {
   search_->finish_thread();
 }
 
-/// Repeats it as often as the C library does, for a handler may set values anew.
+/// Repeats it as often as the C library does, because a handler may set values again.
 void session::run_key_handlers(std::vector<void*>& values) {
   for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     for (unsigned key = 0; key != values.size(); ++key) {

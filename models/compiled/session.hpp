@@ -26,8 +26,8 @@
 
 namespace runq::model::compiled {
 
-/// The program's own code is running: what it calls is modelled. The checker itself calls the same functions, and then
-/// they do what they always do.
+/// True while the program's own code runs: the functions that it calls are modelled. When the checker itself calls the
+/// same functions, they do what they always do.
 extern bool in_program;
 
 /// Memory of the program that the checker reads or writes on its behalf: a fault there is the program's.
@@ -59,9 +59,9 @@ struct left_out {
   bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed (once more)
   bool unknown_weakness = false;   ///< so did one of which the compiler does not tell whether it is weak
   bool local_members = false;      ///< plain accesses that clang does not show
-  bool spurious_wakeups = false;   ///< somebody waited for a condition variable
+  bool spurious_wakeups = false;   ///< a thread waited for a condition variable
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
-  bool clocks = false;             ///< a clock was read: time stands still, or goes on by a day
+  bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
 };
 
@@ -84,14 +84,14 @@ class session final : public exact::program {
   session();
 
   // --- the run -------------------------------------------------------------------------------------------------------
-  /// Before check(): it begins in the middle of a program, whose functions' stack frames, from `callers_stack` on, and
-  /// whose memory every execution finds as they are now.
+  /// Called before a check() that begins in the middle of a program. Every execution finds the program's memory, and
+  /// the stack frames of its functions from `callers_stack` on, as they are now.
   void begin_at(const void* callers_stack);
-  /// Before check(): nobody wants to see an execution that fails, and it takes long to find its lines.
+  /// Called before check(), if no failing execution will be shown: it takes long to find the lines of one.
   void describe_nothing() noexcept { describes_ = false; }
   [[nodiscard]] bool is_whole_program() const noexcept { return callers_begin_ == nullptr; }
-  /// For a program with checks of its own, which ends as ever: registers what its global initialisers want done at
-  /// exit.
+  /// For a program that calls runq::check() and then ends as usual: registers the exit handlers of its global
+  /// initialisers.
   void register_exit_handlers();
   [[nodiscard]] search_result check(main_function main, int argc, char** argv, char** environment,
                                     const exact_options& options);
@@ -167,11 +167,11 @@ class session final : public exact::program {
   }
   /// Before an operation that may change nothing: whether the thread has been here before, and so waits.
   void look_for_waiting(const caller_state& caller, const void* code);
-  /// After look_for_waiting(): the thread is about to read the variable. The event that has read it in an earlier round
-  /// of the same loop, when this round has to read the same; or nobody.
+  /// Called after look_for_waiting(), when the thread is about to read the variable. If this round has to read what an
+  /// earlier round of the loop read, returns the event that read it there; otherwise `nobody`.
   [[nodiscard]] exact::event_id read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
                                                       const void* code);
-  /// Values of 128 bits, as numbers that stand for them.
+  /// Values of 128 bits, and the numbers that represent them.
   [[nodiscard]] std::uint64_t number_of(unsigned __int128 value);
   [[nodiscard]] unsigned __int128 wide_value(std::uint64_t number) const { return wide_values_[number]; }
 
@@ -202,24 +202,24 @@ class session final : public exact::program {
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
   /// there.
   [[noreturn]] void wait_for_others(const void* code);
-  /// What a clock shows, in nanoseconds. Time goes on only where a deadline may pass.
+  /// The time that a clock shows, in nanoseconds. It changes only where a deadline may pass.
   [[nodiscard]] std::uint64_t time(const void* code);
   [[nodiscard]] std::uint64_t known_time() const;
   /// From now on the clock shows at least that time to the running thread, and to whatever happens after this.
   void let_time_pass_until(std::uint64_t nanoseconds);
   [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
-  // Threads that wait at an address until somebody wakes them: condition variables, futexes.
+  // Threads that wait at an address until another thread wakes them: condition variables, futexes.
   /// The running thread waits from now on. Returns the number by which it can be woken.
   [[nodiscard]] unsigned begin_waiting(const void* at, const void* code);
   /// Waits until it is woken. `for_ever`: see wait_while().
   void wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code);
-  /// The thread waits no longer. False: somebody has woken it already.
+  /// The thread waits no longer. False: another thread has woken it already.
   [[nodiscard]] bool stop_waiting(const void* at, unsigned number, const void* code);
   /// Wakes one of those that wait, any of them, or all. Returns how many.
   unsigned wake(const void* at, bool all, const void* code);
 
-  /// Waits until the variable of `size` bytes holds another value than `value`. `for_ever`: if nobody ever changes it,
-  /// that is a deadlock; otherwise such executions do not count, because another one shows what happens then.
+  /// Waits until the variable of `size` bytes holds another value than `value`. `for_ever`: if no thread ever changes
+  /// it, that is a deadlock; otherwise such executions do not count, because another one shows what happens then.
   void wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                   const void* code);
 
@@ -390,7 +390,7 @@ class session final : public exact::program {
   std::vector<exit_handler> keys_before_main_;
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
-  address_range waiters_;  ///< where the standard library counts who waits for an atomic variable
+  address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
 };
 
 /// The only one.

@@ -120,8 +120,9 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
   visits.push_back({state, search_->position(), running().timed});
 }
 
-/// A loop that counts its rounds is never in the same state twice. After some rounds it is only followed to where it
-/// ends by itself: it reads what it has read before, whatever has been written meanwhile. One that writes is not.
+/// A loop that counts its rounds is never in the same state twice. After some rounds the search explores only
+/// executions in which the loop ends by itself: it reads what it has read before, whatever has been written meanwhile.
+/// A loop that writes is not treated like that.
 event_id session::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write, const void* code) {
   constexpr unsigned most_rounds = 256;
   if (!recognises_waiting_) return exact::nobody;
@@ -207,7 +208,8 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
   return found;
 }
 
-/// Notes what an atomic write has left in memory: if something else is there later, somebody else has written.
+/// Notes the value that an atomic write has left in memory: if another value is there later, code without hooks has
+/// written it.
 void session::leave_in_memory(void* at, unsigned size, std::uint64_t value) {
   write_memory(at, size, value);
   const unsigned first = offset_in_granule(at);
@@ -320,7 +322,7 @@ void session::check_heap(const void* at, std::size_t size, bool is_write, bool i
   }
 }
 
-/// Faults where the program's access would, had its compiler not dropped it: nobody needs the value.
+/// Faults as the program's access would. Its compiler has removed the access, because the value is not needed.
 void session::touch(const void* at, std::size_t size, const void* code) {
   const auto* const begin = static_cast<const volatile std::byte*>(at);
   touched = {static_cast<const std::byte*>(at), size, code};
@@ -334,7 +336,7 @@ void session::access(const void* at, std::size_t size, bool is_write, const void
   access_plainly(at, size, is_write, code);
 }
 
-/// A loop that waits may leave the same value there in every round: only another one is an effect.
+/// A loop that waits may leave the same value there in every round: only a different value is an effect.
 void session::access_expected(const void* at, std::size_t size, expected_access how, const void* code) {
   if (on_own_stack(at)) return;
   if (how == expected_access::changed) note_effect();
@@ -454,7 +456,7 @@ void* session::allocate(std::size_t size, std::size_t alignment, const void* cod
     by.thread = user_heap::before_main;
   }
   void* const p = heap_.allocate(size, alignment, by);
-  constexpr int pattern = 0xbe;  // so that nobody finds zeros, or what an earlier execution left
+  constexpr int pattern = 0xbe;  // so that no code relies on zeros, or on what an earlier execution left
   if (p != nullptr) {
     std::memset(p, pattern, size);
   } else if (search_ != nullptr) {

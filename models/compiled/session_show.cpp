@@ -58,8 +58,8 @@ std::string session::name_of_memory(const void* at) {
   return {};
 }
 
-/// Plain accesses are no events of the graph: those that the failure is about become steps of the trace. The last of
-/// them is the failing one, if it is plain, and stands before the step that says so.
+/// Plain accesses are no events of the graph: those that the failure is about become steps of the trace. If the last of
+/// them is plain, it is the failing one, and comes before the step that says that it fails.
 void session::show_accesses(search_result& r) {
   if (r.what == failure::none || r.trace.empty()) return;
   if (shown_accesses_.size() > 2) shown_accesses_.resize(2);  // with load buffering: of the first of several failures

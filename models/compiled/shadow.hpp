@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of each byte of a compiled program's memory in the running execution: who has accessed it without an
-// atomic operation, and which atomic variable lies there. It is kept by eight bytes, a granule.
+// What is known of each byte of a compiled program's memory in the running execution: which threads have accessed it
+// without an atomic operation, and which atomic variable lies there. It is stored by granules of eight bytes.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct plain_access {
 /// An atomic variable, or a lock.
 struct atomic_place {
   std::uint8_t first = 0;  ///< its first byte in the granule
-  std::uint8_t size = 0;   ///< 16: it goes on in the next granule
+  std::uint8_t size = 0;   ///< 16: the access continues in the next granule
   std::uint16_t variable = 0;
   std::uint64_t in_memory = 0;  ///< what the checker has last left there
 

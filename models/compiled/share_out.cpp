@@ -75,7 +75,7 @@ void share_out::lose(unsigned who, const std::string& why) {
   stop();
 }
 
-/// From now on everybody ends as soon as they ask.
+/// From now on every searcher ends as soon as it asks.
 void share_out::stop() {
   stopping_ = true;
   hand_out();

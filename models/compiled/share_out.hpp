@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shares one check out among searchers, which are processes of their own. Each part of the search is explored by one of
-// them, so every execution is visited once. Who has nothing left gets what another one gives: the part that it would
-// have come to last, under which there is most to do.
+// Shares one check out among searchers, which are separate processes. Each part of the search is explored by one of
+// them, so every execution is visited once. A searcher that has nothing left gets a part from another one: the part
+// that that one would explore last, which has the most executions.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace runq::model::compiled {
 
-/// Knows what everybody does. `send` brings an answer to a searcher; `name` is what it is called in messages.
+/// Knows what every searcher does. `send` sends an answer to a searcher; `name` is its name in messages.
 class share_out {
  public:
   share_out(unsigned searchers, const run_options& options, std::function<void(unsigned, const instruction&)> send,
@@ -26,9 +26,9 @@ class share_out {
   void take(unsigned searcher, report said);
   /// A searcher has gone without a result. No verdict comes of what is left.
   void lose(unsigned searcher, const std::string& why);
-  /// Everybody has ended.
+  /// Whether all searchers have ended.
   [[nodiscard]] bool is_over() const noexcept;
-  /// Where it stands, after so many seconds.
+  /// Prints how far the search is, after so many seconds.
   [[nodiscard]] search_progress progress(double seconds) const;
   /// After the end. Notes in `s` what the searchers have left out.
   [[nodiscard]] answer result(session& s, double seconds) const;

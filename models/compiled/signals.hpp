@@ -8,8 +8,8 @@ namespace runq::model::compiled {
 /// there is no memory.
 [[nodiscard]] bool take_signals();
 
-/// In the process and on the thread that makes a check, before it: from now on somebody looks whether the program goes
-/// on. A copy of the process has no timer. False when the system gives none.
+/// Called before a check in the process and on the thread that makes it: from now on a timer checks that the program
+/// goes on. A copy of the process has no timer. False if the system gives none.
 [[nodiscard]] bool start_ticks();
 
 }  // namespace runq::model::compiled

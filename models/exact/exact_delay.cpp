@@ -22,8 +22,8 @@ void search::delay_reads(event_id write) {
   }
 }
 
-/// Whether neither the language nor hardware performs `read` before something that `write` needs: what orders two
-/// operations of a thread is a fence, a release, or the same location.
+/// Whether neither the language nor hardware has to perform `read` before something that `write` needs. Two operations
+/// of one thread are ordered by a fence, a release, or the same location.
 bool search::may_be_delayed(event_id read, event_id write) const {
   const node& r = g_->at(read);
   const node& w = g_->at(write);
@@ -85,8 +85,8 @@ void search::try_delayed_at(graph& g, event_id read, event_id write, event_id ol
 }
 
 /// A thread asks for another operation than the graph has at `e`. With a delayed read that can happen: a written value
-/// that nobody has read may change. Any other difference shows that the write does depend on the read. Returns false if
-/// the graph has no delayed read.
+/// that no thread has read may change. Any other difference shows that the write does depend on the read. Returns false
+/// if the graph has no delayed read.
 bool search::adapt(event_id e, const operation& wanted) {
   if (!in_doubt()) return false;
   node& n = g_->at(e);

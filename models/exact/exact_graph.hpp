@@ -91,10 +91,11 @@ struct operation {
   std::uint64_t operand = 0;   ///< change != none: operand or desired value. init: the variable's mask
   std::uint64_t expected = 0;  ///< change == exchange, take
   std::uint64_t count = 1;     ///< change == take
-  /// Reads what this earlier read of the same thread has read, and nothing else, unless it knows of something newer.
+  /// Reads what this earlier read of the same thread has read, and nothing else, unless a newer write happens before
+  /// it.
   event_id like = nobody;
 
-  /// Whether a replayed thread asks for the same again.
+  /// Whether a replayed thread asks for the same operation again.
   [[nodiscard]] bool repeats(const operation& before) const noexcept {
     return kind == before.kind && variable == before.variable && change == before.change && operand == before.operand &&
            expected == before.expected &&
@@ -189,7 +190,8 @@ class graph {
   /// The thread whose last event is the read part of a read-modify-write that still lacks its write part; 0: none.
   unsigned unfinished_rmw = 0;
 
-  /// Load buffering: the read that takes its value from a write which depends on it in po ∪ rf; nobody: none does.
+  /// Load buffering: the read that takes its value from a write which depends on it in po ∪ rf; `nobody` if there is
+  /// none.
   event_id delayed = nobody;
   /// With a delayed read: the events with stamps up to this one, on which the read and its source depend, stay as they
   /// are.
@@ -213,7 +215,7 @@ class graph {
   void displace(event_id write);
   /// Computes what a reader of `write` acquires.
   void set_released(event_id write);
-  /// Removes all but the first `keep[t]` events of each thread; the rest must not refer to what goes.
+  /// Removes all but the first `keep[t]` events of each thread; the remaining ones must not refer to removed ones.
   void restrict_to(const clock& keep);
 
   /// The graph as bytes that a process with the same addresses can read; `where` is aligned to 64.
@@ -228,7 +230,7 @@ class graph {
   /// Whether no other thread is or will be concurrent with the event: such an event closes no cycle.
   [[nodiscard]] bool is_alone(const node& n) const noexcept;
 
-  /// What stands before the events in a packed graph.
+  /// The header before the events in a packed graph.
   struct alignas(node) packed_head {
     std::array<std::uint32_t, thread_slots> sizes;
     std::uint32_t sequential;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The heap of a scenario. Each thread allocates from an arena of its own, from the beginning in every execution, so
-// that re-executing a thread gives the same addresses whatever the others do; no address is used twice in one
-// execution, so that a dangling pointer never points at something new.
+// The heap of a scenario. Each thread allocates from its own arena, from the beginning in every execution, so that a
+// re-executed thread gets the same addresses whatever other threads do. No address is used twice in one execution, so
+// that a dangling pointer never points at a new object.
 #pragma once
 
 #include <array>

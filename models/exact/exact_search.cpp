@@ -130,8 +130,8 @@ void search::stop_running_thread(status why) {
   abandon();
 }
 
-/// Runs every thread up to its frontier. They wait for each other's writes; porf has no cycle, so that ends. With a
-/// delayed read it has one, and threads may turn out to be unable to follow the graph; returns false then.
+/// Runs every thread up to its frontier. Threads wait for each other's writes, which ends because porf has no cycle.
+/// With a delayed read porf has a cycle, and threads may turn out to be unable to follow the graph; then returns false.
 bool search::replay_threads() {
   for (bool repeat = true; repeat;) {
     repeat = false;
@@ -147,7 +147,7 @@ bool search::replay_threads() {
   return g_->delayed == nobody || doubt_resolved();
 }
 
-/// Load buffering: every thread has followed the graph to its end, so the execution is real, and so is a failure in it.
+/// Load buffering: if every thread has followed the graph to its end, the execution exists, and a failure in it counts.
 bool search::doubt_resolved() {
   for (unsigned t = 1; t <= last_thread(); ++t) {
     if (threads_[t].position != g_->size(t)) return false;
@@ -170,7 +170,7 @@ void search::extend_threads() {
     }
     threads_[t].now = status::ready;
     resume(t);
-    t = program_ != nullptr ? 1 : t + 1;  // its end may be what a lower one waits for
+    t = program_ != nullptr ? 1 : t + 1;  // a thread with a lower number may wait for its end
   }
 }
 
@@ -197,7 +197,8 @@ void search::end_execution() {
 }
 
 /// A thread that waits although it has seen the newest values will wait for ever. One that has seen an old value would
-/// look again: another graph shows what it does then. Nothing is known about the others in this graph if there is one.
+/// look again: another graph shows what it does then. If there is such a thread, this graph says nothing about the
+/// others.
 void search::judge_waiting_threads() {
   unsigned stuck = 0;
   unsigned joining = 0;
@@ -210,7 +211,7 @@ void search::judge_waiting_threads() {
     }
     if (s == status::waiting && stuck == 0) stuck = t;
   }
-  if (stuck == 0) stuck = joining;  // nobody awaits anything: they join themselves, or each other
+  if (stuck == 0) stuck = joining;  // no thread waits for a value: they join themselves, or each other
   for (unsigned t = 1; t <= last_thread(); ++t) {
     const bool joins = threads_[t].now == status::joining;
     if (!joins && threads_[t].now != status::waiting) continue;
@@ -220,7 +221,8 @@ void search::judge_waiting_threads() {
   report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
 }
 
-/// In a program, old writes of the newest value count as the newest: the waiting thread may have written it, in a loop.
+/// In a program, an old write of the newest value counts as the newest: the waiting thread may have written it in a
+/// loop.
 bool search::saw_newest_values(unsigned thread) const {
   for (unsigned i = threads_[thread].await_begin; i < g_->size(thread); ++i) {
     const node& n = g_->at(thread, i);
@@ -308,7 +310,7 @@ void search::report_here(failure what, std::string message, site where) {
   abandon();
 }
 
-/// False for a graph with a delayed read that was visited before. Another graph that was visited before is a bug.
+/// False for a graph with a delayed read that was visited before. Visiting any other graph twice is a bug.
 bool search::is_new_graph() {
   const bool has_delayed = g_->delayed != nobody;
   if (options_.walks != 0) return true;  // walks may meet the same graph again

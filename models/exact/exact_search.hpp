@@ -32,9 +32,9 @@ class team;
 /// later was taken.
 using way = std::vector<std::uint32_t>;
 
-/// Where a search that is a part of a larger one gets its work, and leaves some of it to others. A part is named by the
-/// way to it, which is the same in every process. A graph cannot be sent: its numbers mean something in one process
-/// only.
+/// Where a search that is a part of a larger one gets its work, and where it leaves some for others. A part is named by
+/// the path to it, which is the same in every process. A graph cannot be sent, because its numbers are valid in one
+/// process only.
 class work_source {
  public:
   virtual ~work_source() = default;
@@ -125,21 +125,22 @@ class search final : public engine, public waiting_engine {
   // for programs
   /// The `index`-th variable, which holds `value` before the first write: makes sure that it exists.
   [[nodiscard]] location find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where);
-  /// Starts the thread with that number, which must be the same whenever the running thread gets here.
+  /// Starts the thread with that number, which must be the same whenever the running thread gets to this point.
   void spawn(unsigned thread, site where);
   /// Waits until the thread has ended.
   void join(unsigned thread, site where);
   /// One of the numbers 0 … alternatives-1: all of them are explored.
   [[nodiscard]] unsigned choose(unsigned alternatives, site where);
-  /// A load that can only read what the running thread's event `like` has read, or what it must. `like` may be nobody.
+  /// A load that can only read what the running thread's event `like` has read, or what coherence forces. `like` may be
+  /// `nobody`.
   [[nodiscard]] std::uint64_t load(location& at, std::memory_order order, event_id like, site where);
   [[nodiscard]] bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
                                       std::memory_order success, std::memory_order failure, event_id like, site where);
   /// What a lock or a semaphore does: adds `delta` to one of the `count` values from `first` on. Another one is read
   /// with relaxed order, and then, `blocking`, it waits. Returns whether it was done.
   bool take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking, site where);
-  /// The running thread waits for ever, in what began with await_begin(): no failure, for in another execution it goes
-  /// on.
+  /// The running thread waits for ever, in the loop that began with await_begin(). That is no failure, because in
+  /// another execution it goes on.
   [[noreturn]] void wait_unjudged(site where);
   [[nodiscard]] unsigned running() const noexcept { return current_; }
   /// Events of the running thread so far.
@@ -165,7 +166,7 @@ class search final : public engine, public waiting_engine {
 
  private:
   enum class status : std::uint8_t {
-    unborn,    ///< nobody has started it yet
+    unborn,    ///< not started yet
     ready,     ///< can run, or waits until the source of its next read has been replayed
     frontier,  ///< everything that the graph has of it is replayed; its next event would be new
     finished,
@@ -300,7 +301,7 @@ class search final : public engine, public waiting_engine {
   again undecided_ = again::no;
   team* team_ = nullptr;  ///< while there are several processes
   std::chrono::steady_clock::time_point start_;
-  std::uint64_t events_unclocked_ = 0;      ///< executed since somebody has looked at the clock
+  std::uint64_t events_unclocked_ = 0;      ///< executed since the clock was last read
   std::unordered_set<std::uint64_t> seen_;  ///< complete graphs: those with a delayed read, or all for check_duplicates
   std::unordered_set<std::uint64_t> delayed_bases_;  ///< load buffering: what was tried
 

@@ -65,7 +65,7 @@ unsigned team::fork_members() {
     if (pid < 0) break;  // fewer will do
     if (pid == 0) {
 #ifdef __linux__
-      // If the first member is killed, so are the others.
+      // If the first member is killed, the others are killed, too.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
       if (getppid() != parent) _exit(1);
@@ -80,7 +80,7 @@ unsigned team::fork_members() {
   return self_;
 }
 
-/// A member that died may have had work, for whose end the others would wait for ever: so this ends the search.
+/// A member that died may have had work, and the others would wait for ever for its end: so this ends the search.
 void team::look_after_members() noexcept {
   std::erase_if(pids_, [this](pid_t pid) {
     int status = 0;
@@ -123,7 +123,7 @@ bool team::wants_graphs() const noexcept {
 bool team::offer(const graph& g) noexcept {
   if (g.packed_bytes() > parcel_bytes) return false;
   for (parcel& p : members()[self_].outgoing) {
-    // acquire: whoever gave it back has read it.
+    // acquire: the member that gave it back has read it.
     if (p.used.load(std::memory_order::acquire)) continue;
     g.pack(p.packed.data());
     p.used.store(true, std::memory_order::relaxed);

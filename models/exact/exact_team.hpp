@@ -2,9 +2,9 @@
 // One search by several processes, on the kit's own queues.
 //
 // Graphs that wait are independent of each other, so any process may go on with any of them. Each process keeps its own
-// stack, as a search alone does; one that has nothing left takes a graph that another has put into its runq::ring. Only
-// while somebody is idle does a process put graphs there, and then the oldest, under which there is most to do: so what
-// travels is few and large.
+// stack, as a search alone does; one that has nothing left takes a graph that another has put into its runq::ring. A
+// process puts graphs there only while another one is idle, and then the oldest, from which most graphs follow: so few
+// graphs travel, and each brings much work.
 //
 // Processes, not threads: a graph's values are addresses of the scenario's memory, and after fork() all have that
 // memory at the same address; and scenarios may use global variables. The rings and the graphs that travel lie in
@@ -52,7 +52,7 @@ class team {
  public:
   enum class ending : std::uint8_t {
     none,           ///< has not ended, or died
-    no_more_work,   ///< all graphs were visited, or somebody else ended the search
+    no_more_work,   ///< all graphs were visited, or another member has ended the search
     out_of_budget,  ///< a limit of how long to search
     decided         ///< a failure, or another limit
   };
@@ -112,8 +112,8 @@ class team {
   static constexpr std::size_t parcels = 32;
   static constexpr unsigned number_of_sets = 2;
 
-  /// A graph that travels. Belongs to the member in whose memory it lies until it is in the ring; then to whoever takes
-  /// it out, who gives it back.
+  /// A graph that travels. It belongs to the member in whose memory it lies until it is in the ring; then to the member
+  /// that takes it out, which gives it back.
   struct parcel {
     std::atomic<bool> used{false};
     alignas(cache_line) std::array<std::byte, parcel_bytes> packed;
@@ -127,7 +127,8 @@ class team {
     std::array<parcel, parcels> outgoing;
   };
   struct shared_state {
-    /// Members that are at work, and graphs on offer: only who is at work puts graphs on offer, so at 0 all is done.
+    /// The number of members at work and of graphs on offer. Only a member at work puts graphs on offer, so at 0 all is
+    /// done.
     alignas(cache_line) std::atomic<std::uint64_t> work{1};
     alignas(cache_line) std::atomic<unsigned> idle{0};
     std::atomic<bool> stop{false};

@@ -93,7 +93,7 @@ class tracer {
 
   void describe_read(const node& n, event& shown) {
     if (shown.kind == event_kind::cas_success && !n.exclusive) shown.kind = event_kind::cas_failure;
-    // A mutex is a variable that holds the number of its holder: 0 was read by who took it.
+    // A mutex is a variable that holds the number of its holder: the thread that took it has read 0.
     if (shown.kind == event_kind::lock) shown.value = n.exclusive ? 1 : 0;
     if (n.source == nobody) return;
     if (const auto from = index_.find(key(n.source)); from != index_.end()) shown.reads_from = from->second;

@@ -255,7 +255,8 @@ inline constexpr runq_check_specification specification_of{
 
 /// For specifications: this call has to wait; here it cannot be made.
 [[noreturn]] inline void wait_for_another_call() { throw detail::no_place{true}; }
-/// For specifications: nobody may make this call here. Programs that do are not generated (<runq/linearizable.hpp>).
+/// For specifications: this call is not allowed here. Programs that make it are not generated
+/// (<runq/linearizable.hpp>).
 [[noreturn]] inline void not_allowed() { throw detail::no_place{false}; }
 /// For specifications: any number below `alternatives`, at most once in a call. An answer is right if one of them leads
 /// to it.
@@ -313,7 +314,7 @@ class recorded_by {
 
   /// Fails the running execution unless its calls have an order. When all threads have ended that make calls.
   void require_linearizable() { runq_check_judge(this, &specification_, false); }
-  /// The same, but calls keep their order only if at some moment between them no call is under way.
+  /// Like linearizable, but calls keep their order only if at some moment between them no call is in progress.
   void require_quiescently_consistent() { runq_check_judge(this, &specification_, true); }
 
  private:

@@ -34,8 +34,8 @@
 
 extern "C" {
 
-// The runtime: checks made in processes of their own, up to `jobs` at the same time. Hands over the answers in the
-// order of their numbers; no more are started once take() is false.
+// The runtime: runs checks in separate processes, up to `jobs` at the same time. Hands over the answers in the order of
+// their numbers; starts no more checks once take() is false.
 struct runq_check_series {
   void (*body)(void* context, std::size_t number);
   void* context;
@@ -72,9 +72,9 @@ template <class... Ts>
 struct linearizable_options {
   unsigned threads = 2;
   unsigned calls = 2;      ///< of a thread, at most
-  unsigned jobs = 1;       ///< programs that are checked at the same time, each by a process
+  unsigned jobs = 1;       ///< programs that are checked at the same time, each in its own process
   bool quiescent = false;  ///< quiescent consistency is enough
-  bool progress = false;   ///< tells once a second on stderr where it stands
+  bool progress = false;   ///< prints once a second on stderr how far it is
   check_options each;      ///< of one program
 };
 
@@ -222,7 +222,7 @@ class series_progress {
 
 }  // namespace detail
 
-/// Returned by operation(): who may make the call.
+/// Returned by operation(): says which threads may make the call.
 class operation_roles {
  public:
   /// In each program one thread at most makes calls with this role: "owner", "producer".

@@ -166,7 +166,7 @@ class semaphore {
   long count_;
 };
 
-/// lock waits while another thread has it; only who has it may unlock it, and must not lock it again.
+/// lock() waits while another thread holds the lock; only the holder may unlock it, and must not lock it again.
 class mutex {
  public:
   void lock() {
