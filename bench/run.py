@@ -544,7 +544,7 @@ def tables(results):
     if "pairs/64" in has:
         yield from table(
             "The owner alone: pushes so many and pops them; ns per pair",
-            ["queue", "1", "64", "200", "64, beside plain_ring", "instructions"],
+            ["queue", "1", "64", "200", "64, relative to plain_ring", "instructions"],
             [[c, *(cell(results, f"pairs/{n}", c) for n in (1, 64, 200)), ratio(results, "pairs/64", c, "plain_ring"),
               instructions(results, "pairs/64", c)] for c in candidates_of(results, "pairs/64")])
     if "thief" in has:
@@ -556,9 +556,9 @@ def tables(results):
               number(results.median("thief:percent", c)), cell(results, "rare", c), number(results.median("rare:items", c)),
               cell(results, "drain", c), number(None if (left := results.median("drain:left", c)) is None else 100 - left)]
              for c in candidates_of(results, "thief", "drain")],
-            "Time of drains is the thief's, with popping what it took; the owner does nothing meanwhile. The thief of `ring`, as "
-            "those of the peers in batches, moves half into a queue of its own and pops it there one at a time; `ring_drain` "
-            "empties that queue by one claim; `ring_steal_half` takes half into plain memory, where nobody can steal it again.")
+            "The times of drains are the thief's, and include popping what it took; the owner does nothing meanwhile. The thieves of "
+            "`ring` and of the peers in batches move half into their own queue and pop it there one at a time; `ring_drain` "
+            "empties that queue by one claim; `ring_steal_half` steals half into plain memory, where no other thief can steal it.")
     if "put_1/1" in has:
         yield from table(
             "The global queue: ns per item",
@@ -579,7 +579,7 @@ def tables(results):
         yield from table(
             f"{title}: {UNITS[row]}",
             ["scheduler", *(f"{w} worker{'s' if w > 1 else ''}" + (", too many" if w == counts[-1] else "") for w in shown),
-             *(f"beside runq, {w}" for w in shown), *(["instructions"] if row in ("fib", "spawn", "pingpong", "yield") else [])],
+             *(f"relative to runq, {w}" for w in shown), *(["instructions"] if row in ("fib", "spawn", "pingpong", "yield") else [])],
             [[c, *(cell(results, f"{row}/{w}", c) for w in shown), *(ratio(results, f"{row}/{w}", c, "runq") for w in shown),
               *([instructions(results, f"{row}/1", c)] if row in ("fib", "spawn", "pingpong", "yield") else [])]
              for c in candidates_of(results, *(f"{row}/{w}" for w in shown))]

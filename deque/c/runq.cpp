@@ -40,8 +40,8 @@ struct c_atomics : runq::std_atomics {
   static void deallocate(void* p) noexcept { std::free(p); }
 };
 
-// What lies in a runq_task while a queue has it. C++ gives memory a new object by placement new, so every push makes a
-// node of the task; C code never looks into it.
+// The object in a runq_task's memory while a queue has the task. C++ gives memory a new object by placement new, so
+// every push makes a node of the task; C code never looks into it.
 struct node {
   runq::inject_link<node, c_atomics> link;
 };
@@ -90,7 +90,7 @@ namespace {
 runq_c::node* node_of(runq_task* task) noexcept { return ::new (static_cast<void*>(task)) runq_c::node; }
 runq_task* task_of(runq_c::node* n) noexcept { return static_cast<runq_task*>(static_cast<void*>(n)); }
 
-// Tasks that arrive as an array travel on as a list.
+// Makes a list of tasks in an array, because the C++ queues take lists.
 runq_c::global_queue::chain chain_of(runq_task* const* tasks, std::size_t count) noexcept {
   runq_c::global_queue::chain batch;
   for (std::size_t i = 0; i != count; ++i) batch.push_back(node_of(tasks[i]));

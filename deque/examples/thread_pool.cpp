@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread pool with futures in a hundred lines: every worker has a chase_lev deque and steals from the others; tasks
-// from outside come through an inject queue. Below the pool: what a test would ask of it.
+// from outside come through an inject queue. Below the pool: checks, as a test would make them.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -52,7 +52,8 @@ class thread_pool {
     return future;
   }
 
-  /// The future's result. A worker runs other tasks until it is there, so tasks may wait for tasks that they submitted.
+  /// Returns the future's result. A worker runs other tasks until the result is there, so tasks may wait for their
+  /// tasks.
   template <class T>
   T get(std::future<T> future) {
     while (is_worker() && future.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
@@ -86,9 +87,9 @@ class thread_pool {
   [[nodiscard]] bool is_worker() const { return self_ != nullptr && self_->pool == this; }
 
   void put(task* t) {
-    // Own tasks go to the own deque. A full deque without memory for more is no reason to lose one.
+    // A worker pushes into its own deque. If that is full and there is no memory for more, the task goes to global_.
     if (!is_worker() || !self_->owner.push(t)) global_.put(t);
-    // Sleep and wake, the one side: publish (above), fence, look for sleepers. See sleep() for the other side.
+    // One side of sleeping and waking: publish (above), fence, look for sleepers. sleep() is the other side.
     runq::std_atomics::fence(std::memory_order::seq_cst);
     if (sleepers_.load(std::memory_order::relaxed) == 0) return;
     const std::lock_guard lock(mutex_);  // a worker that is counted but does not wait yet holds it
@@ -116,10 +117,10 @@ class thread_pool {
     return found != nullptr;
   }
 
-  // The other side: count oneself as a sleeper, fence, look for work. Of the two fences one is first in the order of
-  // all seq_cst operations: if it is put()'s, this look finds its task; if it is this one, put() sees the sleeper, and
-  // cannot have the lock before this thread waits. So a task that was missed here comes with a wake-up. A wake-up for
-  // nothing, or for a task that others ran, only costs a look. False: nothing is left, and the pool is being destroyed.
+  // The other side: count this thread as a sleeper, fence, look for work. One of the two fences is first in the order
+  // of all seq_cst operations. If put()'s is, this look finds its task. If this one is, put() sees the sleeper, and
+  // cannot get the lock before this thread waits, so it wakes this thread. A wake-up for a task that another worker has
+  // run only costs a look. Returns false when no task is left and the pool is being destroyed.
   bool sleep() {
     const auto has_work = [](const auto& w) { return w->deque.make_thief().has_work(); };
     std::unique_lock lock(mutex_);
@@ -132,7 +133,7 @@ class thread_pool {
     return !stop;
   }
 
-  static inline thread_local worker* self_ = nullptr;  // the worker that this thread is, of whichever pool
+  static inline thread_local worker* self_ = nullptr;  // this thread's worker, in any pool; or null
   runq::inject<&task::link> global_{};
   std::vector<std::unique_ptr<worker>> workers_{};
   std::atomic<std::size_t> sleepers_{0}, stolen_{0};
@@ -141,7 +142,7 @@ class thread_pool {
   bool stopping_ = false;  // under mutex_
 };
 
-// ---- what is asked of it
+// ---- the checks
 
 namespace {
 

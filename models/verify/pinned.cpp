@@ -98,7 +98,7 @@ void pinned_counts::write() const {
   for (const auto& [stem, lines] : files) {
     std::ofstream(fs::path(stems_.at(stem).dir) / "counts.txt")
         << "# Executions of each search that ran to completion, and +blocked ones. A "
-           "change is a failure until somebody has explained it;\n"
+           "change is a failure until it is explained;\n"
            "# then: ./kit verify --update-counts\n"
         << (notes_.contains(stem) ? notes_.at(stem) : "") << lines;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Runs and other tables as text.
+// Prints runs and other tables as text. A row of a run shows what each thread has on its stack and in its deque:
 //
 //   main(j),f4 / f3,f2 ‖ – / –     T1's stack / T1's deque ‖ T2's stack / T2's deque
 //
 // f4 is a task. c.f4 is the rest of f4, in a deque or on the stack of a thread that stole it. (j) marks a task that
 // waits at its join. ret1 is a task that has returned 1. A stack has its top on the right. A deque has its head, where
-// others steal, on the left.
+// thieves steal, on the left.
 #pragma once
 
 #include <string>

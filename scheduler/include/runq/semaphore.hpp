@@ -77,7 +77,7 @@ class semaphore_core {
     woken.wake_all();
     return true;
   }
-  /// Gives n units back. False, and nothing is changed, unless n to `at_most` units are taken.
+  /// Gives n units back. Returns false, and changes nothing, if fewer than n or more than `at_most` units are taken.
   [[nodiscard]] bool release(std::int64_t n, std::int64_t at_most) {
     wake_list<Policy> woken;
     {
@@ -108,7 +108,7 @@ class semaphore_core {
  private:
   [[nodiscard]] static units& of(const node& given) { return *static_cast<units*>(given.value.get()); }
 
-  // With guard_ held.
+  // The caller holds guard_.
   void give(units& w) {
     available_.set(available_.get() - w.wanted.get());
     w.ok.set(true);
@@ -135,7 +135,7 @@ class semaphore_core {
   wait_list<Policy> given_;       // tasks that were given units and have not gone on yet; under guard_
 };
 
-/// Gives its units back at its end.
+/// Gives its units back when it is destroyed.
 class [[nodiscard]] held_units {
  public:
   held_units(semaphore_core<>& of, std::int64_t n, std::int64_t at_most) noexcept
@@ -238,7 +238,8 @@ class semaphore {
   [[nodiscard]] detail::units_awaiter acquire(std::stop_token stop, std::int64_t n = 1) {
     return {core_, checked(n, 1), wait_reason::semacquire, std::move(stop)};
   }
-  /// `const auto held = co_await s.scoped_acquire(n);`: the same, and a guard that gives them back at its end.
+  /// `const auto held = co_await s.scoped_acquire(n);`: as acquire(n), but returns a guard, which gives the units back
+  /// when it is destroyed.
   [[nodiscard]] detail::held_units_awaiter scoped_acquire(std::int64_t n = 1) {
     return scoped_acquire(std::stop_token(), n);
   }

@@ -22,7 +22,7 @@ namespace runq {
 
 namespace detail {
 
-/// A callable that wants to know when it shall stop.
+/// A callable that takes a token, which tells it when to stop.
 template <class F>
 concept takes_stop_token = !is_task<F>::value && std::is_invocable_v<F&, const std::stop_token&>;
 
@@ -35,7 +35,7 @@ struct result_of_work<F> {
       typename std::conditional_t<is_task<called>::value, main_result<called>, std::type_identity<called>>::type;
 };
 
-/// What a spawned task and its handle share; it lives as long as either.
+/// The state that a spawned task and its handle share; it lives as long as one of them does.
 template <class R>
 struct spawn_state {
   explicit spawn_state(bool stoppable)
@@ -46,14 +46,14 @@ struct spawn_state {
     if (out.error) std::rethrow_exception(out.error);
     if constexpr (!std::is_void_v<R>) return std::move(*out.value);
   }
-  outcome<R> out;      // the task's, then the handle's
-  wait_group running;  // hands it over
+  outcome<R> out;      // the task writes it; after the task's end only the handle uses it
+  wait_group running;  // counts 1 until the task has ended, and so hands `out` over
   std::stop_source stop;
   const std::stop_token token;  // for work that is a coroutine with a reference to it
-  bool awaited = false;         // the handle's
+  bool awaited = false;         // only the handle uses it
 };
 
-/// A task as it is, and what any other work returns when it is called.
+/// Returns `work` itself if it is a task; otherwise calls it, and returns its result.
 template <class F, class R>
 decltype(auto) begin_work(F& work, spawn_state<R>& home) {
   if constexpr (takes_stop_token<F>) {
@@ -134,10 +134,10 @@ task<void> wait_detached(std::shared_ptr<spawn_state<R>> of) {
 template <class F>
 [[nodiscard]] auto spawn(F&& f, const char* name = nullptr);
 
-/// The handle of a task that spawn() has started: `co_await handle` waits for its end and returns its result, or throws
-/// what has left it. Once, by any task to which the handle was moved. A handle that is destroyed without that asks the
-/// task to stop and does not wait; its result, or its exception, is dropped then. Move-only, and not for several tasks
-/// at the same time.
+/// The handle of a task that spawn() has started: `co_await handle` waits for the task's end and returns its result, or
+/// throws its exception. A handle is awaited once, by any task that it was moved to. A handle that is destroyed without
+/// being awaited asks the task to stop and does not wait; the task's result or exception is dropped. Move-only; one
+/// task at a time may use a handle.
 template <class R = void>
 class [[nodiscard]] spawned {
  public:
@@ -154,7 +154,7 @@ class [[nodiscard]] spawned {
 
   /// Throws runq::misuse when the task was awaited before or detached, or the handle was moved from.
   [[nodiscard]] detail::spawned_wait<R> operator co_await() & { return detail::spawned_wait<R>(state()); }
-  /// Await a handle that has a name: nothing is gained by a task that is awaited at once.
+  /// Only a handle with a name can be awaited: spawning a task and awaiting it at once is useless.
   void operator co_await() && = delete;
   /// `co_await h.wait(token)`: like h.wait(), but a stop request ends the wait, and runq::cancelled is thrown. The
   /// spawned task goes on, and may be awaited again.
@@ -162,7 +162,7 @@ class [[nodiscard]] spawned {
     return detail::stoppable_spawned_wait<R>(state(), std::move(stop));
   }
 
-  /// Whether it has a task: it was not moved from or detached.
+  /// Whether the handle has a task: it was not moved from or detached.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   /// Asks the task to stop, if it was given a token. Any thread. Throws as co_await.
   void request_stop() { state().stop.request_stop(); }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# NOT RUN HERE: no test of this project calls Conan. For Conan 2, of the source tree that it lies in:
+# NOT RUN HERE: no test of this project calls Conan. A recipe for Conan 2 that packages the source tree around it:
 #   conan create deque/cmake/recipes/conan
 import os
 import re
@@ -55,7 +55,7 @@ class RunqkitRecipe(ConanFile):
     def package(self):
         CMake(self).install()
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
-        # Conan writes package files of its own.
+        # Conan generates its own package files.
         for folder in ("lib/cmake", "lib/pkgconfig", "share"):
             rmdir(self, os.path.join(self.package_folder, folder))
 

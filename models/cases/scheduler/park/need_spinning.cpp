@@ -86,7 +86,7 @@ struct submitters_do_not_spin final : park_model<2, 2, 2> {
 const bool added[] = {
     add_case<not_spinning>({
         .name = "park/need_spinning",
-        .property = "no task waits beside a processor given up by a machine that was not spinning (golang/go#45867)",
+        .property = "no task waits while a machine that was not spinning makes its processor idle (golang/go#45867)",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed where it waits at several channels, because its run has ended, while others send to them.
+// A task is destroyed where it waits at several channels, because its run has ended, while other threads use them.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -144,7 +144,7 @@ struct ends_vs_receivers final : scenario {
     require(received[0] == 0 || received[0] == 1, "another value was received than was sent");
     require(received[1] == 0 || received[1] == 2, "another value was received than was sent");
     require(task.woken() == (received[0] + received[1] != 0),
-            "a task was woken that has not sent, or sent and was not");
+            "a task was woken and has not sent, or has sent and was not woken");
     require(try_receive(a) == 0 && try_receive(b) == 0, "a task that has ended has sent");
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A release sequence: a third thread changes the flag between the writer's release and the reader's acquire. A
-// read-modify-write, even a relaxed one, passes the writer's release on. A store of its own does not: it starts afresh.
+// read-modify-write, even a relaxed one, continues the writer's release sequence. A plain relaxed store ends it.
 // check: exhaustive, 5 executions
 // check -DWRONG: FAIL data race
 #include <atomic>

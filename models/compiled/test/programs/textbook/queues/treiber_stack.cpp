@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stack by compare-exchange. Nodes that come back at once invite ABA: the head is the same, what lies below is not.
+// A stack by compare-exchange. A node that is pushed again at once allows ABA: same head, but another node below it.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL data race
 // check -DABA: FAIL assertion fails: taken
