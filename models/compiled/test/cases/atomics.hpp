@@ -15,7 +15,7 @@ template <class T>
 using cell = atomics::cell<T>;
 using mutex = atomics::mutex;
 
-/// A check of a scenario's own; NDEBUG does not leave it out.
+/// A check of the scenario itself; NDEBUG does not remove it.
 inline void require(bool ok, const char* what) {
   if (!ok) runq::detail::contract_violated(what);
 }

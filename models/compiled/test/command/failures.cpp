@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One failure of each kind, by what FAILURE is.
+// One failure of each kind: FAILURE selects it.
 #include <atomic>
 #include <cassert>
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A message with orders that are stronger than it needs, and a fence for nothing.
+// A message with orders that are stronger than needed, and an unneeded fence.
 #include <atomic>
 #include <cassert>
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Three executions; a fourth with a weaker order, which is no failure.
+// Three executions. A weaker order allows a fourth, which is no failure.
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stack that frees what it takes while others may still look at it.
+// A stack that frees the nodes that it takes while other threads may still read them.
 // check: bounded
 // check -DFREE: FAIL use after free
 #include <atomic>

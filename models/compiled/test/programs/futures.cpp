@@ -26,7 +26,7 @@ int main() {
   assert(data == 3);
   giver.join();
 #elif FORM == 3
-  // Who frees the exception object is whoever lets go of it last; the library's own code counts.
+  // The thread that gives up the last reference frees the exception object; the library's own code counts.
   std::packaged_task<int(int)> work([](int x) { return x == 0 ? throw 5 : x; });
   std::future<int> waits = work.get_future();
   std::thread worker(std::move(work), 0);

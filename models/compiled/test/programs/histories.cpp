@@ -74,7 +74,7 @@ constexpr auto push = [](auto& s, int value) { return s.push(value); };
 constexpr auto pop = [](auto& s) { return s.pop(); };
 
 #ifdef EXPECTED_RACES
-// The value that a compare-exchange expects is memory like any other.
+// The memory of the value that a compare-exchange expects is treated like any other.
 int main() {
   int expected = 0;
   std::atomic<int> variable{1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What code does in real life, in many executions one after the other: each must begin as the first did.
+// Usual code in many executions, one after the other: each must begin like the first.
 // check: passes
 #include <atomic>
 #include <cassert>

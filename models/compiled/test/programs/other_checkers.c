@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is written for other checkers: conditions on which an execution counts, and what must not be reached.
+// Annotations of other checkers: conditions under which an execution counts, and code that must not be reached.
 // check: exhaustive, 4 executions
 // check -DASSUME: exhaustive, 2 executions
 // check -DERROR: FAIL __VERIFIER_error() is reached

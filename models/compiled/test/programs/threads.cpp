@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads that start threads; main() goes on beside them; nine at once.
+// Threads that start threads, while main() goes on; nine at once.
 // check: exhaustive
 // check -DRACE: FAIL data race
 // check -DNINE: exhaustive, 1 execution

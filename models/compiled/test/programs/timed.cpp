@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A timeout may always happen, and time passes where a deadline may.
+// A timeout may always happen, and the time changes only where a deadline may pass.
 // check -DMUTEX: bounded
 // check -DMUTEX -DWRONG: FAIL assertion fails: data == 2
 // check -DRECURSIVE: bounded

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Accesses whose results nobody needs are accesses like any other: compilers like to leave them out.
+// Accesses whose results are unused count like all others, although compilers tend to remove them.
 // check -DFORM=1: FAIL data race
 // check -DFORM=2: FAIL data race
 // check -DFORM=3: FAIL data race

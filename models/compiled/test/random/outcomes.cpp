@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The outcomes of the executions of a check, in memory that the process which makes the check shares with the one that
-// asked for it.
+// The outcomes of the executions of a check. They are in memory that the process that makes the check shares with the
+// process that started it.
 #include <charconv>
 
 #include <sys/mman.h>

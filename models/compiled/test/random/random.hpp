@@ -15,7 +15,7 @@ constexpr std::size_t plain_variables = 2;
 constexpr std::size_t most_threads = 4;
 constexpr std::size_t most_reads = 16;
 
-/// What one thread leaves for the end of main(): nobody else writes it.
+/// What one thread leaves for the end of main(): no other thread writes it.
 struct thread_result {
   std::array<unsigned, most_reads> read{};
   unsigned reads = 0;
@@ -35,7 +35,7 @@ struct state {
 /// Not inlined, so that no compiler sees what is used after it.
 void free_plain(state& s, thread_result& r, unsigned variable);
 
-/// What the brute force says when at most so many weak compare-exchanges fail for no reason.
+/// What the brute force finds when at most so many weak compare-exchanges fail spuriously.
 struct expectation {
   unsigned long graphs;  ///< 0: not asked
   const char* outcomes;  ///< a line for each, sorted
@@ -54,14 +54,14 @@ struct random_program {
 extern const random_program programs[];
 extern const std::size_t program_count;
 
-// outcomes.cpp, which is not instrumented: what it writes stays when an execution ends.
+// outcomes.cpp is not instrumented, so what it writes remains when an execution ends.
 
 /// To be called once, before the first check. False when the system gives no memory.
 [[nodiscard]] bool prepare_outcomes() noexcept;
 void forget_outcomes() noexcept;
 /// Adds a line: what the threads have read, and what the variables hold in the end.
 void add_outcome(const thread_result* threads, std::size_t count, const unsigned* values) noexcept;
-/// All lines since forget_outcomes(), those that came twice, too. nullptr: they were too many.
+/// All lines since forget_outcomes(), including duplicates. nullptr if there were too many.
 [[nodiscard]] const char* outcomes() noexcept;
 
 }  // namespace random_programs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs, compiled like anybody's: the front end finds as many executions as the brute force, with the same
-// outcomes, none of them twice; or one of the failures that there are.
+// Random programs, compiled like any program: the front end finds as many executions as the brute force, with the same
+// outcomes, none of them twice; or one of the failures that the brute force finds.
 #include <cstdlib>
 #include <map>
 #include <set>

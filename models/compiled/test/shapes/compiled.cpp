@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shapes as anybody's program, over the policy that ships. The environment's SHAPE says which one.
+// The shapes as an ordinary program, over the policy that ships. The environment variable SHAPE says which one.
 #include <cstdlib>
 #include <string_view>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs over an atomics policy P. With `runq::std_atomics` they are compiled and checked as anybody's program is,
-// with the policy of the models they are scenarios. Both ways have to lead to the same number of executions.
+// Programs over an atomics policy P. With `runq::std_atomics` they are compiled and checked like any program; with the
+// policy of the models they are scenarios. Both ways must lead to the same number of executions.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ constexpr auto release = std::memory_order::release;
 constexpr auto acq_rel = std::memory_order::acq_rel;
 constexpr auto seq_cst = std::memory_order::seq_cst;
 
-/// Checks even where the policy's own checks are compiled away.
+/// A check that remains where the policy's own checks are compiled away.
 template <class P>
 void require(bool ok, const char* what) {
   if constexpr (std::is_same_v<P, runq::std_atomics>) {
@@ -107,7 +107,7 @@ struct spsc_ring {
                                                       typename P::template cell<int>{0}};
 };
 
-/// A writer and a reader, who tries twice.
+/// A writer and a reader, which tries twice.
 template <class P, int Writes>
 struct seqlock {
   static constexpr unsigned threads = 2;
@@ -174,7 +174,7 @@ struct vyukov_mpsc {
   int sum = 0;
 };
 
-/// Dekker's entry with fences: not both are inside.
+/// Dekker's entry with fences: the threads are never both inside.
 template <class P>
 struct dekker_fences {
   static constexpr unsigned threads = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue lock of Craig, Landin and Hagersten: who waits spins on the flag of the one before.
+// The queue lock of Craig, Landin and Hagersten: a waiting thread spins on the flag of the thread before it.
 // check: exhaustive
 // check -DWRONG: FAIL data race
 #include <atomic>

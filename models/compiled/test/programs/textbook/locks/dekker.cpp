@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dekker's entry: each says that it wants to, then looks whether the other does. Both may enter if a fence is missing.
+// Dekker's entry: each thread says that it wants in, then looks at the other. Both may enter if a fence is missing.
 // check: exhaustive, 3 executions
 // check -DWRONG: FAIL data race
 // check -DONE_FENCE: FAIL data race

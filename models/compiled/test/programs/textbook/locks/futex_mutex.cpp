@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mutex that sleeps (Drepper, "Futexes are tricky"): 0 is free, 1 held, 2 held with sleepers. Unlock wakes somebody
-// only if it finds a 2. So who goes to sleep, and who was woken and may have others behind it, has to leave a 2,
-// never a 1.
+// A mutex that sleeps (Drepper, "Futexes are tricky"): 0 is free, 1 held, 2 held with sleepers. Unlock wakes a thread
+// only if it finds a 2. So a thread that goes to sleep, and one that was woken and may have others behind it, must
+// leave a 2, never a 1.
 // check: exhaustive
 // check -DWRONG: FAIL deadlock
 #include <atomic>

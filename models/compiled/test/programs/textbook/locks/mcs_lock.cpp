@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The queue lock of Mellor-Crummey and Scott: who waits spins on a flag of its own.
+// The queue lock of Mellor-Crummey and Scott: a waiting thread spins on its own flag.
 // check: exhaustive
 // check -DWRONG: FAIL data race
 #include <atomic>

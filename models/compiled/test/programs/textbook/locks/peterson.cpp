@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Peterson's lock for two: say that you want in, give the other precedence, then look. Two places need a full fence:
-// after the last store, so that the look is not older than it; and between the two stores, so that who gave
-// precedence last sees that the other wants in. An exchange that reads whom it overtakes does for the second.
+// after the last store, so that the look is not older than it; and between the two stores, so that the thread that gave
+// precedence last sees that the other wants in. An exchange that reads whom it overtakes replaces the second fence.
 // check: exhaustive
 // check -DEXCHANGE: exhaustive
 // check -DWRONG: FAIL data race

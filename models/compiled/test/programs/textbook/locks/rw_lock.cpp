@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A readers-writer spin lock in one number: so many readers, or -1 for a writer. A reader changes nothing, and must
-// release all the same when it leaves: else the next writer writes while the reader still reads.
+// A readers-writer spin lock in one number: the number of readers, or -1 for a writer. A reader changes no data, but it
+// must release when it leaves: otherwise the next writer writes while the reader still reads.
 // check: exhaustive
 // check -DWRONG: FAIL data race
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A spin lock of one flag: test-and-set takes it, and whoever fails looks until it is free. Taking it acquires,
-// giving it back releases; with either relaxed the lock keeps threads apart, but not what they write.
+// A spin lock of one flag: test-and-set takes it, and a thread that fails looks until it is free. Taking it acquires,
+// giving it back releases; with either relaxed the lock keeps threads apart, but does not order what they write.
 // check: exhaustive
 // check -DWRONG: FAIL data race
 // check -DWRONG_TAKING: FAIL data race

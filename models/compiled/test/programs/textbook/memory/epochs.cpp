@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Epochs: a reader says in which epoch it reads, and what is unlinked in an epoch is freed when that epoch cannot
-// have readers any more. The epoch goes on when the reader is outside, or has arrived in it; a reader may be one
-// epoch late, so it has to go on twice.
+// Epochs: a reader says in which epoch it reads, and an object that is unlinked in an epoch is freed when no reader can
+// be in that epoch any more. The epoch advances when the reader is outside, or has arrived in it. A reader may be one
+// epoch late, so the epoch has to advance twice.
 // check: exhaustive, 13 executions
 // check -DWRONG: FAIL use after free
 // check -DWRONG_FENCE: FAIL use after free

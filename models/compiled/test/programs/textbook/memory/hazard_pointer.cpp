@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hazard pointers: a reader says which object it uses, then makes sure that it is still there; who frees it looks
-// whether one does.
+// Hazard pointers: a reader says which object it uses, then makes sure that the object is still there. Before a thread
+// frees an object, it looks whether a reader uses it.
 // check: exhaustive, 8 executions
 // check -DWRONG: FAIL use after free
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A box that holds one letter. Who takes it out by an exchange is alone with it. Who looks first and empties the box
-// afterwards may hold a letter that another has taken, too, and both throw it away.
+// A box that holds one letter. A thread that takes it out by an exchange is the only one that has it. If it looks first
+// and empties the box afterwards, another thread may have taken the letter, too, and both throw it away.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL double free
 #include <atomic>

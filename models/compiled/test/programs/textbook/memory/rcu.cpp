@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Read-copy-update: the writer puts a new version in place of the old one, then waits until every reader that may
-// have the old one has left. Readers never wait. Their entry and the writer's look at them need a full fence each, as
-// in Dekker's.
+// Read-copy-update: the writer replaces the old version by a new one, then waits until every reader that may have the
+// old one has left. Readers never wait. A reader's entry and the writer's look at the readers need a full fence each,
+// as in Dekker's entry.
 // check: exhaustive
 // check -DWRONG: FAIL use after free
 // check -DNO_GRACE: FAIL use after free

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A data race: two threads add to the same plain variable. C++ gives such a program no meaning at all, not even "one
-// of the two counts". An atomic variable adds in one step that nobody can come in between.
+// A data race: two threads add to the same plain variable. C++ gives such a program no meaning at all, not even "one of
+// the two counts". An atomic variable adds in one step, and no other thread can come in between.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL data race
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Double-checked locking: look, lock only if there is nothing yet, look again. What is looked at without the lock has
-// to be atomic, stored with release and loaded with acquire: else others get a pointer to an object that they cannot
-// yet see.
+// Double-checked locking: look, lock only if there is no object yet, look again. The pointer that is read without the
+// lock must be atomic, stored with release and loaded with acquire: otherwise other threads get a pointer to an object
+// whose contents they cannot see yet.
 // check: exhaustive
 // check -DWRONG: FAIL unpublished allocation
 // check -DPLAIN: FAIL data race

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An object that is made by whoever needs it first, without a lock. Two threads may both make one; compare-exchange
-// lets one of them in. The other must use that one, and delete its own: else it leaks.
+// The first thread that needs an object makes it, without a lock. Two threads may both make one; compare-exchange lets
+// only one in. The other thread must use that one, and delete its own: otherwise its own leaks.
 // check: exhaustive, 4 executions
 // check -DWRONG: FAIL leak
 // check -DWRONG_ORDER: FAIL unpublished allocation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A lost update: atomic, and wrong all the same. Between the load and the store of one thread the other does both,
-// and what it added is gone. A read-modify-write (`fetch_add`, `exchange`, compare-exchange) reads and writes in one
-// step.
+// A lost update: atomic, and still wrong. Between the load and the store of one thread the other thread does both, and
+// what it added is lost. A read-modify-write (`fetch_add`, `exchange`, compare-exchange) reads and writes in one step,
+// so it loses nothing.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL assertion fails: visits == 2
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Message passing: write plain data, then raise a flag. Whoever sees the flag may read the data, if the flag is
-// raised with release and seen with acquire. It needs both: with either side relaxed the flag says nothing about the
+// Message passing: write plain data, then raise a flag. A thread that sees the flag may read the data, if the flag is
+// raised with release and read with acquire. Both are needed: with either side relaxed the flag says nothing about the
 // data.
 // check: exhaustive, 2 executions
 // check -DWRONG: FAIL data race

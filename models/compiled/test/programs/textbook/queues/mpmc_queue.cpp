@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Vyukov's bounded queue: many producers, many consumers. Each slot has a turn: 2n is "empty, for round n", 2n + 1
-// "full". Who wins the position by compare-exchange owns the slot until it sets the next turn, and this is what
-// publishes.
+// "full". The thread that wins a position by compare-exchange owns the slot until it sets the next turn, and that store
+// publishes the contents.
 // check: exhaustive, 29 executions
 // check -DWRONG: FAIL data race
 // check -DWRONG_EMPTIED: FAIL data race

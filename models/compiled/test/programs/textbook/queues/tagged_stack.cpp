@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A stack that is safe from ABA: beside the top node, the head holds a number that changes with every pop. A
-// compare-exchange that compares both cannot take a head that went away and came back for one that stayed.
-// (treiber_stack shows what happens without.)
+// A stack that is safe from ABA: next to the top node, the head holds a number that changes with every pop. A
+// compare-exchange of both fails if the head was changed and changed back. (treiber_stack shows what happens without
+// the number.)
 // check: exhaustive, 18 executions
 // check -DWRONG: FAIL assertion fails: taken
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A barrier that is used again and again: the last to arrive opens it for all. It has to count from zero again before
-// it opens: a fast thread arrives at the next barrier at once, and a late reset forgets it.
+// A barrier that is used again and again: the last thread to arrive opens it for all. It must reset the count before it
+// opens: a fast thread arrives at the next barrier at once, and a late reset would forget that thread.
 // check: exhaustive
 // check -DWRONG: FAIL deadlock
 // check -DWRONG_ORDER: FAIL data race

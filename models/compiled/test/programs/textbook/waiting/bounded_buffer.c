@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A buffer with one place, in C11: producers wait until it is empty, consumers until it is full, all on one
-// condition. To signal one of them is not enough: a consumer may wake the other consumer instead of the producer, and
-// all sleep for ever.
+// A buffer with one place, in C11: producers wait until it is empty, consumers until it is full, all on one condition
+// variable. Signalling one thread is not enough: a consumer may wake the other consumer instead of the producer, and
+// then all sleep for ever.
 // check: bounded, 80 executions
 // check -DWRONG: FAIL deadlock
 #include <assert.h>

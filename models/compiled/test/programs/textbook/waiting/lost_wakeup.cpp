@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A condition variable: what is waited for has to change under the lock, or the notification may come too early.
+// A condition variable: the condition has to change under the lock, or the notification may come too early.
 // check: bounded, 2 executions
 // check -DWRONG: FAIL deadlock
 #include <atomic>

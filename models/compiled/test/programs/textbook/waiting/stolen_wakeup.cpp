@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A condition variable says "look again", not "it is yours": between the notification and the moment in which the
-// woken thread has the lock again, another may have taken what there was. So wait in a loop, or with a predicate;
-// `if` is wrong.
+// A notification means "look again", not "it is yours": between the notification and the moment in which the woken
+// thread has the lock again, another thread may have taken the item. So wait in a loop, or with a predicate; an `if` is
+// wrong.
 // check: bounded
 // check -DWRONG: FAIL assertion fails: items > 0
 #include <cassert>
