@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A reference count: the last owner deletes the object. It must see what other owners did with the object: they release
-// when they give a reference up, and the last one acquires. So shared_ptr counts down with acq_rel, and up with
-// relaxed. check: exhaustive, 2 executions check -DWRONG: FAIL use after free check -DWRONG_LAST: FAIL use after free
+// A reference count: the last owner deletes the object. It must see what other owners did with it: they release when
+// they give up a reference, and the last one acquires. So shared_ptr counts down with acq_rel, and up with relaxed.
+// check: exhaustive, 2 executions
+// check -DWRONG: FAIL use after free
+// check -DWRONG_LAST: FAIL use after free
 #include <atomic>
 #include <thread>
 
