@@ -134,7 +134,7 @@ TEST(channel, X7_a_value_goes_straight_to_a_receiver_that_waits) {
         runq::go([&]() -> task<> { received = *co_await c.receive(); });
         co_await runq::yield();
         EXPECT_EQ(c.try_send(7), channel_result::done);
-        EXPECT_EQ(c.size(), 0U) << "it is not in the buffer, where others could take it";
+        EXPECT_EQ(c.size(), 0U) << "it is not in the buffer, where other tasks could take it";
         std::optional<int> stolen;
         EXPECT_EQ(c.try_receive(stolen), channel_result::waits);
         co_await runq::yield();
@@ -531,7 +531,7 @@ TEST(channel, a_receiver_that_ended_with_main_takes_nothing) {
       for (int k = 0; k != 3; ++k) runq::go([&]() -> task<> { (void)co_await c.receive(); });
       co_await runq::yield();
     });
-    EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that is gone has taken a value";
+    EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that has ended has taken a value";
   }
 }
 
@@ -553,7 +553,7 @@ TEST(channel, a_sender_that_ended_with_main_sends_nothing_and_its_value_is_destr
         EXPECT_EQ(c.try_receive(value), channel_result::done);
       }
       value.reset();
-      EXPECT_EQ(c.try_receive(value), channel_result::waits) << "a task that is gone has sent a value";
+      EXPECT_EQ(c.try_receive(value), channel_result::waits) << "a task that has ended has sent a value";
     }
     EXPECT_EQ(alive, 0);
   }

@@ -104,7 +104,7 @@ void expect_destroyed_from_the_innermost_on(Chain chain, int depth, fork_policy 
   EXPECT_EQ(o.alive, 0);
   EXPECT_EQ(o.last_ended, depth);
   EXPECT_EQ(o.out_of_order, 0);
-  EXPECT_EQ(o.never.try_send(1), runq::channel_result::waits) << "a task that is gone has received";
+  EXPECT_EQ(o.never.try_send(1), runq::channel_result::waits) << "a task that has ended has received";
 }
 
 TEST_P(chains, of_calls_are_destroyed_from_the_innermost_on_at_any_depth) {

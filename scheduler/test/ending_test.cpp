@@ -100,7 +100,7 @@ class at_end {
   F f_;
 };
 
-/// Reads from `s`, to which nobody ever writes.
+/// Reads from `s`, to which no task ever writes.
 task<> read_for_ever(runq::net::stream& s, std::atomic<bool>& begun) {
   std::array<std::byte, 1> room{};
   auto reading = s.read(room);

@@ -304,7 +304,7 @@ TEST_P(fork_join, L18_forked_children_run_at_the_same_time_where_there_are_proce
       {.procs = 4, .forks = GetParam()});
 }
 
-// On one processor nobody steals. With continuations, therefore, the order is that of function calls.
+// On one processor no tasks are stolen. With continuations, therefore, the order is that of function calls.
 TEST_P(fork_join, WT8_the_order_on_one_processor_is_that_of_the_policy) {
   std::string order;
   const auto child = [&order](char name) -> task<> {
@@ -465,7 +465,7 @@ TEST_P(fork_join, children_of_all_kinds_end_with_main_and_channels_forget_them) 
         co_await sched_test::yield_until([&] { return waiting == 7; });
       });
       ASSERT_EQ(alive, 0);
-      ASSERT_EQ(never.try_send(1), runq::channel_result::waits) << "a child that is gone has received";
+      ASSERT_EQ(never.try_send(1), runq::channel_result::waits) << "a child that has ended has received";
     }
   }
 }

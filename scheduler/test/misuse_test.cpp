@@ -104,7 +104,7 @@ TEST(misuse, run_while_another_run_is_in_progress) {
   EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().spawned == 1; }));
   const std::size_t before = runq::detail::frame_pool_bytes();
   for (int i = 0; i != 10'000; ++i) ASSERT_EQ(misuse_of([&] { s.run([] {}); }), text);
-  EXPECT_LE(runq::detail::frame_pool_bytes() - before, 128U * 1024) << "the refused main tasks are gone";
+  EXPECT_LE(runq::detail::frame_pool_bytes() - before, 128U * 1024) << "the refused main tasks are destroyed";
   EXPECT_EQ(misuse_of([&] { s.wait(); }), text);
   while (go_on.try_send(1) != runq::channel_result::done) std::this_thread::yield();
   first.join();

@@ -355,7 +355,7 @@ TEST_F(monitor, S6_so_does_one_that_writes_to_itself) {
 }
 
 TEST_F(monitor, S6_so_does_one_that_sleeps_for_no_time) {
-  // A sleep of no time goes behind all other tasks, so the task gives way without being preempted.
+  // A sleep of no time goes behind all other tasks, so the task yields without being preempted.
   scheduler s({.procs = 1});
   s.run([]() -> task<> {
     bool other_ran = false;
@@ -455,7 +455,7 @@ TEST_F(monitor, S10_polls_when_nobody_else_does) {
       }
       done.done();
     });
-    // The first byte is written before anybody has polled, the second one just after the monitor has.
+    // The first byte is written before any thread has polled, the second one just after the monitor has.
     for (int byte = 0; byte != 2; ++byte) {
       for (int turn = 0; turn != 100; ++turn) co_await runq::yield();
       EXPECT_EQ(write(ends.second.fd(), "x", 1), 1);

@@ -156,7 +156,7 @@ TEST(mutex, a_task_that_ended_with_main_does_not_get_it) {
     });
     EXPECT_FALSE(m.try_lock()) << "the main task has not unlocked it";
     m.unlock();
-    EXPECT_TRUE(m.try_lock()) << "a task that is gone has it";
+    EXPECT_TRUE(m.try_lock()) << "a task that has ended has the mutex";
     m.unlock();
   }
 }
@@ -181,7 +181,7 @@ TEST(mutex, a_task_that_was_handed_it_and_did_not_go_on_gives_it_back) {
     });
     EXPECT_EQ(went_on, 0);
     if (mutex_stays) {
-      EXPECT_TRUE(m->try_lock()) << "a task that is gone has it";
+      EXPECT_TRUE(m->try_lock()) << "a task that has ended has the mutex";
     }
   }
 }
@@ -198,11 +198,11 @@ TEST(mutex, a_task_that_got_it_and_gave_way_and_did_not_go_on_gives_it_back) {
         }
       });
       co_await runq::yield();
-      EXPECT_FALSE(m->try_lock()) << "the other task gave way elsewhere than with the mutex";
+      EXPECT_FALSE(m->try_lock()) << "the other task yielded without the mutex";
       if (!mutex_stays) m.reset();
     });
     if (mutex_stays) {
-      EXPECT_TRUE(m->try_lock()) << "a task that is gone has it";
+      EXPECT_TRUE(m->try_lock()) << "a task that has ended has the mutex";
     }
   }
 }
@@ -240,7 +240,7 @@ TEST(mutex, a_task_that_got_it_after_waiting_may_be_gone_before_it) {
         co_await runq::yield();
         m->unlock();
         co_await runq::yield();
-        EXPECT_FALSE(m->try_lock()) << "who had it ended without giving it back";
+        EXPECT_FALSE(m->try_lock()) << "the task that had the mutex ended without giving it back";
         m.reset();
       },
       {.procs = 1});
@@ -277,7 +277,7 @@ TEST(mutex, a_thread_outside_meets_tasks_that_end_with_main) {
   }
   stop = true;
   other.join();
-  EXPECT_TRUE(m.try_lock()) << "a task that is gone has it";
+  EXPECT_TRUE(m.try_lock()) << "a task that has ended has the mutex";
 }
 
 }  // namespace

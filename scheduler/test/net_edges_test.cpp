@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams and listeners that are closed while others use them, that several tasks use at once, or that outlive the run
-// in which tasks waited for them. If a task is not woken, an alarm ends the program.
+// Streams and listeners that are closed while other tasks use them, that several tasks use at once, or that outlive the
+// run in which tasks waited for them. If a task is not woken, an alarm ends the program.
 #include <algorithm>
 #include <array>
 #include <atomic>

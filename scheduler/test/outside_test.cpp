@@ -54,7 +54,7 @@ TEST_F(outside, SC14_a_thread_with_a_handle_may_be_the_only_one_who_wakes_a_task
         [&]() -> task<> {
           group.add(1);
           threads.add([&group, &s = runq::this_scheduler(), here = runq::this_task::handle()] {
-            // Nobody but this thread will wake the task from now on.
+            // Only this thread will wake the task from now on.
             while (s.stats().idle_procs != s.procs()) std::this_thread::yield();
             group.done();
           });

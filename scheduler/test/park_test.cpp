@@ -27,7 +27,7 @@ struct parker {
     EXPECT_GT(unparked, 0) << "a machine would sleep for ever in this test";
   }
   void unpark() {
-    EXPECT_FALSE(watched_atomics::locked) << "a system call while others wait for the lock";
+    EXPECT_FALSE(watched_atomics::locked) << "a system call while other threads wait for the lock";
     ++unparked;
   }
   int parked = 0;
@@ -55,7 +55,7 @@ struct host {
   bool surplus(const processor& p) { return p.index >= parking.limit(); }
   processor& processor_at(unsigned i) { return processors[i]; }
   void start_machine(processor& p) {
-    EXPECT_FALSE(watched_atomics::locked) << "a thread is started while others wait for the lock";
+    EXPECT_FALSE(watched_atomics::locked) << "a thread is started while other threads wait for the lock";
     machine& m = *started.emplace_back(std::make_unique<machine>());
     m.spinning.set(true);
     m.held = &p;
@@ -255,7 +255,7 @@ TEST(park, L11_a_resize_after_the_stop_takes_effect_at_the_restart) {
   ASSERT_TRUE(h.parking.need_spinning());
   h.parking.stop();
   EXPECT_EQ(h.parking.resize(3), 2U);
-  EXPECT_EQ(h.parking.idle_processors(), 0U) << "nobody may take a processor of a scheduler that has stopped";
+  EXPECT_EQ(h.parking.idle_processors(), 0U) << "no thread may take a processor of a scheduler that has stopped";
   h.parking.submitted();
   EXPECT_EQ(h.started.size(), 2U);
   h.parking.restart(16);
@@ -316,7 +316,7 @@ TEST(park, S5_a_processor_that_is_taken_beside_a_request_is_not_left_idle) {
   EXPECT_TRUE(h.parking.hand_off(
       *h.started[0]->held, [] { return true; }, false));
   EXPECT_EQ(h.parking.idle_processors(), 0U);
-  EXPECT_EQ(h.started.size(), 3U) << "nobody goes to see what the request was about";
+  EXPECT_EQ(h.started.size(), 3U) << "no machine looks for the task that the request was for";
   EXPECT_EQ(h.parking.held(), 2U);
   EXPECT_FALSE(h.parking.need_spinning()) << "the machine that was started answers it";
 }

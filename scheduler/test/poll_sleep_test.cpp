@@ -164,7 +164,7 @@ TEST(poll_sleep, S8_somebody_polls_while_all_others_are_in_blocking_calls) {
       co_await runq::blocking([&] { polled = sched_test::wait_for(got); });
     });
     outside.join();
-    EXPECT_TRUE(polled) << procs << ": nobody polled while the only busy machine was in a blocking call";
+    EXPECT_TRUE(polled) << procs << ": no thread polled while the only busy machine was in a blocking call";
   }
 }
 

@@ -452,9 +452,9 @@ TEST(scheduler, L2_a_channel_forgets_the_tasks_that_ended_with_main) {
       co_await yield_until([&] { return begun == 4 && s.stats().idle_procs == 1; });
     });
     int lost = 7;
-    EXPECT_EQ(c.try_send(lost), runq::channel_result::waits) << "a task that is gone has taken the value";
+    EXPECT_EQ(c.try_send(lost), runq::channel_result::waits) << "a task that has ended has taken the value";
     m.unlock();
-    EXPECT_TRUE(m.try_lock()) << "a task that is gone has the mutex";
+    EXPECT_TRUE(m.try_lock()) << "a task that has ended has the mutex";
     m.unlock();
     group.done();
   }

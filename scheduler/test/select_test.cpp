@@ -616,9 +616,9 @@ TEST(select, a_select_that_ended_with_main_is_in_no_channel_any_more) {
       }
       co_await runq::yield();
     });
-    for (channel<int>& c : in) EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that is gone has received";
+    for (channel<int>& c : in) EXPECT_EQ(c.try_send(1), channel_result::waits) << "a task that has ended has received";
     std::optional<int> value;
-    EXPECT_EQ(out.try_receive(value), channel_result::waits) << "a task that is gone has sent";
+    EXPECT_EQ(out.try_receive(value), channel_result::waits) << "a task that has ended has sent";
   }
   source.request_stop();
 }
@@ -647,7 +647,7 @@ TEST(select, a_select_that_was_woken_when_main_ended_leaves_the_other_channels) 
       b.reset();
     });
     EXPECT_FALSE(went_on);
-    EXPECT_EQ(c.try_send(3), channel_result::waits) << "a task that is gone has received";
+    EXPECT_EQ(c.try_send(3), channel_result::waits) << "a task that has ended has received";
   }
 }
 

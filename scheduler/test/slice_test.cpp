@@ -68,8 +68,8 @@ TEST(slice, S5_one_that_is_seen_twice_loses_it_if_somebody_needs_it) {
     return seen.costs_the_processor(has_work, others_look, 1 * ms + t);
   };
   EXPECT_TRUE(taken(true, true, 20 * us)) << "there is work for it";
-  EXPECT_TRUE(taken(false, false, 20 * us)) << "nobody else looks for descriptors and timers";
-  EXPECT_FALSE(taken(false, true, 20 * us)) << "nobody needs it";
+  EXPECT_TRUE(taken(false, false, 20 * us)) << "no machine waits for descriptors and timers";
+  EXPECT_FALSE(taken(false, true, 20 * us)) << "no machine needs it";
   EXPECT_FALSE(taken(false, true, longest_slice - 1));
   EXPECT_TRUE(taken(false, true, longest_slice)) << "for 10 ms";
 }
@@ -190,7 +190,7 @@ TEST(slice, X1_a_chain_is_full_when_its_time_slice_is_over) {
   turns p;
   EXPECT_EQ(p.run(4 * ms, longest_slice).tasks, 3U);
   EXPECT_EQ(p.run(20 * ms, longest_slice).tasks, 2U) << "one task is no chain";
-  EXPECT_GE(p.run(1 * us).time, longest_slice / 2) << "what it has had was a turn all the same";
+  EXPECT_GE(p.run(1 * us).time, longest_slice / 2) << "the time that it has had counts as a turn";
 }
 
 TEST(slice, X1_a_chain_beside_a_task_that_computes_has_its_share_too) {

@@ -80,7 +80,7 @@ class alarmed : public testing::Test {
  protected:
   void SetUp() override { renew_alarm(); }
   void TearDown() override { alarm(0); }
-  /// Starts the 120 s anew. For tests that start many processes, which add up on a busy machine.
+  /// Starts the 120 s again. For tests that start many processes, which add up on a busy machine.
   static void renew_alarm() { alarm(120); }
 };
 

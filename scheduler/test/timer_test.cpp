@@ -282,7 +282,7 @@ TEST_F(timers, X6_nothing_stale_is_received_after_stop) {
     runq::timer t;
     t.start(1ms);
     while (t.channel().size() == 0) co_await runq::sleep_for(1ms);
-    EXPECT_TRUE(t.stop());  // the timer has fired, but stop() takes back what nobody has received
+    EXPECT_TRUE(t.stop());  // the timer has fired, but stop() removes a tick that was not received
     EXPECT_TRUE(receives_nothing(t));
     EXPECT_FALSE(t.stop());
   });
@@ -384,7 +384,7 @@ TEST_F(timers, X6_every_start_is_either_received_or_stopped) {
               co_await receiver.wait();
               EXPECT_EQ(stopped + received, starts + 1);
             } else {
-              EXPECT_EQ(stopped, starts);  // stop() also takes back what nobody has received
+              EXPECT_EQ(stopped, starts);  // stop() also removes a tick that was not received
             }
             done.done();
           });

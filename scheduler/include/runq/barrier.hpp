@@ -40,7 +40,7 @@ class latch {
   [[nodiscard]] bool try_wait() const noexcept { return group_.core_.done(); }
   /// `co_await l.wait()` returns when the count is 0. Tasks only.
   [[nodiscard]] auto wait() noexcept { return group_.wait(); }
-  /// The same, but a stop request ends the wait, and runq::cancelled is thrown.
+  /// Like wait(), but a stop request ends the wait, and runq::cancelled is thrown.
   [[nodiscard]] auto wait(std::stop_token stop) noexcept { return group_.wait(std::move(stop)); }
 
  private:

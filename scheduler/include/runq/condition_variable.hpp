@@ -110,8 +110,8 @@ class condition_variable {
   /// request ends the wait: runq::cancelled is thrown when the mutex is locked again. `held` must live until then.
   /// Throws runq::misuse when `held` was moved from. Tasks only.
   [[nodiscard]] task<> wait(mutex::guard& held, std::stop_token stop = {});
-  /// The same until `condition()`, which is called with the mutex locked, is true. If it is true at once, or when a
-  /// stop request has ended the wait, nothing is thrown.
+  /// Waits until `condition()` is true, which is called with the mutex locked. If it is true at once, or after a stop
+  /// request has ended the wait, nothing is thrown.
   template <class Condition>
       [[nodiscard]] task<> wait(mutex::guard& held, Condition&& condition,
                                 std::stop_token stop = {}) requires std::predicate < std::decay_t<Condition>

@@ -157,10 +157,11 @@ class mutex {
   [[nodiscard]] awaiter lock() noexcept;
   /// `auto guard = co_await m.scoped_lock();`
   [[nodiscard]] guard_awaiter scoped_lock() noexcept;
-  /// The same, but a stop request ends the wait: then the task does not have the mutex, and runq::cancelled is thrown.
+  /// Like lock() and scoped_lock(), but a stop request ends the wait: then the task does not have the mutex, and
+  /// runq::cancelled is thrown.
   [[nodiscard]] stoppable_awaiter lock(std::stop_token stop) noexcept;
   [[nodiscard]] stoppable_guard_awaiter scoped_lock(std::stop_token stop) noexcept;
-  /// Whether the caller has the mutex now. Any thread.
+  /// Takes the mutex if it is free, and returns whether it did. Any thread.
   [[nodiscard]] bool try_lock() { return core_.try_lock(); }
   /// Unlocks, or hands the mutex to the first waiting task. May be called by any thread, on behalf of the task that has
   /// the mutex. Throws

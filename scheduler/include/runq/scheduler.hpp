@@ -163,15 +163,15 @@ requires(!is_task<F>::value && awaitable<std::invoke_result_t<F&>>) struct answe
     : awaited_result<std::invoke_result_t<F&>> {
 };
 
-/// What a thread that waits for a task shares with it.
+/// The state that a task and the thread that waits for it share.
 template <class R>
 struct question {
-  outcome<R> out;      // the task's until it has ended
-  bool ended = false;  // it has come to its end, and was not destroyed before that; likewise
-  parker asker;        // the thread
+  outcome<R> out;      // only the task uses it until it has ended
+  bool ended = false;  // the task has come to its end, and was not destroyed before; used like `out`
+  parker asker;        // the waiting thread sleeps here
 };
 
-/// The task's part of it: when it is destroyed, with or without an answer, the thread goes on.
+/// The task's handle of a question: when it is destroyed, with or without an answer, the waiting thread goes on.
 template <class R>
 class [[nodiscard]] promised_answer {
  public:

@@ -99,7 +99,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
   return detail::sleep_awaiter(detail::instant_of(t));
 }
 
-/// The same, but a stop request ends the sleep, and runq::cancelled is thrown.
+/// Like sleep_for(d), but a stop request ends the sleep, and runq::cancelled is thrown.
 [[nodiscard]] inline detail::stoppable_sleep_awaiter sleep_for(std::chrono::nanoseconds d,
                                                                std::stop_token stop) noexcept {
   return {detail::in(d), std::move(stop)};

@@ -214,8 +214,8 @@ class wait_group {
 
   /// `co_await group.wait()` returns when the count is 0. Tasks only.
   [[nodiscard]] awaiter wait() noexcept;
-  /// The same, but a stop request ends the wait, and runq::cancelled is thrown. When the count is 0 and a stop was
-  /// requested, either.
+  /// Like wait(), but a stop request ends the wait, and runq::cancelled is thrown. If the count is 0 and a stop was
+  /// requested, the wait may end either way.
   [[nodiscard]] stoppable_awaiter wait(std::stop_token stop) noexcept;
 
  private:

@@ -97,8 +97,8 @@ class core {
 
   /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
   void spawn(processor& p, new_task made, const char* name);
-  /// The same from a thread without a processor of this scheduler; to the end of the global queue. After finish() the
-  /// task is destroyed instead.
+  /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
+  /// the task is destroyed instead.
   void spawn_outside(new_task made, const char* name) {
     // [core.outside.id] relaxed, unmodelled: each caller gets another number, and it orders nothing.
     const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
@@ -255,7 +255,7 @@ class core {
     core& home_;
     const std::stop_token& token_;
     stop_wait* next_ = nullptr;      // under stop_waits_mutex_
-    stop_wait* previous_ = nullptr;  // likewise
+    stop_wait* previous_ = nullptr;  // under stop_waits_mutex_
   };
 
   // -- what poll_sleep asks of its host (poll.cpp) --
@@ -337,8 +337,7 @@ class core {
   static constexpr unsigned max_processors = options::max_procs;
   static constexpr std::size_t slab_size = 64;  // records made at once
 
-  std::vector<std::unique_ptr<processor>>
-      made_;  // the processors in `processors_`; written by the thread that makes them
+  std::vector<std::unique_ptr<processor>> made_;  // owns those in `processors_`; written by the thread that makes them
   processor_table<processor, max_processors> processors_;
 
   spare_processors<processor> spares_;
@@ -347,19 +346,19 @@ class core {
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
   std::uint64_t parks_ = 0;                         // of machines that have left; under machines_mutex_
-  std::uint64_t useless_wakes_ = 0;                 // likewise
+  std::uint64_t useless_wakes_ = 0;                 // of machines that have left; under machines_mutex_
 
-  const int process_;            // that made it, and has its threads
+  const int process_;            // the process that made it and has its threads
   std::shared_ptr<core> left_;   // itself; see leave_behind()
-  core* left_before_ = nullptr;  // likewise
+  core* left_before_ = nullptr;  // the core that was left before this one; see leave_behind()
   const instant made_at_ = now();
   std::unique_ptr<tracer> tracer_;  // RUNQ_TRACE
   instant trace_period_ = never;    // RUNQ_SCHEDTRACE
   bool trace_in_detail_ = false;    // RUNQ_SCHEDDETAIL
 
   std::thread monitor_;  // started with the first machine; under machines_mutex_
-  std::vector<watched> seen_by_monitor_ = std::vector<watched>(max_processors);  // the monitor's
-  instant next_trace_ = 0;                                                       // likewise
+  std::vector<watched> seen_by_monitor_ = std::vector<watched>(max_processors);  // only the monitor uses it
+  instant next_trace_ = 0;                                                       // only the monitor uses it
 
   mutable short_lock stop_waits_mutex_;
   stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_
@@ -419,7 +418,7 @@ inline void ready(goroutine& g) {
 /// machine may run it at any moment.
 void preempt(processor& p, std::coroutine_handle<> self);
 
-/// The same if the task has run for too long.
+/// Calls preempt() if the task has run for too long, and returns whether it did.
 [[nodiscard]] inline bool give_way(processor& p, std::coroutine_handle<> self) {
   if (!p.slice.over()) return false;
   preempt(p, self);

@@ -39,7 +39,7 @@ class frame_cache {
   struct block {
     block* next;
     block* next_batch;   // of the first block of a batch in the pool
-    std::uint32_t size;  // likewise: blocks in the batch
+    std::uint32_t size;  // of the first block of a batch: blocks in the batch
   };
 
   frame_cache() = default;
@@ -101,7 +101,7 @@ class frame_cache {
   std::array<list, largest / granule> lists_;
 };
 
-/// The same for a thread without a processor. Any thread.
+/// Allocates and frees a frame's memory without a processor's cache. Any thread.
 [[nodiscard]] void* allocate_frame_outside(std::size_t bytes);
 void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 
