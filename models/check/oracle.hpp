@@ -18,8 +18,8 @@ struct task {
   inject_link<task, atomics> link;
 };
 
-/// Tasks 1 … Count, and the record of who ran what. The record is ordinary memory: all threads of a model are fibers of
-/// one operating-system thread, and an execution is never resumed after it failed.
+/// Tasks 1 … Count, and the record of which thread ran which. The record is ordinary memory: all threads of a model are
+/// fibers of one operating-system thread, and an execution is never resumed after it failed.
 template <int Count>
 class task_set {
  public:

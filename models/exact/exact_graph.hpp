@@ -64,7 +64,7 @@ enum class node_kind : std::uint8_t {
   spawn,   ///< the first event of the thread `operand` comes after it
   end,     ///< the last event of a thread that others may join
   join,    ///< comes after the `end` event that is its source
-  choice,  ///< of one of the numbers 0 … operand-1, by nobody
+  choice,  ///< of one of the numbers 0 … operand-1; the search explores each
 };
 
 /// What a read would do to the variable.

@@ -218,7 +218,7 @@ void search::judge_waiting_threads() {
     result_.stuck.push_back({static_cast<int>(t) - 1, joins ? static_cast<int>(threads_[t].joined) - 1 : -1});
   }
   current_ = stuck;
-  report(failure::deadlock, "a thread waits for ever, and nobody will wake it", threads_[stuck].where);
+  report(failure::deadlock, "a thread waits for ever, and no thread will wake it", threads_[stuck].where);
 }
 
 /// In a program, an old write of the newest value counts as the newest: the waiting thread may have written it in a

@@ -300,7 +300,7 @@ class enumerator {
         if (ended) continue;
         if (i.guarded && d.runs != (last % 2 == 1)) return false;
         if (!d.runs) continue;
-        if (must_wait(i, value_[e]) != d.blocks) return false;  // who waits does so in another graph
+        if (must_wait(i, value_[e]) != d.blocks) return false;  // a thread that waits does so in another graph
         if (events_[e].is == type::read && i.what != action::lock) last = value_[e];
         if (compares(i.what) && d.succeeds != (last == i.expected)) {
           if (i.what != action::weak_exchange || d.succeeds || ++spurious > spurious_) return false;

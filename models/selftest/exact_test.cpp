@@ -578,8 +578,8 @@ struct weak_exchange final : scenario {
 
 TEST(options, spurious_failures_are_one_more_choice) {
   EXPECT_EQ(search<weak_exchange>(2).executions, 2U);
-  // Both succeed in turn is impossible (1 is not expected): the first, the second or none succeeds; who fails has read
-  // 0 spuriously, or 1.
+  // Both succeed in turn is impossible (1 is not expected): the first, the second or none succeeds; a thread that fails
+  // has read 0 spuriously, or 1.
   EXPECT_EQ(search<weak_exchange>(2, {.spurious_failures = 2}).executions, 5U);
   const search_result one = search<weak_exchange>(2, {.spurious_failures = 1});
   EXPECT_EQ(one.executions, 4U);

@@ -45,7 +45,8 @@ void add_options(CLI::App& app, options& o) {
       ->excludes(shard);
   app.add_flag("--update-counts", o.update_counts, "pin the explored counts: models/cases/*/<stem>/counts.txt");
   app.add_flag("--update-ledger", o.update_ledger, "pin the ledger: models/cases/*/<stem>/ledger.json and its page");
-  app.add_flag("--update-mutants", o.update_mutants, "write who kills each mutant, and how, into its .mutant file");
+  app.add_flag("--update-mutants", o.update_mutants,
+               "write which cases kill each mutant, and how, into its .mutant file");
   app.add_flag("--list", o.list, "name the cases and what each shows");
   app.add_option("--targets", o.targets,
                  "print what must be built first for the other options, and stop; ./kit asks this")

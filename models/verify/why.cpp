@@ -375,13 +375,13 @@ class reason {
       return say(fmt::format("{} waits", who) + what_others_do("no thread that could go on is left"));
     }
     if (variable(e).starts_with("waiters of ")) {
-      return say(fmt::format("{} waits at {} until somebody wakes the {}", who, step(*last),
+      return say(fmt::format("{} waits at {} until another thread wakes the {}", who, step(*last),
                              variable(e).substr(0, variable(e).find('('))) +
-                 what_others_do("nobody is left to do so"));
+                 what_others_do("no thread is left to do so"));
     }
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
                     render_value(e.value)) +
-        what_others_do("nobody is left to write one"));
+        what_others_do("no thread is left to write one"));
   }
 
   /// The thread whose end `thread` waits for; -1: it does not.

@@ -188,7 +188,7 @@ void show_fair() {
   show_sharing({{"T1", 1, 1, 3}, {"T2", 6}, {"T3", 2}, {"T4", 2}});
   std::printf(
       "\nThe book's first table has no row in which P1 is idle and P2 still in T2: it draws T2 = T1 + T3.\n"
-      "The central queue leaves nobody without work, but every access to it is contended; of the deques' accesses,\n"
+      "The central queue leaves no thread without work, but every access to it is contended; of the deques' accesses,\n"
       "only the steal is.\n");
 }
 
@@ -206,7 +206,7 @@ int main() {
       "            4  the own deque is empty: stall at the join, or steal\n\n"
       "The strict rule: T1 and T2 take turns, a turn is one step of the program, and there is a row for each turn in "
       "which\n"
-      "something happens. Who can steal instead of stalling, steals.\n\n"
+      "something happens. A thread that can steal instead of stalling steals.\n\n"
       "f4 is the task fib(4), c.f4 its continuation; (j) waits at its join, ret1 has returned 1. The top of a stack is "
       "on\n"
       "the right; the head of a deque, where others steal, on the left.\n");

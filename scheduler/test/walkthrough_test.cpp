@@ -487,7 +487,7 @@ TEST(walkthrough, runs_are_deterministic) {
 TEST(walkthrough, three_threads_that_wait_for_each_other_end_the_run_and_say_so) {
   const run r = run_strictly(fib(11), stealing::continuations, 3);
   EXPECT_EQ(r.result, std::nullopt);
-  EXPECT_EQ(r.obstacle, "row " + std::to_string(r.rows.size()) + ": nobody can go on");
+  EXPECT_EQ(r.obstacle, "row " + std::to_string(r.rows.size()) + ": no thread can go on");
 }
 
 // ---- fair scheduling ------------------------------------------------------------------------------------------------

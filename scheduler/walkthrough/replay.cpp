@@ -35,7 +35,7 @@ std::string rule(int number) { return number == 0 ? "" : "rule " + std::to_strin
 // Says why `taken` differs from `expected`. It gives the first reason that applies.
 std::string reason(const machine& m, const steps& expected, const steps& taken) {
   if (taken.empty()) return "nothing happens";
-  if (expected.empty()) return "by the rules nobody has anything to do";
+  if (expected.empty()) return "by the rules no thread has anything to do";
   const step due = expected.front();
   const std::string who = thread_name(due.processor);
   if (taken.front().processor != due.processor) {

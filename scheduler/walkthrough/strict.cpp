@@ -66,7 +66,7 @@ run run_strictly(const program& p, stealing pushed, std::size_t processors) {
     for (const step& s : steps) m.apply(s);
     r.rows.push_back(m.now());
   }
-  if (!m.finished()) r.obstacle = "row " + std::to_string(r.rows.size()) + ": nobody can go on";
+  if (!m.finished()) r.obstacle = "row " + std::to_string(r.rows.size()) + ": no thread can go on";
   r.history = m.history();
   r.result = m.value_of(main_task);
   return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The vocabulary that all queues share: what a slot may hold, what a steal returns, who the owner is.
+// The vocabulary that all queues share: what a slot may hold, what a steal returns, which thread is the owner.
 #pragma once
 
 #if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)

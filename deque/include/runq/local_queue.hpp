@@ -165,7 +165,7 @@ class basic_local_queue<Link, Capacity, Index>::owner {
   [[nodiscard]] chain drain() noexcept {
     chain all;
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);
-    // The ring claims all before it hands out the first, so linking is safe: nobody else holds these tasks.
+    // The ring claims all before it hands out the first, so linking is safe: no other thread holds them.
     ring_.drain([&all](element* task) noexcept { all.push_back(task); });
     return all;
   }

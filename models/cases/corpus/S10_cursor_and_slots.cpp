@@ -9,7 +9,7 @@
 //   2. any thread: head = tail: the ring is empty; both tasks are lost
 // Fix: cursors with more values than the ring has slots.
 //
-// corpus/S10_slots_not_given_back, two owners who steal from each other, two slots each:
+// corpus/S10_slots_not_given_back, two owners that steal from each other, two slots each:
 //   1. A has tasks 1 and 2, B has task 3
 //   2. B: claims task 1 of A's ring (steal = 0, real = 1) and is about to copy slot 0
 //   3. A: pop 2: real = 2 = tail: its ring looks empty

@@ -4,7 +4,7 @@
 // Source: stdexec#1752, #1755, #1967. Blocks of slots in a circle. The owner pushes and pops in its own block; when
 // that is full, it grants the block to the thieves and goes to the next; when that is empty, it takes the previous
 // block back. All thieves work on one block; when that is exhausted, they go to the next granted one. Left out here:
-// the owner who takes back the thieves' block does not move the thieves back by one. Blocks have one slot.
+// the owner that takes back the thieves' block does not move the thieves back by one. Blocks have one slot.
 //
 // corpus/S19_block_skipped: a block's `stolen_to` stands at its end when everything in it has been claimed, and also
 // while it belongs to the owner.

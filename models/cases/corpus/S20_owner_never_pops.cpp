@@ -5,9 +5,9 @@
 // Source: taskflow#793 to #796, which take the fence out of a deque that only overflows are pushed to, arguing that it
 // is there for the owner's pop alone.
 //
-// No bug, an equivalence: with an owner who only pushes, every execution passes, array growth included, so in RC11 the
+// No bug, an equivalence: with an owner that only pushes, every execution passes, array growth included, so in RC11 the
 // fence, the seq_cst of the claim and the acquire of top are redundant (corpus/S20_owner_never_pops, exhaustive; also
-// with load buffering). A bug as soon as the same thief meets an owner who pops, corpus/S20_owner_pops:
+// with load buffering). A bug as soon as the same thief meets an owner that pops, corpus/S20_owner_pops:
 //   1. two tasks inside; thief: steals element 0: top = 1
 //   2. owner: pop: bottom = 1, fence, reads the old top = 0, so element 1 is not the last one: takes it without a claim
 //   3. thief: reads top = 1, then the old bottom = 2, for no fence lies between: claims element 1, too

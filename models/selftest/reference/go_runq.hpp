@@ -171,8 +171,9 @@ class go_runq {
   atomic<int> runnext_{nothing};
 };
 
-/// Who does what. Thread 0 owns the queue and follows `script`: p put, n put into runnext, g get. The others each steal
-/// once into a queue of their own and then get until that is empty. In a chain, the second thief robs the first.
+/// What each thread does. Thread 0 owns the queue and follows `script`: p put, n put into runnext, g get. The others
+/// each steal once into a queue of their own and then get until that is empty. In a chain, the second thief robs the
+/// first.
 struct go_runq_program {
   const char* script = "";
   unsigned thieves = 1;

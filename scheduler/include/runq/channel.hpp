@@ -82,7 +82,7 @@ class channel_core {
 
   /// Sends, or says why not; `value` is moved from only when the result is `done`. With `w`, which then must hold
   /// &value, a send that cannot be done puts the task among the waiting senders, and the result is `waits`: from then
-  /// on another machine may run the task at any moment, and `w->ok` says whether somebody received the value.
+  /// on another machine may run the task at any moment, and `w->ok` says whether a task received the value.
   [[nodiscard]] channel_result send(T& value, node* w = nullptr) {
     wake_list<Policy> woken;
     channel_result result = channel_result::waits;
@@ -239,7 +239,7 @@ class receive_arm;
 template <class T>
 class send_arm;
 
-/// A queue of values between tasks, bounded, first in, first out. With capacity 0 a send waits until somebody receives.
+/// A queue of values between tasks, bounded, first in, first out. With capacity 0 a send waits until a task receives.
 /// Waiting senders and receivers are served in the order in which they came; a value is handed directly to a receiver
 /// that waits. Any number of tasks may call all operations at the same time; any thread may call those that are not
 /// awaited.

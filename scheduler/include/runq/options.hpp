@@ -23,7 +23,7 @@ enum class fork_policy : std::uint8_t {
 /// When scheduler::run() returns, or throws what has left the main task.
 enum class run_until : std::uint8_t {
   main_ends,      ///< when the main task has ended: all other tasks are destroyed then (Go)
-  all_have_ended  ///< when no task is left. Nobody is asked to stop; tasks that wait for each other are a deadlock
+  all_have_ended  ///< when no task is left. No task is asked to stop; tasks that wait for each other are a deadlock
 };
 
 /// How many processors a scheduler has by default: the environment variable RUNQ_PROCS if it is set, a number from 1 to

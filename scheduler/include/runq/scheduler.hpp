@@ -381,7 +381,7 @@ class scheduler::handle {
   }
 
   /// Receives from a channel, or from a handle of one: nothing when it is closed and empty. Blocks the calling thread
-  /// while nobody sends; starts no task if it need not wait. Throws what block_on() throws.
+  /// while no task sends; starts no task if it need not wait. Throws what block_on() throws.
   template <class Channel>
   [[nodiscard]] auto receive(Channel& from) const {
     std::optional<typename Channel::value_type> value;

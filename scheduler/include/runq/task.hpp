@@ -101,7 +101,7 @@ struct frame {
   union {
     frame* parent;      // called or forked: by whom
     void* caller;       // called_apart: the address of its coroutine
-    goroutine* record;  // root: who it is; not always who runs it, once its continuation was stolen
+    goroutine* record;  // root: its own record; another one runs it after its continuation was stolen
     scope_state* home;  // scope_body: its scope, which knows its caller
   };
   join_counter<> children;

@@ -111,7 +111,7 @@ class wait_group_core {
   void put_in_and_unlock(node& w, std::int64_t seen) noexcept {
     waiters_.push_back(w);
     // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step unlocks and sets
-    // the mark, so that the thread that makes the count 0 sees either that the group is locked or that somebody waits.
+    // the mark, so that the thread that makes the count 0 sees either that the group is locked or that a task waits.
     state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
   }
 
@@ -145,8 +145,8 @@ class wait_group_core {
     return true;
   }
 
-  // To be called by the thread that made the count 0. As long as the count stays 0, nobody begins to lock the group. If
-  // the count grows, which is an error (see counting::reused), still only one thread has the list.
+  // To be called by the thread that made the count 0. As long as the count stays 0, no task begins to lock the group.
+  // If the count grows, which is an error (see counting::reused), still only one thread has the list.
   void wake_waiters() {
     do {
       Policy::spin_until([this] {

@@ -40,7 +40,7 @@ class blocking_calls {
     Processor& p = *m.held;
     host_.leave(m);
     const call entered{&m, &p, p.in_call.enter()};
-    // From here on the processor may be somebody else's. The monitor is to see the call when it is hurried.
+    // From here on the monitor may take the processor. It must see the call when it is hurried.
     host_.monitoring.hurry();
     return entered;
   }

@@ -25,11 +25,11 @@ namespace runq {
 ///   bool worth_a_deep_sleep()       as far as else is known
 ///   instant clock()                 ns of a clock that does not jump
 ///   bool nobody_polls()             there are descriptors, and no machine waits for them
-///   instant last_poll()             when somebody last looked for events
+///   instant last_poll()             when a thread last looked for events
 ///   void poll()                     looks for events, without waiting
 ///   instant earliest_timer()        when the first timer of all is due, or later than any now()
 ///   void fire_late_timers(instant)  fires what is due then
-///   bool look_at_processors(instant)   what runs too long, and who is in a blocking call; whether there was one to act
+///   bool look_at_processors(instant)   tasks that run too long, and blocking calls; whether there was one to act
 ///   on
 template <class Host, class Parker, class Rhythm, class Atomics = std_atomics>
 class monitor_loop {
