@@ -82,7 +82,7 @@ class basic_chase_lev {
     while (a != nullptr) a = array::destroy(a);
   }
 
-  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  /// The one owner handle. In debug builds making a second one while the first exists ends the program.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
 
   /// A thief handle. Any thread, any number of them.

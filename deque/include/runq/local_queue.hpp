@@ -75,7 +75,7 @@ class basic_local_queue {
     atomics::check(!make_thief().has_work(), "local_queue: destroyed with tasks in it; they are lost");
   }
 
-  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  /// The one owner handle. In debug builds making a second one while the first exists ends the program.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
 
   /// A thief handle. Any thread, any number of them.

@@ -66,7 +66,7 @@ class basic_ring {
   basic_ring(const basic_ring&) = delete;
   basic_ring& operator=(const basic_ring&) = delete;
 
-  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  /// The one owner handle. In debug builds making a second one while the first exists ends the program.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
 
   /// A thief handle. Any thread, any number of them.
@@ -325,9 +325,10 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// Takes n = min(⌈k/2⌉, limit, room in `into` + 1) of the k elements, oldest first, by one claim. Returns the newest
   /// of them, to be run at once; the other n-1 are now in `into`, in order.
   ///
-  /// `into` is a ring that the calling thread owns, and not this one. `limit` is at least 1; a 0 stops debug builds and
-  /// counts as 1 in others. One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost` means that
-  /// another thread took something meanwhile; `empty` means that the ring was empty at some moment of the call.
+  /// `into` is another ring, which the calling thread owns. `limit` is at least 1: a 0 ends the program in debug
+  /// builds, and counts as 1 in others. One attempt, wait-free: at most 5 + 2·⌈Capacity/2⌉ atomic operations. `lost`
+  /// means that another thread took something meanwhile; `empty` means that the ring was empty at some moment of the
+  /// call.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
     into.enter();
     Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
@@ -373,9 +374,9 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
   /// that has no ring, or runs all that it takes at once: no other thread reads `out`, so nothing is published again.
   ///
-  /// `out` has room for at least one; an empty one stops debug builds, and is *lost* in others. One attempt, wait-free:
-  /// at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` mean what they mean for steal_half_into(); after
-  /// `lost`, any part of `out` may hold garbage.
+  /// `out` is not empty: an empty one ends the program in debug builds, and is *lost* in others. One attempt,
+  /// wait-free: at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` mean what they mean for
+  /// steal_half_into(); after `lost`, any part of `out` may hold garbage.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};

@@ -48,7 +48,7 @@ class basic_runnext {
   basic_runnext(const basic_runnext&) = delete;
   basic_runnext& operator=(const basic_runnext&) = delete;
 
-  /// The one owner handle. Debug builds stop when a second one is made while the first exists.
+  /// The one owner handle. In debug builds making a second one while the first exists ends the program.
   [[nodiscard]] owner make_owner() noexcept { return owner(*this); }
 
   /// A thief handle. Any thread, any number of them.
