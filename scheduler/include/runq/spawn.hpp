@@ -170,7 +170,7 @@ class [[nodiscard]] spawned {
   /// Lets the task go on by itself, as one that go() has started: its result is dropped, and an exception ends the
   /// process. Tasks only. Throws std::bad_alloc, and as co_await.
   void detach() {
-    if (state().awaited) detail::throw_misuse("runq: a spawned task was detached that was awaited");
+    if (state().awaited) detail::throw_misuse("runq: a spawned task was detached after it was awaited");
     go(detail::wait_detached(state_));
     state_.reset();
   }
@@ -187,8 +187,8 @@ class [[nodiscard]] spawned {
 };
 
 /// Starts a task as go() does, and returns its handle, a spawned<R>, when f returns a task<R> or an R. `f` may also
-/// take a std::stop_token, by which the handle asks it to stop. Throws as go(). With g++ up to 12 as go(): not in an
-/// expression with a co_await.
+/// take a std::stop_token, by which the handle asks it to stop. Throws as go(). With g++ up to 12 the restriction of
+/// go() holds: not in an expression with a co_await.
 ///
 ///     auto answer = runq::spawn([](std::stop_token stop) -> runq::task<int> {
 ///       co_await runq::sleep_for(1s, stop);

@@ -33,8 +33,8 @@ class deadlock_question {
   /// A thread outside has got a handle, and so may make tasks runnable. Called by any thread that has a reference to
   /// the scheduler.
   void attach() noexcept {
-    // [deadlock.attach] relaxed: the thread tells what it will wait for after this call, and before the scheduler can
-    // ask.
+    // [deadlock.attach] relaxed: tasks begin to wait for this thread only after this call, and the question is asked
+    // only when all tasks wait.
     handles_.fetch_add(1U, std::memory_order::relaxed);
   }
   /// The thread gives its handle up. Called by the thread that attached, or that the handle was passed to.
@@ -43,8 +43,8 @@ class deadlock_question {
     // made runnable.
     if (handles_.fetch_sub(1U, std::memory_order::release) == 1) host_.ask_if_idle();
   }
-  /// Called after timers may have been fired or removed by a thread that holds no processor: no processor is given up
-  /// after that, which would ask.
+  /// Called after timers may have been fired or removed by a thread that holds no processor. A machine asks when it
+  /// gives its processor up, but this thread has none.
   void timers_fired() {
     if (!host_.timers_pending()) host_.ask_if_idle();
   }

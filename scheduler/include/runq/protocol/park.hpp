@@ -465,7 +465,7 @@ class park_protocol {
     Machine* m = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      // [park.one.again] relaxed: ordered by the lock, which wakers raise it under.
+      // [park.one.again] relaxed: ordered by the lock, which wakers hold while they raise it.
       if (spinning_.load(std::memory_order::relaxed) != 0) return;
       p = pop_idle();
       if (p == nullptr) {

@@ -8,7 +8,7 @@
 #include <thread>
 
 int data = 0;
-std::atomic<int> state{0};  // 1: written; 2: and approved
+std::atomic<int> state{0};  // 1: written; 2: written and approved
 
 void approve() {
 #ifdef WRONG
