@@ -14,13 +14,13 @@ namespace runq {
 
 namespace detail {
 
-/// To be called by a forked<T> that is destroyed before the end of the run and before the join.
+/// Called by a forked<T> that is destroyed before the end of the run and before the join.
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
 
 }  // namespace detail
 
-/// The future result of a forked child: `co_await fork(child)` returns it when the child has a result. Keep it until
-/// after the join. Move-only; to destroy it before the child has ended is an error that ends the process.
+/// The future result of a forked child: `co_await fork(child)` returns it if the child has a result. Keep it until
+/// after the join. Move-only; destroying it before the child has ended is an error that ends the process.
 template <class T>
 class [[nodiscard]] forked {
  public:
@@ -147,10 +147,10 @@ class [[nodiscard]] join_awaiter {
 
 /// `co_await fork(child)` lets `child` and the rest of the calling task run at the same time, if there are processors
 /// for both; see fork_policy. For a task<T> it returns a forked<T>; for a task<void> nothing. Before a task ends it
-/// must `co_await join()` what it has forked; until then the frames of children that ran by themselves stay. Only a
-/// task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from. An exception
-/// between fork and join ends the process if a child still runs then: where that may happen, fork in the body of a
-/// with_scope().
+/// must `co_await join()` its forked children; until then the frames of children that ran by themselves stay allocated.
+/// Only a task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from. An
+/// exception between fork and join ends the process if a child still runs then: where that may happen, fork in the body
+/// of a with_scope().
 ///
 ///     auto left = co_await runq::fork(sum(first_half));
 ///     const int right = co_await sum(second_half);

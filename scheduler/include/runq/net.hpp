@@ -28,11 +28,12 @@ namespace detail {
 class connection;
 struct access;
 
-/// The two operations of a stream, for `operation`.
+/// The two operations of a stream: the argument of `operation`.
 struct reading {
   using bytes = std::span<std::byte>;
   using result = std::size_t;
-  // Tries once, which is the task's turn; whether that is enough. Throws as stream says.
+  // Makes one attempt, for which it takes the task's turn. Returns whether that completed the operation. Throws as
+  // stream says.
   [[nodiscard]] static bool attempt(connection& c, bytes& into, std::size_t& done);
   static constexpr const char* name = "read";
 };
@@ -43,8 +44,9 @@ struct writing {
   static constexpr const char* name = "write";
 };
 
-/// What stream::read() and write() return, to be awaited once. It is tried at once; only if the kernel says "not now",
-/// or another task has its turn, is there a coroutine, which waits. Converts to a task, for fork() and go().
+/// What stream::read() and write() return; it is awaited once. It makes an attempt at once. Only if the kernel says
+/// "not now", or another task has its turn, does it start a coroutine, which waits. Converts to a task, for fork() and
+/// go().
 template <class What>
 class [[nodiscard]] operation {
  public:
@@ -68,8 +70,8 @@ class [[nodiscard]] operation {
   std::shared_ptr<connection> connection_;  // the stream may be destroyed meanwhile
   typename What::bytes bytes_;
   std::stop_token stop_;
-  std::size_t done_ = 0;                   // bytes
-  std::optional<task<std::size_t>> rest_;  // if the attempt was not enough
+  std::size_t done_ = 0;                   // bytes read or written so far
+  std::optional<task<std::size_t>> rest_;  // the coroutine that waits, if the attempt did not complete the operation
 };
 extern template class operation<reading>;
 extern template class operation<writing>;
@@ -80,17 +82,17 @@ using read_operation = detail::operation<detail::reading>;
 using write_operation = detail::operation<detail::writing>;
 
 /// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it. Operations of
-/// other tasks in progress fail then as after close(), but only when the task that destroys it next waits or blocks, or
-/// has ended: so not if that is the main task.
+/// other tasks that are in progress then fail as after close(), but they are told only when the task that destroys it
+/// next waits or blocks, or has ended. If that is the main task, the run ends first, and they are not told.
 ///
 /// Any number of tasks may read, write and close it. One reads at a time, and one writes; the others wait for their
 /// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the
-/// kernel's number; among them are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT,
-/// the deadline has passed. Writing to a peer that is gone is EPIPE, never a signal on sockets; a pipe's SIGPIPE is the
-/// program's to ignore.
+/// kernel's number. Among them are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT,
+/// the deadline has passed. Writing to a closed peer fails with EPIPE; on a socket it never raises a signal, on a pipe
+/// it also raises SIGPIPE, which the program should ignore.
 ///
-/// Made and used by tasks of one scheduler, which it must not outlive while it is open: then the process ends. It may
-/// outlive the run: tasks that wait for it, or for their turn, are destroyed then, and the next run finds it as it is.
+/// Tasks of one scheduler make and use it. If it is still open when that scheduler is destroyed, the process ends. It
+/// may outlive the run: tasks that wait for it, or for their turn, are then destroyed, and the next run may use it.
 ///
 ///     auto [in, out] = runq::net::pipe();
 ///     co_await out.write(std::as_bytes(std::span("hello")));
@@ -105,7 +107,7 @@ class stream {
   stream& operator=(stream&&) noexcept;
   ~stream();
 
-  /// Reads at least one byte, at most into.size(); 0 only at the end of the stream, or if `into` is empty.
+  /// Reads at least one byte, at most into.size(). Returns 0 only at the end of the stream, or if `into` is empty.
   [[nodiscard]] read_operation read(std::span<std::byte> into, std::stop_token stop = {}) noexcept {
     return {connection_, into, std::move(stop)};
   }
@@ -114,15 +116,17 @@ class stream {
     return {connection_, from, std::move(stop)};
   }
 
-  /// Operations that are not done at this time fail with ETIMEDOUT, those in progress too; time_point::max(): never.
+  /// Operations that have not ended at this time fail with ETIMEDOUT, also those in progress; time_point::max() means
+  /// never.
   void set_deadline(clock::time_point when);
   void set_read_deadline(clock::time_point when);
   void set_write_deadline(clock::time_point when);
 
-  /// No more writes: the peer reads the end of the stream.
+  /// Ends writing: the peer reads the end of the stream.
   void shutdown_write();
   /// Closes the descriptor: when this returns, the peer sees the end, unless there are copies of the descriptor.
-  /// Operations in progress fail with ECANCELED; a task that learns so may destroy the stream. Again: nothing.
+  /// Operations in progress fail with ECANCELED; a task that learns so may destroy the stream. A second call does
+  /// nothing.
   void close() noexcept;
   /// The descriptor, or -1 after close().
   [[nodiscard]] int fd() const noexcept;
@@ -133,22 +137,24 @@ class stream {
   std::shared_ptr<detail::connection> connection_;  // operations in progress own it, too
 };
 
-/// A socket that waits for connections. As stream. Any number of tasks may accept: connections are given to them first
-/// come, first served.
+/// A socket that waits for connections. What stream says of closing, errors and lifetime holds for it. Any number of
+/// tasks may accept: they get connections first come, first served.
 class listener {
  public:
-  /// As stream's. The streams that it accepts may be of any kind of socket.
+  /// Takes over an open descriptor, as stream's constructor does. The accepted streams may be of any kind of socket.
   explicit listener(int fd);
   listener(listener&&) noexcept;
   listener& operator=(listener&&) noexcept;
   ~listener();
 
-  /// The next connection. Throws std::system_error; after EMFILE or ENFILE (too many open files) it can be tried again.
+  /// Accepts the next connection. Throws std::system_error; after EMFILE or ENFILE (too many open files) try again
+  /// later.
   [[nodiscard]] task<stream> accept(std::stop_token stop = {});
   /// The TCP port it listens at; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const;
   void set_deadline(clock::time_point when);
-  /// As stream's: when this returns, the port is free, unless there are copies of the descriptor.
+  /// Closes it, as stream::close() does: when this returns, the port is free, unless there are copies of the
+  /// descriptor.
   void close() noexcept;
   [[nodiscard]] int fd() const noexcept;
 

@@ -15,7 +15,7 @@
 
 namespace runq {
 
-/// As std::once_flag, for tasks.
+/// Like std::once_flag, for tasks.
 ///
 ///     runq::once connected;
 ///     std::optional<runq::net::stream> link;
@@ -26,15 +26,15 @@ class once {
   once(const once&) = delete;
   once& operator=(const once&) = delete;
 
-  /// `co_await o.call(f)` calls f, a coroutine or a function, unless a call has returned before, and returns when one
-  /// has. If f throws, its caller gets the exception, and the next one calls its own f. f must not call the same once.
-  /// Tasks only.
+  /// `co_await o.call(f)` calls f, a coroutine or a function, unless an earlier call has returned, and returns when a
+  /// call has. If f throws, its caller gets the exception, and the next caller calls its own f. f must not use the same
+  /// once. Tasks only.
   template <class F>
   [[nodiscard]] task<> call(F&& f) {
     static_assert(detail::no_function_destroyed_twice<F>());
     return call_if_undone<std::decay_t<F>>(std::forward<F>(f));
   }
-  /// Whether a call has returned: then what it did is visible. Any thread. Wait-free.
+  /// Whether a call has returned. If so, the caller sees what it did. Any thread. Wait-free.
   [[nodiscard]] bool done() const noexcept { return undone_.done(); }
 
  private:

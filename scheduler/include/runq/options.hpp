@@ -36,7 +36,7 @@ struct options {
 
   /// Processors: how many tasks run at once, 1 … max_procs; 0 means default_procs().
   unsigned procs = 0;
-  /// Threads that may exist at once to run tasks; the process ends with a message when one more is needed.
+  /// The most threads that may exist at once to run tasks; the process ends with a message when one more is needed.
   unsigned max_threads = 10'000;
   fork_policy forks = fork_policy::continuation;
   run_until until = run_until::main_ends;
@@ -96,7 +96,7 @@ struct statistics {
   std::uint64_t calls_moved = 0;       ///< … that found another, idle one
   std::uint64_t calls_queued = 0;      ///< … that found none, so that their task was queued
   std::uint64_t handed_off = 0;        ///< processors taken from machines in blocking calls
-  std::uint64_t preempted = 0;         ///< tasks that gave way after their time slice
+  std::uint64_t preempted = 0;         ///< tasks that yielded because their time slice was over
   std::size_t timers = 0;              ///< timers that are pending
   std::uint64_t parks = 0;             ///< how often a machine went to sleep
   std::uint64_t useless_wakes = 0;     ///< how often one woke up and found nothing
@@ -108,8 +108,8 @@ struct statistics {
   std::size_t global_queue = 0;
   std::vector<std::size_t> local_queues;  ///< per processor, without its runnext slot
   std::vector<std::uint64_t> ticks;       ///< per processor: time slices begun
-  /// How long tasks waited from becoming runnable to running, one of options::latency_period waits; what waited in a
-  /// fork deque is not in it.
+  /// How long tasks waited from becoming runnable to running, for one of options::latency_period waits. Tasks that
+  /// waited in a fork deque are not included.
   latency_histogram ready_to_run;
 };
 

@@ -136,7 +136,7 @@ task<void> keep_outcome(F& f, outcome<R>& out) {
   }
 }
 
-/// What `co_await a` returns, for an awaiter and for what has a member operator co_await.
+/// The type of `co_await a`, for an awaiter and for a type with a member operator co_await.
 template <class A>
 struct awaited_result {};
 template <class A>
@@ -152,7 +152,8 @@ concept awaitable = requires {
   typename awaited_result<A>::type;
 };
 
-/// What a thread gets that waits for `F`: a task, or a function that returns a task, another awaitable or a value.
+/// The type that a thread gets that waits for `F`: a task, or a function that returns a task, another awaitable or a
+/// value.
 template <class F>
 struct answer_of : std::invoke_result<F&> {};
 template <class F>
@@ -187,8 +188,8 @@ class [[nodiscard]] promised_answer {
   std::shared_ptr<question<R>> to_;
 };
 
-/// What the task that a thread waits for owns: at its end `f` goes first, and then the thread goes on, also when the
-/// task never began.
+/// Owned by the task that a thread waits for. At the task's end it destroys `f` first; then the thread goes on, also if
+/// the task never began.
 template <class F, class R>
 struct asked_for {
   template <class Given>
@@ -238,11 +239,11 @@ class yield_awaiter {
 }  // namespace detail
 
 /// Starts a task and returns at once. There is no other way to start one. `f` is a task, a function without parameters
-/// that
-/// returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task needs
-/// it. The task runs next on the calling task's processor, or wherever it is stolen to. `name`, a literal or nullptr,
-/// is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2. With g++ up to
-/// 12 a lambda with captures may be started here as it is, but not in an expression with a co_await (docs/limits.md).
+/// that returns one, or any other callable without parameters; it is moved (or copied) and lives as long as the task
+/// needs it. The task runs next on the calling task's processor, or on the processor that steals it. `name`, a literal
+/// or nullptr, is for dumps. An exception that leaves the task ends the process: `panic: ` and its text, status 2. With
+/// g++ up to 12 a lambda with captures may be started here as it is, but not in an expression with a co_await
+/// (docs/limits.md).
 ///
 /// Called by tasks (other threads: scheduler::handle::go). Throws std::bad_alloc; runq::misuse when called outside a
 /// scheduler.
@@ -270,10 +271,10 @@ class scheduler {
   explicit scheduler(const options& wanted = {});
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
-  /// Ends the threads and destroys the tasks that are left, as at the end of run(). Handles may be left: they start no
-  /// task any more. One of its own tasks that destroys it ends the process: `panic: runq: a scheduler was destroyed by
-  /// one of its own tasks`, status 2. In a process that fork() made it does nothing: the threads, and the tasks, are
-  /// the parent's.
+  /// Ends the threads and destroys the tasks that are left, as at the end of run(). Handles may still exist: they start
+  /// no task any more. If one of its own tasks destroys it, the process ends: `panic: runq: a scheduler was destroyed
+  /// by one of its own tasks`, status 2. In a process that fork() made it does nothing, because the threads and the
+  /// tasks are the parent's.
   ~scheduler();
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
@@ -328,7 +329,7 @@ class scheduler {
   std::shared_ptr<detail::core> core_;  // handles share it
 };
 
-/// Thrown by what a thread waits for in scheduler::handle when the run, or the scheduler, ends before it.
+/// Thrown when a thread waits in scheduler::handle, and the run or the scheduler ends before it gets its answer.
 class run_ended : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override {
@@ -358,10 +359,10 @@ class scheduler::handle {
     core_->spawn_outside(detail::make_root(std::forward<F>(f)), name);
   }
 
-  /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws what has left
-  /// it. `f` is a task, or a function without parameters that returns a task, another awaitable, or a value: a function
-  /// that returns `c.receive()` waits for that. Needs no run(). Throws run_ended when the task is destroyed, because
-  /// its run or its scheduler ends; runq::misuse when a task calls it, which awaits instead; std::bad_alloc. Any thread
+  /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws its exception.
+  /// `f` is a task, or a function without parameters that returns a task, another awaitable, or a value: a function
+  /// that returns `c.receive()` waits for that. Needs no run(). Throws run_ended if the task is destroyed, because its
+  /// run or its scheduler ends; runq::misuse when a task calls it (a task awaits instead); std::bad_alloc. Any thread
   /// that runs no task, any number at the same time.
   template <class F>
   auto block_on(F&& f, const char* name = "block_on") const {
@@ -374,7 +375,7 @@ class scheduler::handle {
     go(detail::answer_to(detail::asked_for<callable, result>(asked, std::forward<F>(f))), name);
     asked->asker.park();
     if (!asked->ended) throw run_ended();
-    // Taken out, because the task's thread may be the last to let go of `asked`.
+    // Moved out, because the task's thread may give up the last reference to `asked`.
     detail::outcome<result> out = std::exchange(asked->out, {});
     if (out.error) std::rethrow_exception(std::move(out.error));
     if constexpr (!std::is_void_v<result>) return std::move(*out.value);
@@ -388,8 +389,8 @@ class scheduler::handle {
     if (from.try_receive(value) != channel_result::waits) return value;
     return block_on([&from] { return from.receive(); }, "receive");
   }
-  /// Sends to a channel, or to a handle of one. Blocks the calling thread while the channel is full, likewise. Throws
-  /// runq::misuse("send on closed channel"), and what block_on() throws.
+  /// Sends to a channel, or to a handle of one. Blocks the calling thread while the channel is full; starts no task if
+  /// it need not wait. Throws runq::misuse("send on closed channel"), and what block_on() throws.
   template <class Channel>
   void send(Channel& to, typename Channel::value_type value) const {
     using by_value = detail::by_value<typename Channel::value_type>;
@@ -418,13 +419,13 @@ auto run(F&& main, const options& wanted = {}) {
   return scheduler(wanted).run(std::forward<F>(main));
 }
 
-/// About the calling task. Outside a scheduler they throw runq::misuse, but running().
+/// Functions about the calling task. Outside a scheduler all of them but running() throw runq::misuse.
 namespace this_task {
 
 /// Whether the caller is a task.
 [[nodiscard]] bool running() noexcept;
-/// 1 for the main task; ids grow, in batches of 16 per processor. A forked child that runs by itself has an id of its
-/// own; a task that has forked may go on under such an id after the fork or the join.
+/// 1 for the main task; ids grow, in batches of 16 per processor. A forked child that runs by itself has its own id,
+/// and a task that has forked may go on under such an id after the fork or the join.
 [[nodiscard]] std::uint64_t id();
 /// The name that go() was given, or "".
 [[nodiscard]] const char* name();

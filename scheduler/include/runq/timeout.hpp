@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// with_timeout: a limit on how long anything may take that can be asked to stop.
+// with_timeout: a time limit for work that can be asked to stop.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace runq {
 
-/// with_timeout() throws it when the time is over.
+/// with_timeout() throws it when the time limit has passed.
 class timed_out : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "runq: the time for it was over"; }
@@ -42,9 +42,9 @@ inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limi
 }  // namespace detail
 
 /// `co_await with_timeout(d, f)` calls the coroutine f(std::stop_token) and returns its result. After `d`, or when
-/// `outer` stops, stop is requested from the token, and with_timeout() goes on when f has ended: with its result if it
-/// has one all the same; if runq::cancelled leaves it, by runq::timed_out after `d`, and else by runq::cancelled. Costs
-/// a task and a timer. `f` lives until then. Tasks only.
+/// `outer` stops, it requests a stop through the token, and still waits until f has ended. If f then returns a result,
+/// it returns that. If runq::cancelled leaves f, it throws runq::timed_out after `d`, and runq::cancelled otherwise.
+/// Costs a task and a timer. `f` lives until then. Tasks only.
 ///
 ///     const auto patient = [](std::stop_token stop) -> runq::task<> { co_await runq::sleep_for(1h, stop); };
 ///     co_await runq::with_timeout(1s, patient);

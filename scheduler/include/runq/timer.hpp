@@ -61,7 +61,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
   static constexpr std::uint32_t by_timer = 0;
   static constexpr std::uint32_t by_request = 1;
   struct sleeper : timer_node {
-    goroutine* who = nullptr;  // null: it does not sleep
+    goroutine* who = nullptr;  // null while it does not sleep
     suspension<policy> wait;
   };
   struct call_back {
@@ -130,7 +130,7 @@ class timer {
   /// Stops the timer: nothing is received any more, not even a time that was sent already. Returns true if it was still
   /// to fire, or its time had been sent and not received.
   bool stop();
-  /// Starts the timer anew, as start() does, and returns what stop() would have returned.
+  /// Starts the timer again, as start() does, and returns what stop() would have returned.
   bool reset(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
 
   [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return channel_; }
@@ -153,9 +153,9 @@ class timer {
 ///     late));
 [[nodiscard]] inline timer after(std::chrono::nanoseconds d) { return timer(d); }
 
-/// Sends the time to its channel every `period`, first after one. The channel has room for one value: a task that
-/// receives late misses ticks, and the next one comes in the old rhythm. Not movable; stops when it is destroyed. Tasks
-/// only, one at a time.
+/// Sends the time to its channel every `period`, the first time after one period. The channel has room for one value: a
+/// task that receives late misses ticks, and the next tick comes at its usual time. Not movable; stops when it is
+/// destroyed. Tasks only, one at a time.
 ///
 ///     runq::ticker every_second(std::chrono::seconds(1));
 ///     for (;;) show(co_await every_second.channel().receive());
@@ -166,8 +166,7 @@ class ticker {
 
   /// No tick is received any more, not even one that was sent already.
   void stop() { (void)timer_.stop(); }
-  /// Ticks every `period` from now on; no tick of the old rhythm is received any more. Throws what the constructor
-  /// throws.
+  /// Ticks every `period` from now on; no tick from before is received any more. Throws what the constructor throws.
   void reset(std::chrono::nanoseconds period) { start(period, "non-positive interval for Ticker.Reset"); }
 
   [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return timer_.channel(); }

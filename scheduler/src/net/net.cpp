@@ -70,7 +70,7 @@ namespace detail {
 namespace rt = runq::detail;
 using ready_word = readiness<rt::goroutine>;
 
-/// What is known of a descriptor.
+/// What is known of the kind of a descriptor.
 enum class kind : std::uint8_t {
   other,
   socket,
@@ -78,14 +78,15 @@ enum class kind : std::uint8_t {
   pipe,  // a stream of bytes
 };
 
-/// The file of a Unix socket that listens. Goes with it, if it still is the one that was made for it.
+/// The file of a listening Unix socket. It is removed with this object, if it still is the file that was made for the
+/// socket.
 class socket_file {
  public:
-  /// The one that bind() has just made. Throws std::bad_alloc, std::filesystem::filesystem_error.
+  /// The file that bind() has just made. Throws std::bad_alloc, std::filesystem::filesystem_error.
   explicit socket_file(const std::string& path) : path_(std::filesystem::absolute(path)), known_(look(made_)) {}
   socket_file(const socket_file&) = delete;
   socket_file& operator=(const socket_file&) = delete;
-  /// While the socket is open: until then no other file has the number of this one.
+  /// Destroyed while the socket is open: until the socket is closed, no other file has this file's inode number.
   ~socket_file() {
     struct stat now {};
     if (known_ && look(now) && now.st_dev == made_.st_dev && now.st_ino == made_.st_ino) (void)::unlink(path_.c_str());
@@ -102,7 +103,7 @@ class socket_file {
 /// number when it belongs to another file.
 class connection : rt::after_stretch {
  public:
-  /// `fd` is non-blocking, and stays the caller's if this throws.
+  /// `fd` is non-blocking, and still belongs to the caller if this throws.
   connection(int fd, kind what) : home_(own_scheduler()), what_(what), fd_(fd), polled_(home_.events.open(fd)) {
     read_.side = &polled_.readable;
     write_.side = &polled_.writable;
@@ -111,12 +112,12 @@ class connection : rt::after_stretch {
   connection& operator=(const connection&) = delete;
   ~connection() { close(); }
 
-  /// One direction: its deadline, whose turn it is, and what that task has learned.
+  /// One direction: its deadline, the task that has its turn, and what that task has learned.
   struct direction : rt::timer_node {
     ready_word* side = nullptr;
     noticed_fact<> expired;  // its deadline has passed
     rt::mutex_core<> line;   // one task at a time uses it
-    drained_mark<> mark;     // reading
+    drained_mark<> mark;     // used by reads only
   };
 
   [[nodiscard]] direction& reading() noexcept { return read_; }
@@ -126,7 +127,7 @@ class connection : rt::after_stretch {
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
   [[nodiscard]] bool closed() const noexcept { return uses_.closed(); }
-  /// Whether operations are told so: at once, or by give_up() a little later.
+  /// Whether operations are told of the close: after close() at once, after give_up() a little later.
   [[nodiscard]] bool canceled() const noexcept { return uses_.canceled(); }
 
   /// Called by the task that owns the connection: a task that is woken may give up the stream.
@@ -140,14 +141,15 @@ class connection : rt::after_stretch {
   /// The caller owns the connection: a task that is woken may give up the stream.
   void close() noexcept {
     if (!uses_.close()) return;
-    // Operations in progress keep the number for a while, but not the port or the peer. No other one begins any more.
+    // Operations in progress keep the number for a while, but not the port or the peer. No other operation begins any
+    // more.
     take_away(uses_.used_by_others());
     home_.events.wake(polled_);
     leave();
   }
-  /// What the destructor of a stream does: close(); but operations of others in progress are told when the calling task
-  /// next waits or blocks, or has ended. So a main task's variables may go before it has ended, and no other task fails
-  /// by that.
+  /// What the destructor of a stream does: like close(), but operations of other tasks in progress are told only when
+  /// the calling task next waits or blocks, or has ended. So when a main task's variables are destroyed before it has
+  /// ended, no other task fails because of that.
   static void give_up(std::shared_ptr<connection> c) noexcept {
     if (!c || c->closed()) return;
     // Each operation owns the connection, too.
@@ -177,7 +179,8 @@ class connection : rt::after_stretch {
    private:
     connection* const c_;
   };
-  /// Likewise, for one that may wait: its task may be destroyed meanwhile, and the stream before it.
+  /// Holds the descriptor open during an operation that may wait: its task, and before it the stream, may be destroyed
+  /// meanwhile.
   class use {
    public:
     use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)), attempt_(c_.get(), what) {}
@@ -187,8 +190,8 @@ class connection : rt::after_stretch {
     const attempt attempt_;
   };
 
-  /// A task's turn in one direction; others wait for theirs, first come, first served. Ends with this object, which
-  /// owns the connection.
+  /// A task's turn in one direction; other tasks wait for theirs, first come, first served. The turn ends when this
+  /// object is destroyed, which owns the connection.
   class turn {
    public:
     turn(std::shared_ptr<connection> c, direction connection::*way) noexcept : c_(std::move(c)), way_(way) {}
@@ -225,7 +228,8 @@ class connection : rt::after_stretch {
     return {std::move(c), &connection::write_};
   }
 
-  /// Reads once; nothing: not now. `into` is not empty. Throws as stream::read(). During an attempt.
+  /// Reads once; returns nothing if the kernel says "not now". `into` is not empty. Throws as stream::read(). During an
+  /// attempt.
   [[nodiscard]] std::optional<std::size_t> try_read(std::span<std::byte> into) {
     read_.mark.attempts();
     for (;;) {
@@ -239,7 +243,7 @@ class connection : rt::after_stretch {
       if (errno != EINTR) fail_with(errno, "read");
     }
   }
-  /// Writes once; nothing: not now. Throws as stream::write(). During an attempt.
+  /// Writes once; returns nothing if the kernel says "not now". Throws as stream::write(). During an attempt.
   [[nodiscard]] std::optional<std::size_t> try_write(std::span<const std::byte> from) {
     for (;;) {
       // send(), because a write() to a socket whose peer is gone raises SIGPIPE.
@@ -251,7 +255,7 @@ class connection : rt::after_stretch {
       if (errno != EINTR) fail_with(errno, "write");
     }
   }
-  /// Accepts once; nothing: not now. Throws as listener::accept(). During an attempt.
+  /// Accepts once; returns nothing if the kernel says "not now". Throws as listener::accept(). During an attempt.
   [[nodiscard]] std::optional<int> try_accept() {
     for (;;) {
       // A socket that a system call uses while it is closed would stay open until that call returns.
@@ -265,7 +269,7 @@ class connection : rt::after_stretch {
       if (error != EINTR && error != ECONNABORTED) fail_with(error, "accept");
     }
   }
-  /// What went wrong with the descriptor; close() takes it away from an operation in progress.
+  /// Throws `error`, or ECANCELED after a close, which takes the descriptor away from operations in progress.
   [[noreturn]] void fail_with(int error, const char* what) const { fail(closed() ? ECANCELED : error, what); }
 
   /// `co_await wait(d, stop, what)` returns when `d` may be ready. Throws as stream says.
@@ -328,15 +332,16 @@ class connection : rt::after_stretch {
   }
 
  private:
-  // See drained_mark. A Unix socket is not empty where a read stops at passed descriptors.
+  // See drained_mark. A Unix socket is not empty if a read stops at passed descriptors.
   [[nodiscard]] bool less_means_drained() const noexcept { return what_ == kind::tcp || what_ == kind::pipe; }
 
-  // Whether an attempt has failed, rather than has to wait: for a notice, which comes with cancel() as well.
+  // Whether an attempt has failed. Between give_up() and cancel() it has not: the task waits for the notice of
+  // cancel().
   [[nodiscard]] bool fails(int error) const noexcept {
     return !would_block(error) && (error == EINTR || !closed() || canceled());
   }
 
-  // Takes the descriptor from the port, the peer and the clock; `in_use`: operations in progress keep the number.
+  // Removes the descriptor from the port, the peer and the clock; `in_use`: operations in progress keep the number.
   void take_away(bool in_use) noexcept {
     const std::lock_guard lock(mutex_);
     for (direction* const d : {&read_, &write_}) (void)rt::timer_heap::withdraw(*d);
@@ -344,7 +349,7 @@ class connection : rt::after_stretch {
     home_.events.mute(polled_);
     if (in_use) home_.events.hollow_out(polled_);
   }
-  // The end of give_up().
+  // The second part of give_up().
   void be_given_up() noexcept {
     const std::shared_ptr<connection> here = std::move(given_up_);
     uses_.cancel();
@@ -352,14 +357,14 @@ class connection : rt::after_stretch {
     leave();
   }
 
-  // With mutex_ held.
+  // The caller holds mutex_.
   void set_deadline(direction& d, clock::time_point when) {
     (void)rt::timer_heap::withdraw(d);
     d.expired.forget();  // an operation that runs meanwhile may still fail
     if (when == clock::time_point::max()) return;
     d.when = rt::instant_of(when);
     if (d.when <= rt::now()) {
-      // Now rather than when the timer gets its turn: the next operation fails.
+      // Told now, and not when the timer fires: so the next operation fails.
       expire(d);
       return;
     }
@@ -389,7 +394,7 @@ class connection : rt::after_stretch {
   rt::descriptor& polled_;
   direction read_;
   direction write_;
-  std::mutex mutex_;  // any task may close while another sets a deadline or accepts
+  std::mutex mutex_;  // any task may close while another one sets a deadline or accepts
   std::unique_ptr<const socket_file> file_;
   fd_uses<> uses_;
   std::shared_ptr<connection> given_up_;  // itself, until give_up() is over
@@ -439,7 +444,7 @@ inline connection::turn::taking connection::turn::take(const std::stop_token& st
   return {*this, stop, what};
 }
 
-/// The connection of a stream or a listener, unless that was moved from.
+/// The connection of a stream or a listener; fails if the stream or listener was moved from.
 [[nodiscard]] std::shared_ptr<connection> not_moved_from(const std::shared_ptr<connection>& of, const char* what) {
   if (!of) fail(ECANCELED, what);
   return of;
@@ -466,7 +471,7 @@ std::shared_ptr<connection> take_over(int fd, kind what) {
   return c;
 }
 
-// The same for the caller's. Whether it is a stream of bytes is not known: there are pipes of packets.
+// The same for a descriptor of the caller's. Whether it is a stream of bytes is not known: there are pipes of packets.
 std::shared_ptr<connection> adopt(int fd) {
   owned_fd owner(fd);
   make_non_blocking(fd);
@@ -475,7 +480,7 @@ std::shared_ptr<connection> adopt(int fd) {
   return take_over(owner.release(), S_ISSOCK(status.st_mode) ? kind::socket : kind::other);
 }
 
-// Small messages at once, as in Go.
+// Sends small messages at once, as in Go.
 void send_at_once(int fd) {
   const int on = 1;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -510,7 +515,7 @@ connection::turn turn_of(std::shared_ptr<connection> c) noexcept {
   return connection::writing_turn(std::move(c));
 }
 
-// Waits, for its turn if it has not come yet, and does what is left.
+// Waits, for its turn if it has not come yet, and completes the operation.
 template <class What>
 task<std::size_t> rest_of(connection::turn mine, typename What::bytes bytes, std::stop_token stop) {
   const connection::attempt in_progress(mine.of(), What::name);
@@ -532,7 +537,7 @@ template <class What>
 bool operation<What>::await_ready() {
   if (rt::this_processor() == nullptr) rt::throw_no_task();
   connection::turn mine = turn_of<What>(std::move(connection_));
-  // Otherwise as a task of its own, which begins after the others.
+  // Otherwise as a separate task, which begins after the others.
   if (!rt::time_slice_over()) {
     const connection::attempt attempt(mine.of(), What::name);
     connection& c = *mine.of();
@@ -582,7 +587,7 @@ stream& stream::operator=(stream&& other) noexcept {
 }
 stream::~stream() { connection::give_up(std::move(connection_)); }
 
-// The following own the connection while they use it: a task that they wake may destroy the stream.
+// These functions own the connection while they use it: a task that they wake may destroy the stream.
 
 void stream::set_deadline(clock::time_point when) {
   const auto c = detail::not_moved_from(connection_, "set_deadline");
@@ -659,8 +664,8 @@ struct free_addresses {
 };
 using addresses = std::unique_ptr<addrinfo, free_addresses>;
 
-// "localhost" and the names below it mean this machine, whatever a file or a server may say: RFC 6761, 6.3. In any
-// case of letters, and with the dot of the root behind it.
+// "localhost" and names that end in ".localhost" mean this machine, whatever a file or a server may say: RFC 6761, 6.3.
+// Case does not matter, and the name may end with the root's dot.
 bool means_loopback(std::string_view host) {
   constexpr std::string_view local = "localhost";
   if (host.ends_with('.')) host.remove_suffix(1);
@@ -671,7 +676,7 @@ bool means_loopback(std::string_view host) {
          (host.size() == local.size() || host[host.size() - local.size() - 1] == '.');
 }
 
-// The addresses of `host`; "": this machine's loopback.
+// The addresses of `host`; for "", those of this machine's loopback.
 addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -698,7 +703,7 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
-// Of the socket `fd`, with what is to be done between its making and its binding behind it.
+// Binds the new socket `fd` to `address`, and listens at it.
 listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
   const bool unix_socket = address->sa_family == AF_UNIX;
   const int on = 1;
@@ -717,7 +722,7 @@ bool has_no_ipv6(int error) noexcept {
   return error == EAFNOSUPPORT || error == EPROTONOSUPPORT || error == EADDRNOTAVAIL || error == ENOPROTOOPT;
 }
 
-// At all addresses of both families.
+// Listens at all addresses of both families.
 listener listen_everywhere(std::uint16_t port) {
   sockaddr_in6 all{};
   all.sin6_family = AF_INET6;
@@ -762,7 +767,7 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
 
 listener listen_tcp(const std::string& address, std::uint16_t port) {
   if (!address.empty()) {
-    // By name one address is meant, as in Go: that of IPv4, which every machine has.
+    // A name means one address, as in Go: the IPv4 one, which every machine has.
     const addresses found = look_up(means_loopback(address) ? "127.0.0.1" : address, port, AI_PASSIVE | AI_NUMERICHOST);
     return listen_by(owned_fd(new_socket(found->ai_family)), found->ai_addr, found->ai_addrlen);
   }
