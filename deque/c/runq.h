@@ -6,12 +6,12 @@
  * Who may call. A queue has one owner: the functions marked "Owner only" are for one thread at a time, the one that
  * makes the first of these calls. To hand a queue to another thread, call its …_hand_over() and let that happen before
  * the next thread's first call. The functions marked "Any thread" need nothing but that the queue exists.
- * …_create() and …_destroy() are for a time when nobody else uses the queue.
+ * …_create() and …_destroy() may be called only while no other thread uses the queue.
  *
- * What an element is. A `void*` that the queue never looks behind. Whoever gets it owns what it points to, and sees
- * everything that was written before it was pushed.
+ * What an element is. A `void*` that the queue never dereferences. The thread that gets it owns what it points to, and
+ * sees everything that was written before it was pushed.
  *
- * What goes wrong. Nothing calls back, throws, prints or sets errno; what can fail says so in a runq_status. A library
+ * Errors. No function calls back, throws, prints or sets errno; one that can fail returns a runq_status. A library
  * that was built without NDEBUG ends the process with a message when an owner function is called from a second thread.
  * No argument may be NULL unless its function says so.
  *
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/** What became of a call. RUNQ_OK is 0; with any other status nothing has changed and no output was written. */
+/** The result of a call. RUNQ_OK is 0; with any other status nothing has changed and no output was written. */
 typedef enum runq_status {
   RUNQ_OK = 0,
   RUNQ_EMPTY,     /**< nothing was there */
@@ -64,7 +64,7 @@ runq_status runq_ring_pop(runq_ring* ring, void** element);
  *  RUNQ_RING_CAPACITY / 2; returns how many: 0 when a thief moved first (so there is room again), or there was not even
  *  one to shed. Owner only. Wait-free. */
 size_t runq_ring_shed_half(runq_ring* ring, void** elements);
-/** How many elements fit now; others can only make it more. Owner only. Wait-free. */
+/** How many elements fit now; thieves can only increase it. Owner only. Wait-free. */
 size_t runq_ring_room(runq_ring* ring);
 
 /** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
@@ -82,7 +82,7 @@ bool runq_ring_has_work(const runq_ring* ring);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_ring_size_approx(const runq_ring* ring);
 
-/* ---- runnext: one slot for the task that was readied last (docs/queues/runnext.md) */
+/* ---- runnext: one slot for the task that was made runnable last (docs/queues/runnext.md) */
 
 /** How often a thief pauses before it takes what it saw in a runnext slot: the owner is usually about to run it. */
 #define RUNQ_DEFAULT_BACKOFF 64
@@ -154,7 +154,7 @@ typedef struct runq_global runq_global;
 
 /** A new, empty queue, or NULL when there is no memory. Nothing else here allocates. */
 runq_global* runq_global_create(void);
-/** Frees it; NULL is allowed. It must be empty, and the local queues that overflow into it must be gone. */
+/** Frees it; NULL is allowed. It must be empty, and the local queues that overflow into it destroyed. */
 void runq_global_destroy(runq_global* global);
 /** Appends one task. Any thread. Locks. */
 void runq_global_put(runq_global* global, runq_task* task);
@@ -200,7 +200,7 @@ runq_task* runq_local_queue_take_from(runq_local_queue* queue, runq_global* glob
  *  or RUNQ_LOST. The owner of `queue` only. Wait-free. */
 runq_status runq_local_queue_steal(runq_local_queue* queue, const runq_local_queue* victim, bool runnext_too,
                                    size_t backoff, runq_task** task, size_t* taken);
-/** Moves everything to the back of `global`, in the order in which it would have run: for a processor that goes away.
+/** Moves everything to the back of `global`, in the order in which it would have run: for a processor that retires.
  *  Returns how many. Owner only. Locks. */
 size_t runq_local_queue_drain(runq_local_queue* queue, runq_global* global);
 /** Whether there is something to take: the question to ask before going to sleep. It may say no while push_next() is

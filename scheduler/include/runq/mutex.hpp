@@ -164,8 +164,7 @@ class mutex {
   /// Takes the mutex if it is free, and returns whether it did. Any thread.
   [[nodiscard]] bool try_lock() { return core_.try_lock(); }
   /// Unlocks, or hands the mutex to the first waiting task. May be called by any thread, on behalf of the task that has
-  /// the mutex. Throws
-  /// runq::misuse("sync: unlock of unlocked mutex").
+  /// the mutex. Throws runq::misuse("sync: unlock of unlocked mutex").
   void unlock() {
     if (!core_.unlock()) detail::throw_misuse("sync: unlock of unlocked mutex");
   }

@@ -527,8 +527,7 @@ template <class Arms>
 /// `co_await select(arms…)` waits until one of the arms can go on, carries it out, and returns its number, from 0. If
 /// several can, it chooses one at random. With otherwise() as the last argument it does not wait: it returns the number
 /// of otherwise() when no other arm can go on. `select()` without arms waits for ever. A send to a closed channel
-/// throws runq::misuse("send
-/// on closed channel"). Tasks only.
+/// throws runq::misuse("send on closed channel"). Tasks only.
 ///
 ///     std::optional<int> n;
 ///     switch (co_await runq::select(runq::on_receive(numbers, n), runq::on_send(out, 7))) {

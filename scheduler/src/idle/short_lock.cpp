@@ -7,9 +7,11 @@
 namespace runq::detail {
 
 void short_wait::once() noexcept {
-  constexpr int pauses = 100;      // some µs: longer than any section; then its thread has lost its CPU …
-  constexpr int yields = 100;      // … and gets it back from this one, unless …
-  constexpr long sleep = 100'000;  // ns: … it may not run beside it: SCHED_FIFO, or a quota of CPU time that is used up
+  // Pauses take some µs, longer than any section; after that the holder must have lost its CPU. A yield lets the holder
+  // run, unless it may not run before this thread sleeps: SCHED_FIFO, or a quota of CPU time that is used up.
+  constexpr int pauses = 100;
+  constexpr int yields = 100;
+  constexpr long sleep = 100'000;  // ns
   if (times_ < pauses) {
     std_atomics::pause();
   } else if (times_ < pauses + yields) {

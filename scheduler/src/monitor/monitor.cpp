@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The monitor (Go's sysmon): a thread without a processor that does what the machines may have no time for. It looks
-// after processors whose machines are in blocking calls, tasks that run too long, descriptors and timers while all
-// machines
-// are busy.
+// after processors whose machines are in blocking calls, tasks that run too long, and descriptors and timers while all
+// machines are busy.
 #include <algorithm>
 #include <cstdio>
 

@@ -23,7 +23,7 @@
 namespace runq {
 namespace {
 
-/// Of the process. It is never closed, because a handler may run on any thread at any time.
+/// The pipe of the process. It is never closed, because a handler may run on any thread at any time.
 struct signal_pipe {
   signal_pipe() : owner(getpid()) {
     if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -58,7 +58,7 @@ const signal_pipe& the_pipe() {
 std::mutex in_use_mutex;
 bool in_use = false;  // under in_use_mutex
 
-/// Takes the pipe for one `signals` object. What an earlier one has not read is forgotten.
+/// Takes the pipe for one `signals` object, and drops what an earlier object has not read.
 const signal_pipe& take_pipe() {
   const std::lock_guard lock(in_use_mutex);
   if (in_use) detail::throw_misuse("runq: there is a runq::signals already; give that one all signals");
@@ -91,7 +91,7 @@ task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, st
     }
     for (const std::byte byte : std::span(numbers).first(n)) {
       const int number = std::to_integer<int>(byte);
-      // An earlier one may have had others.
+      // An earlier object may have had other signals.
       if (sigismember(&wanted, number) == 1) static_cast<void>(to.try_send(int{number}));
     }
   }

@@ -39,7 +39,7 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   };
   const instant when = node_.when;
   p.timers.add(node_);
-  // From here on the task may be running elsewhere.
+  // From here on the task may run on another thread.
   home.timer_added(when);
 }
 
@@ -85,7 +85,7 @@ void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) {
 
 bool timer::stop() {
   const bool pending = detail::timer_heap::withdraw(node_);
-  // A tick that was sent before, and not received, is taken back.
+  // Removes a tick that was sent before and not received.
   std::optional<clock::time_point> stale;
   (void)channel_.try_receive(stale);
   return pending || stale.has_value();

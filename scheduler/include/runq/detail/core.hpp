@@ -58,8 +58,8 @@ class work {
   bool inherits_ = false;
 };
 
-/// What go() makes of its argument: a coroutine to run and the callable that it may refer to. Both are destroyed with
-/// it, unless they have become a task.
+/// What go() makes of its argument: a coroutine to run and the callable that it may refer to. This object destroys
+/// both, unless they have become a task.
 class new_task {
  public:
   explicit new_task(frame& root) noexcept : root_(&root) {}
@@ -80,17 +80,17 @@ class new_task {
 
 class core {
  public:
-  /// The inside of `owner`, which calls finish() at its end. Handles may keep it for longer.
+  /// The inside of `owner`, whose destructor calls finish(). Handles may keep this object alive for longer.
   core(const options& wanted, scheduler& owner);
   core(const core&) = delete;
   core& operator=(const core&) = delete;
   ~core();
-  /// Ends the threads and destroys all tasks; those that threads outside start from now on are destroyed at once. The
-  /// scheduler's destructor.
+  /// Ends the threads and destroys all tasks; tasks that threads outside start from now on are destroyed at once.
+  /// Called by the scheduler's destructor.
   void finish();
   /// Whether this process was made by fork(), so that the scheduler's threads are in its parent.
   [[nodiscard]] bool of_another_process() const noexcept;
-  /// To be called in such a process, instead of finish(), with the pointer that is never to be destroyed.
+  /// To be called in such a process instead of finish(), with the last pointer, so that the core is never destroyed.
   static void leave_behind(std::shared_ptr<core> left) noexcept;
 
   // -- tasks (core.cpp) --
@@ -100,7 +100,7 @@ class core {
   /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
   /// the task is destroyed instead.
   void spawn_outside(new_task made, const char* name) {
-    // [core.outside.id] relaxed, unmodelled: each caller gets another number, and it orders nothing.
+    // [core.outside.id] relaxed, unmodelled: each caller gets another number, and the numbers order nothing.
     const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
     spawn_outside(id, std::move(made), name);
   }
@@ -114,7 +114,7 @@ class core {
   /// std::bad_alloc; runq::misuse.
   void run_main(new_task main);
   /// To be called when the main task has ended: from now on no machine starts or resumes another task, unless the run
-  /// is one until all tasks have ended. Any thread.
+  /// lasts until all tasks have ended. Any thread.
   void main_has_ended() noexcept;
   /// Whether the main task has ended and its run is not yet over. Any thread.
   [[nodiscard]] bool ends() const noexcept { return looping.ends(); }
@@ -123,7 +123,7 @@ class core {
 
   // -- from outside --
 
-  /// A thread outside that makes a task runnable: the end of a run waits until it has done so.
+  /// Exists while a thread outside makes a task runnable: the end of a run waits for it.
   class visit {
    public:
     explicit visit(core& at) noexcept : here_(at.visitors_) {}
@@ -156,7 +156,7 @@ class core {
 
   using task_list = goroutine_list;
   // How often a spinning machine looks again before it gives up, and how many pauses it makes in between: some 50 µs in
-  // all. That is shorter than it takes to sleep and to be woken, counting the time of the thread that wakes it.
+  // all. That is less than going to sleep and being woken takes, including the time of the waking thread.
   static constexpr int looks = 16;
   static constexpr int look_pauses = 64;
   // Go's number of rounds over all processors; only in the last one is runnext stolen.
@@ -165,7 +165,7 @@ class core {
   // Go's number, a prime: every 61st task comes from the global queue, so that local ones cannot starve it, and
   // descriptors are polled then.
   static constexpr std::uint32_t global_period = 61;
-  // A processor with tasks to run looks at its timers once in so many tasks.
+  // A processor with tasks to run looks at its timers once in this many tasks.
   static constexpr std::uint64_t clock_period = 8;
   [[nodiscard]] bool global_first(processor& p) {
     ++p.dispatches;
@@ -174,7 +174,7 @@ class core {
   }
   static void look_at_clock(processor& p);
   [[nodiscard]] bool poll_now(processor& p);
-  // These two are the monitor's as well.
+  // The monitor uses these two as well.
   [[nodiscard]] bool nobody_polls() const noexcept { return events.in_use() && !sleeping.watched(); }
   void poll() { (void)events.poll(0); }
   [[nodiscard]] bool timers_due() const noexcept { return earliest_timer() <= now(); }
@@ -201,7 +201,7 @@ class core {
   using calls = blocking_calls<machine, processor, core, policy>;
   struct blocked_call : calls::call {
     goroutine* g;
-    instant begun;  // when, if that is traced
+    instant begun;  // when the call began, if there is a tracer
   };
   [[nodiscard]] blocked_call enter_call() noexcept;
   /// True: the machine has a processor and goes on with the task. False: it has none, and the caller must queue the
@@ -222,8 +222,8 @@ class core {
 
   // -- time and descriptors (poll.cpp) --
 
-  /// To be called after a timer was added that is due at `when`: sees to it that no machine sleeps in the poller for
-  /// longer.
+  /// To be called after a timer was added that is due at `when`, so that no machine sleeps in the poller past that
+  /// time.
   void timer_added(instant when);
   /// The earliest timer of all processors, or never.
   [[nodiscard]] instant earliest_timer() const noexcept;
@@ -275,12 +275,12 @@ class core {
   void fire_late_timers(instant now);
   [[nodiscard]] bool look_at_processors(instant now);
 
-  instant slept_until_ = never;  // in the poller; of the one machine that is there
+  instant slept_until_ = never;  // of the one machine that sleeps in the poller
   poller events;
   poll_sleep<parker, core, policy> sleeping{*this};
   const options chosen;
   scheduler& owner;
-  // Written by all processors, what is before it read by all.
+  // Written by all processors; the members before it are only read by them.
   alignas(cache_line) global_queue global;
   mutable park_protocol<machine, processor, core, policy> parking;
   machine_loop<machine, processor, work, core, policy> looping{*this};
@@ -293,7 +293,7 @@ class core {
 
   void loop(machine& m);
   void monitor();
-  /// What the monitor saw of a processor, and since when.
+  /// What the monitor saw of a processor, and when it saw that first.
   struct watched {
     call_watch call;
     slice_watch slice;
@@ -335,7 +335,7 @@ class core {
   void for_each_processor(F&& f) const;
 
   static constexpr unsigned max_processors = options::max_procs;
-  static constexpr std::size_t slab_size = 64;  // records made at once
+  static constexpr std::size_t slab_size = 64;  // records allocated at a time
 
   std::vector<std::unique_ptr<processor>> made_;  // owns those in `processors_`; written by the thread that makes them
   processor_table<processor, max_processors> processors_;
@@ -383,14 +383,14 @@ class core {
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
-  bool has_come_ = false;               // what is awaited; under waiting_mutex_
+  bool has_come_ = false;               // whether what is awaited has come; under waiting_mutex_
   std::atomic<std::uint64_t> machines_started_{0};
   std::atomic<std::uint64_t> calls_queued_{0};
   std::atomic<std::uint64_t> handed_off_{0};
 };
 
-/// Makes `g`, which waits, runnable: next on the calling thread's processor, or at the end of the global queue when
-/// that is not one of the same scheduler. Any thread.
+/// Makes `g`, which waits, runnable: next on the calling thread's processor, or, if that belongs to no or another
+/// scheduler, at the end of the global queue. Any thread.
 inline void ready(goroutine& g) {
   g.wakes();
   core& home = *g.home;

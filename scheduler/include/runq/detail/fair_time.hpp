@@ -16,11 +16,11 @@ namespace runq::detail {
 /// How long a task may run before it has to yield: 10 ms, as in Go.
 inline constexpr instant longest_slice = 10'000'000;
 
-/// What the monitor saw of a processor's time slice. The monitor's thread.
+/// What the monitor saw of a processor's time slice. Only the monitor's thread.
 class slice_watch {
  public:
-  /// Whether the time slice with this number, which lasts at `t`, has been seen for so long that it is over. Then the
-  /// next one of the same number is seen from now on.
+  /// Whether the slice with this number, which runs at `t`, has been seen for so long that it is over. If so, the time
+  /// of the next slice with the same number is counted from now on.
   [[nodiscard]] bool over(std::uint64_t number, instant t) noexcept {
     if (number != number_) {
       number_ = number;
@@ -39,11 +39,11 @@ class slice_watch {
   instant since_ = 0;
 };
 
-/// What the monitor saw of the blocking call that a processor's machine is in. The monitor's thread.
+/// What the monitor saw of a blocking call of a processor's machine. Only the monitor's thread.
 class call_watch {
  public:
-  /// Whether the call with this number, which lasts at `t`, has been seen before. One that is seen for the first time
-  /// may be short.
+  /// Whether the call with this number, which is in progress at `t`, has been seen before. A call that is seen for the
+  /// first time may be short.
   [[nodiscard]] bool again(std::uint64_t call, instant t) noexcept {
     if (call == call_) return true;
     call_ = call;
@@ -67,10 +67,9 @@ class call_watch {
 ///
 /// Tasks differ in length, and a pair that computes for 300 µs would get a thousand times as much of the processor as
 /// one that computes for 300 ns. So a chain whose 16 tasks were short goes on until it has had half as much time as the
-/// longest turn of late, which is forgotten by a sixteenth with every chain. A turn lasts from the end of one chain to
-/// the 16th task of the next, and counts for at most two time slices. Chains remain at 16 tasks where all turns are
-/// alike within a factor of two; and where they take less than 20 µs each on average: then the clock is read only once
-/// in 8 chains.
+/// longest recent turn. (With every chain the remembered turn shrinks by a sixteenth.) A turn lasts from the end of one
+/// chain to the 16th task of the next, and counts for at most two time slices. Chains stay at 16 tasks if all turns are
+/// alike within a factor of two, or take less than 20 µs each on average; then the clock is read only once in 8 chains.
 ///
 /// Only the thread that holds the processor.
 class lifo_chain {
@@ -92,11 +91,11 @@ class lifo_chain {
     last_end_ = 0;
     unmeasured_ = 0;
   }
-  /// Whether to ask full().
+  /// Whether the chain is long enough to ask full().
   [[nodiscard]] bool due(bool slice_is_over) const noexcept {
     return length_ >= look_at_ || (slice_is_over && length_ >= 2);
   }
-  /// Whether another task is to have its turn now, which is at clock(). It is due.
+  /// Whether another task must run now, at clock(). Asked when the chain is long enough.
   template <class Clock>
   [[nodiscard]] bool full(bool slice_is_over, Clock&& clock) noexcept {
     if (longest_ < short_turn) {
@@ -128,14 +127,14 @@ class lifo_chain {
  private:
   static constexpr std::uint32_t half = fewest / 2;
 
-  // For some chains at least; which of them were long is not known yet.
+  // For some chains at least: it is not known yet which of them were long.
   void measure_all() noexcept {
     longest_ = 2 * short_turn;
     first_look_ = half;
   }
   void measure(instant t) noexcept {
-    // A chain that has not begun where the last one ended has begun as long before its first half was over as this is
-    // over now: about.
+    // A chain that did not begin where the last one ended began about as long before its first half ended as now is
+    // after that moment.
     if (half_time_ != 0) begin_ = half_time_ - (t - half_time_);
     longest_ -= longest_ / 16;
     if (last_end_ != 0) longest_ = std::max(longest_, std::min(t - last_end_, 2 * longest_slice));
@@ -149,13 +148,13 @@ class lifo_chain {
   }
 
   std::uint32_t length_ = 0;
-  std::uint32_t look_at_ = fewest;     // from this length on it is due
-  std::uint32_t first_look_ = fewest;  // at a chain of which it is not known when it began
+  std::uint32_t look_at_ = fewest;     // at this length full() is asked
+  std::uint32_t first_look_ = fewest;  // full() is asked at this length if the beginning of the chain is not known
   std::uint32_t unmeasured_ = 0;       // chains since the clock was read
   instant begin_ = 0;
   instant half_time_ = 0;  // when half of the 16 had run; 0: the chain has begun where the last one ended
   instant last_end_ = 0;   // of the chain before, or of the last one that was measured; 0: not known
-  instant longest_ = 0;    // turn of late; not measured while it is below short_turn
+  instant longest_ = 0;    // the longest recent turn; not measured while it is below short_turn
 };
 
 }  // namespace runq::detail

@@ -19,7 +19,7 @@ inline constexpr int fatal_status = 2;
 [[noreturn]] void fatal_no_memory() noexcept;
 [[noreturn]] void fatal_destroyed_by_task() noexcept;
 
-/// The first lines of what a list of tasks, or a panic, says of one.
+/// The first lines about a task in a list of tasks, or in a panic's message.
 [[nodiscard]] std::string heading_of(const goroutine& g, const std::string& state);
 
 }  // namespace runq::detail

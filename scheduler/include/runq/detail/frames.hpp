@@ -107,20 +107,20 @@ void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 
 /// Destroys a coroutine but leaves its memory, marked, to the object that owns it.
 void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept;
-/// Whether the calling thread does that at this moment. See this_processor() for the two forms.
+/// Whether the calling thread is in destroy_and_leave_remains(). See this_processor() for the two forms.
 #if defined(__clang__) && __clang_major__ < 17
 [[nodiscard]] bool somebody_leaves_remains() noexcept;
 #else
 extern constinit thread_local void* leaves_remains;  // the address of the coroutine
 [[nodiscard]] inline bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
 #endif
-/// Marks the memory, if it is that of the coroutine.
+/// Marks the memory if it belongs to the coroutine that destroy_and_leave_remains() destroys.
 [[nodiscard]] bool leave_remains(void* memory, std::size_t bytes) noexcept;
 inline constexpr char remains_mark = 0;
-/// Whether the coroutine with this address was destroyed so.
+/// Whether destroy_and_leave_remains() has destroyed the coroutine with this address.
 [[nodiscard]] inline bool is_remains(const void* address) noexcept {
-  // A coroutine that has not been destroyed begins with what the compiler has put there, which is not the address of
-  // that mark.
+  // A coroutine that has not been destroyed begins with a value of the compiler's, which is never the address of that
+  // mark.
   const void* first = nullptr;
   std::memcpy(&first, address, sizeof(first));
   return first == &remains_mark;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// futex: where threads sleep: futex(2), and a parker over it.
+// futex: where threads sleep: futex(2), and a parker that uses it.
 #pragma once
 
 #include <atomic>

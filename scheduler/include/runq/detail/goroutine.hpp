@@ -21,16 +21,16 @@ namespace detail {
 class core;
 struct frame;
 
-/// What a callable that was given to go() is kept alive in.
+/// The heap object that keeps a callable alive that was given to go().
 struct closure {
   void (*destroy)(closure*) noexcept;
 };
 
-/// A schedulable strand of execution: a task started by go(), or the continuation of one that another processor stole.
-/// Never freed while its scheduler lives, so that a dump may look at any of them; reused. Aligned, so that tasks on
-/// different processors share no cache line.
+/// A schedulable strand of execution: a task started by go(), or the continuation of a task that another processor
+/// stole. It is reused, but never freed while its scheduler lives, so that a dump may look at any of them. Aligned, so
+/// that tasks on different processors share no cache line.
 struct alignas(cache_line) goroutine {
-  inject_link<goroutine, policy> link;  // of the queue it is in; the holder's
+  inject_link<goroutine, policy> link;  // the link of the queue that holds it; only the holder uses it
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;
   frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
@@ -53,7 +53,7 @@ struct alignas(cache_line) goroutine {
     if (until_measured-- == 0) begin_to_measure();
   }
   void begin_to_measure() noexcept;
-  /// How long it has been runnable, rounded up, if that is measured; and ends it.
+  /// Returns how long it has been runnable, rounded up, if that is measured; ends the measurement.
   [[nodiscard]] std::chrono::nanoseconds end_of_measurement() noexcept;
   void waits(wait_reason r) noexcept { state.waits(r); }
   /// Called by the waker, which is about to queue the task.

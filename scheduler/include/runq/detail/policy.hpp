@@ -17,7 +17,7 @@
 
 namespace runq::detail {
 
-/// How a thread waits for something that is to come within a few dozen instructions of another one.
+/// How a thread waits for a condition that another thread makes true within a few dozen instructions.
 class short_wait {
  public:
   template <class Condition>

@@ -16,8 +16,9 @@ namespace runq::detail {
 
 using descriptor = polled_descriptor<goroutine>;
 
-/// From now on the kernel wakes the calling thread when its time has come. Usually it may wait up to 50 µs more, to
-/// wake several threads at once; that would triple the monitor's naps, and make every sleep of a task as much longer.
+/// From now on the kernel wakes the calling thread exactly when its time has come. By default it may wait up to 50 µs
+/// more, to wake several threads at once; that would triple the monitor's naps, and make every sleep of a task as much
+/// longer.
 void sleep_precisely() noexcept;
 
 /// One epoll instance, edge-triggered, and an eventfd to wake the machine that sleeps in it.
@@ -33,7 +34,8 @@ class poller {
   [[nodiscard]] descriptor& open(int fd);
   /// Wakes the tasks that wait for `d`; a task that is about to wait does not.
   void wake(descriptor& d) { known_.wake(d); }
-  /// No more events of `d`. Before its descriptor is closed: a copy of that one would keep it known to the kernel.
+  /// Stops events of `d`. Called before its descriptor is closed, because a copy of the descriptor would keep it
+  /// registered.
   void mute(const descriptor& d) noexcept;
   /// Closes the file behind `d`, but keeps its number: an operation that still uses the number gets an error.
   void hollow_out(const descriptor& d) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// processor_queue: the run queue of one processor: runq::local_queue; or, when RUNQ_GLOBAL_QUEUE_ONLY is defined,
-// nothing but a door to the global queue, as in Go before 1.1. The latter is there to be measured against.
+// processor_queue: the run queue of one processor: runq::local_queue; or, when RUNQ_GLOBAL_QUEUE_ONLY is defined, an
+// interface to the global queue alone, as in Go before 1.1, for comparisons in the benchmarks.
 #pragma once
 
 #include <cstddef>

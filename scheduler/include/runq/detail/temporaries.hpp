@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// temporaries: what g++ destroys twice in a full expression with a co_await in it, and how functions that are called
-// there refuse it. Which expressions that concerns, and how to find them in a program: docs/limits.md.
+// temporaries: objects that g++ destroys twice in a full expression with a co_await in it, and how functions that are
+// called there reject them. docs/limits.md says which expressions these are, and how to find them in a program.
 #pragma once
 
 #include <concepts>
@@ -27,7 +27,7 @@ template <class F>
   name.remove_suffix(1);
   if (!name.ends_with(")>")) return false;
   name.remove_suffix(1);
-  // To the parenthesis that opens the parameters.
+  // Back to the parenthesis that opens the parameters.
   int depth = 0;
   do {
     depth += name.back() == ')' ? 1 : name.back() == '(' ? -1 : 0;
@@ -43,7 +43,7 @@ concept destroyed_twice =
     !std::is_reference_v<Argument> && std::is_class_v<Argument> && !std::is_trivially_destructible_v<Argument> &&
     (std::is_aggregate_v<Argument> || is_lambda<std::remove_const_t<Argument>>());
 
-/// An aggregate parameter. It is no aggregate itself, so `{…}` makes its T in here and not at the call.
+/// An aggregate parameter. This type is no aggregate, so `{…}` constructs the T inside it and not at the call.
 template <class T>
 class in_braces {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// timers: what is to happen at a certain time, per processor (runq/protocol/timer_heap.hpp), by the monotonic clock.
+// timers: callbacks that are due at certain times, per processor (runq/protocol/timer_heap.hpp), by the monotonic
+// clock.
 #pragma once
 
 #include <chrono>
