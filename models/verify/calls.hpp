@@ -12,18 +12,20 @@
 
 namespace runq::model {
 
-/// Where each call is drawn, by its number: from `begin` to `end`. Two calls overlap if they do in the trace; no more
-/// places are used than that takes.
+/// Where each call is drawn, by its number: from `begin` to `end`. Two calls overlap in the drawing if and only if they
+/// overlap in the trace; the drawing has no more positions than that needs.
 struct call_span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 };
 [[nodiscard]] std::vector<call_span> call_spans(const std::vector<shown_call>& calls);
 
-/// The latest calls that happened before call `number`: without those that happened before another one of them.
+/// The calls directly before call `number`: those that happened before it, without those that happened before another
+/// one of them.
 [[nodiscard]] std::vector<std::uint32_t> last_before(const std::vector<shown_call>& calls, std::uint32_t number);
 
-/// The call without which there would be an order; or those that the longest order leaves to come next.
+/// The call without which there would be an order; or the calls that could come next after the longest order that was
+/// found.
 [[nodiscard]] std::vector<std::uint32_t> cannot_come_next(const search_result& r);
 
 /// A heading and a line per call, no more than `room` of them; empty if `r` has no calls.

@@ -10,7 +10,7 @@
 
 namespace runq::model {
 
-/// How many columns a terminal shows of it: bytes that begin a character.
+/// How many columns a terminal shows of a text: counts bytes that begin a character.
 [[nodiscard]] inline std::size_t columns_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }

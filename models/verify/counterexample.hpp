@@ -14,17 +14,17 @@ namespace runq::model {
 
 inline constexpr std::size_t max_counterexample_lines = 40;
 
-/// The lines, without line ends; the last one says why it fails, where that is known. Long executions are cut to the
-/// steps that this names, those that touch what failed, and the last ones.
+/// The lines, without line ends. The last one says why the execution fails, if that is known. Of long executions they
+/// show the steps that the last line names, the steps that touch what failed, and the last steps.
 [[nodiscard]] std::vector<std::string> render_counterexample(const search_result& result, source_index& sources);
 
-/// What people call the variables of the trace, by their numbers: as the program's symbols or the source say.
+/// The names of the trace's variables, by their numbers: from the program's symbols or the source.
 [[nodiscard]] std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources);
 
 /// "T0", or "main" for -1.
 [[nodiscard]] std::string thread_name(int thread);
 
-/// A value as it is shown: a task's name, a small number, or the end of an address.
+/// A value as text: a task's name, a small number, or the end of an address.
 [[nodiscard]] std::string render_value(std::uint64_t value);
 
 /// "ring.hpp:142 [ring.push.publish]"

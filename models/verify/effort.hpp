@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How long a search takes, from what is pinned of it: the long ones are started first.
+// How long a search takes, estimated from what is pinned of it: long searches are started first.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace runq::model {
 
 /// Sets the effort of each job: of a search from its pinned executions, of a ledger from the executions of its stem's
-/// cases and the number of its rows, of others from what they are allowed. It decides the order of starting only.
+/// cases and the number of its rows, of other jobs from their limits. It only decides in which order jobs start.
 void estimate(std::vector<job>& jobs, const pinned_counts& counts, const pinned_ledger& ledger);
 
 }  // namespace runq::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Jobs: one search each, in a worker process of its own, several at a time.
+// Jobs: one search each, in a separate worker process, several at a time.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,17 @@ struct job {
   std::string changed;     ///< a mutant's change, in a few words
   nlohmann::json about;    ///< what the worker says of the case
   std::string broken;      ///< why this job cannot even start
-  double effort = 0;       ///< about how many seconds it takes, where that is known: effort.hpp
+  double effort = 0;       ///< an estimate in seconds, if there is one: effort.hpp
 
   nlohmann::json result;  ///< filled by the run: what the worker printed last, or {"error": …}
   std::string outcome;  ///< filled by the report: "passed", "killed", "as expected", "remark" (not counted) or "failed"
   std::string verdict;  ///< filled by the report, in its words: "PASS exhaustive", "FAIL …"
-  std::string progress;  ///< of the running search, in the worker's words
+  std::string progress;  ///< the latest progress line of the running search
 };
 
-/// Runs the jobs, `width` at a time, those of the greatest effort first, so that none of them is left alone at the end;
-/// hands each to `report` in the order of `jobs`, as soon as it and all before it are done. Returns how many were
-/// reported: fewer than all after Ctrl-C.
+/// Runs the jobs, `width` at a time. Jobs with the greatest effort start first, so that no long one is left alone at
+/// the end. Hands each to `report` in the order of `jobs`, as soon as it and all before it are done. Returns how many
+/// were reported: fewer than all after Ctrl-C.
 std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report);
 
 /// Runs `worker arguments…` to its end and returns what it printed.
@@ -45,7 +45,7 @@ std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<
 void catch_interrupt();
 [[nodiscard]] bool was_interrupted() noexcept;
 
-/// What is in a file; empty if it cannot be read.
+/// The contents of a file; empty if it cannot be read.
 [[nodiscard]] std::string read_file(const std::string& path);
 
 /// Prints "verify: …" and ends the process with status 2: the options or the installation are wrong, not the queues.

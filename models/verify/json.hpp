@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How results travel between the worker processes and the runner, and into --json files.
+// The JSON form of results, between the worker processes and the runner, and in --json files.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order ledger: for every memory order in a header and every step by which it could be weakened, what the models
-// say.
+// The order ledger: for every memory order in a header and every step by which it could be weakened, the models'
+// verdict.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,9 @@ struct ledger {
 
 /// Runs every weakening of the orders in the header at `path`, whose compiled path ends in `ending`, against every case
 /// that executes it. An order that may be weakened by one step is tried one step further. `expected`: rows that save
-/// time where they still hold. The case that killed an order comes first. An order that was redundant is searched once,
-/// under load buffering, which allows every execution that RC11 allows, and not at all where a weaker one is redundant,
-/// too. Where they do not hold, everything is searched.
+/// time if they still hold: the case that killed an order comes first, and an order that was redundant is searched
+/// once, under load buffering, which allows every execution that RC11 allows, and not at all if a weaker one is
+/// redundant, too. If they do not hold, everything is searched.
 [[nodiscard]] ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
                                  const std::vector<ledger_row>& expected,
                                  const std::function<void(std::uint64_t)>& progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every atomic operation of the shipped sources has a name of its own, in a comment above its statement:
+// Every atomic operation of the shipped sources has its own name, in a comment above its statement:
 //
 //   // [ring.push.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written.
 //

@@ -19,7 +19,7 @@ namespace runq::model {
 /// What a search explored.
 struct explored {
   std::uint64_t executions = 0;  ///< complete ones
-  std::uint64_t blocked = 0;     ///< abandoned, because a thread waits for good there
+  std::uint64_t blocked = 0;     ///< abandoned, because a thread in them waits for ever
   friend bool operator==(const explored&, const explored&) = default;
 };
 /// "12", or "12 +3" with three blocked ones.
@@ -33,7 +33,7 @@ class pinned_counts {
   [[nodiscard]] std::optional<explored> find(const std::string& key) const;
   void set(const std::string& key, explored count) { counts_[key] = count; }
   void forget(const std::string& key) { counts_.erase(key); }
-  /// "<case> <search>" of all that is pinned.
+  /// The keys "<case> <search>" of all counts that are pinned.
   [[nodiscard]] std::vector<std::string> keys() const;
   void write() const;
 
@@ -43,13 +43,13 @@ class pinned_counts {
   std::map<std::string, std::string> notes_;  ///< by stem
 };
 
-/// The lines `killed by:` of models/cases/*/<stem>/mutants/*.mutant, as they were seen.
+/// The lines `killed by:` of models/cases/*/<stem>/mutants/*.mutant, with what was seen in this run.
 class pinned_killers {
  public:
-  /// The cases that notice one file's mutant, and how each fails.
+  /// The cases that notice the mutant of one file, and how each fails.
   using killers = std::vector<std::pair<std::string, std::string>>;
   void set(const std::string& file, killers seen) { seen_[file] = std::move(seen); }
-  /// Writes the lines of these files anew, and leaves everything else in them as it is.
+  /// Writes the lines `killed by:` of these files again, and leaves the rest of the files as it is.
   void write() const;
 
  private:
@@ -61,12 +61,12 @@ class pinned_ledger {
  public:
   pinned_ledger(std::map<std::string, stem_cases> stems, std::string docs_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
-  /// The differences between the pinned rows of `stem` and `rows`, in words; empty when there are none. Evidence (which
-  /// scenario, after how many graphs) may change freely, verdicts may not.
+  /// The differences between the pinned rows of `stem` and `rows`, in words; empty if there are none. The evidence
+  /// (which scenario, after how many graphs) may change freely; the verdicts may not.
   [[nodiscard]] std::vector<std::string> differences(const std::string& stem, const nlohmann::json& rows) const;
   void set(const std::string& stem, nlohmann::json rows) { rows_[stem] = std::move(rows); }
   void write() const;
-  /// docs/memory-orders.md, as it follows from the pinned rows.
+  /// The text of docs/memory-orders.md that follows from the pinned rows.
   [[nodiscard]] std::string page() const;
   [[nodiscard]] bool page_is_current() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which searches to make: from the options, the manifest that the build wrote, and what the workers say of their cases.
+// Which searches to make: decided by the options, the manifest that the build wrote, and the workers' lists of cases.
 #pragma once
 
 #include <cstdint>
@@ -36,30 +36,30 @@ struct options {
   std::string targets;  ///< "cases" or "mutants": what must be built for the other options
 
   [[nodiscard]] bool wants(const std::string& case_name) const;
-  /// Whether a case of this stem may be wanted.
+  /// Whether a case of this stem can match the options.
   [[nodiscard]] bool wants_stem(const std::string& stem) const;
-  /// --execution or --weaken.
+  /// Whether --execution or --weaken is given.
   [[nodiscard]] bool shows_one() const { return execution != 0 || !weaken.empty(); }
   [[nodiscard]] bool wants_engine(const std::string& name) const { return engine.empty() || engine == name; }
   [[nodiscard]] bool wants_mutant(const std::string& name) const;
-  /// Whether everything is asked for: only then are the ledger and the corpus judged as a whole.
+  /// Whether no case or engine is selected: only then are the ledger and the corpus judged as a whole.
   [[nodiscard]] bool whole() const { return case_glob == "*" && engine.empty() && mutant_glob.empty(); }
 };
 
 /// The cases of one stem.
 struct stem_cases {
-  std::string dir;     ///< their sources, and what is pinned of them
-  std::string module;  ///< shared object, over the shipped headers
-  std::string header;  ///< that they are about; empty: none
+  std::string dir;     ///< the folder of their sources and of what is pinned of them
+  std::string module;  ///< shared object with the cases over the shipped headers
+  std::string header;  ///< the header that they check; empty: none
 };
 
-/// How the header of that stem is included.
+/// The path by which sources include the header of that stem.
 [[nodiscard]] std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem);
 
 struct source_mutant {
   std::vector<std::string> targets;            ///< what to build: modules with its killers over the mutated header
   std::string modules_dir;                     ///< where they are built
-  std::string status;                          ///< file: "applied", or why not
+  std::string status;                          ///< a file with "applied", or the reason why not
   std::string file;                            ///< the .mutant file
   std::map<std::string, std::string> killers;  ///< cases that must notice, and how: "ring/push_vs_steal", "data race"
   [[nodiscard]] std::string name() const;      ///< "ring/takes_all"
@@ -71,8 +71,8 @@ struct manifest {
   std::string models_dir;
   std::string docs_dir;
   std::vector<std::string> headers_dirs;
-  std::string root;                         ///< of the project: messages name files from here on
-  std::vector<std::string> sources_dirs;    ///< whose atomic operations have names
+  std::string root;                         ///< the project's root: messages name files relative to it
+  std::vector<std::string> sources_dirs;    ///< the folders of the sources whose atomic operations have names
   std::map<std::string, stem_cases> cases;  ///< by stem
   std::string python;
   std::string genmc;  ///< not written by the build: the executable of this name on the PATH now; empty: absent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges what the workers found, and says it: the only place where verdict words are written.
+// Judges what the workers found, and prints it: the only place where verdict words are written.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class report {
 
   /// Judges one finished job and prints its line, or its counterexample.
   void operator()(job& j);
-  /// Judges what only the whole can show, and prints the last line.
+  /// Judges what only the whole run can show, and prints the last line.
   void finish(std::size_t done, std::size_t planned, double seconds);
   /// Judges the one search of --execution or --weaken, and prints the execution that it shows.
   void show(job& j);
-  /// What --json writes: every judged search with its verdict, and what failed besides.
+  /// What --json writes: every judged search with its verdict, and the other failures.
   [[nodiscard]] nlohmann::json to_json(const std::vector<job>& jobs) const;
   /// Whether anything failed.
   [[nodiscard]] bool red() const noexcept { return failures_ != 0; }
@@ -35,10 +35,10 @@ class report {
   void judge_search(job& j);
   void judge_genmc(job& j);
   void judge_must_fail(job& j);
-  // Whether a source mutant dies of the cases that its file names and of no others, each in the named way; says how
-  // not.
+  // Whether a source mutant is killed by the cases that its file names and by no others, each in the named way; prints
+  // the differences.
   [[nodiscard]] bool dies_as_named(job& j);
-  // Counts what the cases find that the mutant does not name, and whether one case kills it alone.
+  // Counts failing cases that the mutant does not name, and whether one case alone kills it.
   void count_killers(const job& j);
   void judge_litmus(job& j);
   void judge_progress(job& j);
@@ -47,26 +47,26 @@ class report {
   enum class pinning : unsigned char {
     as_pinned,
     is_new,   ///< nothing is pinned of this case, which was asked for by name
-    differs,  ///< a failure, which has been judged
+    differs,  ///< a failure, which has been judged already
   };
   [[nodiscard]] pinning compare_with_pinned(job& j);
-  // Fails for every atomic operation of the shipped sources that has no name of its own.
+  // Fails for every atomic operation of the shipped sources that has no name.
   void judge_names();
-  // Fails for every model that no mutant names as its killer and that does not say why, and for every one that says why
-  // although a mutant names it. Prints the reasons, and how many models kill a mutant alone.
+  // Fails for every model that no mutant names as its killer and that gives no reason for that, and for every one that
+  // gives a reason although a mutant names it. Prints the reasons, and how many models kill a mutant alone.
   void judge_who_kills();
   // By case: a mutant that the case kills. Cases that kill none are left out.
   [[nodiscard]] std::map<std::string, std::string> mutant_by_case() const;
-  // The cases by which the ledger knows that an order is needed.
+  // The cases whose failures show in the ledger that an order is needed.
   [[nodiscard]] std::set<std::string> cases_of_ledger() const;
-  // Fails for every case that is pinned and was asked for, but of which no search was made.
+  // Fails for every pinned case that was asked for and of which no search was made.
   void judge_pinned_that_did_not_run();
 
-  // The one place where a search gets its verdict; what is printed, --json and --html all say this one.
+  // The one place where a search gets its verdict; the printed text, --json and --html all show this one.
   static void settle(job& j, const char* outcome, const std::string& verdict);
   void passed(job& j, const std::string& verdict);
   void failed(job& j, const std::string& verdict);
-  // A failure of the whole, of no search: a hole in the ledger, a page that is out of date.
+  // A failure of the whole run and not of a search: a hole in the ledger, a page that is out of date.
   void problem(const std::string& name, const std::string& what);
 
   void heading(const std::string& title, const std::string& text);
@@ -82,10 +82,10 @@ class report {
   std::set<std::string> exact_failed_;            ///< cases
   std::map<std::string, nlohmann::json> models_;  ///< cases that must pass, and what the worker says of them
   std::set<std::string> own_mutant_;              ///< cases that alone kill a mutant
-  std::set<std::string> perhaps_own_;             ///< the same, but searches of other cases were cut off
-  unsigned unnoticed_ = 0;         ///< searches to the end of cases that a mutant does not name: they find nothing
-  unsigned undecided_ = 0;         ///< of these, those that were cut off before they found anything
-  std::set<std::string> counted_;  ///< cases of which a search was made whose count is pinned
+  std::set<std::string> perhaps_own_;  ///< cases that may alone kill a mutant: searches of other cases were cut off
+  unsigned unnoticed_ = 0;             ///< complete searches of cases that a mutant does not name: they find nothing
+  unsigned undecided_ = 0;             ///< of these searches, those that were cut off before they found anything
+  std::set<std::string> counted_;      ///< cases of which a search was made whose count is pinned
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

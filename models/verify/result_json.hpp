@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one search came to, as JSON: the same for models and for compiled programs.
+// The result of one search as JSON: the same for models and for compiled programs.
 #pragma once
 
 #include <nlohmann/json.hpp>

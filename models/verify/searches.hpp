@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which engine is asked what: the searches that a worker makes, put together from the engines'.
+// Which engine makes which search: the searches of a worker, composed of the engines' searches.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace runq::model {
 
-/// How the exact engine is asked about models: complete but for executions in which more weak compare-exchanges than
-/// this fail spuriously. The runner says so where some did.
+/// The limits of the exact engine for models: complete, except for executions in which more weak compare-exchanges than
+/// this fail spuriously. The runner says so if some did.
 inline constexpr exact_options complete_search{.spurious_failures = 1};
 
-/// What both engines say about a program that must fail, or that is a litmus test.
+/// The verdict of both engines on a program that must fail, or that is a litmus test.
 struct both_verdicts {
   search_result exact;
   search_result relacy;
@@ -29,7 +29,7 @@ struct both_verdicts {
 /// `executions` bounds Relacy's random part.
 [[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
 
-/// What the exact engine says of one case under a mutant. No failure and `how` == cut_short: it is undecided whether
+/// The exact engine's verdict on one case under a mutant. No failure and `how` == cut_short: it is undecided whether
 /// the case notices the mutant.
 struct case_verdict {
   const case_spec* spec = nullptr;

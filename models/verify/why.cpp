@@ -84,7 +84,7 @@ class ordering {
 
   void add(std::size_t i) {
     const event& e = trace_[i];
-    // What comes in no thread, after threads have begun, is finish(): it comes after all of them.
+    // Steps in no thread, after threads have begun, belong to finish(): they come after all threads.
     if (e.thread < 0 && threads_.size() > 1) {
       for (auto& [number, other] : threads_) join(threads_[-1].known, other.known);
     }
@@ -176,7 +176,7 @@ class reason {
   /// Whether `to` comes after `from` in program order or by what was read.
   [[nodiscard]] bool leads_to(std::size_t from, std::size_t to) const {
     std::vector<bool> reached(trace_.size(), false);
-    std::set<int> threads;  // that have made a step which it leads to
+    std::set<int> threads;  // threads that have made a step that it leads to
     for (std::size_t i = from; i <= to; ++i) {
       const event& e = trace_[i];
       const bool by_read = reads(e) && e.reads_from != no_event && e.reads_from < i && reached[e.reads_from];
@@ -189,8 +189,8 @@ class reason {
     return reached[to];
   }
 
-  /// A read, on the way from `first` to `second`, of a write whose thread knows of `first`, but which does not pass
-  /// that on.
+  /// A read on the way from `first` to `second`. The write that it reads comes from a thread that knows of `first`, but
+  /// the read does not acquire that knowledge.
   [[nodiscard]] std::optional<std::size_t> broken_link(std::size_t first, std::size_t second) const {
     std::optional<std::size_t> found;
     for (std::size_t i = first + 1; i <= second; ++i) {
@@ -201,7 +201,7 @@ class reason {
       const bool source_knows = source == first || order_.happens_before(first, source);
       if (!source_knows || order_.happens_before(first, i)) continue;
       if (i != second && !leads_to(i, second)) continue;
-      // If the failing step knows of the reader, this link is the only one to mend.
+      // If the failing step knows of the reader, this is the only link that is missing.
       const bool is_last = i == second || order_.happens_before(i, second);
       if (!found || is_last) found = i;
     }
@@ -302,7 +302,7 @@ class reason {
     say(interleaving());
   }
 
-  /// What the calls answered, and how it came to that.
+  /// What the calls answered, and how that came about.
   void explain_answers() {
     explain_values();
     const std::string answers = why_no_order(r_);
@@ -311,7 +311,7 @@ class reason {
     say(answers + (values.empty() ? "" : "; " + values));
   }
 
-  /// Every read sees the last write before it: what counts is when which thread has its turn.
+  /// Every read sees the last write before it: only the order in which the threads take turns matters.
   [[nodiscard]] std::string interleaving() {
     const int first_thread = trace_.front().thread;
     const auto is_of_it = [first_thread](const event& e) { return e.thread == first_thread; };
@@ -392,7 +392,7 @@ class reason {
     return -1;
   }
 
-  /// What the threads wait for that are left besides the one that is explained; `nobody`: there are none.
+  /// What the other waiting threads wait for, besides the one that is explained; the text `nobody` if there are none.
   [[nodiscard]] std::string what_others_do(const char* nobody) {
     std::string text;
     for (const stuck_thread& s : r_.stuck) {
