@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Lower bounds, and what one would write without a library: a plain ring and a plain stack for one thread, and a
-// std::deque under a std::mutex; the instructions and the cache-line transfer that queues are made of; and the
-// coroutine call and the symmetric transfer that a scheduler of coroutines is made of.
+// Lower bounds, and code that one would write without a library: a plain ring and a plain stack for one thread, and a
+// std::deque under a std::mutex; the instructions and the cache-line transfers that make up queue operations; and the
+// coroutine call and the symmetric transfer that make up a scheduler of coroutines.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -161,7 +161,7 @@ void fence(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// A number that two processors increase by turns: two transfers of a line per round; time is that of one.
+// Two processors increase a number in turn: two transfers of a line per round; the time is that of one transfer.
 void line_transfer(benchmark::State& state) {
   alignas(128) std::atomic<std::int64_t> ball{0};
   bool other_pinned = false;
@@ -190,7 +190,7 @@ void line_transfer(benchmark::State& state) {
 
 // ---- coroutines -----------------------------------------------------------------------------------------------------
 
-/// Takes frames from a stack of memory, the cheapest allocation there is. One thread.
+/// Takes frames from a stack in memory, the cheapest allocation there is. One thread.
 class frames {
  public:
   static void* take(std::size_t bytes) {
@@ -292,7 +292,7 @@ player play_along(std::coroutine_handle<>& other) {
   for (;;) co_await pass_to{other};
 }
 
-// Two coroutines that hand over to each other; there and back, as a round of ping-pong.
+// Two coroutines that hand over to each other. One iteration is there and back, as a round of ping-pong.
 [[maybe_unused]] void symmetric_transfer(benchmark::State& state) {
   const pinned here(0);
   std::coroutine_handle<> first;
@@ -321,7 +321,7 @@ int main(int argc, char** argv) {
   runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
   runq_bench::add_row("floor/two_coroutine_calls", two_coroutine_calls);
 #if defined(__OPTIMIZE__)
-  // Without optimisation g++ does not turn a transfer into a tail call, and each one would make the stack grow.
+  // Without optimisation g++ does not turn a transfer into a tail call, so each transfer would make the stack grow.
   runq_bench::add_row("floor/symmetric_transfer", symmetric_transfer);
 #endif
   return runq_bench::run(argc, argv);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the global queue costs for single elements and for batches of 128, beside what one would write without it: a
-// mutex around a plain intrusive list, and around a std::deque. The rows are those of queue_rows.hpp.
+// What the global queue costs for single elements and for batches of 128, compared with code that one would write
+// without it: a mutex around a plain intrusive list, and around a std::deque. The rows are those of queue_rows.hpp.
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -51,7 +51,7 @@ struct inject_candidate {
   inject queue;
 };
 
-/// What one would write by hand: a plain list, without a size, under a mutex.
+/// The code that one would write by hand: a plain list, without a size, under a mutex.
 struct mutex_list_candidate {
   struct node {
     item id = 0;

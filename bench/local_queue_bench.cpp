@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a processor's queue costs its owner.
 //
-// What this does not show: thieves (ring_bench has them) and a scheduler, where the tasks themselves are read and run.
+// It shows neither thieves (ring_bench has them) nor a scheduler, which also reads and runs the tasks.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -65,8 +65,8 @@ void tasks_push_pop(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-// The ring is half full, and 129 more tasks are pushed: the last one overflows, so 129 go to the global queue, and are
-// taken from there in batches. The time is that of 129 tasks, each once through all of this.
+// The ring is half full, and 129 more tasks are pushed. The last one overflows, so 129 tasks move to the global queue,
+// and are taken from there in batches. The time is that of 129 tasks, each of which goes through all of this once.
 void overflow(benchmark::State& state) {
   const pinned here(0);
   const auto p = std::make_unique<processor>();
@@ -105,7 +105,7 @@ void overflow(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * 129);
 }
 
-// Half of the ring to another processor and back, in the same thread.
+// Half of the ring moves to another processor's queue and back, in the same thread.
 void steal_from(benchmark::State& state) {
   const pinned here(0);
   const auto victim = std::make_unique<processor>();

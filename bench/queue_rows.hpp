@@ -9,9 +9,9 @@
 //   void put(node* first, std::size_t count, std::size_t batch)   in batches
 //   tally take(std::size_t batch)                                 up to so many
 //
-// What the rows do not show: how a scheduler performs that is built on a queue; more than two threads; cold elements:
-// they are integers, and nothing is dereferenced. Where the two processors are (one core, one package) decides what the
-// rows with two threads cost, and a processor shared with other programs makes them meaningless.
+// What the rows do not show: how a scheduler performs that is built on a queue; more than two threads; cold elements,
+// because elements are integers and never dereferenced. The places of the two processors (one core, one package) decide
+// what the rows with two threads cost. A processor that other programs use, too, makes these rows meaningless.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ namespace runq_bench {
 // ---- an owner, and a thief ------------------------------------------------------------------------------------------
 
 /// Pushes so many elements, whose values are their serial numbers, and pops up to so many. A candidate whose operations
-/// this compiler cannot inline has a loop of its own for it.
+/// this compiler cannot inline has its own loop for it.
 template <class Queue>
 void turn(Queue& queue, item pushes, item pops, tally& in, tally& out) {
   if constexpr (requires { queue.turn(pushes, pops, in, out); }) {
@@ -72,8 +72,8 @@ void pairs(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(in.count));
 }
 
-// The owner pushes 64 and pops up to 64, over and over; the thief tries without a pause, or once in `pause`. Time is
-// the owner's, per element that it pushed.
+// The owner pushes 64 and pops up to 64, over and over; the thief tries without a pause, or once in `pause`. The time
+// is the owner's, per element that it pushed.
 template <class Queue>
 void with_thief(benchmark::State& state, std::chrono::nanoseconds pause) {
   constexpr item batch = 64;
@@ -138,7 +138,7 @@ void await(Condition condition) {
 }
 
 // The owner fills the queue and then does nothing; the thief, on another processor, takes what it can get and pops it.
-// Time is the thief's.
+// The time is the thief's.
 template <class Queue>
 void drain(benchmark::State& state) {
   constexpr item elements = 256;
@@ -200,8 +200,8 @@ void add_owner_rows(const std::string& candidate) {
 
 // ---- the global queue -----------------------------------------------------------------------------------------------
 
-// So many producers put 4096 each, in batches; a consumer, if there is one, takes them at the same time, otherwise they
-// are taken outside of the measured time. Time is wall-clock time per element.
+// One or two producers put 4096 elements each, in batches. A consumer, if there is one, takes them at the same time;
+// otherwise they are taken outside of the measured time. The time is wall-clock time per element.
 template <class Queue, int Producers, bool Consumer>
 void global(benchmark::State& state) {
   constexpr std::size_t each = 4096;

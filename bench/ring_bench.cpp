@@ -20,8 +20,8 @@ using runq_bench::item;
 using runq_bench::pinned;
 using runq_bench::tally;
 
-/// Steals into a ring of the thief's own, and takes the stolen elements out of it: one at a time, as a scheduler does,
-/// or all by one claim.
+/// Steals into the thief's own ring, and takes the stolen elements out of it: one at a time, as a scheduler does, or
+/// all by one claim.
 enum class loot : bool { pop, drain };
 
 template <loot By>

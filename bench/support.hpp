@@ -23,8 +23,8 @@ using item = std::uint64_t;
 
 // ---- where it runs --------------------------------------------------------------------------------------------------
 
-/// Keeps the calling thread on the n-th of the processors that it may use, if there are so many, until destroyed, and
-/// names it, so that a profiler shows which of the two it is.
+/// Pins the calling thread to the n-th of the processors that it may use, if there are that many, until destroyed, and
+/// names the thread, so that a profiler shows which of the two it is.
 class pinned {
  public:
 #if defined(__linux__)
@@ -86,15 +86,15 @@ inline void check(benchmark::State& state, bool right) {
 
 // ---- the program ----------------------------------------------------------------------------------------------------
 
-/// Registers a row, `<row>/<candidate>`. With RUNQ_BENCH_ITERATIONS set in the environment it runs exactly so often:
-/// that is how instructions per iteration are counted, as the difference of two runs.
+/// Registers a row, `<row>/<candidate>`. With RUNQ_BENCH_ITERATIONS in the environment it runs exactly that many
+/// iterations: run.py counts instructions per iteration as the difference of two such runs.
 inline benchmark::internal::Benchmark* add_row(const std::string& name, void (*row)(benchmark::State&)) {
   benchmark::internal::Benchmark* const added = benchmark::RegisterBenchmark(name.c_str(), row);
   if (const char* const times = std::getenv("RUNQ_BENCH_ITERATIONS")) added->Iterations(std::atol(times));
   return added;
 }
 
-/// Hands everything on to the reporter that the command line asks for, and remembers whether a row failed.
+/// Passes everything on to the reporter that the command line asks for, and remembers whether a row failed.
 class remembering_reporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override { return inner_->ReportContext(context); }

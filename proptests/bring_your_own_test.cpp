@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How to run the laws and the history checker on a queue of yours. The queue here is an example: a small ring with one
+// How to run the laws and the history checker on your own queue. The queue here is an example: a small ring with one
 // owner and many thieves, templated over its atomics as many are. There is a correct one and one for each of two seeded
 // bugs: a single thread can see the first bug, the second takes two threads.
 #include <array>
@@ -60,7 +60,7 @@ namespace {
 
 using runq::props::value;
 
-// The adaptor is all that has to be written.
+// You only have to write this adaptor.
 template <third_party::bug Bug, template <class> class Atom = std::atomic>
 struct adaptor {
   static constexpr std::size_t capacity = 8;
@@ -78,8 +78,8 @@ struct adaptor {
   third_party::small_ring<Atom, Bug> queue;
 };
 
-// With a hook for the atomics the threads can be held up between any two of them; without, the scheduler of the
-// operating system decides alone, and it takes longer.
+// With a hook for the atomics, threads can be held up between any two of them. Without one, only the operating system's
+// scheduler interleaves the threads, and finding a bug takes longer.
 template <class T>
 using slow_atomic = runq::props::chaos_atomics::atomic<T>;
 

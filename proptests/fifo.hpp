@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Run queues with one owner and many thieves: what they are supposed to do, in plain containers, and how to put one
-// behind `subject`. Go's ring is one; a deque whose owner pops the newest is another.
+// Run queues with one owner and many thieves: their specification in plain containers, and how to put a queue behind
+// `subject`. Go's ring is such a queue, and so is a deque whose owner pops the newest element.
 //
 // To run the laws on a queue of yours, write a class with these members and call `fifo_candidate<it>("its name")`:
 //
@@ -223,7 +223,7 @@ class fifo_spec {
     }
   }
 
-  /// The values of a call that it put in.
+  /// The values that a call has put in.
   static values entered(const operation& o, const outcome& seen) {
     return run_of(o.first, std::min(fresh_values(o), seen.count));
   }
@@ -320,7 +320,7 @@ class fifo_spec {
     return progress::done;
   }
 
-  // A look at the victim, a look at one's own room, the claim, the publication.
+  // A look at the victim, a look at the thief's own room, the claim, the publication.
   progress step_steal_half(const operation& o, unsigned phase, const outcome& seen, hand& mine, queue& own,
                            queue& other) {
     if (seen.what == answer::lost) return lost(mine, other, phase);
@@ -332,7 +332,7 @@ class fifo_spec {
         return mine.n >= seen.count && seen.count != 0 ? progress::more : progress::illegal;
       case 1: return std::min(mine.n, add(room(own), 1)) == seen.count ? progress::more : progress::illegal;
       case 2: {
-        if (mine.takes != other.takes) return progress::illegal;  // the half of something that is no longer there
+        if (mine.takes != other.takes) return progress::illegal;  // half of elements that are no longer there
         values batch = take(other, seen.count);
         const value newest = batch.back();
         batch.pop_back();

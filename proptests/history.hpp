@@ -107,7 +107,7 @@ struct key_hash {
   }
 };
 
-/// The calls of real threads, for the search: what responded before another call was invoked comes first.
+/// The calls of real threads, for the search: a call that responded before another one was invoked comes first.
 template <class Spec>
 class timed_calls {
  public:
@@ -135,7 +135,8 @@ class timed_calls {
     return done == all;
   }
 
-  /// Offers the threads whose next call may go. What responded first comes first: it is the best guess.
+  /// Offers the threads whose next call may come next. The call that responded first is offered first: it is the best
+  /// guess.
   template <class Try>
   bool any_that_may_go(Try&& attempt) {
     std::vector<std::size_t> threads;
@@ -193,7 +194,7 @@ class tried_configurations {
     std::vector<std::uint32_t> key;
     calls.encode(key);
     state.encode(key);
-    // The same calls done and the same state: what can follow is known to explain nothing.
+    // The same calls are done and the state is the same: it is known that what follows explains nothing.
     return tried_.insert(std::move(key)).second;
   }
   [[nodiscard]] std::size_t count() const noexcept { return tried_.size(); }

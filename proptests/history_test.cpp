@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The history checker on histories known good and known bad, on everything that the specifications do by themselves,
-// and against a search without any memory or cleverness.
+// The history checker on histories that are known to be good or bad, on the specifications' own answers, and against a
+// simple search by brute force.
 #include "history.hpp"
 
 #include <algorithm>
@@ -191,8 +191,8 @@ void known_other_histories() {
         {{{put3, {}, 1, 2}}, {{share, {answer::done, 1, {1}, false}, 3, 4}}}, bad);
 }
 
-// Whatever a specification does by itself, call after call, the checker must be able to explain: step() and apply() are
-// written separately. And it must not explain the same with an element that was never put in.
+// The checker must be able to explain every answer that a specification gives by itself, call after call: step() and
+// apply() are written separately. And it must not explain the same calls with an element that was never put in.
 template <class Spec>
 void explains_itself(const std::string& name, const std::vector<verb>& verbs) {
   std::mt19937 dice(20240607);

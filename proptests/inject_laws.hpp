@@ -46,7 +46,7 @@ namespace runq::props {
       });
 }
 
-/// About inject_chain. `disagrees` is chain_disagrees of the header under test.
+/// A law about inject_chain. `disagrees` is chain_disagrees of the header under test.
 [[nodiscard]] inline law chain_law(std::function<std::string(const std::vector<std::uint8_t>&)> disagrees) {
   return {"a_chain_agrees_with_a_list", [disagrees] {
             const auto steps =

@@ -79,13 +79,13 @@ class transcript {
   }
 };
 
-/// How many calls a law has made. Cases without calls would be no evidence.
+/// How many calls a law has made. Cases without calls would show nothing.
 inline std::uint64_t& calls_made() {
   static std::uint64_t n = 0;
   return n;
 }
 
-/// How many histories of threads a law has judged. An undecided one is no evidence either way: the law fails.
+/// How many histories of threads a law has judged. An undecided history shows nothing, so the law fails.
 struct histories {
   std::uint64_t judged = 0;
   std::uint64_t undecided = 0;
@@ -100,7 +100,7 @@ inline histories& histories_judged() {
 struct law {
   std::string name;
   std::function<void()> body;
-  int cost = 1;  ///< one of so many of the cases asked for is run
+  int cost = 1;  ///< runs one in `cost` of the cases that were asked for
 };
 
 /// Runs laws by name and prints one line for each: verdict, name, cases run, seed.
@@ -160,7 +160,7 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   const rc::detail::Configuration& config = rc::detail::configuration();
   params.maxSuccess = std::max(1, params.maxSuccess / l.cost);
   const std::uint64_t seed = params.seed;
-  // Every law gets other calls, but all of them come from one seed.
+  // Every law gets other calls, but one seed determines all of them.
   for (const char c : l.name) params.seed = (params.seed ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
   if (must_fail) {
     params.disableShrinking = chosen.paste_file.empty();
@@ -236,8 +236,8 @@ inline suite::result suite::run_one(const law& l, rc::detail::TestParams params,
   return result::failed;
 }
 
-// In a child process, for a law that must fail. A seeded bug may make a contract stop the process, and has been noticed
-// then, too. A bug may also destroy memory, or loop for ever, before the law sees a wrong answer: then the law tries
+// In a child process, for a law that must fail. A seeded bug may make a contract stop the process, which counts as
+// noticed, too. A bug may also destroy memory, or loop for ever, before the law sees a wrong answer: then the law tries
 // again, with another seed.
 inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams& params, const options& chosen) const {
   constexpr std::uint64_t most_tries = 10;
@@ -256,7 +256,7 @@ inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams
   return result::gave_up;
 }
 
-// What `run` ends with, as waitpid() says it. A child that loops for ever ends with SIGXCPU.
+// How the child that runs `run` ended, as waitpid() reports it. A child that loops for ever ends with SIGXCPU.
 template <class Run>
 int suite::in_child(Run&& run) {
   constexpr rlim_t most_seconds_of_processor_time = 30;
@@ -560,7 +560,7 @@ template <class Spec>
   for (const focus& f : all) {
     std::vector<candidate> able;
     for (const candidate& c : candidates) {
-      // A candidate whose counters always start at 0 can show nothing about other starts.
+      // A candidate whose counters always start at 0 shows nothing about other starts.
       if (f.any_start && c.index_bits == 0) continue;
       if (detail::only_those_of(c, f.needs).size() == f.needs.size()) able.push_back(c);
     }
@@ -572,7 +572,7 @@ template <class Spec>
 /// A law about real threads: every history can be explained by the specification.
 template <class Spec>
 [[nodiscard]] law threads_law(const std::string& name, const std::vector<candidate>& candidates, bool pinned) {
-  // Once a script has failed, each smaller script is run more often before it counts as passed.
+  // Once a script has failed, each smaller script must pass more runs before it counts as passing.
   auto suspicious = std::make_shared<bool>(false);
   return {name,
           [=] {

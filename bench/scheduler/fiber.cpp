@@ -17,7 +17,7 @@ namespace {
 
 namespace fibers = boost::fibers;
 
-/// Makes the calling thread one of so many that steal from each other. Alone it would look for a victim for ever.
+/// Makes the calling thread one of `workers` that steal from each other. A single one would look for a victim for ever.
 void join_workers(unsigned workers) {
   if (workers > 1) fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(workers, true);
 }
@@ -53,7 +53,7 @@ class pool {
   std::vector<std::thread> others_;
 };
 
-/// Counts down; the last one wakes the one that waits.
+/// Counts down; the last fiber wakes the waiting one.
 class latch {
  public:
   explicit latch(long count) : left_(count) {}
@@ -80,8 +80,7 @@ void start(F&& f) {
   fibers::fiber(fibers::launch::post, std::forward<F>(f)).detach();
 }
 
-// Boost's work stealing counts the threads that ever joined it in a process, so there is one pool for all that is
-// timed.
+// Boost's work stealing counts the threads that ever joined it in a process, so one pool serves all measurements.
 std::optional<pool> here;
 
 template <class F>

@@ -121,7 +121,7 @@ inline std::uint64_t work(long steps) {
 }
 inline std::uint64_t keep = 0;
 
-/// Tasks of the row `grain`: how many, of how many steps, and how long all of them take without a scheduler.
+/// The tasks of the row `grain`: their number, their steps, and how long all of them take without a scheduler.
 struct grain {
   explicit grain(long ns) {
     constexpr long many = 1'000'000;

@@ -30,7 +30,7 @@ runq::options with(unsigned workers) {
   return o;
 }
 
-// The time of the main task, without that of making a scheduler.
+// The time of the main task, without the time of making a scheduler.
 template <class F>
 double timed_in(unsigned workers, F body) {
   runq::scheduler s(with(workers));
@@ -231,14 +231,14 @@ double idle_row(unsigned workers, long ms) {
 
 using runq::net::stream;
 
-/// Sends back what comes, until the end.
+/// Sends back what it receives, until the end of the stream.
 task<> echo(stream& from, stream& to) {
   std::byte buffer[bench::room_bytes];
   while (const std::size_t n = co_await from.read(buffer)) co_await to.write(std::span(buffer).first(n));
   to.close();
 }
 
-/// Sends, waits for the answer, and so on.
+/// Sends, waits for the answer, and repeats.
 task<> ask(stream& from, stream& to, long times) {
   for (long i = 0; i != times; ++i) {
     const long sent[2] = {i, ~i};
@@ -350,7 +350,7 @@ double parked_row(unsigned workers, long n) {
       runq::go(wait(a));
       runq::go(wait(b));
     }
-    // Blocks this thread, for which there is no other task: what is measured are the other threads, and the monitor.
+    // Blocks this thread, for which there is no other task: the row measures the other threads and the monitor.
     cpu = co_await runq::blocking([n] { return bench::idle_cpu(n / 4); });
     for (auto& [a, b] : sockets) {
       a.shutdown_write();
