@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <runq/chase_lev.hpp>
+#include <runq/one_object.hpp>
 
 #include "queue_rows.hpp"
 #include "support.hpp"
@@ -36,9 +37,29 @@ struct chase_lev_candidate {
   runq::chase_lev<item>::owner owner = deque.make_owner();
 };
 
+// The same without handles.
+struct one_object_candidate : runq::one_object<runq::chase_lev<item>> {
+  one_object_candidate() : one_object(256) {}
+
+  class thief {
+   public:
+    explicit thief(one_object_candidate& victim) : victim_(victim) {}
+    std::size_t steal(tally& loot) noexcept {
+      const auto got = victim_.steal();
+      if (!got) return 0;
+      loot.add(got.value);
+      return 1;
+    }
+
+   private:
+    one_object_candidate& victim_;
+  };
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   runq_bench::add_owner_rows<chase_lev_candidate>("chase_lev");
+  runq_bench::add_owner_rows<one_object_candidate>("chase_lev_object");
   return runq_bench::run(argc, argv);
 }

@@ -11,6 +11,7 @@
 
 #include <benchmark/benchmark.h>
 #include <runq/local_queue.hpp>
+#include <runq/one_object.hpp>
 
 #include "support.hpp"
 
@@ -43,13 +44,18 @@ struct processor {
   local_queue::owner owner = queue.make_owner();
 };
 
+/// The same without handles.
+struct one_object_processor : processor {
+  runq::one_object<local_queue> owner{global};
+};
+
 // Pushes the tasks 0 … batch - 1 and pops them: in order by push(), the newest first by push_next().
 enum class way : bool { push, push_next };
 
-template <way Way>
+template <way Way, class Processor = processor>
 void tasks_push_pop(benchmark::State& state) {
   const pinned here(0);
-  const auto p = std::make_unique<processor>();
+  const auto p = std::make_unique<Processor>();
   const auto batch = static_cast<std::size_t>(state.range(0));
   item mistakes = 0;
   for ([[maybe_unused]] auto step : state) {
@@ -131,6 +137,10 @@ void steal_from(benchmark::State& state) {
 
 int main(int argc, char** argv) {
   runq_bench::add_row("pairs/local_queue", tasks_push_pop<way::push>)->Arg(1)->Arg(64)->Arg(200);
+  runq_bench::add_row("pairs/local_queue_object", tasks_push_pop<way::push, one_object_processor>)
+      ->Arg(1)
+      ->Arg(64)
+      ->Arg(200);
   runq_bench::add_row("pairs/local_queue_next", tasks_push_pop<way::push_next>)->Arg(1)->Arg(64)->Arg(200);
   runq_bench::add_row("overflow/local_queue", overflow);
   runq_bench::add_row("steal_from/local_queue", steal_from)->Arg(64)->Arg(200);

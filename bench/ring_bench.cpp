@@ -9,6 +9,7 @@
 #include <span>
 
 #include <benchmark/benchmark.h>
+#include <runq/one_object.hpp>
 #include <runq/ring.hpp>
 
 #include "queue_rows.hpp"
@@ -78,6 +79,7 @@ struct ring_candidate {
   runq::ring<item>::owner owner = queue.make_owner();
 };
 using ring = ring_candidate<into_a_ring<loot::pop>>;
+using one_ring = runq::one_object<runq::ring<item>>;  // the same without handles
 
 // As `pairs`, but the elements go in by one push_batch().
 void push_batch(benchmark::State& state) {
@@ -100,6 +102,7 @@ void push_batch(benchmark::State& state) {
 
 int main(int argc, char** argv) {
   runq_bench::add_owner_rows<ring>("ring");
+  runq_bench::add_pairs<one_ring>("ring_object");
   runq_bench::add_thief_rows<ring_candidate<into_a_ring<loot::drain>>>("ring_drain");
   runq_bench::add_thief_rows<ring_candidate<into_an_array>>("ring_steal_half");
   runq_bench::add_row("pairs/ring_push_batch", push_batch)->Arg(64)->Arg(200);

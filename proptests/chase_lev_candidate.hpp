@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// runq::basic_chase_lev as a candidate, unbounded and bounded: its owner pops the newest.
+// runq::basic_chase_lev as a candidate, unbounded and bounded, by its handles and as one object: its owner pops the
+// newest.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include "chaos_atomics.hpp"
 #include "fifo.hpp"
 #include "runq/chase_lev.hpp"
+#include "runq/one_object.hpp"
 
 namespace runq::props {
 
@@ -37,14 +39,16 @@ class chase_lev_deque {
   }
   void rebind() { owner_.rebind(); }
 
+  static std::string class_name() { return "runq::props::chase_lev_deque"; }
   static std::string type_name() {
     return Full == when_full::grow ? "runq::chase_lev<std::uint32_t>" : "runq::bounded_chase_lev<std::uint32_t>";
   }
-  static paste code(std::uint64_t, std::size_t queues) {
+  static paste code(std::uint64_t, std::size_t queues) { return code_of(type_name(), queues); }
+  static paste code_of(const std::string& type, std::size_t queues) {
     paste p;
     for (std::size_t i = 0; i != queues; ++i) {
       const std::string k = std::to_string(i);
-      p.setup += "  " + type_name() + " ring" + k + "(" + std::to_string(Initial) + ");\n";
+      p.setup += "  " + type + " ring" + k + "(" + std::to_string(Initial) + ");\n";
       p.setup += "  [[maybe_unused]] auto owner" + k + " = ring" + k + ".make_owner();\n";
     }
     return p;
@@ -56,12 +60,44 @@ class chase_lev_deque {
   typename deque::thief thief_;
 };
 
+/// The same as one object, which is moved where the others hand their owner over.
 template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow>
+class chase_lev_object {
+ public:
+  using handled = chase_lev_deque<Initial, Atomics, Full>;
+  using object = one_object<typename handled::deque>;
+  static constexpr std::size_t capacity = handled::capacity;
+  static constexpr bool owner_pops_newest = true;
+
+  explicit chase_lev_object(std::uint64_t) : deque_(Initial) {}
+
+  bool push(value v) { return deque_.push(v); }
+  std::size_t push_batch(std::span<const value> vs) { return deque_.push_batch(vs.begin(), vs.end()).count; }
+  std::optional<value> pop() { return deque_.pop(); }
+  steal_result<value> steal() { return deque_.steal(); }
+  bool has_work() { return !deque_.empty(); }
+  std::size_t size_approx() { return deque_.size(); }
+  void hand_over() {
+    object moved = std::move(deque_);
+    deque_ = std::move(moved);
+  }
+
+  static std::string class_name() { return "runq::props::chase_lev_object"; }
+  static std::string type_name() { return "runq::one_object<" + handled::type_name() + ">"; }
+  static paste code(std::uint64_t, std::size_t queues) { return handled::code_of(type_name(), queues); }
+
+ private:
+  object deque_;
+};
+
+template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow,
+          template <std::size_t, class, when_full> class Queue = chase_lev_deque>
 [[nodiscard]] candidate chase_lev_candidate() {
-  using queue = chase_lev_deque<Initial, Atomics, Full>;
+  using queue = Queue<Initial, Atomics, Full>;
   candidate c = fifo_candidate<queue>(queue::type_name() + " from " + std::to_string(Initial));
   c.expression = "runq::props::chase_lev_candidate<" + std::to_string(Initial) + ", runq::props::chaos_atomics" +
-                 (Full == when_full::grow ? "" : ", runq::when_full::refuse") + ">()";
+                 (Full == when_full::grow ? ", runq::when_full::grow" : ", runq::when_full::refuse") + ", " +
+                 queue::class_name() + ">()";
   return c;
 }
 
@@ -69,16 +105,21 @@ template <std::size_t Initial, class Atomics = std_atomics, when_full Full = whe
 /// compile them.
 template <class = void>
 std::vector<candidate> chase_lev_candidates() {
-  return {chase_lev_candidate<2>(), chase_lev_candidate<8>(), chase_lev_candidate<256>(),
+  return {chase_lev_candidate<2>(),
+          chase_lev_candidate<8>(),
+          chase_lev_candidate<256>(),
           chase_lev_candidate<2, std_atomics, when_full::refuse>(),
-          chase_lev_candidate<64, std_atomics, when_full::refuse>()};
+          chase_lev_candidate<64, std_atomics, when_full::refuse>(),
+          chase_lev_candidate<2, std_atomics, when_full::grow, chase_lev_object>(),
+          chase_lev_candidate<8, std_atomics, when_full::refuse, chase_lev_object>()};
 }
 /// The same header with forced delays, for real threads.
 template <class = void>
 std::vector<candidate> chase_lev_candidates_on_threads() {
   return {chase_lev_candidate<2, chaos_atomics>(), chase_lev_candidate<64, chaos_atomics>(),
           chase_lev_candidate<2, chaos_atomics, when_full::refuse>(),
-          chase_lev_candidate<8, chaos_atomics, when_full::refuse>()};
+          chase_lev_candidate<8, chaos_atomics, when_full::refuse>(),
+          chase_lev_candidate<2, chaos_atomics, when_full::grow, chase_lev_object>()};
 }
 
 }  // namespace runq::props

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// runq::basic_local_queue as a candidate.
+// runq::basic_local_queue as a candidate, by its handles and as one object.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "chaos_atomics.hpp"
@@ -15,14 +16,52 @@
 #include "operations.hpp"
 #include "processor_spec.hpp"
 #include "runq/local_queue.hpp"
+#include "runq/one_object.hpp"
 
 namespace runq::props {
 
-template <std::size_t Capacity, class Index, class Atomics>
+/// A processor's queue with its handles.
+template <class Queue>
+struct local_queue_handles {
+  using queue = Queue;
+  explicit local_queue_handles(typename Queue::global_queue& global)
+      : local(global), owner(local.make_owner()), thief(local.make_thief()) {}
+  void rebind() { owner.rebind(); }
+
+  Queue local;
+  typename Queue::owner owner;
+  typename Queue::thief thief;
+};
+
+/// The same as one object, which is its own owner and thief, and is moved where the others hand their owner over.
+template <class Queue>
+struct local_queue_object {
+  using queue = Queue;
+  using object = one_object<Queue>;
+  struct both_sides : object {
+    using object::object;
+    auto take_from(typename Queue::global_queue& global, std::size_t procs) {
+      return object::make_owner().take_from(global, procs);
+    }
+    auto drain() { return object::make_owner().drain(); }
+    bool has_work() const { return !object::empty(); }
+    bool look() const { return object::make_thief().look(); }
+    std::size_t size_approx() const { return object::size(); }
+  };
+
+  explicit local_queue_object(typename Queue::global_queue& global) : owner(global) {}
+  void rebind() {}
+
+  both_sides owner;
+  const both_sides& thief = owner;
+};
+
+template <std::size_t Capacity, class Index, class Atomics, template <class> class Processor = local_queue_handles>
 class local_queue_subject final : public subject {
  public:
   using element = node<Atomics>;
-  using queue = basic_local_queue<&element::link, Capacity, Index>;
+  using processor = Processor<basic_local_queue<&element::link, Capacity, Index>>;
+  using queue = typename processor::queue;
   using chain = typename queue::chain;
 
   // The counters of a local queue start at 0: `start` pushes and pops bring them elsewhere.
@@ -93,18 +132,10 @@ class local_queue_subject final : public subject {
     }
   }
   void rebind() override {
-    for (const auto& p : locals_) p->owner.rebind();
+    for (const auto& p : locals_) p->rebind();
   }
 
  private:
-  struct processor {
-    explicit processor(typename queue::global_queue& global)
-        : local(global), owner(local.make_owner()), thief(local.make_thief()) {}
-    queue local;
-    typename queue::owner owner;
-    typename queue::thief thief;
-  };
-
   static outcome one(const element* e) {
     return e == nullptr ? outcome{answer::empty, 0, {}, false} : outcome{answer::done, 1, {e->id}, false};
   }
@@ -124,25 +155,30 @@ class local_queue_subject final : public subject {
   std::vector<std::unique_ptr<processor>> locals_;
 };
 
-template <std::size_t Capacity, class Index, class Atomics = std_atomics>
+template <std::size_t Capacity, class Index, class Atomics = std_atomics,
+          template <class> class Processor = local_queue_handles>
 [[nodiscard]] candidate local_queue_candidate() {
   constexpr unsigned bits = std::numeric_limits<Index>::digits;
   const std::string parameters = std::to_string(Capacity) + ", std::uint" + std::to_string(bits) + "_t";
   candidate c;
-  c.name = "runq::basic_local_queue<&task::link, " + parameters + ">";
+  constexpr bool whole = std::is_same_v<Processor<basic_local_queue<&node<Atomics>::link>>,
+                                        local_queue_object<basic_local_queue<&node<Atomics>::link>>>;
+  const std::string handled = "runq::basic_local_queue<&task::link, " + parameters + ">";
+  c.name = whole ? "runq::one_object<" + handled + ">" : handled;
   c.capacity = Capacity;
   c.index_bits = bits <= 16 ? bits : 0;  // wider ones take too long to wrap
   c.verbs = {verb::push,        verb::push_run,   verb::push_next,   verb::push_batch, verb::pop,
              verb::pop_run,     verb::steal_half, verb::take_from,   verb::drain,      verb::global_put,
              verb::global_take, verb::has_work,   verb::size_approx, verb::hand_over,  verb::look};
-  c.expression = "runq::props::local_queue_candidate<" + parameters + ", runq::props::chaos_atomics>()";
+  c.expression = "runq::props::local_queue_candidate<" + parameters + ", runq::props::chaos_atomics, runq::props::" +
+                 (whole ? "local_queue_object" : "local_queue_handles") + ">()";
   c.make = [](std::uint64_t start, std::size_t processors) -> std::unique_ptr<subject> {
-    return std::make_unique<local_queue_subject<Capacity, Index, Atomics>>(start, processors);
+    return std::make_unique<local_queue_subject<Capacity, Index, Atomics, Processor>>(start, processors);
   };
   c.code = [name = c.name](std::uint64_t start, std::size_t processors) {
     paste p;
     p.at_namespace_scope = task_code();
-    p.setup = "  using queue = " + name + ";\n  queue::global_queue global;\n";
+    p.setup = "  using queue = " + name + ";\n  runq::inject<&task::link> global;\n";
     for (std::size_t i = 0; i != processors; ++i) {
       const std::string k = std::to_string(i);
       p.setup += "  queue local" + k + "(global);\n  auto owner" + k + " = local" + k + ".make_owner();\n";
@@ -162,15 +198,20 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics>
 /// compile them.
 template <class = void>
 std::vector<candidate> local_queue_candidates() {
-  return {local_queue_candidate<2, std::uint8_t>(),    local_queue_candidate<4, std::uint8_t>(),
-          local_queue_candidate<128, std::uint8_t>(),  local_queue_candidate<2, std::uint32_t>(),
-          local_queue_candidate<256, std::uint16_t>(), local_queue_candidate<256, std::uint64_t>()};
+  return {local_queue_candidate<2, std::uint8_t>(),
+          local_queue_candidate<4, std::uint8_t>(),
+          local_queue_candidate<128, std::uint8_t>(),
+          local_queue_candidate<2, std::uint32_t>(),
+          local_queue_candidate<256, std::uint16_t>(),
+          local_queue_candidate<256, std::uint64_t>(),
+          local_queue_candidate<4, std::uint8_t, std_atomics, local_queue_object>()};
 }
 template <class = void>
 std::vector<candidate> local_queue_candidates_on_threads() {
   return {local_queue_candidate<2, std::uint8_t, chaos_atomics>(),
           local_queue_candidate<4, std::uint8_t, chaos_atomics>(),
-          local_queue_candidate<4, std::uint64_t, chaos_atomics>()};
+          local_queue_candidate<4, std::uint64_t, chaos_atomics>(),
+          local_queue_candidate<4, std::uint8_t, chaos_atomics, local_queue_object>()};
 }
 
 }  // namespace runq::props

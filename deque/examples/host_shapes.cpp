@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include <runq/chase_lev.hpp>
 #include <runq/local_queue.hpp>
+#include <runq/one_object.hpp>
 #include <runq/ring.hpp>
 
 namespace {
@@ -23,108 +25,60 @@ struct task {
 };
 
 // Fork/join: the owner works at the newest end, thieves take the oldest, and "nothing" is a null pointer.
-class fork_join_deque {
- public:
-  bool push(task* t) { return owner_.push(t); }
-  task* pop() { return owner_.pop().value_or(nullptr); }
-  task* steal() { return deque_.make_thief().steal(); }
-  bool empty() const { return !deque_.make_thief().has_work(); }
-  std::size_t size() const { return deque_.make_thief().size_approx(); }
-
- private:
-  runq::chase_lev<task*> deque_;
-  runq::chase_lev<task*>::owner owner_ = deque_.make_owner();
+struct fork_join_deque : runq::one_object<runq::chase_lev<task*>> {
+  task* pop() { return one_object::pop().value_or(nullptr); }
+  task* steal() { return one_object::steal(); }
 };
 
 // The same with a limit: a task that does not fit comes back, and the caller runs it.
-class bounded_deque {
- public:
-  task* push(task* t) { return owner_.push(t) ? nullptr : t; }
-  template <class Otherwise>
-  task* pop(Otherwise when_empty) {
-    const auto t = owner_.pop();
+struct bounded_deque {
+  task* push(task* t) { return deque.push(t) ? nullptr : t; }
+  task* pop(auto when_empty) {
+    const auto t = deque.pop();
     return t ? *t : when_empty();
   }
-  bool steal(task*& t) { return (t = deque_.make_thief().steal()) != nullptr; }
-
- private:
-  runq::bounded_chase_lev<task*> deque_{4};
-  runq::bounded_chase_lev<task*>::owner owner_ = deque_.make_owner();
+  bool steal(task*& t) { return (t = deque.steal()) != nullptr; }
+  runq::one_object<runq::bounded_chase_lev<task*>> deque{4};
 };
 
-// A host whose producers push under a mutex of its own, from any thread, so that each is the owner in turn.
-class deque_with_producers {
- public:
-  template <class Iterator>
-  std::size_t push(Iterator first, std::size_t n) {
-    const std::lock_guard lock(mutex_);
-    return owner_.push_batch(std::counted_iterator(first, static_cast<std::ptrdiff_t>(n)), std::default_sentinel).count;
+// A host whose producers push under a mutex of its own, from any thread, so that each is the owner in turn. It pops
+// under the same mutex; thieves need none.
+struct deque_with_producers : fork_join_deque {
+  std::size_t push(auto first, std::ptrdiff_t n) {
+    return push_batch(std::counted_iterator(first, n), std::default_sentinel).count;
   }
-  task* pop() {
-    const std::lock_guard lock(mutex_);
-    return owner_.pop().value_or(nullptr);
-  }
-  task* steal() { return deque_.make_thief().steal(); }  // without the mutex
-
- private:
-  std::mutex mutex_;
-  runq::basic_chase_lev<task*, runq::unchecked_owner<>> deque_;
-  decltype(deque_)::owner owner_ = deque_.make_owner();
 };
 
 // A fair scheduler: first in, first out. A task that does not fit goes to a queue that all processors share.
-class fair_queue {
- public:
-  explicit fair_queue(runq::inject<&task::link>& global) : global_(global), queue_(global) {}
-  void push(task* t) { owner_.push(t); }
+struct fair_queue : runq::one_object<runq::local_queue<&task::link>> {
+  explicit fair_queue(runq::inject<&task::link>& g) : one_object(g), global(g) {}
   task* pop() {
-    if (task* const t = owner_.pop().task) return t;
-    return owner_.take_from(global_, 1);
+    task* const t = one_object::pop().task;
+    return t != nullptr ? t : make_owner().take_from(global, 1);
   }
-  task* steal_from(const fair_queue& victim) { return owner_.steal_from(victim.queue_.make_thief()); }
-
- private:
-  runq::inject<&task::link>& global_;
-  runq::local_queue<&task::link> queue_;
-  runq::local_queue<& task::link>::owner owner_ = queue_.make_owner();
+  runq::inject<&task::link>& global;
 };
 
 // An executor with priorities: a queue for each, the most urgent first, for the owner and for thieves.
-class priority_queues {
- public:
-  bool push(task* t, std::size_t priority) { return levels_[priority].push(t); }
-  task* pop() {
-    return first([](fork_join_deque& d) { return d.pop(); });
+struct priority_queues : std::array<fork_join_deque, 3> {
+  bool push(task* t, std::size_t priority) { return at(priority).push(t); }
+  task* pop() { return first(&fork_join_deque::pop); }
+  task* steal() { return first(&fork_join_deque::steal); }
+  task* first(auto take) {
+    task* t = nullptr;
+    for (iterator level = begin(); t == nullptr && level != end(); ++level) t = std::invoke(take, *level);
+    return t;
   }
-  task* steal() {
-    return first([](fork_join_deque& d) { return d.steal(); });
-  }
-
- private:
-  template <class Take>
-  task* first(Take take) {
-    for (fork_join_deque& d : levels_) {
-      if (task* const t = take(d)) return t;
-    }
-    return nullptr;
-  }
-  std::array<fork_join_deque, 3> levels_;
 };
 
 // Tasks that must run on one thread: a queue that any thread may fill, and of which no thief is ever made.
-class with_pinned_tasks {
- public:
-  void push_pinned(task* t) { pinned_.put(t); }  // any thread
-  bool push(task* t) { return shared_.push(t); }
+struct with_pinned_tasks : fork_join_deque {
+  void push_pinned(task* t) { pinned.put(t); }  // any thread
   task* pop() {
-    if (task* const t = pinned_.take()) return t;
-    return shared_.pop();
+    task* const t = pinned.take();
+    return t != nullptr ? t : fork_join_deque::pop();
   }
-  task* steal() { return shared_.steal(); }
-
- private:
-  runq::inject<&task::link> pinned_;
-  fork_join_deque shared_;
+  runq::inject<&task::link> pinned;
 };
 
 // A tree of forks on one thread: each task but a leaf forks two and joins them, and while it waits it runs what it gets
@@ -195,8 +149,13 @@ int main() {
   check(!bounded.steal(stolen), "nothing is left to steal");
 
   deque_with_producers produced;
-  std::thread first([&] { check(produced.push(all.begin(), 3) == 3, "one producer"); });
-  std::thread second([&] { check(produced.push(all.begin() + 3, 3) == 3, "another producer"); });
+  std::mutex of_the_host;
+  const auto produce = [&](std::ptrdiff_t from) {
+    const std::lock_guard lock(of_the_host);
+    check(produced.push(all.begin() + from, 3) == 3, "a producer");
+  };
+  std::thread first(produce, 0);
+  std::thread second(produce, 3);
   first.join();
   second.join();
   int taken = 0;

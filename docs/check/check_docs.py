@@ -17,6 +17,7 @@ check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--pre
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
       cpp excerpt, c excerpt, cmake excerpt
                         not compiled: some source file of the project must contain these lines
+      cpp excerpt short the same, and no more than 10 lines
       c                 compiled as C11 with all warnings, linked with the installed C interface, and run
       cmake             configured and built in a project that has a target `my_app`, in C if it links runq::c; --prefix
                         is where the library is installed
@@ -94,6 +95,8 @@ class CodeCheck:
         raise Problem("no source file contains these lines")
 
     def cpp(self, name, options, body):
+        if "short" in options and body.count("\n") > 10:
+            raise Problem(f"{body.count(chr(10))} lines, more than 10")
         if "excerpt" in options:
             return self.excerpt(body, "*.[ch]pp")
         if re.search(r"\bint main\(", body):

@@ -107,7 +107,8 @@ struct std_atomics {
 
 /// `Atomics` without the check that one thread at a time uses an owner handle. For a host that keeps this rule by other
 /// means: producers under its mutex, or a pop by a thread that has joined the owner's thread. The host must order the
-/// last operation of one owner before the first operation of the next.
+/// last operation of one owner before the first operation of the next. An owner handle is then only a pointer:
+/// make_owner() may be called any number of times, and costs nothing (see one_object).
 template <class Atomics = std_atomics>
 struct unchecked_owner : Atomics {
   [[nodiscard]] static constexpr std::uintptr_t thread_token() noexcept { return 0; }

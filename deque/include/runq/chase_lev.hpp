@@ -61,6 +61,9 @@ class basic_chase_lev {
 
  public:
   using value_type = T;
+  using atomics = Atomics;
+  template <class Policy>
+  using with_policy = basic_chase_lev<T, Policy, Full>;
   class owner;
   class thief;
 
@@ -98,6 +101,29 @@ class basic_chase_lev {
   }
 
  private:
+  template <class>
+  friend class one_object;
+  using made_of = std::size_t;  // by one_object's constructor
+
+  // The elements of `unused`, and its array; nobody else uses either deque meanwhile. `unused` is empty then, and has
+  // no memory: one that grows allocates at its next push, a bounded one has the capacity 0.
+  basic_chase_lev(basic_chase_lev&& unused) noexcept
+      : top_(read(unused.top_)),
+        bottom_(read(unused.bottom_)),
+        array_(read(unused.array_)),
+        top_seen_(unused.top_seen_.get()),
+        initial_capacity_(unused.initial_capacity_) {
+    // [chase_lev.move.array] relaxed: nobody else is there.
+    unused.array_.store(nullptr, std::memory_order::relaxed);
+    // [chase_lev.move.bottom] relaxed: nobody else is there.
+    unused.bottom_.store(read(unused.top_), std::memory_order::relaxed);
+  }
+  template <class U>
+  [[nodiscard]] static U read(const atomic<U>& of_unused) noexcept {
+    // [chase_lev.move.read] relaxed: nobody else is there.
+    return of_unused.load(std::memory_order::relaxed);
+  }
+
   // An array of slots, addressed by index modulo capacity, which is a power of two. An outgrown array is kept until the
   // deque is destroyed, because a thief that read its address long ago may still read its slots. Together the outgrown
   // arrays are smaller than the one in use: each has half the capacity of the next.
@@ -152,8 +178,7 @@ class basic_chase_lev {
   // Owner only: a value that top_ once had. top_ only grows, so bottom_ - top_seen_ may be too large, but never too
   // small.
   cell<index> top_seen_{index{0}};
-  // Owner only: whether an owner handle exists.
-  cell<bool> owned_{false};
+  detail::owner_flag<Atomics> owned_;
   const std::size_t initial_capacity_;
 };
 
@@ -279,8 +304,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   friend class basic_chase_lev;
 
   explicit owner(basic_chase_lev& deque) noexcept : deque_(&deque) {
-    Atomics::check(!deque.owned_.get(), "chase_lev: make_owner() was called twice; a deque has one owner");
-    deque.owned_.set(true);
+    deque.owned_.set("chase_lev: make_owner() was called twice; a deque has one owner");
   }
 
   // The elements that push_batch() has put into slots, from index `begin` on. The destructor publishes them, also if an
@@ -303,7 +327,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   };
 
   void release() noexcept {
-    if (deque_ != nullptr) deque_->owned_.set(false);
+    if (deque_ != nullptr) deque_->owned_.clear();
   }
 
   void require_deque() const noexcept {

@@ -17,6 +17,9 @@
 
 namespace runq {
 
+template <class Queue>
+class one_object;
+
 /// Bytes between two variables that must not share a cache line. Fixed rather than
 /// std::hardware_destructive_interference_size, whose value changes with compiler flags and so breaks the ABI.
 #if defined(__APPLE__) && defined(__aarch64__)
@@ -89,6 +92,29 @@ template <class To, class From>
     return static_cast<To>(value);
   }
 }
+
+template <class Atomics>
+inline constexpr bool counts_owners = true;
+template <class Atomics>
+inline constexpr bool counts_owners<unchecked_owner<Atomics>> = false;
+
+// Owner only: whether an owner handle of a queue exists. With unchecked_owner nobody asks, and nothing is stored.
+template <class Atomics>
+class owner_flag {
+ public:
+  void set(const char* what) noexcept {
+    if constexpr (counts_owners<Atomics>) {
+      Atomics::check(!exists_.get(), what);
+      exists_.set(true);
+    }
+  }
+  void clear() noexcept {
+    if constexpr (counts_owners<Atomics>) exists_.set(false);
+  }
+
+ private:
+  typename Atomics::template cell<bool> exists_{false};
+};
 
 // Binds an owner handle to the first thread that uses it and stops a debug build when a second one does.
 // Every move of the handle is a hand-over: the next thread to use it becomes the owner.

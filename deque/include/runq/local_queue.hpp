@@ -52,15 +52,20 @@ struct stolen : steal_result<T*> {
 /// global queue must outlive the local queues. Tasks still inside when the queue is destroyed are not touched; debug
 /// builds stop.
 ///
-/// Link      pointer to the member of type inject_link, as in `local_queue<&task::link>`; the policy is the link's
+/// Link      pointer to the member of type inject_link, as in `local_queue<&task::link>`
 /// Capacity  slots of the ring, a power of two, at least 2
 /// Index     counter type of the ring
-template <auto Link, std::size_t Capacity = 256, class Index = std::uint64_t>
+/// Atomics   the policy of the ring and of the runnext slot (runq/atomics.hpp); the global queue's is the link's
+template <auto Link, std::size_t Capacity = 256, class Index = std::uint64_t,
+          class Atomics = typename inject<Link>::atomics>
 class basic_local_queue {
  public:
   using global_queue = inject<Link>;
   using element = typename global_queue::element;
-  using atomics = typename global_queue::atomics;
+  using value_type = element*;
+  using atomics = Atomics;
+  template <class Policy>
+  using with_policy = basic_local_queue<Link, Capacity, Index, Policy>;
   using chain = typename global_queue::chain;
   using ring_type = basic_ring<element*, Capacity, Index, atomics>;
   using runnext_type = basic_runnext<element*, atomics>;
@@ -84,14 +89,27 @@ class basic_local_queue {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
+  template <class>
+  friend class one_object;
+  using made_of = global_queue&;  // by one_object's constructor
+
+  // The tasks of `unused`, each in its place; nobody else uses either queue meanwhile.
+  basic_local_queue(basic_local_queue&& unused) noexcept : global_(unused.global_) {
+    owner to = make_owner();
+    owner from = unused.make_owner();
+    while (const popped<element> next = from.pop()) {
+      static_cast<void>(next.from_runnext ? to.push_next(next.task) : to.push(next.task));
+    }
+  }
+
   runnext_type runnext_;
   ring_type ring_;
   global_queue* const global_;
 };
 
 /// The processor's side. Move-only, used by one thread at a time; moving it hands the queue over.
-template <auto Link, std::size_t Capacity, class Index>
-class basic_local_queue<Link, Capacity, Index>::owner {
+template <auto Link, std::size_t Capacity, class Index, class Atomics>
+class basic_local_queue<Link, Capacity, Index, Atomics>::owner {
  public:
   /// Queues `task` behind all others of this processor. When the ring is full, its older half and `task`, in this
   /// order, go to the global queue as one batch. Returns how many went there: 0, or ⌊Capacity/2⌋ + 1. Owner only.
@@ -124,7 +142,7 @@ class basic_local_queue<Link, Capacity, Index>::owner {
     const std::size_t pushed = ring_.push_batch(std::span<element* const>(slots.data(), n));
     atomics::check(pushed == n, "local_queue: the ring's room shrank under its owner");
     const std::size_t overflowed = batch.size();
-    global_->splice(std::move(batch));
+    queue_->global_->splice(std::move(batch));
     return overflowed;
   }
 
@@ -182,30 +200,39 @@ class basic_local_queue<Link, Capacity, Index>::owner {
  private:
   friend class basic_local_queue;
   explicit owner(basic_local_queue& q) noexcept
-      : ring_(q.ring_.make_owner()), runnext_(q.runnext_.make_owner()), global_(q.global_) {}
+      : queue_(&q), ring_(q.ring_.make_owner()), runnext_(q.runnext_.make_owner()) {}
 
   // Moves the older half of the full ring and `task` to the global queue; returns how many, or 0 when a thief has made
   // room meanwhile.
   std::size_t overflow(element* task) noexcept {
+    if constexpr (detail::counts_owners<Atomics>) {
+      return overflow(ring_, *queue_->global_, task);
+    } else {
+      // A handle for this call, so that a compiler need not keep the one that push() is called with in memory.
+      typename ring_type::owner ring = queue_->ring_.make_owner();
+      return overflow(ring, *queue_->global_, task);
+    }
+  }
+  static std::size_t overflow(typename ring_type::owner& ring, global_queue& global, element* task) noexcept {
     std::array<element*, Capacity / 2> oldest;
-    const std::size_t n = ring_.shed_half_of_full(oldest);
+    const std::size_t n = ring.shed_half_of_full(oldest);
     if (n == 0) return 0;
     // The tasks are linked only now: before the claim a thief could have taken them.
     chain batch;
     for (std::size_t i = 0; i != n; ++i) batch.push_back(oldest[i]);
     batch.push_back(task);
-    global_->splice(std::move(batch));
+    global.splice(std::move(batch));
     return n + 1;
   }
 
+  basic_local_queue* queue_;
   typename ring_type::owner ring_;
   typename runnext_type::owner runnext_;
-  global_queue* global_;
 };
 
 /// The other processors' side. Copyable; any thread, at any time.
-template <auto Link, std::size_t Capacity, class Index>
-class basic_local_queue<Link, Capacity, Index>::thief {
+template <auto Link, std::size_t Capacity, class Index, class Atomics>
+class basic_local_queue<Link, Capacity, Index, Atomics>::thief {
  public:
   /// Whether there is something to take, runnext included: the question to ask before going to sleep. False only if, at
   /// some moment of the call, every task of this queue had been taken or was on its way from runnext to the ring in

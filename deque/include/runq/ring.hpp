@@ -58,6 +58,9 @@ class basic_ring {
  public:
   using value_type = T;
   using index_type = Index;
+  using atomics = Atomics;
+  template <class Policy>
+  using with_policy = basic_ring<T, Capacity, Index, Policy>;
   class owner;
   class thief;
 
@@ -75,6 +78,16 @@ class basic_ring {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
+  template <class>
+  friend class one_object;
+  using made_of = Index;  // by one_object's constructor
+
+  // The elements of `unused`, in order; nobody else uses either ring meanwhile.
+  basic_ring(basic_ring&& unused) noexcept : basic_ring() {
+    owner to = make_owner();
+    unused.make_owner().drain([&to](T value) noexcept { static_cast<void>(to.push(value)); });
+  }
+
   [[nodiscard]] static std::size_t distance(Index from, Index to) noexcept {
     // The cast back to Index undoes integral promotion: with an 8-bit index, 0 - 255 must be 1, not -255. Where Index
     // is wider than std::size_t, a distance that does not fit becomes the largest std::size_t, so that it does not look
@@ -97,8 +110,7 @@ class basic_ring {
   // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` may be too large, but never too
   // small.
   cell<Index> head_seen_;
-  // Owner only: whether an owner handle exists.
-  cell<bool> owned_{false};
+  detail::owner_flag<Atomics> owned_;
   // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves. A thief
   // whose claim will fail may read a slot while the owner writes it. So slots are atomic, and no thread dereferences a
   // value before its claim has succeeded.
@@ -235,8 +247,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   friend class thief;
 
   explicit owner(basic_ring& ring) noexcept : ring_(&ring) {
-    Atomics::check(!ring.owned_.get(), "ring: make_owner() was called twice; a ring has one owner");
-    ring.owned_.set(true);
+    ring.owned_.set("ring: make_owner() was called twice; a ring has one owner");
   }
 
   // The elements that drain() has claimed and not yet handed out: `left` of them, from count `next` on. If the sink
@@ -264,7 +275,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   };
 
   void release() noexcept {
-    if (ring_ != nullptr) ring_->owned_.set(false);
+    if (ring_ != nullptr) ring_->owned_.clear();
   }
 
   void require_ring() const noexcept {

@@ -32,8 +32,6 @@ class basic_runnext {
 
   template <class U>
   using atomic = typename Atomics::template atomic<U>;
-  template <class U>
-  using cell = typename Atomics::template cell<U>;
 
  public:
   using value_type = T;
@@ -57,8 +55,7 @@ class basic_runnext {
  private:
   // Only the owner writes values that are not empty; any thread may empty the slot by a read-modify-write.
   alignas(cache_line) mutable atomic<T> slot_;
-  // Owner only: whether an owner handle exists.
-  cell<bool> owned_{false};
+  detail::owner_flag<Atomics> owned_;
 };
 
 /// The owner's side. Move-only, used by one thread at a time; moving it hands the slot over.
@@ -118,12 +115,11 @@ class basic_runnext<T, Atomics>::owner {
  private:
   friend class basic_runnext;
   explicit owner(basic_runnext& slot) noexcept : runnext_(&slot) {
-    Atomics::check(!slot.owned_.get(), "runnext: make_owner() was called twice; a slot has one owner");
-    slot.owned_.set(true);
+    slot.owned_.set("runnext: make_owner() was called twice; a slot has one owner");
   }
 
   void release() noexcept {
-    if (runnext_ != nullptr) runnext_->owned_.set(false);
+    if (runnext_ != nullptr) runnext_->owned_.clear();
   }
 
   void enter() noexcept {

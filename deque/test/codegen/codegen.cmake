@@ -27,6 +27,19 @@ endfunction()
 if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
   runq_add_codegen_test(x86-64.g++ x86-64 "${RUNQ_GXX}" ON)
   runq_add_codegen_test(x86-64.clang++ x86-64 "${RUNQ_CLANGXX}" ON)
+  # What one_object executes, against what the handles do; compiled as users compile it, whatever this build is.
+  foreach(compiler g++ clang++)
+    string(REPLACE "+" "X" variable "RUNQ_${compiler}")
+    string(TOUPPER "${variable}" variable)
+    set(program "${CMAKE_CURRENT_BINARY_DIR}/instructions.${compiler}")
+    add_test(NAME codegen.one_object.${compiler}
+             COMMAND sh -c "\"$1\" -std=c++20 -O2 -DNDEBUG -I\"$2\" \"$3\" -o \"$4\" && \"$4\"" sh "${${variable}}"
+                     "${PROJECT_SOURCE_DIR}/deque/include" "${CMAKE_CURRENT_LIST_DIR}/instructions.cpp" "${program}")
+    set_tests_properties(codegen.one_object.${compiler} PROPERTIES LABELS "unit;compile")
+    if(NOT ${variable} OR NOT CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
+      set_tests_properties(codegen.one_object.${compiler} PROPERTIES DISABLED ON)
+    endif()
+  endforeach()
   # Tests of count_barriers.py: each makes one memory order stronger than necessary, which costs an instruction. The
   # script must notice that.
   foreach(change ring.push.publish:seq_cst|ring_push chase_lev.pop.reserve:seq_cst|chase_lev_pop)

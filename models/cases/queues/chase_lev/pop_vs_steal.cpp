@@ -6,10 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include "linearize.hpp"
 #include "oracle.hpp"
 #include "runq/chase_lev.hpp"
+#include "runq/one_object.hpp"
 
 namespace runq::model {
 namespace {
@@ -40,11 +43,16 @@ class linked_tasks {
   task* at_ = nullptr;
 };
 
+/// What a model calls: a deque through its handles, or one object.
+enum class form : bool { handles, one_object };
+
 /// An array of two slots; tasks are pushed in order of their ids.
-template <int Tasks, when_full Full = when_full::grow>
+template <int Tasks, when_full Full = when_full::grow, form Form = form::handles>
 class chase_lev_model : public scenario {
  protected:
-  using deque_type = basic_chase_lev<task*, atomics, Full>;
+  static constexpr bool whole = Form == form::one_object;
+  using handled = basic_chase_lev<task*, atomics, Full>;
+  using deque_type = std::conditional_t<whole, one_object<handled>, handled>;
   static constexpr std::size_t fits = Full == when_full::grow ? 8 : 2;
 
   void push(int id) { require(try_push(id), "a push failed although there was room or memory"); }
@@ -76,7 +84,7 @@ class chase_lev_model : public scenario {
   }
   steal_status steal() {
     const moment began = log.begin();
-    const steal_result<task*> got = deque.make_thief().steal();
+    const steal_result<task*> got = thief().steal();
     require(got || (got.value == nullptr && got.count == 0), "a steal that took nothing handed something back");
     // A lost race has changed nothing, so it is no operation of the history.
     if (got.status != steal_status::lost) took(began, op_kind::take_front, got.value);
@@ -110,24 +118,34 @@ class chase_lev_model : public scenario {
     return id;
   }
 
+  // Of one object owner and thief are the object itself.
+  [[nodiscard]] decltype(auto) thief() const {
+    if constexpr (whole) return std::as_const(deque);
+    if constexpr (!whole) return deque.make_thief();
+  }
+  [[nodiscard]] static decltype(auto) owner_of(deque_type& d) {
+    if constexpr (whole) return static_cast<deque_type&>(d);
+    if constexpr (!whole) return d.make_owner();
+  }
+
   task_set<Tasks> tasks;
   deque_type deque{2};
-  typename deque_type::owner owner = deque.make_owner();
+  decltype(owner_of(std::declval<deque_type&>())) owner = owner_of(deque);
   history<31, fits> log;
 };
 
 // Owner: push push push (which grows the array) pop pop ‖ thieves: Steals steals each.
-template <int Steals>
-struct grow_vs_steal final : chase_lev_model<3> {
+template <int Steals, form Form = form::handles>
+struct grow_vs_steal final : chase_lev_model<3, when_full::grow, Form> {
   void thread(unsigned index) override {
     if (index == 0) {
-      push(1);
-      push(2);
-      push(3);
-      pop();
-      pop();
+      this->push(1);
+      this->push(2);
+      this->push(3);
+      this->pop();
+      this->pop();
     } else {
-      steal_times(Steals);
+      this->steal_times(Steals);
     }
   }
 };
@@ -231,21 +249,52 @@ struct capacity_vs_growth final : chase_lev_model<3> {
 };
 
 // A bounded deque that is full. Owner: push push pop push ‖ thief: steal steal.
-struct bounded_vs_steal final : chase_lev_model<5, when_full::refuse> {
+template <form Form = form::handles>
+struct bounded_vs_steal final : chase_lev_model<5, when_full::refuse, Form> {
   bounded_vs_steal() {
-    push(1);
-    push(2);
+    this->push(1);
+    this->push(2);
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      push_or_run(3);
-      push_or_run(4);
-      pop();
-      push_or_run(5);
+      this->push_or_run(3);
+      this->push_or_run(4);
+      this->pop();
+      this->push_or_run(5);
     } else {
-      steal_times(2);
+      this->steal_times(2);
     }
-    require(deque.capacity() == 2, "a bounded deque has grown");
+    require(this->deque.capacity() == 2, "a bounded deque has grown");
+  }
+};
+
+// One object is moved, and moved back, with one task above another one that a thief has taken; what it was moved from
+// is used again. Owner: pop push pop ‖ thief: steal steal.
+template <when_full Full>
+struct moved final : chase_lev_model<4, Full, form::one_object> {
+  moved() {
+    this->push(1);
+    this->push(2);
+    require(this->steal() == steal_status::taken, "a lone thief took nothing");
+    typename moved::deque_type elsewhere(std::move(this->deque));
+    require(this->deque.empty() && this->deque.steal().status == steal_status::empty && !this->deque.pop(),
+            "what an object was moved from is not empty");
+    task* const third = this->tasks.make(3);
+    constexpr bool grows = Full == when_full::grow;
+    require(this->deque.push(third) == grows,
+            "what an object was moved from grows, or it is bounded and has no memory");
+    require(this->deque.pop() == (grows ? std::optional(third) : std::nullopt), "what was pushed is what is popped");
+    this->tasks.run(third);
+    this->deque = std::move(elsewhere);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      this->pop();
+      this->push(4);
+      this->pop();
+    } else {
+      this->steal_times(2);
+    }
   }
 };
 
@@ -361,7 +410,7 @@ const bool added[] = {
         .mutants = {{"capacity_relaxed", "chase_lev.capacity", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<bounded_vs_steal>({
+    add_case<bounded_vs_steal<>>({
         .name = "chase_lev/bounded_vs_steal",
         .property = "a bounded deque refuses a task only when it is full, and loses none: pptp ‖ two steals",
         .threads = 2,
@@ -390,6 +439,38 @@ const bool added[] = {
         .property = "threads that push without a mutex do not act as one owner",
         .threads = 3,
         .seeded_bug = true,
+    }),
+    // One object, without handles: the same algorithm, so the counts are those of the same programs above.
+    add_case<grow_vs_steal<1, form::one_object>>({
+        .name = "chase_lev/one_object",
+        .property = "a deque that is one object: every task runs exactly once while the array grows: ppptt ‖ steal",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+        .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed},
+                    {"array_publish_relaxed", "chase_lev.grow.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<bounded_vs_steal<form::one_object>>({
+        .name = "chase_lev/one_object_bounded",
+        .property = "a bounded deque that is one object refuses a task only when it is full, and loses none",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<moved<when_full::grow>>({
+        .name = "chase_lev/one_object_moved",
+        .property = "a deque that is one object is moved while nobody uses it, and keeps its tasks and its memory",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<moved<when_full::refuse>>({
+        .name = "chase_lev/one_object_moved_bounded",
+        .property = "the same of a bounded deque; what it was moved from has the capacity 0",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .progress = progress_claim::lock_free,
     }),
     add_case<bounded_batch_vs_steal>({
         .name = "chase_lev/bounded_batch_vs_steal",

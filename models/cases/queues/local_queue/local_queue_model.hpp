@@ -2,25 +2,43 @@
 // What the models of local_queue share: processors' queues with a tiny ring, their moves, and the oracle.
 #pragma once
 
+#include <type_traits>
+
 #include "oracle.hpp"
 #include "processors_spec.hpp"
 #include "runq/local_queue.hpp"
+#include "runq/one_object.hpp"
 
 namespace runq::model {
 
-template <int Tasks, std::size_t Capacity = 2>
+/// What a model calls: a queue through its handles, or one object.
+enum class form : bool { handles, one_object };
+
+template <int Tasks, std::size_t Capacity = 2, form Form = form::handles>
 class local_queue_model : public scenario {
+  static constexpr bool whole = Form == form::one_object;
+  using handled = basic_local_queue<&task::link, Capacity>;
+
  public:
-  using queue_type = basic_local_queue<&task::link, Capacity>;
+  using queue_type = std::conditional_t<whole, one_object<handled>, handled>;
 
   /// A processor: its queue and its owner's handle; and the number by which the history knows it.
   struct processor {
     explicit processor(local_queue_model& model)
-        : queue(model.global), owner(queue.make_owner()), number(model.processors_++) {
+        : queue(model.global), owner(owner_of(queue)), number(model.processors_++) {
       require(number < most_processors, "limit reached: more processors than a history has room for");
     }
+    // Of one object owner and thief are the object itself.
+    [[nodiscard]] static decltype(auto) owner_of(queue_type& q) {
+      if constexpr (whole) return static_cast<queue_type&>(q);
+      if constexpr (!whole) return q.make_owner();
+    }
+    [[nodiscard]] decltype(auto) thief() const {
+      if constexpr (whole) return static_cast<const queue_type&>(queue);
+      if constexpr (!whole) return queue.make_thief();
+    }
     queue_type queue;
-    typename queue_type::owner owner;
+    std::conditional_t<whole, queue_type&, typename handled::owner> owner;
     const std::size_t number;
   };
 
@@ -48,7 +66,7 @@ class local_queue_model : public scenario {
   /// Steals once into `mine`; the task that the steal returns is run at once.
   void steal(processor& victim, processor& mine, steal_runnext next) {
     const moment began = history::begin();
-    const auto got = mine.owner.steal_from(victim.queue.make_thief(), next, Capacity, 0);
+    const auto got = mine.owner.steal_from(victim.thief(), next, Capacity, std::size_t{0});
     if (got.status == steal_status::lost) return;  // nothing happened
     took({.what = asked::steal,
           .own = mine.number,

@@ -1,20 +1,47 @@
 // SPDX-License-Identifier: MIT
 // A full ring gives its older half to the global queue while a thief takes half of it.
+#include <utility>
+
 #include "local_queue_model.hpp"
 
 namespace runq::model {
 namespace {
 
 // Ring of 2, full. Owner: push push ‖ thief: steal.
-struct overflow_vs_steal final : local_queue_model<4> {
+template <form Form = form::handles>
+struct overflow_vs_steal final : local_queue_model<4, 2, Form> {
   overflow_vs_steal() {
-    push(owner, 1);
-    push(owner, 2);
+    this->push(owner, 1);
+    this->push(owner, 2);
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      push(owner, 3);
-      push(owner, 4);
+      this->push(owner, 3);
+      this->push(owner, 4);
+    } else {
+      this->steal(owner, thief, steal_runnext::no);
+    }
+  }
+  void finish() override { this->finish_with(owner, thief); }
+
+  typename overflow_vs_steal::processor owner{*this};
+  typename overflow_vs_steal::processor thief{*this};
+};
+
+// One object, which is moved with a task in each of its places. Owner: pop push_next ‖ thief: steal.
+struct moved final : local_queue_model<4, 2, form::one_object> {
+  moved() {
+    push(owner, 1);
+    push(owner, 2);
+    push_next(owner, 3);
+    queue_type elsewhere(std::move(owner.queue));
+    require(owner.queue.empty() && !owner.queue.pop(), "what an object was moved from is not empty");
+    owner.queue = std::move(elsewhere);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(pop(owner) == 3, "the runnext task was moved elsewhere");
+      push_next(owner, 4);
     } else {
       steal(owner, thief, steal_runnext::no);
     }
@@ -131,7 +158,7 @@ struct drain_vs_steal final : local_queue_model<3> {
 };
 
 const bool added[] = {
-    add_case<overflow_vs_steal>({
+    add_case<overflow_vs_steal<>>({
         .name = "local_queue/overflow_vs_steal",
         .property = "what overflows and what is stolen are disjoint: every task runs exactly once",
         .threads = 2,
@@ -172,6 +199,19 @@ const bool added[] = {
     add_case<drain_vs_steal>({
         .name = "local_queue/drain_vs_steal",
         .property = "a drained processor and a thief share out the tasks: each exactly once",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+    // One object, without handles: the same algorithm, so its counts are those of local_queue/overflow_vs_steal.
+    add_case<overflow_vs_steal<form::one_object>>({
+        .name = "local_queue/one_object",
+        .property = "a queue that is one object: what overflows and what is stolen are disjoint",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+    }),
+    add_case<moved>({
+        .name = "local_queue/one_object_moved",
+        .property = "a queue that is one object is moved while nobody uses it, and each task keeps its place",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
     }),

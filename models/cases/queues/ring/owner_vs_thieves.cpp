@@ -7,6 +7,9 @@ namespace {
 
 constexpr auto relaxed = std::memory_order::relaxed;
 
+template <std::size_t Capacity>
+using object_of = ring_of<Capacity, std::uint64_t, 0, order_judged::yes, form::one_object>;
+
 const bool added[] = {
     // -- a thief that takes half into a ring of its own ---------------------------------------------------------------
     add_case<script<ring_of<2>, "", "ppg", steal>>({
@@ -196,6 +199,27 @@ const bool added[] = {
         .property = "of four tasks a lone thief with room for one takes one, and of the other three two",
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2, .full = true},
+        .progress = progress_claim::lock_free,
+    }),
+
+    // -- one object, without handles: the same algorithm, so the counts are those of the same programs above ----------
+    // As ring/steal_one_vs_pop.
+    add_case<script<object_of<2>, "p", "gpp", "t">>({
+        .name = "ring/one_object",
+        .property = "a ring that is one object: every task runs exactly once, in FIFO order: pop push push ‖ steal",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 4},
+        .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
+                    {"grab_tail_relaxed", "ring.steal_one.tail", relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<script<object_of<4>, "pp", "pgg", "w!t!">>({
+        .name = "ring/one_object_never_empty",
+        .property = "a ring that is one object is not called empty while it never is: push pop pop ‖ empty, steal",
+        .threads = 2,
+        .quick = {.random = 100'000, .bound = 3},
+        .mutants = {{"observe_head_relaxed", "ring.observe.head", relaxed},
+                    {"claim_relaxed", "ring.pop.claim", relaxed}},
         .progress = progress_claim::lock_free,
     }),
 };

@@ -10,22 +10,41 @@
 
 #include "linearize.hpp"
 #include "oracle.hpp"
+#include "runq/one_object.hpp"
 #include "runq/ring.hpp"
 
 namespace runq::model {
 
+/// What a script calls: a ring through its handles, or one object.
+enum class form : bool { handles, one_object };
+
 /// A ring with its owner handle and the history of what was done to it; in the models, whichever thread calls an
 /// owner's move is the owner.
-template <std::size_t Capacity, class Index>
+template <std::size_t Capacity, class Index, form Form>
 struct owned_ring {
   using type = basic_ring<task*, Capacity, Index, atomics>;
   static constexpr std::size_t max_operations = 31;
 
   explicit owned_ring(Index first) : ring(first), owner(ring.make_owner()) {}
 
+  [[nodiscard]] auto thief() const { return ring.make_thief(); }
+
   type ring;
   typename type::owner owner;
   history<max_operations, Capacity> log;
+};
+
+template <std::size_t Capacity, class Index>
+struct owned_ring<Capacity, Index, form::one_object> {
+  using type = one_object<basic_ring<task*, Capacity, Index, atomics>>;
+
+  explicit owned_ring(Index first) : ring(first) {}
+
+  [[nodiscard]] const type& thief() const { return ring; }
+
+  type ring;
+  type& owner = ring;
+  history<31, Capacity> log;
 };
 
 /// Whether the tasks of every ring are pushed in order of their ids, so that the order in which they come out can be
@@ -33,10 +52,11 @@ struct owned_ring {
 enum class order_judged : bool { no, yes };
 
 /// `Capacity` slots, `Tasks` tasks at most.
-template <std::size_t Capacity, int Tasks, class Index = std::uint64_t, order_judged Order = order_judged::yes>
+template <std::size_t Capacity, int Tasks, class Index = std::uint64_t, order_judged Order = order_judged::yes,
+          form Form = form::handles>
 class ring_model : public scenario {
  public:
-  using queue = owned_ring<Capacity, Index>;
+  using queue = owned_ring<Capacity, Index, Form>;
 
  protected:
   explicit ring_model(Index first = Index{0}) : first_(first) {}
@@ -133,14 +153,14 @@ class ring_model : public scenario {
   /// One steal of a single task.
   steal_status steal_one(queue& victim) {
     const moment began = victim.log.begin();
-    const steal_result<task*> got = victim.ring.make_thief().steal();
+    const steal_result<task*> got = victim.thief().steal();
     judge(got);
     log_steal(victim, began, op_kind::take_front, got, 1);
     return got.status;
   }
   bool has_work(queue& q) {
     const moment began = q.log.begin();
-    const bool yes = q.ring.make_thief().has_work();
+    const bool yes = says_that_there_is_work(q.thief());
     q.log.add(began, yes ? op_kind::find_work : op_kind::find_empty, {});
     return yes;
   }
@@ -163,6 +183,11 @@ class ring_model : public scenario {
   // Steps, plain accesses included, of one steal_half_into that takes n ≤ Capacity/2 tasks: head, tail, own tail, the
   // remembered head, the newest slot and the claim; for n > 1 also own head, its note, n-1 pairs of slots, own tail.
   static constexpr std::uint64_t steal_bound = Capacity == 2 ? 6 : 7 + Capacity;
+
+  [[nodiscard]] static bool says_that_there_is_work(const auto& thief) {
+    if constexpr (Form == form::one_object) return !thief.empty();
+    if constexpr (Form == form::handles) return thief.has_work();
+  }
 
   [[nodiscard]] bool try_push(queue& q, int id) {
     task* const t = tasks.make(id);

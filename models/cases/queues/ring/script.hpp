@@ -86,21 +86,23 @@ void this_letter_is_no_move();
   return p;
 }
 
-/// The rings of a script: their capacity, and the type and the first value of their counters.
-template <std::size_t Capacity, class Index = std::uint64_t, unsigned First = 0, order_judged Order = order_judged::yes>
+/// The rings of a script: their capacity, the type and the first value of their counters, and their form.
+template <std::size_t Capacity, class Index = std::uint64_t, unsigned First = 0, order_judged Order = order_judged::yes,
+          form Form = form::handles>
 struct ring_of {
   static constexpr std::size_t capacity = Capacity;
   using index = Index;
   static constexpr unsigned first = First;
   static constexpr order_judged order = Order;
+  static constexpr form what = Form;
 };
 
 /// The moves `Before` are made while the scenario is constructed; what they push must fit into ring 0.
 template <class Ring, moves Before, moves... Threads>
 class script final : public ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
-                                       typename Ring::index, Ring::order> {
+                                       typename Ring::index, Ring::order, Ring::what> {
   using base = ring_model<Ring::capacity, (0 + ... + read(Threads, 0, 1).tasks) + read(Before, 0, 1).tasks,
-                          typename Ring::index, Ring::order>;
+                          typename Ring::index, Ring::order, Ring::what>;
   using queue = typename base::queue;
   static constexpr std::size_t threads = sizeof...(Threads);
 
