@@ -76,6 +76,9 @@ namespace {
     also +=
         fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
   }
+  if (omitted.lock_rounds && omitted.failed_tries) {
+    also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";
+  }
   return also;
 }
 

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include "caller.hpp"
 #include "session.hpp"
 
 using runq::model::order_of;
@@ -21,9 +22,6 @@ using runq::model::compiled::session;
 #define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
 #define RUNQ_CALLER __builtin_return_address(0)
 
-// Where an atomic operation begins by which a loop may wait. The registers that the calling function expects to find
-// unchanged, and its stack, determine what the thread does next.
-extern "C" __attribute__((visibility("hidden"))) runq::model::compiled::caller_state runq_caller;
 runq::model::compiled::caller_state runq_caller;
 
 namespace {
@@ -161,7 +159,9 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
 }  // namespace
 
 // The compiler declares these itself, with types of its own.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
 #pragma GCC diagnostic ignored "-Wpedantic"
 
 // --- atomic operations -----------------------------------------------------------------------------------------------
@@ -208,19 +208,6 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
     return expected;                                                                                             \
   }
 
-#define RUNQ_ENTRY(prefix, name)                                               \
-  asm(".globl " prefix name "\n.type " prefix name ", @function\n" prefix name \
-      ":\n"                                                                    \
-      "movq %rbx, runq_caller(%rip)\n"                                         \
-      "movq %rbp, runq_caller+8(%rip)\n"                                       \
-      "movq %r12, runq_caller+16(%rip)\n"                                      \
-      "movq %r13, runq_caller+24(%rip)\n"                                      \
-      "movq %r14, runq_caller+32(%rip)\n"                                      \
-      "movq %r15, runq_caller+40(%rip)\n"                                      \
-      "movq %rsp, runq_caller+48(%rip)\n"                                      \
-      "jmp runq_" name                                                         \
-      "\n"                                                                     \
-      ".size " prefix name ", . - " prefix name "\n");
 #define RUNQ_ENTRIES(bits)                                         \
   RUNQ_ENTRY("__tsan_", "atomic" #bits "_load")                    \
   RUNQ_ENTRY("__tsan_", "atomic" #bits "_exchange")                \

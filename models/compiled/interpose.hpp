@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 
+#include "caller.hpp"
 #include "start.hpp"
 
 #define RUNQ_HOOK extern "C" __attribute__((visibility("default")))

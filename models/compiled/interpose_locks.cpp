@@ -25,8 +25,9 @@ constexpr unsigned word = 4;
 constexpr std::uint64_t writing = 0x8000'0000;
 
 [[nodiscard]] bool take(session& s, pthread_rwlock_t* lock, bool as_writer, bool blocking, const void* code) {
-  const bool done =
-      as_writer ? s.take(lock, word, 0, 1, writing, blocking, code) : s.take(lock, word, 0, writing, 1, blocking, code);
+  constexpr auto what = session::taken_from::lock;
+  const bool done = as_writer ? s.take(lock, word, 0, 1, writing, blocking, what, code)
+                              : s.take(lock, word, 0, writing, 1, blocking, what, code);
   if (done) ++s.held(lock);
   return done;
 }
@@ -48,22 +49,34 @@ RUNQ_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
   s.access(lock, sizeof *lock, true, code);
   return 0;
 }
-RUNQ_HOOK int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+RUNQ_ENTRY("", "pthread_rwlock_rdlock")
+extern "C" int runq_pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_rdlock, lock)
+  s.look_for_waiting(caller, code);
   static_cast<void>(take(s, lock, false, true, code));
   return 0;
 }
-RUNQ_HOOK int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+RUNQ_ENTRY("", "pthread_rwlock_wrlock")
+extern "C" int runq_pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_wrlock, lock)
+  s.look_for_waiting(caller, code);
   static_cast<void>(take(s, lock, true, true, code));
   return 0;
 }
-RUNQ_HOOK int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+RUNQ_ENTRY("", "pthread_rwlock_tryrdlock")
+extern "C" int runq_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_tryrdlock, lock)
+  s.look_for_waiting(caller, code);
   return take(s, lock, false, false, code) ? 0 : EBUSY;
 }
-RUNQ_HOOK int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+RUNQ_ENTRY("", "pthread_rwlock_trywrlock")
+extern "C" int runq_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_trywrlock, lock)
+  s.look_for_waiting(caller, code);
   return take(s, lock, true, false, code) ? 0 : EBUSY;
 }
 RUNQ_HOOK int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
@@ -89,11 +102,7 @@ RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   --held;
   std::uint32_t value = 0;
   std::memcpy(&value, lock, sizeof value);  // this thread holds it: no other thread changes the kind of its holder
-  if (value == writing) {
-    s.store(lock, word, 0, std::memory_order::release, code);
-  } else {
-    s.rmw(lock, word, rmw_op::sub, 1, std::memory_order::release, code);
-  }
+  s.give_back(lock, word, value == writing ? writing : 1, value == writing, code);
   return 0;
 }
 
@@ -237,32 +246,32 @@ RUNQ_HOOK int thrd_detach(thrd_t thread) { return to_c11(pthread_detach(thread))
 RUNQ_HOOK void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result))); }
 RUNQ_HOOK void thrd_yield() { sched_yield(); }
 RUNQ_HOOK int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(duration, left); }
-RUNQ_HOOK int mtx_init(mtx_t* m, int type) noexcept {
+RUNQ_HOOK int mtx_init(mtx_t* m, int type) {
   RUNQ_PASS_ON(mtx_init, m, type)
   s.access(m, sizeof *m, true, code);
   std::memset(m, 0, sizeof *m);
   posix(m)->__data.__kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
   return thrd_success;
 }
-RUNQ_HOOK void mtx_destroy(mtx_t* m) noexcept { pthread_mutex_destroy(posix(m)); }
+RUNQ_HOOK void mtx_destroy(mtx_t* m) { pthread_mutex_destroy(posix(m)); }
 RUNQ_HOOK int mtx_lock(mtx_t* m) { return to_c11(pthread_mutex_lock(posix(m))); }
 RUNQ_HOOK int mtx_trylock(mtx_t* m) { return to_c11(pthread_mutex_trylock(posix(m))); }
 RUNQ_HOOK int mtx_timedlock(mtx_t* m, const timespec* until) {
   return to_c11(pthread_mutex_timedlock(posix(m), until));
 }
-RUNQ_HOOK int mtx_unlock(mtx_t* m) noexcept { return to_c11(pthread_mutex_unlock(posix(m))); }
-RUNQ_HOOK int cnd_init(cnd_t* c) noexcept { return to_c11(pthread_cond_init(posix(c), nullptr)); }
-RUNQ_HOOK void cnd_destroy(cnd_t* c) noexcept { pthread_cond_destroy(posix(c)); }
+RUNQ_HOOK int mtx_unlock(mtx_t* m) { return to_c11(pthread_mutex_unlock(posix(m))); }
+RUNQ_HOOK int cnd_init(cnd_t* c) { return to_c11(pthread_cond_init(posix(c), nullptr)); }
+RUNQ_HOOK void cnd_destroy(cnd_t* c) { pthread_cond_destroy(posix(c)); }
 RUNQ_HOOK int cnd_wait(cnd_t* c, mtx_t* m) { return to_c11(pthread_cond_wait(posix(c), posix(m))); }
 RUNQ_HOOK int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
   return to_c11(pthread_cond_timedwait(posix(c), posix(m), until));
 }
-RUNQ_HOOK int cnd_signal(cnd_t* c) noexcept { return to_c11(pthread_cond_signal(posix(c))); }
-RUNQ_HOOK int cnd_broadcast(cnd_t* c) noexcept { return to_c11(pthread_cond_broadcast(posix(c))); }
+RUNQ_HOOK int cnd_signal(cnd_t* c) { return to_c11(pthread_cond_signal(posix(c))); }
+RUNQ_HOOK int cnd_broadcast(cnd_t* c) { return to_c11(pthread_cond_broadcast(posix(c))); }
 RUNQ_HOOK void call_once(once_flag* flag, void (*function)(void)) {
   pthread_once(reinterpret_cast<pthread_once_t*>(flag), function);
 }
 RUNQ_HOOK int tss_create(tss_t* key, tss_dtor_t at_exit) { return to_c11(pthread_key_create(key, at_exit)); }
-RUNQ_HOOK void tss_delete(tss_t key) noexcept { pthread_key_delete(key); }
-RUNQ_HOOK void* tss_get(tss_t key) noexcept { return pthread_getspecific(key); }
+RUNQ_HOOK void tss_delete(tss_t key) { pthread_key_delete(key); }
+RUNQ_HOOK void* tss_get(tss_t key) { return pthread_getspecific(key); }
 RUNQ_HOOK int tss_set(tss_t key, void* value) { return to_c11(pthread_setspecific(key, value)); }

@@ -59,7 +59,7 @@ RUNQ_HOOK int sched_yield() {
   return original();
 }
 
-RUNQ_HOOK [[noreturn]] void pthread_exit(void* result) {
+RUNQ_HOOK __attribute__((noreturn)) void pthread_exit(void* result) {
   if (!in_program) {
     static auto* const original = real<void(void*)>("pthread_exit");
     original(result);
@@ -179,10 +179,11 @@ namespace {
   return true;
 }
 
-[[nodiscard]] int try_lock(session& s, pthread_mutex_t* m, const void* code) {
+[[nodiscard]] int try_lock(session& s, pthread_mutex_t* m, const caller_state& caller, const void* code) {
   int result = 0;
   if (held_already(s, m, result)) return result == EDEADLK ? EBUSY : 0;
-  if (!s.try_lock(m, code)) return EBUSY;
+  s.look_for_waiting(caller, code);
+  if (!s.try_lock(m, code, s.read_in_earlier_round(caller, m, false, code))) return EBUSY;
   ++s.held(m);
   return 0;
 }
@@ -206,17 +207,22 @@ RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
   s.access(m, sizeof *m, true, code);
   return 0;
 }
-RUNQ_HOOK int pthread_mutex_lock(pthread_mutex_t* m) {
+RUNQ_ENTRY("", "pthread_mutex_lock")
+extern "C" int runq_pthread_mutex_lock(pthread_mutex_t* m) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_mutex_lock, m)
   int result = 0;
   if (held_already(s, m, result)) return result;
+  s.look_for_waiting(caller, code);
   s.lock(m, code);
   ++s.held(m);
   return 0;
 }
-RUNQ_HOOK int pthread_mutex_trylock(pthread_mutex_t* m) {
+RUNQ_ENTRY("", "pthread_mutex_trylock")
+extern "C" int runq_pthread_mutex_trylock(pthread_mutex_t* m) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_mutex_trylock, m)
-  return try_lock(s, m, code);
+  return try_lock(s, m, caller, code);
 }
 RUNQ_HOOK int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until) {
   RUNQ_PASS_ON(pthread_mutex_timedlock, m, until)
@@ -435,7 +441,7 @@ RUNQ_HOOK int sem_post(sem_t* semaphore) {
 namespace {
 
 [[nodiscard]] bool take_one(session& s, sem_t* semaphore, bool blocking, const void* code) {
-  return s.take(semaphore, 4, 1, 0xffff'fffe, ~std::uint64_t{0}, blocking, code);
+  return s.take(semaphore, 4, 1, 0xffff'fffe, ~std::uint64_t{0}, blocking, session::taken_from::semaphore, code);
 }
 [[nodiscard]] int failed_with(int error) {
   errno = error;
@@ -453,8 +459,11 @@ RUNQ_HOOK int sem_wait(sem_t* semaphore) {
   static_cast<void>(take_one(s, semaphore, true, code));
   return 0;
 }
-RUNQ_HOOK int sem_trywait(sem_t* semaphore) {
+RUNQ_ENTRY("", "sem_trywait")
+extern "C" int runq_sem_trywait(sem_t* semaphore) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(sem_trywait, semaphore)
+  s.look_for_waiting(caller, code);
   return take_one(s, semaphore, false, code) ? 0 : failed_with(EAGAIN);
 }
 RUNQ_HOOK int sem_timedwait(sem_t* semaphore, const timespec* until) {
@@ -476,14 +485,21 @@ RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
   *lock = 0;
   return 0;
 }
-RUNQ_HOOK int pthread_spin_lock(pthread_spinlock_t* lock) {
+RUNQ_ENTRY("", "pthread_spin_lock")
+extern "C" int runq_pthread_spin_lock(pthread_spinlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_lock, lock)
+  s.look_for_waiting(caller, code);
   s.lock(const_cast<int*>(lock), code);
   return 0;
 }
-RUNQ_HOOK int pthread_spin_trylock(pthread_spinlock_t* lock) {
+RUNQ_ENTRY("", "pthread_spin_trylock")
+extern "C" int runq_pthread_spin_trylock(pthread_spinlock_t* lock) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_trylock, lock)
-  return s.try_lock(const_cast<int*>(lock), code) ? 0 : EBUSY;
+  s.look_for_waiting(caller, code);
+  auto* const mutex = const_cast<int*>(lock);
+  return s.try_lock(mutex, code, s.read_in_earlier_round(caller, mutex, false, code)) ? 0 : EBUSY;
 }
 RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
   RUNQ_PASS_ON(pthread_spin_unlock, lock)
@@ -554,7 +570,7 @@ RUNQ_HOOK int fflush(FILE* file) {
 
 // --- ends -----------------------------------------------------------------------------------------------------------
 
-RUNQ_HOOK [[noreturn]] void abort() {
+RUNQ_HOOK __attribute__((noreturn)) void abort() {
   if (!in_program) {
     static auto* const original = real<void()>("abort");
     original();
@@ -563,8 +579,8 @@ RUNQ_HOOK [[noreturn]] void abort() {
   in_program = false;
   current_session().fail(failure::crash, "abort() is called", RUNQ_CALLER);
 }
-RUNQ_HOOK [[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line,
-                                          const char* function) noexcept {
+RUNQ_HOOK __attribute__((noreturn)) void __assert_fail(const char* assertion, const char* file, unsigned line,
+                                                       const char* function) noexcept {
   if (!in_program) {
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
     abort();
@@ -575,7 +591,7 @@ RUNQ_HOOK [[noreturn]] void __assert_fail(const char* assertion, const char* fil
                          fmt::format("{}:{}: assertion fails: {}", path.substr(path.rfind('/') + 1), line, assertion),
                          RUNQ_CALLER);
 }
-RUNQ_HOOK [[noreturn]] void exit(int status) {
+RUNQ_HOOK __attribute__((noreturn)) void exit(int status) {
   if (!in_program) {
     static auto* const original = real<void(int)>("exit");
     original(status);

@@ -23,7 +23,7 @@ RUNQ_HOOK void __VERIFIER_assume(int condition) noexcept {
 }
 
 /// Must not be reached.
-RUNQ_HOOK [[noreturn]] void __VERIFIER_error() {
+RUNQ_HOOK __attribute__((noreturn)) void __VERIFIER_error() {
   if (!in_program) {
     std::fputs("__VERIFIER_error: reached\n", stderr);
     std::abort();

@@ -194,6 +194,7 @@ void session::begin_thread(unsigned thread) {
   t.timeouts = 0;
   t.passed.clear();
   t.held.clear();
+  t.taken.clear();
   t.values.clear();
 }
 
@@ -527,23 +528,52 @@ void session::let_time_pass_until(std::uint64_t nanoseconds) {
 
 // --- locks -----------------------------------------------------------------------------------------------------------
 
+void session::note_taken(const void* lock) {
+  thread_info& t = running();
+  t.rounds.clear();
+  t.taken.push_back({lock, search_->position()});
+}
+
+/// A loop that waits may take a lock and give it back in each round. It may not give a lock back and take it again:
+/// another thread may have had the lock in between, and what this thread saw before is then older than what it sees
+/// now.
+void session::note_given_back(const void* lock) {
+  thread_info& t = running();
+  const auto found = std::find_if(t.taken.begin(), t.taken.end(), [&](const taken_lock& l) { return l.lock == lock; });
+  if (found == t.taken.end()) return note_effect();
+  t.rounds.clear();
+  std::erase_if(t.visits, [&](const visit& v) { return v.position >= found->position; });
+  t.taken.erase(found);
+}
+
+void session::note_failed_try(const void* code) {
+  const frame* const at = frame_of(code);
+  const auto [known, added] = known_in_std_lock_.try_emplace(at, false);
+  if (added) known->second = symbols_.is_in_std_lock(at);
+  if (!known->second) omitted_.failed_tries = true;
+}
+
 void session::lock(void* mutex, const void* code) {
-  note_effect();
   location at = variable_at(mutex, mutex_bytes, code);
   search_->mutex_lock(at, here(code));
   check_atomic_access(mutex, mutex_bytes, code);
+  note_taken(mutex);
 }
 
-bool session::try_lock(void* mutex, const void* code) {
-  note_effect();
+bool session::try_lock(void* mutex, const void* code, exact::event_id like) {
   location at = variable_at(mutex, mutex_bytes, code);
-  const bool done = search_->mutex_try_lock(at, here(code));
+  const bool done = search_->mutex_try_lock(at, like, here(code));
   check_atomic_access(mutex, mutex_bytes, code);
+  if (done) {
+    note_taken(mutex);
+  } else {
+    note_failed_try(code);
+  }
   return done;
 }
 
 void session::unlock(void* mutex, const void* code) {
-  note_effect();
+  note_given_back(mutex);
   location at = variable_at(mutex, mutex_bytes, code);
   search_->mutex_unlock(at, here(code));
   check_atomic_access(mutex, mutex_bytes, code);

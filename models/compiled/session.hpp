@@ -7,6 +7,7 @@
 // which ends the check.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "caller.hpp"
 #include "exact_search.hpp"
 #include "frames.hpp"
 #include "memory.hpp"
@@ -63,6 +65,9 @@ struct left_out {
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
+  // Both together:
+  bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
+  bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round
 };
 
 /// How far the search goes where C++20 sets no limit.
@@ -70,12 +75,6 @@ struct bounds {
   unsigned spurious_failures = 0;  ///< in an execution
   unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
   unsigned rounds = 4;             ///< of a loop that waits: in later ones it reads what it has read before
-};
-
-/// What a function has to leave as it was, at the moment of a call; stack points to where the call returns to.
-struct caller_state {
-  std::array<std::uint64_t, 6> registers{};
-  const std::byte* stack = nullptr;
 };
 
 class session final : public exact::program {
@@ -157,9 +156,13 @@ class session final : public exact::program {
   bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
                         std::memory_order success, std::memory_order failure, const void* code,
                         exact::event_id like = exact::nobody);
+  /// The thread that has taken a lock gives it back. Any thread may give a semaphore a permit.
+  enum class taken_from : std::uint8_t { lock, semaphore };
   /// Adds `delta` to one of the `count` values from `first` on, or, `blocking`, waits until there is one.
   bool take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking,
-            const void* code);
+            taken_from what, const void* code);
+  /// Subtracts `delta` from a lock that holds it, by a store if it is all that the lock holds.
+  void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
   void fence(std::memory_order order, const void* code);
   /// The order that applies where the program has written that one.
   [[nodiscard]] std::memory_order effective(std::memory_order written, order_of kind, const void* code) {
@@ -193,7 +196,7 @@ class session final : public exact::program {
 
   // --- locks and waiting --------------------------------------------------------------------------------------------
   void lock(void* mutex, const void* code);
-  [[nodiscard]] bool try_lock(void* mutex, const void* code);
+  [[nodiscard]] bool try_lock(void* mutex, const void* code, exact::event_id like = exact::nobody);
   void unlock(void* mutex, const void* code);
   /// How many times the running thread holds this.
   [[nodiscard]] unsigned& held(const void* lock);
@@ -259,6 +262,10 @@ class session final : public exact::program {
     const void* lock;
     unsigned times;
   };
+  struct taken_lock {
+    const void* lock;
+    unsigned position;  ///< events up to it
+  };
   struct passed_time {
     step at;
     std::uint64_t until;
@@ -277,7 +284,8 @@ class session final : public exact::program {
     unsigned timeouts = 0;
     std::vector<passed_time> passed;
     std::vector<held_lock> held;
-    std::vector<void*> values;  ///< by key
+    std::vector<taken_lock> taken;  ///< and not given back
+    std::vector<void*> values;      ///< by key
   };
 
   [[nodiscard]] thread_info& running() noexcept { return threads_[search_->running()]; }
@@ -286,6 +294,12 @@ class session final : public exact::program {
     running().visits.clear();
     running().rounds.clear();
   }
+  void note_taken(const void* lock);
+  void note_given_back(const void* lock);
+  void note_failed_try(const void* code);
+  [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
+  [[nodiscard]] bool takes_locks_since(unsigned position) const;
+  void wait_as_in(const visit& before, const void* code);
   void begin_thread(unsigned thread);
   void describe(event& e);
   [[nodiscard]] std::string name_of_memory(const void* at);
@@ -390,6 +404,7 @@ class session final : public exact::program {
   std::vector<exit_handler> keys_before_main_;
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
+  std::map<const frame*, bool> known_in_std_lock_;
   address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
 };
 

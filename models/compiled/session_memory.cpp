@@ -91,7 +91,40 @@ bool session::on_a_stack(const void* at) const noexcept {
 /// write there only after it has read another value.
 void session::look_for_waiting(const caller_state& caller, const void* code) {
   if (!recognises_waiting_) return;
-  constexpr std::size_t most_visits = 64;            // a loop with more operations is not recognised
+  constexpr std::size_t most_visits = 64;  // a loop with more operations is not recognised
+  const std::uint64_t state = state_of(caller);
+  std::vector<visit>& visits = running().visits;
+  // While the thread is replayed, the graph says what it does.
+  if (search_->at_frontier()) {
+    for (const visit& v : visits) {
+      if (v.state == state) wait_as_in(v, code);
+    }
+  }
+  if (visits.size() == most_visits) visits.erase(visits.begin());
+  visits.push_back({state, search_->position(), running().timed});
+}
+
+/// The running thread is where it was then.
+void session::wait_as_in(const visit& before, const void* code) {
+  // A deadline may end this: an execution in which it does is explored, too.
+  if (before.timed != running().timed) wait_for_others(code);
+  if (takes_locks_since(before.position)) omitted_.lock_rounds = true;
+  search_->await_since(before.position);
+  search_->await_failed(here(code));
+}
+
+bool session::takes_locks_since(unsigned position) const {
+  const exact::graph& graph = search_->current_graph();
+  for (unsigned i = position; i != search_->position(); ++i) {
+    if (graph.changes_value({static_cast<std::uint16_t>(search_->running()), static_cast<std::uint16_t>(i)})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The state of the running thread: its registers, its stack, and the locks that it holds.
+std::uint64_t session::state_of(const caller_state& caller) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
   std::uint64_t state = 0;
   const auto mix = [&state](std::uint64_t word) {
@@ -105,19 +138,11 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
     std::memcpy(&word, at, sizeof word);
     mix(word);
   }
-  std::vector<visit>& visits = running().visits;
-  // While the thread is replayed, the graph says what it does.
-  if (search_->at_frontier()) {
-    for (const visit& v : visits) {
-      if (v.state != state) continue;
-      // A deadline may end this: an execution in which it does is explored, too.
-      if (v.timed != running().timed) wait_for_others(code);
-      search_->await_since(v.position);
-      search_->await_failed(here(code));
-    }
+  for (const taken_lock& l : running().taken) mix(reinterpret_cast<std::uintptr_t>(l.lock));
+  for (const held_lock& h : running().held) {
+    if (h.times > 1) mix(reinterpret_cast<std::uintptr_t>(h.lock) + h.times);  // a recursive mutex
   }
-  if (visits.size() == most_visits) visits.erase(visits.begin());
-  visits.push_back({state, search_->position(), running().timed});
+  return state;
 }
 
 /// A loop that counts its rounds is never in the same state twice. After some rounds the search explores only
@@ -261,16 +286,35 @@ bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected,
 }
 
 bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
-                   bool blocking, const void* code) {
-  note_effect();
+                   bool blocking, taken_from what, const void* code) {
   location variable = variable_at(at, size, code);
   const bool done = search_->take(variable, first, count, delta, blocking, here(code));
   check_atomic_access(at, size, code);
-  if (done) {
-    const exact::graph& graph = search_->current_graph();
-    leave_in_memory(at, size, graph.at(search_->running(), search_->position() - 1).value);
+  if (!done) {
+    if (what == taken_from::lock) note_failed_try(code);
+    return false;
   }
-  return done;
+  const exact::graph& graph = search_->current_graph();
+  leave_in_memory(at, size, graph.at(search_->running(), search_->position() - 1).value);
+  if (what == taken_from::lock) {
+    note_taken(at);
+  } else {
+    note_effect();
+  }
+  return true;
+}
+
+void session::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
+  note_given_back(at);
+  location variable = variable_at(at, size, code);
+  std::uint64_t before = delta;
+  if (is_all) {
+    search_->store(variable, 0, std::memory_order::release, here(code));
+  } else {
+    before = search_->rmw(variable, rmw_op::sub, delta, std::memory_order::release, here(code));
+  }
+  check_atomic_access(at, size, code);
+  leave_in_memory(at, size, before - delta);
 }
 
 // A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.

@@ -42,6 +42,15 @@ void ignore_error(void*, const char*, int) {}
   return result;
 }
 
+/// A function's name without what it returns and the namespaces before it.
+[[nodiscard]] std::string_view unqualified(std::string_view function) {
+  const std::size_t end = function.find_first_of("<(");
+  const std::size_t colon = function.substr(0, end).rfind(':');
+  const std::size_t space = function.substr(0, end).rfind(' ');
+  const std::size_t last = colon == function.npos ? space : space == function.npos ? colon : std::max(colon, space);
+  return last == function.npos ? function : function.substr(last + 1);
+}
+
 }  // namespace
 
 bool path_ends_with(std::string_view path, std::string_view name) {
@@ -120,6 +129,19 @@ std::vector<source_line> symbols::own_lines(const frame* at) {
 bool symbols::is_within(const frame* at, std::string_view file) {
   for (const source_line& l : lines_of(at->code)) {
     if (std::string_view(l.file).ends_with(file)) return true;
+  }
+  return false;
+}
+
+bool symbols::is_in_std_lock(const frame* at) {
+  for (; at != nullptr && at->code != nullptr; at = at->caller) {
+    for (const source_line& l : lines_of(at->code)) {
+      if (!is_library(l)) return false;
+      // Of libstdc++ (for mutexes of different types), and of libc++.
+      for (const std::string_view name : {"lock<", "__lock_impl<", "__lock_first<"}) {
+        if (path_ends_with(l.file, "mutex") && unqualified(l.function).starts_with(name)) return true;
+      }
+    }
   }
   return false;
 }

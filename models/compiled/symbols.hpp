@@ -39,6 +39,8 @@ class symbols {
   [[nodiscard]] std::vector<source_line> own_lines(const frame* at);
   /// Whether the innermost call is compiled from a file whose name ends with `file`, perhaps inline.
   [[nodiscard]] bool is_within(const frame* at, std::string_view file);
+  /// Whether the innermost calls are the standard library's, one of them of std::lock().
+  [[nodiscard]] bool is_in_std_lock(const frame* at);
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address);
 

@@ -164,6 +164,11 @@ class graph {
   [[nodiscard]] event_id next_of(unsigned thread) const noexcept {
     return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(size(thread))};
   }
+  /// Whether the event is a read-modify-write's write, of another value than was read.
+  [[nodiscard]] bool changes_value(event_id e) const noexcept {
+    const node& n = at(e);
+    return n.kind == node_kind::write && n.exclusive && at(e.thread, e.index - 1U).value != n.value;
+  }
   [[nodiscard]] bool contains(event_id e) const noexcept { return e.thread < thread_slots && e.index < size(e.thread); }
   /// Weak compare-exchanges that failed although they could have succeeded.
   [[nodiscard]] unsigned spurious_failures() const noexcept;

@@ -242,8 +242,9 @@ void search::fence(std::memory_order order, site where) {
 
 void search::mutex_init(location& at, site where) { atomic_init(at, true, 0, where); }
 
-bool search::lock(location& at, bool blocking, site where) {
+bool search::lock(location& at, bool blocking, event_id like, site where) {
   operation o;
+  o.like = like;
   o.shown = event_kind::lock;
   o.operand = current_ + 1;
   o.order = std::memory_order::acquire;
@@ -252,11 +253,12 @@ bool search::lock(location& at, bool blocking, site where) {
   return exchange(at, expected, o, where);
 }
 
-bool search::mutex_try_lock(location& at, site where) { return lock(at, false, where); }
+bool search::mutex_try_lock(location& at, site where) { return lock(at, false, nobody, where); }
+bool search::mutex_try_lock(location& at, event_id like, site where) { return lock(at, false, like, where); }
 
 void search::mutex_lock(location& at, site where) {
   await_begin();
-  if (lock(at, true, where)) return;
+  if (lock(at, true, nobody, where)) return;
   await_failed(where);
 }
 

@@ -222,12 +222,28 @@ void search::judge_waiting_threads() {
 }
 
 /// In a program, an old write of the newest value counts as the newest: the waiting thread may have written it in a
-/// loop.
+/// loop. A lock that it takes and gives back in such a loop has shown it everything, if no other thread has had the
+/// lock since.
 bool search::saw_newest_values(unsigned thread) const {
   for (unsigned i = threads_[thread].await_begin; i < g_->size(thread); ++i) {
     const node& n = g_->at(thread, i);
     if (n.kind != node_kind::read || g_->at(n.source).newer == nobody) continue;
-    if (program_ == nullptr || n.spurious || g_->at(g_->at(n.variable).newest).value != n.value) return false;
+    if (program_ == nullptr || n.spurious) return false;
+    const event_id written{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i + 1)};
+    if (n.exclusive && g_->changes_value(written)) {
+      if (!only_waiting_rounds_after(n.source)) return false;
+    } else if (g_->at(g_->at(n.variable).newest).value != n.value) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether all newer writes are in the last rounds of loops in which threads wait: they have changed nothing.
+bool search::only_waiting_rounds_after(event_id write) const {
+  for (event_id e = g_->at(write).newer; e != nobody; e = g_->at(e).newer) {
+    const thread_state& t = threads_[e.thread];
+    if (t.now != status::waiting || e.index < t.await_begin) return false;
   }
   return true;
 }

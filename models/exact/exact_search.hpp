@@ -104,6 +104,8 @@ class search final : public engine, public waiting_engine {
   void mutex_destroy(location&) noexcept override {}
   void mutex_lock(location& at, site where) override;
   bool mutex_try_lock(location& at, site where) override;
+  /// `like`: see load(). May be nobody.
+  [[nodiscard]] bool mutex_try_lock(location& at, event_id like, site where);
   void mutex_unlock(location& at, site where) override;
   void* allocate(std::size_t size, site where) override;
   void deallocate(void* p, site where) override;
@@ -231,6 +233,7 @@ class search final : public engine, public waiting_engine {
   void finish_scenario();
   void judge_waiting_threads();
   [[nodiscard]] bool saw_newest_values(unsigned thread) const;
+  [[nodiscard]] bool only_waiting_rounds_after(event_id write) const;
   void resume(unsigned thread);
   [[noreturn]] void stop_running_thread(status why);
   [[noreturn]] void abandon();
@@ -257,7 +260,7 @@ class search final : public engine, public waiting_engine {
   void add_cell_access(const operation& wanted, site where);
   void add_join(const operation& wanted, site where);
   void add_deallocate(const operation& wanted, site where);
-  [[nodiscard]] bool lock(location& at, bool blocking, site where);
+  [[nodiscard]] bool lock(location& at, bool blocking, event_id like, site where);
   [[nodiscard]] bool exchange(location& at, std::uint64_t& expected, operation wanted, site where);
 
   // exact_extend.cpp: TruSt

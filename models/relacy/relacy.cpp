@@ -345,6 +345,7 @@ class relacy_engine final : public engine {
       case rmw_op::bit_and: return a.fetch_and(operand, order, where);
       case rmw_op::bit_or: return a.fetch_or(operand, order, where);
       case rmw_op::bit_xor: return a.fetch_xor(operand, order, where);
+      case rmw_op::bit_nand: break;  // only compiled programs have it
     }
     return 0;
   }
