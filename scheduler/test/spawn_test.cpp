@@ -235,7 +235,8 @@ TEST_F(spawning, misuse_is_refused) {
     auto handle = runq::spawn(number(1));
     EXPECT_EQ(co_await handle, 1);
     EXPECT_EQ(co_await of(handle), "runq: a spawned task was awaited twice");
-    EXPECT_EQ(sched_test::misuse_of([&] { handle.detach(); }), "runq: a spawned task was detached after it was awaited");
+    EXPECT_EQ(sched_test::misuse_of([&] { handle.detach(); }),
+              "runq: a spawned task was detached after it was awaited");
     auto moved = std::move(handle);
     EXPECT_EQ(co_await of(handle), nothing_there);
     EXPECT_EQ(sched_test::misuse_of([&] { handle.request_stop(); }), nothing_there);
