@@ -14,21 +14,22 @@ struct exact_options {
   /// program order: C++20 and hardware allow them, RC11 does not.
   bool load_buffering = false;
   /// At most so many weak compare-exchanges of an execution's threads (not of the construction, nor of finish()) fail
-  /// although the value was the expected one. Complete up to this number: no graph is reached through one with more.
+  /// although the value was the expected one. The search is complete up to this number: graphs with fewer failures are
+  /// never reached only through graphs with more.
   unsigned spurious_failures = 0;
   /// A self-test of the engine: counts graphs that were visited before. Costs 8 bytes and more per graph.
   bool check_duplicates = false;
-  /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as GenMC has it, instead of iterating.
+  /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as in GenMC, instead of iterating.
   bool retries_block = false;
   /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
   /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
-  /// earlier read is made to read the new write. Complete up to this number: coverage::bounded. Not with
-  /// load_buffering, where several ways lead to one graph.
+  /// earlier read is made to read the new write. The search is complete up to this number: coverage::bounded. Not with
+  /// load_buffering, because there several paths lead to one graph.
   static constexpr unsigned no_bound = ~0U;
   unsigned bound = no_bound;
-  /// Makes so many random walks instead of a search: coverage::sampled. 0: searches. Walks are made by one process.
+  /// Makes so many random walks instead of a search: coverage::sampled. 0 means a search. One process makes all walks.
   std::uint64_t walks = 0;
-  std::uint64_t seed = 1;  ///< of the walks: the same number, the same walks
+  std::uint64_t seed = 1;  ///< of the walks: the same seed gives the same walks
   /// Called now and then, at most every `progress_seconds`.
   void (*progress)(const search_progress&) = nullptr;
   double progress_seconds = 1;
@@ -38,18 +39,19 @@ struct exact_options {
   std::uint64_t max_executions = 1'000'000'000;
   unsigned max_events_per_thread = 2'000;
   double time_limit_seconds = 0;  ///< 0: none
-  /// Stop at this complete execution, counted from 1, and return its trace even if it passes. 0: do not.
+  /// Stops at this complete execution, counted from 1, and returns its trace even if it passes. 0: does not stop.
   std::uint64_t show_execution = 0;
-  /// Is called with every complete execution, in the order in which one process meets them, its trace in the result.
+  /// Is called with every complete execution, with its trace in the result, in the order in which one process visits
+  /// them.
   void (*show_each)(const search_result&) = nullptr;
-  /// This thread stops for ever after `freeze_after` operations; -1: none. Then finish() is not run.
+  /// This thread stops for ever after `freeze_after` operations; -1: no thread. Then finish() is not run.
   int freeze_thread = -1;
   unsigned freeze_after = 0;
 };
 
 struct exact_statistics {
   std::uint64_t duplicates = 0;  ///< with check_duplicates
-  bool froze = false;            ///< with freeze_thread: whether it ever came so far
+  bool froze = false;            ///< with freeze_thread: whether the thread ever got that far
 };
 
 /// Must not be called while another engine runs in this process. `statistics` may be nullptr.

@@ -2,10 +2,11 @@
 // Load buffering, beyond RC11: a relaxed read takes its value from a write that comes after it in po ∪ rf.
 //
 // C++20 and hardware allow that unless the write depends on what was read; RC11 forbids all of it, so TruSt never sees
-// it. Here, whenever a write has been added, an earlier read that could have been performed after it is made to read
-// from it: a "delayed read". What the two depend on is kept as it is, and replayed with the new value. If a thread then
-// does anything else than the graph says, the dependency was real and the graph is dropped. If not, the search goes on
-// from there. One delayed read per graph: this finds bugs that RC11 hides, and is no complete search of C++20.
+// it. Here, whenever a write has been added, the search takes each earlier read that could have been performed after
+// it, and makes it read from that write: a "delayed read". The events that the two depend on are kept as they are, and
+// replayed with the new value. If a thread then does anything else than the graph says, the dependency was real, and
+// the graph is dropped. If not, the search goes on from there. There is one delayed read per graph: this finds bugs
+// that RC11 hides, and is no complete search of C++20.
 #include "exact_search.hpp"
 
 namespace runq::model::exact {
@@ -67,7 +68,7 @@ void search::delay(event_id read, event_id write) {
   recycle(std::move(next));
 }
 
-/// Pushes the graph with `write` right after `older` in mo, if it is consistent but for the cycle, and new.
+/// Pushes the graph with `write` right after `older` in mo, if it is new, and consistent except for the cycle.
 void search::try_delayed_at(graph& g, event_id read, event_id write, event_id older) {
   g.place_after(write, older);
   const node& r = g.at(read);

@@ -4,7 +4,7 @@
 
 namespace runq::model::exact {
 
-/// A graph to be overwritten: it may hold an old one.
+/// A graph to be overwritten: an old graph may be in it.
 std::unique_ptr<graph> search::new_graph() {
   if (spare_.empty()) return std::make_unique<graph>();
   std::unique_ptr<graph> result = std::move(spare_.back());
@@ -90,7 +90,7 @@ void search::try_source(event_id read, event_id source, site where) {
   node& r = g.at(read);
   if (stale) {
     // A lock that waits, having seen an old value: it can never be revisited (it is not maximally added), so no
-    // complete graph comes of it.
+    // complete graph follows from it.
     const bool futile = r.blocking && !r.exclusive;
     if (!futile) push_with_source(read);
   }
@@ -141,8 +141,8 @@ void search::add_write(const operation& wanted, site where) {
   g.place_after(write, newest);
 }
 
-/// Adds the write part of the read-modify-write whose read part is the last event of `thread`. Returns false when the
-/// graph is inconsistent with it; then it was needed only to revisit others.
+/// Adds the write part of the read-modify-write whose read part is the last event of `thread`. Returns false if the
+/// graph is inconsistent with it; then it was added only to revisit other reads.
 bool search::finish_rmw(unsigned thread) {
   graph& g = *g_;
   const event_id read = g.last_of(thread);

@@ -38,7 +38,7 @@ class fiber {
   /// The lowest address of the stack, which is aligned to pages.
   [[nodiscard]] std::byte* lowest() const noexcept { return stack_.get(); }
 
-  /// The next resume() calls `function(argument)` on the empty stack; whatever ran there before is forgotten.
+  /// Makes the next resume() call `function(argument)` on the empty stack, and forgets what ran there before.
   void prepare(entry function, void* argument) {
 #ifdef RUNQ_MODEL_ASAN
     __asan_unpoison_memory_region(stack_.get(), fiber_stack_bytes);
@@ -60,7 +60,7 @@ class fiber {
 #endif
   }
 
-  /// Called on the fiber: goes back to where resume() was called.
+  /// Called on the fiber: returns to where resume() was called.
   void suspend() {
 #ifdef RUNQ_MODEL_ASAN
     void* fake = nullptr;

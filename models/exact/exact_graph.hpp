@@ -36,7 +36,8 @@ struct event_id {
 };
 inline constexpr event_id nobody{};
 
-/// For each thread, how many of its first events are meant: every set of events that matters here is a prefix of po.
+/// For each thread, how many of its first events belong to the set: every set of events that matters here is a prefix
+/// of po.
 class clock {
  public:
   [[nodiscard]] std::uint16_t& operator[](unsigned thread) noexcept { return counts_[thread]; }
@@ -52,11 +53,11 @@ class clock {
 };
 
 enum class node_kind : std::uint8_t {
-  init,   ///< an atomic variable comes to life: the first write in its mo
+  init,   ///< an atomic variable is constructed: the first write in its mo
   read,   ///< of an atomic variable; also the read part of a read-modify-write
   write,  ///< to an atomic variable; also the write part of a read-modify-write, right after its read part
   fence,
-  cell_init,  ///< a plain variable comes to life
+  cell_init,  ///< a plain variable is constructed
   cell_read,
   cell_write,
   allocate,  ///< heap memory
@@ -71,14 +72,15 @@ enum class node_kind : std::uint8_t {
 enum class update : std::uint8_t {
   none,      ///< a load
   modify,    ///< read-modify-write: always writes
-  take,      ///< writes what `op` makes of it when it reads one of the `count` values from `expected` on
-  exchange,  ///< compare-exchange: writes when it reads `expected`
+  take,      ///< writes the result of `op` if it reads one of the `count` values from `expected` on
+  exchange,  ///< compare-exchange: writes if it reads `expected`
 };
 
-/// What a thread asks for: everything about an event that its program text and the values it has read determine.
+/// The operation that a thread asks for: everything about an event that the program text and the values read so far
+/// determine.
 struct operation {
   node_kind kind{};
-  event_kind shown{};  ///< how a trace calls it
+  event_kind shown{};  ///< the kind that a trace shows
   update change = update::none;
   rmw_op op{};               ///< change == modify, take
   bool weak = false;         ///< change == exchange: may fail spuriously
@@ -87,7 +89,7 @@ struct operation {
   std::memory_order order = std::memory_order::relaxed;
   std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
   event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
-  std::uint64_t value = 0;     ///< written; what a read has read is filled in
+  std::uint64_t value = 0;     ///< the value written; for a read, the value that it has read is filled in
   std::uint64_t operand = 0;   ///< change != none: operand or desired value. init: the variable's mask
   std::uint64_t expected = 0;  ///< change == exchange, take
   std::uint64_t count = 1;     ///< change == take
@@ -107,7 +109,7 @@ struct operation {
 struct node : operation {
   bool exclusive = false;       ///< read: its write part follows; write: is the write part of the read before it
   bool spurious = false;        ///< read: a weak compare-exchange that fails although it could succeed
-  bool has_no_choice = false;   ///< read: like another one
+  bool has_no_choice = false;   ///< read: must read what another event has read
   std::uint32_t stamp = 0;      ///< when it was added to the graph
   std::uint32_t place = 0;      ///< write, init: grows along mo
   event_id source = nobody;     ///< read: rf
@@ -179,12 +181,12 @@ class graph {
   /// no other events. They are before everything, and are numbered the same in all graphs: one that this graph does not
   /// use may be there nevertheless.
   bool finds_variables = false;
-  /// With finds_variables: makes sure that the variable exists, with `value` as what it holds before the first write.
-  /// False: something has been read from it that was another value.
+  /// With finds_variables: makes sure that the variable exists, with `value` as its value before the first write.
+  /// Returns false if a read has already found another value.
   [[nodiscard]] bool find_variable(unsigned index, std::uint64_t mask, std::uint64_t value);
   /// The event that started `thread`, or nobody.
   [[nodiscard]] event_id spawner_of(unsigned thread) const noexcept { return spawners_[thread]; }
-  /// Whether `thread` has come to its end.
+  /// Whether `thread` has ended.
   [[nodiscard]] bool has_ended(unsigned thread) const noexcept {
     return size(thread) != 0 && threads_[thread].back().kind == node_kind::end;
   }
@@ -216,7 +218,7 @@ class graph {
   void set_source(event_id read, event_id source);
   /// Puts `write` right after `older` into mo.
   void place_after(event_id write, event_id older);
-  /// Takes `write`, which is in mo, out of it.
+  /// Removes `write` from mo.
   void displace(event_id write);
   /// Computes what a reader of `write` acquires.
   void set_released(event_id write);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a thread asks of the engine: replayed while the graph has the event already, added to the graph afterwards.
+// The operations of a thread: replayed while the graph has the event already, and then added to the graph.
 #include <algorithm>
 #include <string_view>
 
@@ -51,7 +51,7 @@ bool search::happened_before(moment end, moment begin) const noexcept {
   // A thread that has made no event yet has nothing that a clock could cover: its first event stands for that time.
   const event_id last{static_cast<std::uint16_t>(end.thread),
                       static_cast<std::uint16_t>(end.steps == 0 ? 0 : end.steps - 1)};
-  // Before its first event, a thread knows what it began with: of a scenario the construction, of a program what came
+  // Before its first event, a thread knows what it began with: in a scenario the construction, in a program what came
   // before the start of the thread. finish() knows everything.
   if (begin.steps == 0) {
     return end.thread == static_cast<int>(constructing) || begin.thread == static_cast<int>(finishing) ||

@@ -28,8 +28,8 @@ namespace runq::model::exact {
 
 class team;
 
-/// A way through the search, from its beginning: at each execution, which of the continuations that it has left for
-/// later was taken.
+/// A path through the search from its beginning: for each execution, which of the continuations was taken that it left
+/// for later.
 using way = std::vector<std::uint32_t>;
 
 /// Where a search that is a part of a larger one gets its work, and where it leaves some for others. A part is named by
@@ -40,7 +40,7 @@ class work_source {
   virtual ~work_source() = default;
   /// Called when nothing is left to do. Returns the next part, or nothing if there is none.
   [[nodiscard]] virtual std::optional<way> next() = 0;
-  /// Called after each execution. Returns how many parts others would take over.
+  /// Called after each execution. Returns how many parts other processes would take.
   [[nodiscard]] virtual unsigned wanted() = 0;
   virtual void give(way part) = 0;
   /// Whether the result is no longer wanted.
@@ -61,7 +61,7 @@ class program {
   virtual void leave() noexcept = 0;
   /// All threads have come to their ends, in a complete execution; may report() a failure.
   virtual void end_execution() = 0;
-  /// What people call the variable with that number; empty: unknown.
+  /// The name of the variable with that number; empty if unknown.
   [[nodiscard]] virtual std::string name_of_variable(unsigned index) = 0;
 };
 
@@ -72,16 +72,18 @@ class search final : public engine, public waiting_engine {
 
   [[nodiscard]] search_result run();
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
-  /// After a search by several processes: whether one process has to search again, to report what was found.
+  /// After a search by several processes: whether one process has to search again, to report the failure that was
+  /// found.
   enum class again : std::uint8_t { no, as_before, without_time_limit };
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
-  /// Before run(), of a program: only the parts of the search that come from there. May be nullptr.
+  /// Before run(), for a program: explore only the parts of the search that come from there. May be nullptr.
   void take_work_from(work_source* source) noexcept { source_ = source; }
-  /// Before run(), of a program: only the execution at the end of that way, which is described even if it passes.
+  /// Before run(), for a program: explore only the execution at the end of that path, and describe it even if it
+  /// passes.
   void show_only(way to) { shown_ = std::move(to); }
-  /// The way to the running execution, of a program.
+  /// The path to the running execution of a program.
   [[nodiscard]] way way_here() const;
-  /// Where the search stands; the numbers only grow.
+  /// How far the search is; the numbers only grow.
   [[nodiscard]] const search_result& so_far() const noexcept { return result_; }
   /// How much of the search is done, by weight.
   [[nodiscard]] double weight_done() const noexcept { return weight_done_; }
