@@ -23,7 +23,9 @@ void ignore_error(void*, const char*, int) {}
   for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/"}) {
     if (file.starts_with(folder)) return true;
   }
-  return file.empty() || file.find("/include/c++/") != std::string_view::npos;
+  // The checker's own header calls the program's functions, and judges what they answer.
+  return file.empty() || file.find("/include/c++/") != std::string_view::npos ||
+         path_ends_with(file, "runq/history.hpp");
 }
 
 /// The headers in which std::atomic and its like are written, whose callers give the orders.

@@ -12,6 +12,7 @@ import unittest
 TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "command")
 ORDERS = os.path.join(PROGRAMS, "orders.cpp")
+HISTORIES = os.path.join(os.path.dirname(PROGRAMS), "programs", "histories.cpp")
 
 
 def line_of(program, text):
@@ -69,6 +70,11 @@ class Command(unittest.TestCase):
         why, _ = self.why("LOCKS")
         self.assertRegex(why, r"^T\d waits at step \d+ for (first|second), which T\d holds since step \d+, and T\d waits at "
                               r"step \d+ for (first|second), which T\d holds since step \d+$")
+
+    def test_a_history_fails_where_the_program_has_it_judged(self):
+        status, text = self.check(HISTORIES)
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"FAILS HERE +histories\.cpp:\d+ +calls\.require_linearizable\(\);")
 
     def test_a_loop_that_waits_for_ever_names_what_nobody_writes(self):
         why, _ = self.why("WAITS")
