@@ -10,7 +10,7 @@ struct mpi_module {
   /// Returns 0, or MPI's error code.
   int (*start)(int* rank, int* ranks);
   void (*send)(int to, const char* text, std::size_t size);
-  /// The size of a message that has come, and from whom; -1: none has.
+  /// The size of a message that has come, and its sender; -1 if none has come.
   long (*arrived)(int* from);
   void (*receive)(int from, char* text, std::size_t size);
   void (*finish)();

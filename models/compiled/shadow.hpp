@@ -33,7 +33,7 @@ struct atomic_place {
   std::uint8_t first = 0;  ///< its first byte in the granule
   std::uint8_t size = 0;   ///< 16: the access continues in the next granule
   std::uint16_t variable = 0;
-  std::uint64_t in_memory = 0;  ///< what the checker has last left there
+  std::uint64_t in_memory = 0;  ///< the value that the checker last left in memory
 
   [[nodiscard]] byte_mask bytes() const noexcept { return bytes_from(first, size); }
 };
@@ -42,7 +42,7 @@ struct granule {
   std::uint64_t execution = 0;  ///< to which all but `known` and `is_put_back` belongs
   std::vector<plain_access> accesses;
   std::vector<atomic_place> atomics;
-  /// For each byte of the granule: how often an atomic that began there has been overwritten by something else.
+  /// For each byte of the granule: how many times other code has overwritten an atomic variable that began there.
   std::array<std::uint8_t, 8> generations{};
 
   struct numbered {

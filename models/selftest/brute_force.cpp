@@ -110,7 +110,8 @@ class enumerator {
  private:
   // --- candidates --------------------------------------------------------------------------------------------------
 
-  /// Lays out the events for these branches; false when they say the same as others (a skipped CAS that succeeds).
+  /// Lays out the events for these branches; false if other branches give the same events (a skipped CAS that
+  /// succeeds).
   bool build(branches b) {
     events_.clear();
     reads_.clear();
@@ -239,7 +240,7 @@ class enumerator {
 
   // --- values ------------------------------------------------------------------------------------------------------
 
-  /// Follows the data flow until nothing changes. False when it never ends, or when the branches come out otherwise.
+  /// Follows the data flow until nothing changes. False if it never ends, or if the values lead to other branches.
   bool compute_values() {
     value_.assign(count_, 0);
     std::vector<bool> known(count_, false);
@@ -362,7 +363,7 @@ class enumerator {
     });
     hb_ = transitive((po_ & threads()) | sw | first);
   }
-  /// The initial writes are no thread of their own.
+  /// The initial writes belong to no thread.
   [[nodiscard]] relation threads() const {
     return pairs(count_, [&](unsigned a, unsigned b) { return events_[a].thread >= 0 && events_[b].thread >= 0; });
   }
@@ -380,7 +381,7 @@ class enumerator {
     }
     if (!acyclic(psc(fr, eco))) return;
     if (has_waiting_ && somebody_is_blocked()) {
-      if (!all_blocked_see_the_newest()) return;  // they will see it, in other graphs
+      if (!all_blocked_see_the_newest()) return;  // other graphs show what they do when they see it
       result_.failures.insert(failure::deadlock);
     } else {
       ++result_.graphs;

@@ -137,7 +137,7 @@ TEST(walkthrough, WT3_calls_begin_and_return_in_the_order_of_the_recursive_funct
   EXPECT_EQ(order_of(r, event::kind::returns), "f2 f1 f3 f2 f4");
 }
 
-// ---- the strict rule beside them ------------------------------------------------------------------------------------
+// ---- the same programs by the strict rule ---------------------------------------------------------------------------
 
 TEST(walkthrough, WT1_by_the_strict_rule) {
   expect_rows(run_strictly(fib(4), stealing::tasks, 2), {},

@@ -73,8 +73,8 @@ class fd_uses {
   static constexpr std::uint32_t closing = std::uint32_t{1} << 31;    // the descriptor is being closed, or is closed
   static constexpr std::uint32_t canceling = std::uint32_t{1} << 30;  // no operation begins any more
 
-  // Adds a use, and the bits `too`, unless one of the bits `these` is set. A use is never added before the look:
-  // close() would count the thread that only looks, and leave the number to it.
+  // Adds a use, and the bits `too`, unless one of the bits `these` is set. Looks first: if it added the use and took it
+  // back when a bit is set, close() would count a thread that only looks, and leave the number to it.
   [[nodiscard]] bool enter_unless(std::uint32_t these, std::uint32_t too) noexcept {
     // [fd_uses.look] acquire: pairs with [fd_uses.enter] of close() and with [fd_uses.cancel]; weaker: a thread that
     // learns of the close does not see what was done before.
