@@ -487,6 +487,174 @@ TEST_F(blocking, L2_a_run_after_one_that_ended_while_sections_waited) {
   }
 }
 
+// ---- more calls than there may be, and threads that nobody needs any more -------------------------------------------
+
+// As many tasks as are wanted, each in a call until release().
+class held_calls {
+ public:
+  void start(int tasks) {
+    done_.add(tasks);
+    for (int i = 0; i != tasks; ++i) runq::go(call());
+  }
+  [[nodiscard]] int in_progress() const { return now_; }
+  [[nodiscard]] int most() const { return most_; }
+  void release() { released_ = true; }
+  [[nodiscard]] auto all_done() { return done_.wait(); }
+
+ private:
+  task<> call() {
+    co_await runq::blocking([this] {
+      const int now = ++now_;
+      int before = most_;
+      while (before < now && !most_.compare_exchange_weak(before, now)) {
+      }
+      while (!released_) std::this_thread::sleep_for(100us);
+      --now_;
+    });
+    done_.done();
+  }
+  std::atomic<int> now_{0};
+  std::atomic<int> most_{0};
+  std::atomic<bool> released_{false};
+  runq::wait_group done_;
+};
+
+TEST_F(blocking, L21_more_calls_than_max_blocking_calls_wait_for_their_turn) {
+  for (const unsigned procs : {1U, 2U, 4U}) {
+    held_calls calls;
+    runq::run(
+        [&]() -> task<> {
+          calls.start(20);
+          // Other tasks run meanwhile, this one for instance.
+          while (calls.in_progress() < 3) co_await runq::yield();
+          calls.release();
+          co_await calls.all_done();
+        },
+        {.procs = procs, .max_blocking_calls = 3});
+    EXPECT_LE(calls.most(), 3 + static_cast<int>(procs));
+  }
+}
+
+// One processor, one call at a time: the first call has lost its processor, and all others wait for their turn.
+class one_at_a_time {
+ public:
+  explicit one_at_a_time(int tasks) : tasks_(tasks) {}
+  task<> begin(std::stop_token stop = {}) {
+    done_.add(1 + tasks_);
+    runq::go([this]() -> task<> {
+      co_await runq::blocking([this] {
+        begun_ = true;
+        while (!released_) std::this_thread::sleep_for(100us);
+      });
+      done_.done();
+    });
+    co_await sched_test::yield_until([this] { return begun_.load(); });
+    for (int i = 0; i != tasks_; ++i) runq::go(wait_for_turn(i, stop));
+    co_await sched_test::yield_until([this] { return asked.size() == static_cast<std::size_t>(tasks_); });
+  }
+  void release() { released_ = true; }
+  [[nodiscard]] auto all_done() { return done_.wait(); }
+  sched_test::log_of<int> asked;
+  sched_test::log_of<int> called;
+  std::atomic<int> cancelled{0};
+
+ private:
+  task<> wait_for_turn(int i, std::stop_token stop) {
+    asked.note(i);
+    try {
+      co_await runq::blocking([this, i] { called.note(i); }, stop);
+    } catch (const runq::cancelled&) {
+      ++cancelled;
+    }
+    done_.done();
+  }
+  int tasks_;
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> released_{false};
+  runq::wait_group done_;
+};
+
+TEST_F(blocking, L21_first_come_first_served) {
+  one_at_a_time calls(6);
+  runq::run(
+      [&]() -> task<> {
+        co_await calls.begin();
+        EXPECT_EQ(calls.called.size(), 0U);
+        calls.release();
+        co_await calls.all_done();
+      },
+      {.procs = 1, .max_blocking_calls = 1});
+  EXPECT_EQ(calls.called.all(), calls.asked.all());
+}
+
+TEST_F(blocking, SC4_a_stop_request_ends_the_wait_for_a_turn) {
+  one_at_a_time calls(3);
+  one_at_a_time later(2);
+  std::stop_source source;
+  runq::run(
+      [&]() -> task<> {
+        co_await calls.begin(source.get_token());
+        source.request_stop();
+        co_await sched_test::yield_until([&] { return calls.cancelled == 3; });
+        calls.release();
+        co_await calls.all_done();
+        // No turn was lost.
+        co_await later.begin();
+        later.release();
+        co_await later.all_done();
+      },
+      {.procs = 1, .max_blocking_calls = 1});
+  EXPECT_EQ(calls.called.size(), 0U);
+  EXPECT_EQ(later.called.size(), 2U);
+}
+
+TEST_F(blocking, L21_tasks_that_wait_for_their_turn_when_main_ends_lose_none) {
+  scheduler s({.procs = 1, .max_blocking_calls = 1});
+  for (int run = 0; run != 3; ++run) {
+    one_at_a_time calls(3);
+    s.run([&]() -> task<> {
+      co_await calls.begin();
+      calls.release();  // run() waits for the call
+    });
+  }
+}
+
+TEST_F(blocking, L21_threads_that_nobody_needs_any_more_end_and_others_begin_later) {
+  const std::size_t before = sched_test::threads_of_this_process();
+  runq::run(
+      [&]() -> task<> {
+        for (int round = 0; round != 3; ++round) {
+          held_calls calls;
+          calls.start(30);
+          while (calls.in_progress() != 30) co_await runq::yield();
+          EXPECT_GE(runq::this_scheduler().stats().machines, 30U);
+          calls.release();
+          co_await calls.all_done();
+          // One that runs this task, one idle one that is kept, one in the poller, and the monitor.
+          while (sched_test::threads_of_this_process() > before + 4) co_await runq::yield();
+          while (runq::this_scheduler().stats().machines > 3) co_await runq::yield();
+        }
+      },
+      {.procs = 1, .idle_thread_life = std::chrono::milliseconds(1)});
+}
+
+TEST_F(blocking, L21_options_out_of_range) {
+  EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.max_blocking_calls = 0}); }),
+            "runq: options::max_blocking_calls must be at least 1");
+  EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.idle_thread_life = {}}); }),
+            "runq: options::idle_thread_life must be more than 0");
+  // As long as time goes is for ever.
+  held_calls calls;
+  runq::run(
+      [&]() -> task<> {
+        calls.start(5);
+        while (calls.in_progress() != 5) co_await runq::yield();
+        calls.release();
+        co_await calls.all_done();
+      },
+      {.procs = 1, .idle_thread_life = std::chrono::nanoseconds::max()});
+}
+
 // ---- limits and deadlocks -------------------------------------------------------------------------------------------
 
 TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {

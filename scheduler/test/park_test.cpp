@@ -26,10 +26,16 @@ struct parker {
     ++parked;
     EXPECT_GT(unparked, 0) << "a machine would sleep for ever in this test";
   }
+  [[nodiscard]] bool park_for_long() {
+    if (gives_up) return false;
+    park();
+    return true;
+  }
   void unpark() {
     EXPECT_FALSE(watched_atomics::locked) << "a system call while other threads wait for the lock";
     ++unparked;
   }
+  bool gives_up = false;
   int parked = 0;
   int unparked = 0;
 };
@@ -61,6 +67,7 @@ struct host {
     m.held = &p;
   }
   void all_idle() { ++idle_calls; }
+  bool keeps(std::size_t idle_machines) const { return idle_machines <= kept; }
   machine* this_idle_machine() { return here; }
 
   /// Makes machines hold all processors, with none of them spinning.
@@ -80,6 +87,7 @@ struct host {
   bool work = false;
   std::function<void()> while_looking;
   int idle_calls = 0;
+  std::size_t kept = 16;
   machine* here = nullptr;
   runq::park_protocol<machine, processor, host, watched_atomics> parking;
 };
@@ -394,6 +402,17 @@ TEST(park, L2_a_machine_that_waits_for_a_processor_when_the_run_ends_is_woken_an
   EXPECT_EQ(returning.parker.unparked, 1);
   EXPECT_EQ(h.started.size(), 1U);
   EXPECT_EQ(h.parking.held(), 1U);
+}
+
+TEST(park, L21_a_machine_leaves_when_it_has_slept_for_long_and_more_than_those_that_are_kept_sleep) {
+  for (const std::size_t kept : {std::size_t{0}, std::size_t{1}}) {
+    host h(2);
+    h.kept = kept;
+    h.started[0]->parker.gives_up = true;
+    EXPECT_EQ(h.rest(0), nullptr);
+    EXPECT_EQ(h.started[0]->parker.parked, kept == 0 ? 0 : 1);
+    EXPECT_EQ(h.parking.idle_machines(), kept);
+  }
 }
 
 }  // namespace

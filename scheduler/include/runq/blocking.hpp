@@ -7,6 +7,7 @@
 #include <coroutine>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
@@ -14,11 +15,20 @@
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/temporaries.hpp"
+#include "runq/semaphore.hpp"
 #include "runq/task.hpp"
 
 namespace runq {
 
 namespace detail {
+
+/// How many blocking calls may be without a processor at the same time, and the tasks that wait to make one. A call
+/// takes a unit when its processor is taken, so that a short call pays nothing. Hence there may be one call more for
+/// each processor: those that had theirs when the units were used up.
+struct call_limit {
+  explicit call_limit(unsigned most) : units(most, most) {}
+  semaphore_core<> units;
+};
 
 template <class F>
 class [[nodiscard]] blocking_awaiter {
@@ -29,11 +39,43 @@ class [[nodiscard]] blocking_awaiter {
  public:
   explicit blocking_awaiter(F&& f) : f_(std::move(f)) {}
 
-  [[nodiscard]] bool await_ready() {
+  [[nodiscard]] bool await_ready() { return begin({}); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
+    if (turn_ != nullptr) return turn_->await_suspend(self);
+    if (processor* const p = this_processor()) return give_way(*p, self);
+    home_->queue_after_call(call_, self);
+    return true;
+  }
+  result await_resume() {
+    if (turn_ != nullptr) call_in_turn();
+    if (error_) std::rethrow_exception(error_);
+    if constexpr (has_result) return std::move(*result_);
+  }
+
+ protected:
+  // Makes the call, or, if there are too many, the turn to wait for. Whether the task goes on at once.
+  [[nodiscard]] bool begin(const std::stop_token& stop) {
     processor* const p = this_processor();
     if (p == nullptr) throw_no_task();
     home_ = &p->home;
+    if (!home_->call_may_begin()) {
+      turn_ = std::make_unique<units_awaiter>(home_->limit().units, 1, wait_reason::blocking_call, stop);
+      return false;
+    }
     call_ = home_->enter_call();
+    invoke();
+    return home_->leave_call(call_) && !time_slice_over();
+  }
+
+ private:
+  // The task has its turn. It cannot be suspended any more, so it waits for a processor as a blocking_section does.
+  void call_in_turn() {
+    turn_->await_resume();
+    call_ = home_->enter_call(true);
+    invoke();
+    home_->leave_call_waiting(call_);
+  }
+  void invoke() noexcept {
     try {
       if constexpr (has_result) {
         result_.emplace(std::invoke(f_));
@@ -43,25 +85,14 @@ class [[nodiscard]] blocking_awaiter {
     } catch (...) {
       error_ = std::current_exception();
     }
-    return home_->leave_call(call_) && !time_slice_over();
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    if (processor* const p = this_processor()) return give_way(*p, self);
-    home_->queue_after_call(call_, self);
-    return true;
-  }
-  result await_resume() {
-    if (error_) std::rethrow_exception(error_);
-    if constexpr (has_result) return std::move(*result_);
-  }
-
- private:
   struct nothing {};
   F f_;
   core* home_ = nullptr;
   core::blocked_call call_{};
   std::optional<std::conditional_t<has_result, result, nothing>> result_;
   std::exception_ptr error_;
+  std::unique_ptr<units_awaiter> turn_;  // when there were too many calls
 };
 
 template <class F>
@@ -70,7 +101,7 @@ class [[nodiscard]] stoppable_blocking_awaiter : public blocking_awaiter<F> {
   stoppable_blocking_awaiter(F&& f, std::stop_token stop) : blocking_awaiter<F>(std::move(f)), stop_(std::move(stop)) {}
   [[nodiscard]] bool await_ready() {
     if (stop_.stop_requested()) throw cancelled();
-    return blocking_awaiter<F>::await_ready();
+    return this->begin(stop_);
   }
 
  private:
@@ -81,7 +112,9 @@ class [[nodiscard]] stoppable_blocking_awaiter : public blocking_awaiter<F> {
 
 /// `co_await blocking(f)` calls f() on the task's thread and returns its result, or throws its exception. If the call
 /// takes long, another thread takes the processor and runs other tasks. Around a short call it costs about as much as
-/// locking a mutex. f() may block, but must not use this library. Throws runq::misuse outside a task.
+/// locking a mutex. f() may block, but must not use this library. When options::max_blocking_calls calls are in
+/// progress the task waits for its turn, first come, first served; then it keeps its thread until it has a processor
+/// again. Throws runq::misuse outside a task.
 ///
 ///     const pid_t pid = co_await runq::blocking([] { return getpid(); });
 ///
@@ -107,8 +140,8 @@ template <class F>
 }
 
 /// For plain code that blocks: as long as a blocking_section exists, its thread may block, and must not use this
-/// library. Its destructor cannot suspend, so there the thread blocks until it gets a processor. Throws runq::misuse
-/// outside a task.
+/// library. Its destructor cannot suspend, so there the thread blocks until it gets a processor. It counts for
+/// options::max_blocking_calls, but does not wait for its turn. Throws runq::misuse outside a task.
 class [[nodiscard]] blocking_section {
  public:
   blocking_section();

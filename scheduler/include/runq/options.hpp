@@ -38,6 +38,12 @@ struct options {
   unsigned procs = 0;
   /// The most threads that may exist at once to run tasks; the process ends with a message when one more is needed.
   unsigned max_threads = 10'000;
+  /// Blocking calls without a processor at the same time, at least 1: when there are so many, further ones by
+  /// blocking() wait for their turn. There may be one call more for each processor.
+  unsigned max_blocking_calls = 512;
+  /// A thread that sleeps for so long while one for each processor sleeps, too, ends: at least 1 ns. Threads are many
+  /// after many blocking calls at the same time.
+  std::chrono::nanoseconds idle_thread_life = std::chrono::seconds(10);
   fork_policy forks = fork_policy::continuation;
   run_until until = run_until::main_ends;
   /// One in so many waits of runnable tasks is measured for statistics::ready_to_run: 1 measures all, 0 none; at most

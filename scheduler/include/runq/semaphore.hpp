@@ -7,6 +7,7 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -46,16 +47,26 @@ class semaphore_core {
   /// Takes n units and returns true, or returns false if fewer are free, or if other tasks wait.
   [[nodiscard]] bool try_acquire(std::int64_t n) {
     const std::lock_guard guard(guard_);
-    if (!waiters_.empty() || available_.get() < n) return false;
-    available_.set(available_.get() - n);
+    if (!waiters_.empty() || available() < n) return false;
+    set_available(available() - n);
     return true;
+  }
+  /// Whether there are units; a guess. Any thread. Wait-free.
+  [[nodiscard]] bool any() const noexcept {
+    // [semaphore.any] relaxed: a guess; who wants to be sure asks under the lock.
+    return available_.load(std::memory_order::relaxed) > 0;
+  }
+  /// Takes a unit, also when there is none: then one more must come back before anybody else gets one.
+  void take() {
+    const std::lock_guard guard(guard_);
+    set_available(available() - 1);
   }
   /// Takes w.wanted units and returns true; or puts `w` among the waiters and returns false: then another machine may
   /// run the task at any moment. A waiter that was withdrawn already does not wait. When the task goes on, w.ok says
   /// whether it has the units; if so, it calls arrived().
   [[nodiscard]] bool acquire_or_wait(units& w) {
     const std::lock_guard guard(guard_);
-    if (waiters_.empty() && available_.get() >= w.wanted.get()) {
+    if (waiters_.empty() && available() >= w.wanted.get()) {
       give(w);
       return true;
     }
@@ -78,13 +89,13 @@ class semaphore_core {
     return true;
   }
   /// Gives n units back. Returns false, and changes nothing, if fewer than n or more than `at_most` units are taken.
-  [[nodiscard]] bool release(std::int64_t n, std::int64_t at_most) {
+  [[nodiscard]] bool release(std::int64_t n, std::int64_t at_most = std::numeric_limits<std::int64_t>::max()) {
     wake_list<Policy> woken;
     {
       const std::lock_guard guard(guard_);
-      const std::int64_t taken = most_ - available_.get();
+      const std::int64_t taken = most_ - available();
       if (taken < n || taken > at_most) return false;
-      available_.set(available_.get() + n);
+      set_available(available() + n);
       give_to_first(woken);
     }
     woken.wake_all();
@@ -102,7 +113,7 @@ class semaphore_core {
     w.await_waker(w.who.get());
     if (!w.ok.get()) return;
     arrived(w);
-    (void)release(w.wanted.get(), most_);
+    (void)release(w.wanted.get());
   }
 
  private:
@@ -110,7 +121,7 @@ class semaphore_core {
 
   // The caller holds guard_.
   void give(units& w) {
-    available_.set(available_.get() - w.wanted.get());
+    set_available(available() - w.wanted.get());
     w.ok.set(true);
     w.given.value.set(&w);
     given_.push_back(w.given);
@@ -119,20 +130,27 @@ class semaphore_core {
   void give_to_first(wake_list<Policy>& woken) {
     while (node* const first = waiters_.front()) {
       units& w = static_cast<units&>(*first);
-      if (available_.get() < w.wanted.get()) return;
+      if (available() < w.wanted.get()) return;
       waiters_.remove(w);
       give(w);
       woken.add(w, true);
     }
   }
-  template <class T>
-  using cell = typename atomics::template cell<T>;
+  // Both with guard_ held.
+  [[nodiscard]] std::int64_t available() const noexcept {
+    // [semaphore.available] relaxed: under guard_.
+    return available_.load(std::memory_order::relaxed);
+  }
+  void set_available(std::int64_t n) noexcept {
+    // [semaphore.available.set] relaxed: under guard_; any() may see it later.
+    available_.store(n, std::memory_order::relaxed);
+  }
 
   typename atomics::mutex guard_;
   const std::int64_t most_;
-  cell<std::int64_t> available_;  // under guard_
-  wait_list<Policy> waiters_;     // under guard_
-  wait_list<Policy> given_;       // tasks that were given units and have not gone on yet; under guard_
+  typename atomics::template atomic<std::int64_t> available_;  // written under guard_; less than 0 after take()
+  wait_list<Policy> waiters_;                                  // under guard_
+  wait_list<Policy> given_;  // tasks that were given units and have not gone on yet; under guard_
 };
 
 /// Gives its units back when it is destroyed.

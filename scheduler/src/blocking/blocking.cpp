@@ -19,7 +19,11 @@ blocking_section::blocking_section()
 
 namespace detail {
 
-core::blocked_call core::enter_call() noexcept {
+bool core::call_may_begin() const noexcept { return limit_->units.any(); }
+void core::take_unit() { limit_->units.take(); }
+void core::give_unit() { (void)limit_->units.release(1); }
+
+core::blocked_call core::enter_call(bool has_unit) noexcept {
   machine& m = *this_machine();
   m.end_stretch();  // the call may last, so do first what the task has put off
   processor& p = *m.held;
@@ -29,7 +33,7 @@ core::blocked_call core::enter_call() noexcept {
   // [blocking.enter.state] relaxed, unmodelled: for traces.
   m.state.store(machine_state::in_call, std::memory_order::relaxed);
   const instant begun = tracer_ != nullptr ? now() : 0;
-  return {calling.enter(m), &g, begun};
+  return {calling.enter(m, has_unit), &g, begun};
 }
 
 bool core::leave_call(const blocked_call& call) noexcept {

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "runq/blocking.hpp"
 #include "runq/detail/fatal.hpp"
 #include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
@@ -26,6 +27,11 @@ options with_defaults(options wanted) {
   if (wanted.latency_period > options::max_latency_period) {
     throw_misuse("runq: options::latency_period must be at most options::max_latency_period, 256");
   }
+  if (wanted.max_blocking_calls == 0) throw_misuse("runq: options::max_blocking_calls must be at least 1");
+  if (wanted.idle_thread_life.count() <= 0) throw_misuse("runq: options::idle_thread_life must be more than 0");
+  // So that no instant is later than time goes.
+  wanted.idle_thread_life =
+      std::min<std::chrono::nanoseconds>(wanted.idle_thread_life, std::chrono::hours(24 * 36'500));
   if (wanted.max_threads == 0) throw_misuse("runq: options::max_threads must be at least 1");
   return wanted;
 }
@@ -48,7 +54,11 @@ processor::processor(core& scheduler, std::uint32_t i)
       forks_thief(forks.make_thief()) {}
 
 core::core(const options& wanted, scheduler& of)
-    : chosen(with_defaults(wanted)), owner(of), parking(*this), process_(getpid()) {
+    : chosen(with_defaults(wanted)),
+      owner(of),
+      parking(*this),
+      limit_(std::make_unique<call_limit>(chosen.max_blocking_calls)),
+      process_(getpid()) {
   read_environment();
   make_processors(chosen.procs);
   // Makes one spare processor now, for destroy_tasks(), so that the end of a run needs no memory.
@@ -463,15 +473,19 @@ void core::stop() {
   looping.end();
   parking.stop();
   std::vector<std::unique_ptr<machine>> leaving;
+  std::thread left;
   {
     const std::lock_guard lock(machines_mutex_);
     may_start_ = false;
     leaving.swap(machines_);
+    without_thread_.clear();
+    left.swap(last_ended_);
   }
+  if (left.joinable()) left.join();  // which has joined the one before it, and so on
   stop_monitor();
   end_slices();
   for (const auto& m : leaving) {
-    m->thread.join();
+    if (m->thread.joinable()) m->thread.join();
     const std::lock_guard lock(machines_mutex_);
     parks_ += m->parker.parks.get();
     useless_wakes_ += m->useless_wakes.get();
@@ -723,7 +737,7 @@ statistics core::count() const {
       s.parks += m->parker.parks.get();
       s.useless_wakes += m->useless_wakes.get();
     }
-    s.machines = machines_.size();
+    s.machines = machines_.size() - without_thread_.size();
   }
   // [core.count.machines_started] relaxed, unmodelled: a statistic.
   s.machines_started = machines_started_.load(std::memory_order::relaxed);

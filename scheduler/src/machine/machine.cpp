@@ -41,6 +41,36 @@ void core::loop(machine& m) {
   }
   leave_processor();
   machine_here = nullptr;
+  may_have_left(m);
+}
+
+// The calling thread, that of machine `m`, takes no more tasks. When the scheduler stops, stop() joins the thread.
+// Otherwise too many machines were idle: then the next thread that ends in this way joins this one, and stop() joins
+// the last one.
+void core::may_have_left(machine& m) {
+  std::thread before;
+  {
+    const std::lock_guard lock(machines_mutex_);
+    if (!may_start_) return;
+    without_thread_.push_back(&m);
+    before = std::exchange(last_ended_, std::move(m.thread));
+  }
+  if (before.joinable()) before.join();
+}
+
+// The caller holds machines_mutex_. A machine whose thread has ended is used again, and not destroyed: a thread that
+// has woken the machine may still be about to call futex(2) for it.
+machine& core::machine_to_start() {
+  if (!without_thread_.empty()) {
+    machine& m = *without_thread_.back();
+    without_thread_.pop_back();
+    m.held = nullptr;
+    return m;
+  }
+  machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
+  m.number = static_cast<std::uint32_t>(machines_.size() - 1);
+  without_thread_.reserve(machines_.size());  // so that no thread needs memory to leave
+  return m;
 }
 
 void core::rests(machine& m) noexcept {
@@ -143,14 +173,13 @@ void core::start_machine(processor& p) {
     parking.not_started();
     return;
   }
-  if (machines_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
+  if (machines_.size() - without_thread_.size() == chosen.max_threads) fatal_threads(chosen.max_threads);
   try {
     if (!monitor_.joinable()) {
       monitoring.restart();
       monitor_ = std::thread([this] { monitor(); });
     }
-    machine& m = *machines_.emplace_back(std::make_unique<machine>(*this));
-    m.number = static_cast<std::uint32_t>(machines_.size() - 1);
+    machine& m = machine_to_start();
     // [machine.started] relaxed, unmodelled: a statistic.
     machines_started_.fetch_add(1, std::memory_order::relaxed);
     m.thread = std::thread([this, &m, &p] {

@@ -51,6 +51,11 @@ void machine_parker::park() {
   home_.sleeping.park(token_);
 }
 
+bool machine_parker::park_for_long() {
+  ++parks;
+  return home_.sleeping.park_for(token_, home_.chosen.idle_thread_life.count());
+}
+
 void machine_parker::unpark() {
   machine* const here = this_machine();
   if (here != nullptr && &here->parker == this) {

@@ -24,6 +24,7 @@ const char* to_string(wait_reason reason) noexcept {
     case wait_reason::join: return "join";
     case wait_reason::sleep: return "sleep";
     case wait_reason::io_wait: return "IO wait";
+    case wait_reason::blocking_call: return "blocking call";
   }
   return "?";
 }

@@ -24,14 +24,16 @@ class blocking_model : public machine_loop_model<Machines, Processors, Tasks, Qu
     return spare;
   }
   [[nodiscard]] bool unwatched() const { return nobody_polls; }
+  virtual void take_unit() {}
+  virtual void give_unit() {}
 
  protected:
   using calls = blocking_calls<machine, processor, blocking_model, atomics>;
   using outcome = typename calls::outcome;
 
-  /// Machine i, which holds a processor, is in a call, which the monitor has seen.
-  void block(unsigned i) {
-    call = calling.enter(this->machines[i]);
+  /// Machine i, which holds a processor, is in a call, which the monitor has seen; `has_unit`: it waited for its turn.
+  void block(unsigned i, bool has_unit = false) {
+    call = calling.enter(this->machines[i], has_unit);
     require(!look(0), "a processor is taken for a call that is seen for the first time");
   }
   /// The monitor looks at the processor of that call. Returns whether it has taken the processor.

@@ -86,6 +86,15 @@ class machine_loop_model : public scenario {
       if (!constructing_ || unparked != 0) parker::park();
       if (constructing_) unparked = 0;
     }
+    // Gives up once, if there is no token yet: at any moment, as the other threads run before it or after it.
+    [[nodiscard]] bool park_for_long() {
+      if (constructing_ || gave_up_) {
+        park();
+        return true;
+      }
+      gave_up_ = true;
+      return parker::take();
+    }
     void unpark() {
       ++unparked;
       parker::unpark();
@@ -97,6 +106,7 @@ class machine_loop_model : public scenario {
 
    private:
     bool constructing_ = true;
+    bool gave_up_ = false;
     bool holds_ = false;  // the machine's thread holds a processor: see hold() and leave()
   };
   // Counters and times of a processor are stubs. Only a thief that watches a processor reads them, and it sees that no
@@ -136,6 +146,7 @@ class machine_loop_model : public scenario {
     cell<int> owned{0};     // written by each take from the own queue: two at once are a data race
     cell<bool> made{true};  // read by every user of a processor, which resize() may have made just before
     handoff<atomics> in_call;
+    cell<bool> call_has_unit{false};
     bool global_first = false;
     counter dispatches;
     counter runnext_hits;
@@ -176,6 +187,7 @@ class machine_loop_model : public scenario {
     m.spinning.set(true);
     looping.hold(m, p);
   }
+  [[nodiscard]] bool keeps(std::size_t idle_machines) const { return idle_machines <= kept; }
   void all_idle() {}
   [[nodiscard]] machine* this_idle_machine() {
     const int thread = current_engine().thread_index();
@@ -328,7 +340,8 @@ class machine_loop_model : public scenario {
   std::array<processor, Processors> processors = make_processors(std::make_index_sequence<Processors>());
   std::array<machine, Machines> machines;
   unsigned started = 0;
-  bool tasks_stay = false;  // require that no machine rests while its own queue has tasks
+  std::size_t kept = Machines;  // idle machines that are not too many
+  bool tasks_stay = false;      // require that no machine rests while its own queue has tasks
 };
 
 }  // namespace runq::model

@@ -138,6 +138,7 @@ template <unsigned Calls>
 struct hurry final : monitored<slow_rhythm> {
   struct processor {
     handoff<atomics> in_call;
+    cell<bool> call_has_unit{false};
   };
   struct machine {
     processor* held = nullptr;
@@ -152,6 +153,8 @@ struct hurry final : monitored<slow_rhythm> {
     (void)calling.enter(machines[index]);
   }
   void leave(const machine&) {}
+  void take_unit() {}
+  void give_unit() {}
   bool look() override {
     bool some = false;
     for (const processor& p : processors) some |= handoff<atomics>::blocked(p.in_call.peek());

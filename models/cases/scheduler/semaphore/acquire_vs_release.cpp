@@ -134,6 +134,28 @@ struct all_who_fit final : scenario {
   keeper third{units, 1};
 };
 
+// The one unit is taken, and a task waits. Outside: takes one that is not there, and gives it back ‖ the unit comes
+// back.
+struct taken_beyond final : scenario {
+  taken_beyond() {
+    require(units.any(), "new units are not there");
+    units.take();
+    require(!units.any() && !units.acquire_or_wait(next.node), "a taken unit is free");
+  }
+  void thread(unsigned index) override {
+    if (index == 0) units.take();
+    require(units.release(1), "a taken unit is not taken");
+  }
+  void finish() override {
+    require(next.has && !units.any(), "a task waits although all units came back");
+    require(units.release(1) && units.try_acquire(1), "a unit is lost");
+    require(!units.try_acquire(1), "there are more units than there were");
+  }
+
+  semaphore_type units{1, 1};
+  keeper next{units, 1};
+};
+
 const bool added[] = {
     add_case<visitors<2>>({
         .name = "semaphore/two_writers",
@@ -150,6 +172,12 @@ const bool added[] = {
     add_case<not_overtaken>({
         .name = "semaphore/not_overtaken",
         .property = "a task that waits for many units is not overtaken by tasks that want few",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 3},
+    }),
+    add_case<taken_beyond>({
+        .name = "semaphore/taken_beyond",
+        .property = "units that were taken although there was none must come back before others get one",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),

@@ -78,6 +78,8 @@ class new_task {
   closure* callable_ = nullptr;
 };
 
+struct call_limit;
+
 class core {
  public:
   /// The inside of `owner`, whose destructor calls finish(). Handles may keep this object alive for longer.
@@ -149,6 +151,7 @@ class core {
   [[nodiscard]] bool surplus(const processor& p) const noexcept { return looping.surplus(p); }
   [[nodiscard]] processor& processor_at(unsigned i) { return processors_[i]; }
   void start_machine(processor& p);
+  [[nodiscard]] bool keeps(std::size_t idle_machines) const noexcept { return idle_machines <= parking.limit(); }
   void all_idle();
   [[nodiscard]] machine* this_idle_machine() const noexcept;
 
@@ -203,7 +206,13 @@ class core {
     goroutine* g;
     instant begun;  // when the call began, if there is a tracer
   };
-  [[nodiscard]] blocked_call enter_call() noexcept;
+  /// Whether a call may begin at once. If not, its task takes a unit of limit() first.
+  [[nodiscard]] bool call_may_begin() const noexcept;
+  [[nodiscard]] call_limit& limit() noexcept { return *limit_; }
+  void take_unit();
+  void give_unit();
+  /// `has_unit`: of limit(), which the end of the call gives back.
+  [[nodiscard]] blocked_call enter_call(bool has_unit = false) noexcept;
   /// True: the machine has a processor and goes on with the task. False: it has none, and the caller must queue the
   /// task.
   [[nodiscard]] bool leave_call(const blocked_call& call) noexcept;
@@ -292,6 +301,8 @@ class core {
   // -- the machines' loop (machine.cpp) --
 
   void loop(machine& m);
+  void may_have_left(machine& m);
+  [[nodiscard]] machine& machine_to_start();
   void monitor();
   /// What the monitor saw of a processor, and when it saw that first.
   struct watched {
@@ -344,9 +355,13 @@ class core {
 
   mutable std::mutex machines_mutex_;
   std::vector<std::unique_ptr<machine>> machines_;  // under machines_mutex_
+  std::vector<machine*> without_thread_;            // those of them without a thread; under machines_mutex_
+  std::thread last_ended_;                          // that has ended, or is about to; under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
   std::uint64_t parks_ = 0;                         // of machines that have left; under machines_mutex_
   std::uint64_t useless_wakes_ = 0;                 // of machines that have left; under machines_mutex_
+
+  std::unique_ptr<call_limit> limit_;
 
   const int process_;            // the process that made it and has its threads
   std::shared_ptr<core> left_;   // itself; see leave_behind()

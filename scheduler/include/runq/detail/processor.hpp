@@ -83,8 +83,9 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
-  handoff<policy> in_call;   // whether its machine is in a blocking call
-  time_slice<policy> slice;  // whether its task has run for too long: noticed at the next co_await
+  handoff<policy> in_call;                  // whether its machine is in a blocking call …
+  policy::cell<bool> call_has_unit{false};  // … that has waited for its turn: see call_limit
+  time_slice<policy> slice;                 // whether its task has run for too long: noticed at the next co_await
   timer_heap timers;
 
   policy::cell<processor*> next_spare{nullptr};  // while it is spare: the next one; see spare_processors
@@ -111,6 +112,8 @@ class machine_parker {
  public:
   explicit machine_parker(core& scheduler) noexcept : home_(scheduler) {}
   void park();
+  /// park() for options::idle_thread_life at most, but in the poller for as long as it takes; false: nobody woke it.
+  [[nodiscard]] bool park_for_long();
   void unpark();
   counter parks;
 

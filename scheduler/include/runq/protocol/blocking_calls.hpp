@@ -18,6 +18,9 @@ namespace runq {
 /// - `void leave(Machine&)`: from here on the machine's thread counts as one without a processor
 /// - `Processor& spare_processor()`: a spare processor for a thread that needs one after the scheduler has stopped
 /// - `bool unwatched()`: whether there are descriptors or timers, and no machine waits for them
+/// - `void take_unit()`, `void give_unit()`: of those that limit how many calls are without a processor. A call has one
+///   from the moment at which its processor is taken, or, if it had to wait for its turn, from the beginning; to its
+///   end
 template <class Machine, class Processor, class Host, class Atomics = std_atomics>
 class blocking_calls {
  public:
@@ -26,6 +29,7 @@ class blocking_calls {
     Machine* m;
     Processor* p;  // the processor that the machine had when the call began
     typename handoff<Atomics>::ticket ticket;
+    bool has_unit;  // from the beginning
   };
   /// What became of the processor: the machine kept it, got another one, or has none.
   enum class outcome : unsigned char { kept, moved, lost };
@@ -34,12 +38,13 @@ class blocking_calls {
   blocking_calls(const blocking_calls&) = delete;
   blocking_calls& operator=(const blocking_calls&) = delete;
 
-  /// Machine `m`, which holds a processor, is about to block. Called by the machine itself. Wait-free, except for a
-  /// system call when the monitor naps for long.
-  [[nodiscard]] call enter(Machine& m) noexcept {
+  /// Machine `m`, which holds a processor, is about to block; `has_unit`: it has waited for its turn. Called by the
+  /// machine itself. Wait-free, except for a system call when the monitor naps for long.
+  [[nodiscard]] call enter(Machine& m, bool has_unit = false) noexcept {
     Processor& p = *m.held;
     host_.leave(m);
-    const call entered{&m, &p, p.in_call.enter()};
+    p.call_has_unit.set(has_unit);
+    const call entered{&m, &p, p.in_call.enter(), has_unit};
     // From here on the monitor may take the processor. It must see the call when it is hurried.
     host_.monitoring.hurry();
     return entered;
@@ -50,6 +55,7 @@ class blocking_calls {
   [[nodiscard]] outcome leave(const call& c) {
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* const p = kept ? c.p : host_.parking.come_back();
+    if (!kept || c.has_unit) host_.give_unit();
     if (p == nullptr) {
       c.m->held = nullptr;
       return outcome::lost;
@@ -61,6 +67,7 @@ class blocking_calls {
   [[nodiscard]] outcome leave_waiting(const call& c) {
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* p = kept ? c.p : host_.parking.come_back_waiting(*c.m);
+    if (!kept || c.has_unit) host_.give_unit();
     // A stopping scheduler has no processor for it, but the code after the call may need one until its next co_await.
     if (p == nullptr) p = &host_.spare_processor();
     host_.looping.hold(*c.m, *p);
@@ -89,10 +96,17 @@ class blocking_calls {
     // handoffp and sched.lastpoll.)
     const bool busy = has_work || !others_look || host_.unwatched();
     return host_.parking.hand_off(
-        p, [&] { return p.in_call.retake(ticket); }, busy);
+        p, [&] { return take_from_call(p, ticket); }, busy);
   }
 
  private:
+  // With the lock of `parking` held, which the machine takes when it comes back: so it finds that its unit is taken.
+  [[nodiscard]] bool take_from_call(Processor& p, typename handoff<Atomics>::ticket ticket) {
+    if (!p.in_call.retake(ticket)) return false;
+    if (!p.call_has_unit.get()) host_.take_unit();
+    return true;
+  }
+
   Host& host_;
 };
 

@@ -57,6 +57,7 @@ struct park_machine {
   cell<Machine*> next_idle{nullptr};      // under the lock
   cell<Machine*> previous_idle{nullptr};  // under the lock
   cell<bool> idle{false};                 // under the lock
+  cell<bool> may_leave{false};            // when it has slept for long; the machine's, written when it becomes idle
   cell<Processor*> handed{nullptr};  // under the lock until the machine is woken; after that only the machine uses it
   cell<bool> spinning{false};        // only the machine uses it; while it is being woken, only its waker
 };
@@ -66,8 +67,11 @@ struct park_machine {
 /// - `bool surplus(Processor&)`: whether that processor is one too many since the last resize()
 /// - `Processor& processor_at(unsigned)`: the i-th processor, for resize()
 /// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
+/// - `bool keeps(std::size_t n)`: whether n idle machines are not too many; with the lock held
 /// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
 /// - `void all_idle()`: called with the lock held when no machine holds a processor
+///
+/// `Parker` has park(), unpark(), and `bool park_for_long()`: park() that may give up, and returns false then.
 ///
 /// Any thread may call submitted(); a machine calls the other functions for itself. Waking takes a lock, so this is not
 /// lock-free; submitted() is wait-free while a machine spins or a request is pending.
@@ -156,8 +160,8 @@ class park_protocol {
   }
 
   /// Machine `m` found nothing for processor `p`, whose queues are empty: gives `p` up and sleeps, unless it is needed
-  /// after all (rule 3). Returns the processor to go on with, or nullptr when the scheduler stops. Called by the
-  /// machine itself.
+  /// after all (rule 3). Returns the processor to go on with, or nullptr when the machine leaves: because the scheduler
+  /// stops, or because it has slept for long and is one too many. Called by the machine itself.
   [[nodiscard]] Processor* rest(Machine& m, Processor& p) {
     const bool was_spinning = m.spinning.get();
     Machine* returning = nullptr;
@@ -273,6 +277,7 @@ class park_protocol {
         last_returning_.get()->next_idle.set(&m);
       }
       last_returning_.set(&m);
+      m.may_leave.set(false);
       // [park.returning.set] relaxed: decides nothing, see pass_on().
       returning_.store(true, std::memory_order::relaxed);
     }
@@ -333,6 +338,7 @@ class park_protocol {
       drop_surplus();
       sleeping = idle_machines_.get();
       idle_machines_.set(nullptr);
+      idle_count_.set(0);
       for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) m->idle.set(false);
       returning = first_returning_.get();
       first_returning_.set(nullptr);
@@ -373,11 +379,7 @@ class park_protocol {
   }
 
   /// How many machines sleep; with the lock held.
-  [[nodiscard]] std::size_t idle_machines() const {
-    std::size_t n = 0;
-    for (const Machine* m = idle_machines_.get(); m != nullptr; m = m->next_idle.get()) ++n;
-    return n;
-  }
+  [[nodiscard]] std::size_t idle_machines() const { return idle_count_.get(); }
 
   /// How many processors machines hold; with the lock held.
   [[nodiscard]] unsigned held() const { return held_.get(); }
@@ -553,12 +555,26 @@ class park_protocol {
     return p;
   }
 
-  // Sleeps until another thread hands `m` a processor; nullptr: the scheduler stops.
+  // Sleeps until another thread hands `m` a processor; nullptr: the scheduler stops, or `m` was one too many for long.
   [[nodiscard]] Processor* sleep(Machine& m) {
-    m.parker.park();
+    if (m.may_leave.get()) {
+      while (!m.parker.park_for_long()) {
+        if (leave(m)) return nullptr;
+      }
+    } else {
+      m.parker.park();
+    }
     Processor* const p = m.handed.get();
     m.handed.set(nullptr);
     return p;
+  }
+
+  // Machine `m` has slept for long. True: nobody will wake it any more. False: somebody is about to.
+  [[nodiscard]] bool leave(Machine& m) {
+    const std::lock_guard lock(mutex_);
+    if (!m.idle.get()) return false;
+    remove_idle(m);
+    return true;
   }
 
   // The caller of all functions below holds the lock. Both lists are stacks: the one that went to sleep last has the
@@ -608,7 +624,9 @@ class park_protocol {
     m.next_idle.set(first);
     if (first != nullptr) first->previous_idle.set(&m);
     idle_machines_.set(&m);
+    idle_count_.set(idle_count_.get() + 1);
     m.idle.set(true);
+    m.may_leave.set(!host_.keeps(idle_count_.get()));
   }
   void remove_idle(Machine& m) {
     Machine* const previous = m.previous_idle.get();
@@ -619,6 +637,7 @@ class park_protocol {
       idle_machines_.set(next);
     }
     if (next != nullptr) next->previous_idle.set(previous);
+    idle_count_.set(idle_count_.get() - 1);
     m.idle.set(false);
   }
 
@@ -631,12 +650,13 @@ class park_protocol {
   atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
   atomic<unsigned> limit_;            // number of processors; written under the lock
   alignas(cache_line) typename Atomics::mutex mutex_;
-  cell<Processor*> idle_list_{nullptr};    // under the lock
-  cell<Machine*> idle_machines_{nullptr};  // under the lock
-  cell<unsigned> held_{0U};                // under the lock: processors that machines hold or are about to get
-  cell<bool> stopping_{false};             // under the lock
-  cell<unsigned> wanted_{0U};              // under the lock: the limit, or what it will be after restart()
-  cell<unsigned> without_processor_{0U};   // under the lock
+  cell<Processor*> idle_list_{nullptr};           // under the lock
+  cell<Machine*> idle_machines_{nullptr};         // under the lock
+  cell<std::size_t> idle_count_{std::size_t{0}};  // under the lock: of idle_machines_
+  cell<unsigned> held_{0U};                       // under the lock: processors that machines hold or are about to get
+  cell<bool> stopping_{false};                    // under the lock
+  cell<unsigned> wanted_{0U};                     // under the lock: the limit, or what it will be after restart()
+  cell<unsigned> without_processor_{0U};          // under the lock
   // Machines that wait for a processor in the middle of a task; under the lock.
   cell<Machine*> first_returning_{nullptr};
   cell<Machine*> last_returning_{nullptr};

@@ -40,18 +40,14 @@ class poll_sleep {
   /// Sleeps until unpark(token): in the poller if there is something to poll for and no other machine is there. Called
   /// by the machine that the token belongs to.
   void park(Token& token) {
-    while (!token.take()) {
-      // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: what the last machine in the poller did there, and
-      // what its host keeps for the one that polls; weaker: a sleeper overlooks its own token (two_sleepers).
-      if (!host_.something_to_poll() || busy_.exchange(true, std::memory_order::acquire)) {
-        token.park();
-        return;
-      }
-      poll_until_woken(token);
-      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]; weaker: the next sleeper overlooks its own token
-      // (two_sleepers).
-      busy_.store(false, std::memory_order::release);
-    }
+    (void)park_or(token, [&token] {
+      token.park();
+      return true;
+    });
+  }
+  /// The same, but returns false after `ns` nanoseconds without a token, unless it sleeps in the poller.
+  [[nodiscard]] bool park_for(Token& token, std::int64_t ns) {
+    return park_or(token, [&token, ns] { return token.park_for(ns); });
   }
 
   /// Makes the present or the next park(token) return. Any thread. Once the token is left, `token` may be destroyed.
@@ -95,6 +91,21 @@ class poll_sleep {
 
  private:
   static constexpr instant awake = std::numeric_limits<instant>::min();
+
+  // `sleep` is what a machine does that is not the one in the poller; returns what that returns.
+  template <class Sleep>
+  bool park_or(Token& token, Sleep&& sleep) {
+    while (!token.take()) {
+      // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: what the last machine in the poller did there, and
+      // what its host keeps for the one that polls; weaker: a sleeper overlooks its own token (two_sleepers).
+      if (!host_.something_to_poll() || busy_.exchange(true, std::memory_order::acquire)) return sleep();
+      poll_until_woken(token);
+      // [poll_sleep.leave] release: pairs with [poll_sleep.enter]; weaker: the next sleeper overlooks its own token
+      // (two_sleepers).
+      busy_.store(false, std::memory_order::release);
+    }
+    return true;
+  }
 
   void poll_until_woken(Token& token) {
     // [poll_sleep.sleeper.set] relaxed: ordered by the fence.

@@ -30,6 +30,7 @@ enum class wait_reason : std::uint8_t {
   join,
   sleep,
   io_wait,
+  blocking_call,  // for its turn to make one
 };
 
 /// Queues hand tasks on, never this state. So its values may be out of date, except that of asleep(). Wait-free.
