@@ -4,6 +4,8 @@
 
 # To add a queue, add its stem here: then configuring says what is still missing.
 set(runq_stems ring runnext inject local_queue chase_lev)
+# What works on several queues: a header, a unit test and models.
+set(runq_queue_helper_stems all_empty)
 # The parts of the scheduler that have models: a header and a folder of cases each. The scheduler is made of the
 # protocols; users include the other headers.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness
@@ -20,6 +22,15 @@ foreach(stem IN LISTS runq_stems)
   foreach(part IN ITEMS "deque/include/runq/${stem}.hpp" "deque/test/${stem}_test.cpp"
                         "models/cases/queues/${stem}/*.cpp" "proptests/${stem}_props.cpp"
                         "bench/${stem}_bench.cpp" "docs/queues/${stem}.md")
+    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
+    if(NOT found)
+      list(APPEND holes "stem '${stem}' has no ${part}")
+    endif()
+  endforeach()
+endforeach()
+foreach(stem IN LISTS runq_queue_helper_stems)
+  foreach(part IN ITEMS "deque/include/runq/${stem}.hpp" "deque/test/${stem}_test.cpp"
+                        "models/cases/queues/${stem}/*.cpp")
     file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${part}")
     if(NOT found)
       list(APPEND holes "stem '${stem}' has no ${part}")
@@ -50,7 +61,8 @@ file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}
      "${PROJECT_SOURCE_DIR}/models/cases/scheduler/*")
 foreach(folder IN LISTS folders)
   cmake_path(GET folder FILENAME stem)
-  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_protocol_stems AND NOT stem IN_LIST runq_scheduler_stems)
+  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_protocol_stems AND NOT stem IN_LIST runq_scheduler_stems
+     AND NOT stem IN_LIST runq_queue_helper_stems)
     list(APPEND holes "${folder} belongs to no stem: add it to deque/cmake/stems.cmake")
   endif()
 endforeach()
@@ -59,7 +71,7 @@ file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/deque/includ
      "${PROJECT_SOURCE_DIR}/deque/include/runq/*.hpp")
 foreach(header IN LISTS headers)
   string(REGEX REPLACE "\\.hpp$" "" stem "${header}")
-  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_support_headers)
+  if(NOT stem IN_LIST runq_stems AND NOT stem IN_LIST runq_support_headers AND NOT stem IN_LIST runq_queue_helper_stems)
     list(APPEND holes "deque/include/runq/${header} belongs to no stem: add it to deque/cmake/stems.cmake")
   endif()
 endforeach()

@@ -176,6 +176,7 @@ class inject {
   void splice(chain&& batch) noexcept {
     if (batch.empty()) return;
     const std::lock_guard lock(mutex_);
+    puts_ += batch.size();
     list_.splice(std::move(batch));
     publish_size();
   }
@@ -185,6 +186,7 @@ class inject {
   void splice_front(chain&& batch) noexcept {
     if (batch.empty()) return;
     const std::lock_guard lock(mutex_);
+    puts_ += batch.size();
     batch.splice(std::move(list_));
     list_.swap(batch);
     publish_size();
@@ -232,6 +234,23 @@ class inject {
     return size_.load(std::memory_order::relaxed);
   }
 
+  /// How many elements the queue held, and how many had ever been put. With it pushed_since() can tell later whether
+  /// another thread has put one meanwhile: see all_empty(). Any thread. Locks.
+  struct observation {
+    std::size_t size = 0;
+    std::size_t puts = 0;
+    [[nodiscard]] bool empty() const noexcept { return size == 0; }
+  };
+  [[nodiscard]] observation observe() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return {list_.size(), puts_};
+  }
+  /// Whether an element was put since `seen` was observed. Any thread. Locks.
+  [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
+    const std::lock_guard lock(mutex_);
+    return puts_ != seen.puts;
+  }
+
  private:
   // The caller holds the lock.
   void publish_size() noexcept {
@@ -243,6 +262,7 @@ class inject {
 
   mutable typename atomics::mutex mutex_;
   chain list_;                                           // under mutex_
+  std::size_t puts_ = 0;                                 // under mutex_: elements ever put; it may wrap around
   typename atomics::template atomic<std::size_t> size_;  // written under mutex_, read without
 };
 

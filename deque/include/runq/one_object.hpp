@@ -63,6 +63,8 @@ class one_object {
   using value_type = typename queue::value_type;
   using owner = typename queue::owner;
   using thief = typename queue::thief;
+  // Here, so that g++ sees that the user's file needs it, and does not warn of a task type in an unnamed namespace.
+  static_assert(std::copyable<thief>);
 
   one_object() noexcept requires std::default_initializable<queue> : queue_() {}
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Whether several deques are empty: by one question after the other, and by all_empty().
+#include "runq/all_empty.hpp"
+
+#include <optional>
+
+#include "oracle.hpp"
+#include "runq/chase_lev.hpp"
+#include "runq/inject.hpp"
+
+namespace runq::model {
+namespace {
+
+/// Two deques, and one task in the second.
+template <int Tasks>
+class two_deques : public scenario {
+ protected:
+  using deque_type = counted<basic_chase_lev<task*, atomics, when_full::refuse>>;
+
+  two_deques() { push(second, 1); }
+
+  void push(deque_type& to, int id) { require(to.push(tasks.make(id)), "a push failed although there was room"); }
+  void pop(deque_type& from) {
+    if (const std::optional<task*> got = from.pop()) tasks.run(*got);
+  }
+  [[nodiscard]] bool one_after_the_other() const { return first.empty() && second.empty(); }
+  void finish() override {
+    pop(first);
+    pop(second);
+    tasks.require_all_ran();
+    require(all_empty(first, second), "deques that nobody uses and that hold nothing are not empty");
+  }
+
+  task_set<Tasks> tasks;
+  deque_type first{2};
+  deque_type second{2};
+};
+
+// At each moment one of the deques holds a task. Owner of both: push into the first, pop from the second ‖ another
+// thread: are both empty?
+template <bool ByHelper>
+struct never_both final : two_deques<2> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push(first, 2);
+      pop(second);
+    } else {
+      require(!(ByHelper ? all_empty(first, second) : one_after_the_other()), "both were called empty, and never were");
+    }
+  }
+};
+
+// The same with a pop of the last task in each deque, during which the deque looks as it did before the push. Owner of
+// both: push pop, to and fro.
+struct to_and_fro final : two_deques<4> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push(first, 2);
+      pop(second);
+      push(second, 3);
+      pop(first);
+      push(first, 4);
+      pop(second);
+    } else {
+      require(!all_empty(first, second), "both were called empty, and never were");
+    }
+  }
+};
+
+// The deques have an owner each. Owner of the first: push ‖ owner of the second: if the first holds a task, pop ‖
+// another thread: are both empty?
+struct two_owners final : two_deques<2> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push(first, 2);
+    } else if (index == 1) {
+      if (!first.empty()) pop(second);
+    } else {
+      require(!all_empty(first, second), "both were called empty, and never were");
+    }
+  }
+};
+
+// The first queue is shared by all threads. A producer: puts a task ‖ owner of the second: if a task was put, pop ‖
+// another thread: are both empty?
+struct with_inject final : two_deques<2> {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      global.put(tasks.make(2));
+    } else if (index == 1) {
+      if (global.has_work()) pop(second);
+    } else {
+      require(!all_empty(global, second), "both were called empty, and never were");
+    }
+  }
+  void finish() override {
+    if (task* const t = global.take()) tasks.run(t);
+    two_deques::finish();
+  }
+
+  inject<&task::link> global;
+};
+
+const bool added[] = {
+    add_case<never_both<true>>({
+        .name = "all_empty/never_both",
+        .property = "all_empty() never says yes about two deques of which one holds a task at each moment",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 3},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<never_both<false>>({
+        .name = "all_empty/one_after_the_other",
+        .property = "two deques that are asked one after the other may both say that they are empty",
+        .threads = 2,
+        .seeded_bug = true,
+    }),
+    add_case<to_and_fro>({
+        .name = "all_empty/to_and_fro",
+        .property = "the same while tasks are pushed and popped in both deques, and leave no trace in them",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<with_inject>({
+        .name = "all_empty/with_inject",
+        .property = "the same of a queue that all threads share and a deque, whose owner has seen a task put",
+        .threads = 3,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::blocking,
+    }),
+    add_case<two_owners>({
+        .name = "all_empty/two_owners",
+        .property = "the same if each deque has an owner, and one of them has seen the other's push",
+        .threads = 3,
+        .quick = {.random = 50'000, .bound = 2},
+        .mutants = {{"observe_relaxed", "counted.observe", std::memory_order::relaxed},
+                    {"pushed_relaxed", "counted.pushed", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
