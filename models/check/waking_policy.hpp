@@ -31,6 +31,8 @@ struct waking_policy {
   static void wake(sleeper t) {
     if (t->there_.get()) t->resume();
   }
+  // Who wakes a task has run it, so none is seen between the two.
+  [[nodiscard]] static bool asleep(sleeper) { return false; }
   template <class Condition>
   static void spin_until(Condition&& condition) {
     await(condition);

@@ -75,8 +75,12 @@ class channel_core {
   channel_core(const channel_core&) = delete;
   channel_core& operator=(const channel_core&) = delete;
   ~channel_core() {
-    receivers_.forget_all();
-    senders_.forget_all();
+    {
+      // The lock orders this after what tasks on other machines did when they began to wait.
+      const std::lock_guard guard(mutex_);
+      receivers_.forget_all();
+      senders_.forget_all();
+    }
     while (size_.get() != 0) drop_first();
   }
 

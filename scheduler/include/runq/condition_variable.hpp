@@ -29,7 +29,11 @@ class condition_core {
   condition_core() = default;
   condition_core(const condition_core&) = delete;
   condition_core& operator=(const condition_core&) = delete;
-  ~condition_core() { waiters_.forget_all(); }
+  ~condition_core() {
+    // The lock orders this after what tasks on other machines did when they began to wait.
+    const std::lock_guard guard(guard_);
+    waiters_.forget_all();
+  }
 
   /// Puts `w` among the waiters, and only then unlocks `held`, so that it misses no notification that comes after a
   /// change under the mutex. True: another machine may run the task at any moment. False: it was withdrawn already, and

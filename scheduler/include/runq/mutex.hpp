@@ -32,8 +32,10 @@ class mutex_core {
   mutex_core(const mutex_core&) = delete;
   mutex_core& operator=(const mutex_core&) = delete;
   ~mutex_core() {
+    // The lock orders this after what tasks on other machines did when they began to wait.
+    const std::lock_guard guard(guard_);
     waiters_.forget_all();
-    if (node* const next = handed_to_.get()) next->who.set(nullptr);
+    if (node* const next = handed_to_.get()) next->forget();
   }
 
   /// Takes the mutex and returns true, or returns false when it is locked.

@@ -40,8 +40,10 @@ class semaphore_core {
   semaphore_core(const semaphore_core&) = delete;
   semaphore_core& operator=(const semaphore_core&) = delete;
   ~semaphore_core() {
+    // The lock orders this after what tasks on other machines did when they began to wait.
+    const std::lock_guard guard(guard_);
     waiters_.forget_all();
-    while (node* const w = given_.pop_front()) of(*w).who.set(nullptr);
+    while (node* const w = given_.pop_front()) of(*w).forget();
   }
 
   /// Takes n units and returns true, or returns false if fewer are free, or if other tasks wait.

@@ -41,7 +41,11 @@ class wait_group_core {
   wait_group_core() noexcept : state_(0) {}
   wait_group_core(const wait_group_core&) = delete;
   wait_group_core& operator=(const wait_group_core&) = delete;
-  ~wait_group_core() { waiters_.forget_all(); }
+  ~wait_group_core() {
+    // The lock orders this after what tasks on other machines did when they began to wait.
+    std::int64_t seen = 0;
+    if (lock(seen)) waiters_.forget_all();
+  }
 
   /// Any thread. Wait-free, except when it wakes waiters.
   [[nodiscard]] counting add(std::int64_t n) {

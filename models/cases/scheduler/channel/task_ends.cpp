@@ -163,10 +163,12 @@ struct channel_goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       require(try_send(*channel, 1) == channel_result::done, "a task waits to receive, and nothing could be sent");
-      through.store(1, std::memory_order::release);
+      done.store(1, std::memory_order::relaxed);
+      left.store(1, std::memory_order::release);
     } else {
-      await([this] { return through.load(std::memory_order::acquire) != 0; });
+      await([this] { return done.load(std::memory_order::relaxed) != 0; });
       destroy_frame(*channel);
+      await([this] { return left.load(std::memory_order::acquire) != 0; });
       for (waiting_receiver* const f : frames) f->end(*channel);
     }
   }
@@ -179,7 +181,8 @@ struct channel_goes_first final : scenario {
   waiting_receiver* frames[3] = {&make_frame<waiting_receiver>(*channel, tasks[0]),
                                  &make_frame<waiting_receiver>(*channel, tasks[1]),
                                  &make_frame<waiting_receiver>(*channel, tasks[2])};
-  atomic<int> through{0};
+  atomic<int> done{0};  // orders nothing
+  atomic<int> left{0};  // as all machines have left before tasks are destroyed
 };
 
 // As channel_goes_first, with tasks that wait to send, and a thread that receives.
@@ -188,10 +191,12 @@ struct channel_goes_before_senders final : scenario {
     if (index == 0) {
       std::optional<parcel> value;
       require(channel->receive(value) == channel_result::done, "a task waits to send, and nothing was received");
-      through.store(1, std::memory_order::release);
+      done.store(1, std::memory_order::relaxed);
+      left.store(1, std::memory_order::release);
     } else {
-      await([this] { return through.load(std::memory_order::acquire) != 0; });
+      await([this] { return done.load(std::memory_order::relaxed) != 0; });
       destroy_frame(*channel);
+      await([this] { return left.load(std::memory_order::acquire) != 0; });
       for (waiting_sender* const f : frames) f->end(*channel);
     }
   }
@@ -201,7 +206,8 @@ struct channel_goes_before_senders final : scenario {
   record tasks[2];
   waiting_sender* frames[2] = {&make_frame<waiting_sender>(*channel, 1, tasks[0]),
                                &make_frame<waiting_sender>(*channel, 2, tasks[1])};
-  atomic<int> through{0};
+  atomic<int> done{0};  // orders nothing
+  atomic<int> left{0};  // as all machines have left before tasks are destroyed
 };
 
 const bool added[] = {

@@ -54,11 +54,13 @@ struct goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       changed->notify_one();
-      through.store(1, std::memory_order::release);
+      done.store(1, std::memory_order::relaxed);
+      left.store(1, std::memory_order::release);
       return;
     }
-    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    await([this] { return done.load(std::memory_order::relaxed) != 0; });
     destroy_frame(*changed);
+    await([this] { return left.load(std::memory_order::acquire) != 0; });
     first.end();
     second.end();
   }
@@ -70,7 +72,8 @@ struct goes_first final : scenario {
   record tasks[2];
   waiting_task& first = make_frame<waiting_task>(*changed, tasks[0]);
   waiting_task& second = make_frame<waiting_task>(*changed, tasks[1]);
-  atomic<int> through{0};
+  atomic<int> done{0};  // orders nothing
+  atomic<int> left{0};  // as all machines have left before tasks are destroyed
 };
 
 const bool added[] = {

@@ -121,18 +121,24 @@ struct mutex_goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       require(lock->unlock(), "a held mutex is free");
-      through.store(1, std::memory_order::release);
+      done.store(1, std::memory_order::relaxed);
+      left.store(1, std::memory_order::release);
       return;
     }
-    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    await([this] { return done.load(std::memory_order::relaxed) != 0; });
+    if (First != first_one::stays) await_left();
     if (First == first_one::goes_on) {
       lock->arrived();
       frames[0]->node.who.set(nullptr);
     }
     if (First != first_one::stays) frames[0]->end(*lock);
     destroy_frame(*lock);
+    await_left();
     if (First == first_one::stays) frames[0]->end(*lock);
     frames[1]->end(*lock);
+  }
+  void await_left() {
+    await([this] { return left.load(std::memory_order::acquire) != 0; });
   }
   void finish() override {
     require(tasks[0].woken(), "the mutex was not handed over");
@@ -143,7 +149,8 @@ struct mutex_goes_first final : scenario {
   ending_mutex* lock = &make_frame<ending_mutex>();
   record tasks[2];
   waiting_task* frames[2] = {};
-  atomic<int> through{0};
+  atomic<int> done{0};  // orders nothing
+  atomic<int> left{0};  // as all machines have left before tasks are destroyed
 };
 
 // A task has taken the mutex without waiting, and yields. The mutex is destroyed, and then the task ‖ before that,
@@ -156,10 +163,10 @@ struct mutex_goes_before_who_gives_way final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       require(!lock->try_lock(), "two tasks have the mutex");
-      through.store(1, std::memory_order::release);
+      through.store(1, std::memory_order::relaxed);
       return;
     }
-    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    await([this] { return through.load(std::memory_order::relaxed) != 0; });
     destroy_frame(*lock);
     frame.end(*lock);
   }

@@ -116,18 +116,24 @@ struct semaphore_goes_first final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       release(*units, 1);
-      through.store(1, std::memory_order::release);
+      done.store(1, std::memory_order::relaxed);
+      left.store(1, std::memory_order::release);
       return;
     }
-    await([this] { return through.load(std::memory_order::acquire) != 0; });
+    await([this] { return done.load(std::memory_order::relaxed) != 0; });
+    if (First != first_one::stays) await_left();
     if (First == first_one::goes_on) {
       units->arrived(first.node);
       first.node.who.set(nullptr);
     }
     if (First != first_one::stays) first.end(*units);
     destroy_frame(*units);
+    await_left();
     if (First == first_one::stays) first.end(*units);
     second.end(*units);
+  }
+  void await_left() {
+    await([this] { return left.load(std::memory_order::acquire) != 0; });
   }
   void finish() override {
     require(tasks[0].woken(), "the first task was not given the unit");
@@ -139,7 +145,8 @@ struct semaphore_goes_first final : scenario {
   record tasks[2];
   waiting_task& first = wait(*units, tasks[0], 1);
   waiting_task& second = wait(*units, tasks[1], 1);
-  atomic<int> through{0};
+  atomic<int> done{0};  // orders nothing
+  atomic<int> left{0};  // as all machines have left before tasks are destroyed
 };
 
 const bool added[] = {

@@ -98,7 +98,36 @@ struct nobody_waits_any_more final : scenario {
   record task;
 };
 
+// A task begins to wait ‖ then the group is destroyed, and then the task.
+struct goes_before_the_waiter final : scenario {
+  goes_before_the_waiter() { add(*group, 1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      waiter = &make_frame<waiting_task>(*group, task);
+      through.store(1, std::memory_order::relaxed);
+    } else {
+      await([this] { return through.load(std::memory_order::relaxed) != 0; });
+      destroy_frame(*group);
+    }
+  }
+  void finish() override {
+    require(waiter->waits && !task.woken(), "the task did not wait, or was woken");
+    waiter->end();
+  }
+
+  ending_group* group = &make_frame<ending_group>();
+  record task;
+  waiting_task* waiter = nullptr;
+  atomic<int> through{0};
+};
+
 const bool added[] = {
+    add_case<goes_before_the_waiter>({
+        .name = "wait_group/goes_before_the_waiter",
+        .property = "a wait group that goes forgets the tasks that wait, and they end after it: wait ‖ go",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 3},
+    }),
     add_case<ends_vs_done>({
         .name = "wait_group/ends_vs_done",
         .property = "a task that ends while it waits has left or was woken, and the other waiter is woken: end ‖ done",

@@ -76,6 +76,13 @@ struct waiter {
   static void await_waker(typename Policy::sleeper task) {
     Policy::spin_until([task] { return !Policy::asleep(task); });
   }
+
+  /// What the task of this waiter, which was taken out of its list, waited for is destroyed before the task goes on:
+  /// the task has nothing to return. Waits for the one who is about to wake it.
+  void forget() {
+    await_waker(who.get());
+    who.set(nullptr);
+  }
 };
 
 /// A waiter whose wait another thread may end by withdraw(), as a stop request does.
