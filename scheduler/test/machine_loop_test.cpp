@@ -121,10 +121,10 @@ struct host {
     [[nodiscard]] static bool somebody_returns() { return false; }
     static void found(machine&) {}
     static void submitted() {}
-    [[nodiscard]] static processor* rest(machine&, processor&) { return nullptr; }
-    [[nodiscard]] static processor* rest_without(machine&) { return nullptr; }
-    [[nodiscard]] static processor* pass_on(machine&, processor&) { return nullptr; }
-    [[nodiscard]] static processor* retire(machine&, processor&) { return nullptr; }
+    [[nodiscard]] static processor* machine_idle(machine&, processor&) { return nullptr; }
+    [[nodiscard]] static processor* idle_without_processor(machine&) { return nullptr; }
+    [[nodiscard]] static processor* hand_processor_over(machine&, processor&) { return nullptr; }
+    [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
   };
   struct monitor_of_test {
     static void wake() {}

@@ -66,7 +66,7 @@ struct host {
     m.spinning.set(true);
     m.held = &p;
   }
-  void all_idle() { ++idle_calls; }
+  void check_deadlock() { ++idle_calls; }
   bool keeps(std::size_t idle_machines) const { return idle_machines <= kept; }
   machine* this_idle_machine() { return here; }
 
@@ -78,7 +78,7 @@ struct host {
   processor* rest(std::size_t i) {
     machine& m = *started[i];
     m.parker.unparked = 1;  // stands for the wake-up: here park() does not really sleep
-    m.held = parking.rest(m, *m.held);
+    m.held = parking.machine_idle(m, *m.held);
     return m.held;
   }
 
@@ -250,7 +250,7 @@ TEST(park, L11_a_surplus_processor_is_retired_and_comes_back) {
   machine& second = *h.started[h.started[0]->held->index == 1 ? 0 : 1];
   ASSERT_TRUE(h.surplus(*second.held));
   second.parker.unparked = 1;
-  EXPECT_EQ(h.parking.retire(second, *second.held), nullptr);
+  EXPECT_EQ(h.parking.retire_processor(second, *second.held), nullptr);
   EXPECT_EQ(second.parker.parked, 1);
   EXPECT_EQ(h.parking.idle_processors(), 0U);
   EXPECT_EQ(h.parking.resize(2), 1U);
@@ -280,7 +280,7 @@ TEST(park, L11_a_machine_that_comes_to_retire_a_processor_that_is_wanted_again_k
   h.parking.resize(1);
   machine& second = *h.started[h.started[0]->held->index == 1 ? 0 : 1];
   h.parking.resize(2);
-  EXPECT_EQ(h.parking.retire(second, *second.held), second.held);
+  EXPECT_EQ(h.parking.retire_processor(second, *second.held), second.held);
 }
 
 // Machine 0 comes back from a blocking_section and waits for a processor: a third machine has got the one it had.

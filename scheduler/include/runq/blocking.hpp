@@ -42,7 +42,7 @@ class [[nodiscard]] blocking_awaiter {
   [[nodiscard]] bool await_ready() { return begin({}); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     if (turn_ != nullptr) return turn_->await_suspend(self);
-    if (processor* const p = this_processor()) return give_way(*p, self);
+    if (processor* const p = this_processor()) return preempt_if_slice_is_over(*p, self);
     home_->queue_after_call(call_, self);
     return true;
   }

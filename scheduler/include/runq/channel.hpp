@@ -272,7 +272,7 @@ class channel {
     [[nodiscard]] bool settle(channel_result now) noexcept {
       if (now == channel_result::waits) return true;
       waiter_.ok.set(now == channel_result::done);
-      return detail::give_way_or_go_on(*waiter_.who.get());
+      return detail::preempt_or_go_on(*waiter_.who.get());
     }
     void go_on() noexcept { waiter_.who.set(nullptr); }
 

@@ -161,7 +161,7 @@ class [[nodiscard]] condition_variable::awaiter {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
-    return core_.wait(waiter_, held_) || detail::give_way_or_go_on(g);
+    return core_.wait(waiter_, held_) || detail::preempt_or_go_on(g);
   }
   /// Whether it was notified, and not stopped.
   [[nodiscard]] bool await_resume() noexcept {

@@ -123,11 +123,11 @@ class [[nodiscard]] join_awaiter {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
-    if (!parent.children.any()) return give_way(p, caller);
-    const bool own_record = may_end_strand(p);
+    if (!parent.children.any()) return preempt_if_slice_is_over(p, caller);
+    const bool own_record = begin_end_of_strand(p);
     if (parent.children.wait()) {
       keep_strand(p, own_record);
-      return give_way(p, caller);
+      return preempt_if_slice_is_over(p, caller);
     }
     // Another machine may run the parent already.
     end_strand(p, own_record);

@@ -188,7 +188,7 @@ class [[nodiscard]] mutex::awaiter {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
     waiter_.who.set(&g);
-    return !wanted_.core_.lock_or_wait(waiter_) || detail::give_way_or_go_on(g);
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
   }
   void await_resume() noexcept {
     if (waiter_.who.get() == nullptr) return;
@@ -230,7 +230,7 @@ class [[nodiscard]] mutex::stoppable_awaiter {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_.core_, waiter_});
-    return !wanted_.core_.lock_or_wait(waiter_) || detail::give_way_or_go_on(g);
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

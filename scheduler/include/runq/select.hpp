@@ -442,7 +442,7 @@ class [[nodiscard]] select_awaiter {
     if (begun.what == core::outcome::asleep) return true;
     if (begun.what == core::outcome::chosen) choose(*arms_.order()[begun.arm], begun.how == channel_result::done);
     if (begun.what == core::outcome::not_ready) chosen_ = arms_.size();
-    return give_way_or_go_on(me);
+    return preempt_or_go_on(me);
   }
 
   std::size_t await_resume() {

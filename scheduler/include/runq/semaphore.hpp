@@ -194,7 +194,7 @@ class [[nodiscard]] units_awaiter {
     goroutine& g = fall_asleep(self, why_);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_, waiter_});
-    return !wanted_.acquire_or_wait(waiter_) || give_way_or_go_on(g);
+    return !wanted_.acquire_or_wait(waiter_) || preempt_or_go_on(g);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

@@ -37,7 +37,7 @@ class signals {
   [[nodiscard]] const receive_end<int>& received() const noexcept { return received_; }
 
  private:
-  void give_back() noexcept;
+  void restore_actions() noexcept;
   std::vector<std::pair<int, struct sigaction>> before_;  // what the signals did
   receive_end<int> received_;
   spawned<> reader_;

@@ -161,7 +161,7 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
 /// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
 /// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
 /// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
-[[nodiscard]] bool may_end_strand(processor& p) noexcept;
+[[nodiscard]] bool begin_end_of_strand(processor& p) noexcept;
 void end_strand(processor& p, bool has_own_record) noexcept;
 void keep_strand(processor& p, bool has_own_record) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
@@ -202,7 +202,7 @@ bool tell_scope(frame& failed) noexcept;
     }
     return transfer(p, parent.self);
   }
-  const bool own_record = may_end_strand(p);
+  const bool own_record = begin_end_of_strand(p);
   if (parent.children.arrive()) {
     keep_strand(p, own_record);
     return go_on_after_join(p, parent);

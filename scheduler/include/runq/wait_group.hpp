@@ -238,7 +238,7 @@ class [[nodiscard]] wait_group::awaiter {
   [[nodiscard]] bool await_ready() const noexcept { return core_.done() && !detail::time_slice_over(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
     waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire));
-    return core_.enlist(waiter_) || detail::give_way_or_go_on(*waiter_.who.get());
+    return core_.enlist(waiter_) || detail::preempt_or_go_on(*waiter_.who.get());
   }
   void await_resume() noexcept { waiter_.who.set(nullptr); }
 
@@ -266,7 +266,7 @@ class [[nodiscard]] wait_group::stoppable_awaiter {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::semacquire);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
-    return core_.enlist(waiter_) || detail::give_way_or_go_on(g);
+    return core_.enlist(waiter_) || detail::preempt_or_go_on(g);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

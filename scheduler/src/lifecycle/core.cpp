@@ -122,9 +122,9 @@ goroutine& core::take_goroutine(processor& p) {
   return g;
 }
 
-void core::give_back(processor& p, goroutine& g) noexcept {
+void core::free_record(processor& p, goroutine& g) noexcept {
   g.set_status(task_status::dead);
-  // [core.give_back.name] relaxed, unmodelled: for dumps.
+  // [core.free_record.name] relaxed, unmodelled: for dumps.
   g.name.store(nullptr, std::memory_order::relaxed);
   g.root = nullptr;
   goroutine_list& free = p.goroutines.free;
@@ -184,7 +184,7 @@ void preempt(processor& p, std::coroutine_handle<> self) {
 }
 
 std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
-  if (!give_way(p, h)) p.next = h;
+  if (!preempt_if_slice_is_over(p, h)) p.next = h;
   return std::noop_coroutine();
 }
 
@@ -238,8 +238,8 @@ void core::end_task(processor& p, frame& root) noexcept {
   root.self.destroy();
   if (g.callable != nullptr) g.callable->destroy(std::exchange(g.callable, nullptr));
   goroutine* const strand = std::exchange(p.current, nullptr);
-  if (strand != &g) give_back(p, *strand);
-  give_back(p, g);
+  if (strand != &g) free_record(p, *strand);
+  free_record(p, g);
   p.tasks.end();
   if (was_main) main_has_ended();
 }
@@ -259,7 +259,7 @@ void core::main_has_ended() noexcept {
 
 void end_run() noexcept { this_machine()->home.main_has_ended(); }
 
-bool may_end_strand(processor& p) noexcept {
+bool begin_end_of_strand(processor& p) noexcept {
   if (p.current->root == nullptr) return true;
   p.current->waits(wait_reason::join);
   return false;
@@ -267,7 +267,7 @@ bool may_end_strand(processor& p) noexcept {
 
 void end_strand(processor& p, bool has_own_record) noexcept {
   goroutine* const strand = std::exchange(p.current, nullptr);
-  if (has_own_record) p.home.give_back(p, *strand);
+  if (has_own_record) p.home.free_record(p, *strand);
 }
 
 void keep_strand(processor& p, bool has_own_record) noexcept {
@@ -451,7 +451,7 @@ void core::arrived(awaited what) noexcept {
 // With the lock of `parking` held: no machine holds a processor, so no task runs, and every local queue is empty. Tells
 // the thread in wait() under the lock. That is a system call, but only one for each wait(), and no machine is at work
 // that the lock could delay.
-void core::all_idle() {
+void core::check_deadlock() {
   {
     const std::lock_guard lock(waiting_mutex_);
     if (awaited_ == awaited::nothing || has_come_) return;
@@ -465,7 +465,7 @@ void core::all_idle() {
 
 void core::ask_if_idle() {
   parking.with_lock([this] {
-    if (parking.held() == 0) all_idle();
+    if (parking.held() == 0) check_deadlock();
   });
 }
 

@@ -88,7 +88,7 @@ bool tell_scope(frame& failed) noexcept {
 
 std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
   if (!body.children.any()) return body.home->go_on(p);
-  const bool own_record = may_end_strand(p);
+  const bool own_record = begin_end_of_strand(p);
   if (!scope_state::core_type::body_ends(body.children)) {
     // A forked child that ends last goes on with the caller.
     end_strand(p, own_record);

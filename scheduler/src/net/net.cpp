@@ -127,7 +127,7 @@ class connection : rt::after_stretch {
   /// Open as long as there is a `use`.
   [[nodiscard]] int open_fd() const noexcept { return fd_; }
   [[nodiscard]] bool closed() const noexcept { return uses_.closed(); }
-  /// Whether operations are told of the close: after close() at once, after give_up() a little later.
+  /// Whether operations are told of the close: after close() at once, after begin_close() a little later.
   [[nodiscard]] bool canceled() const noexcept { return uses_.canceled(); }
 
   /// Called by the task that owns the connection: a task that is woken may give up the stream.
@@ -150,16 +150,16 @@ class connection : rt::after_stretch {
   /// What the destructor of a stream does: like close(), but operations of other tasks in progress are told only when
   /// the calling task next waits or blocks, or has ended. So when a main task's variables are destroyed before it has
   /// ended, no other task fails because of that.
-  static void give_up(std::shared_ptr<connection> c) noexcept {
+  static void begin_close(std::shared_ptr<connection> c) noexcept {
     if (!c || c->closed()) return;
     // Each operation owns the connection, too.
     if (c.use_count() == 1 || c->home_.ends()) return c->close();
     connection& here = *c;
-    if (!here.uses_.give_up()) return;
+    if (!here.uses_.begin_close()) return;
     here.take_away(true);
-    here.run = [](after_stretch& put_off) noexcept { static_cast<connection&>(put_off).be_given_up(); };
-    here.given_up_ = std::move(c);
-    if (!here.home_.do_after_stretch(here)) here.be_given_up();
+    here.run = [](after_stretch& put_off) noexcept { static_cast<connection&>(put_off).finish_close(); };
+    here.closing_ = std::move(c);
+    if (!here.home_.do_after_stretch(here)) here.finish_close();
   }
 
   /// The file is removed with the listener.
@@ -294,7 +294,7 @@ class connection : rt::after_stretch {
       d_.mark.waits();
       if (d_.side->wait(g)) return true;
       d_.mark.goes_on_at_once();
-      return rt::give_way_or_go_on(g);
+      return rt::preempt_or_go_on(g);
     }
     void await_resume() {
       who_ = nullptr;
@@ -335,7 +335,7 @@ class connection : rt::after_stretch {
   // See drained_mark. A Unix socket is not empty if a read stops at passed descriptors.
   [[nodiscard]] bool less_means_drained() const noexcept { return what_ == kind::tcp || what_ == kind::pipe; }
 
-  // Whether an attempt has failed. Between give_up() and cancel() it has not: the task waits for the notice of
+  // Whether an attempt has failed. Between begin_close() and cancel() it has not: the task waits for the notice of
   // cancel().
   [[nodiscard]] bool fails(int error) const noexcept {
     return !would_block(error) && (error == EINTR || !closed() || canceled());
@@ -349,9 +349,9 @@ class connection : rt::after_stretch {
     home_.events.mute(polled_);
     if (in_use) home_.events.hollow_out(polled_);
   }
-  // The second part of give_up().
-  void be_given_up() noexcept {
-    const std::shared_ptr<connection> here = std::move(given_up_);
+  // The second part of begin_close().
+  void finish_close() noexcept {
+    const std::shared_ptr<connection> here = std::move(closing_);
     uses_.cancel();
     home_.events.wake(polled_);
     leave();
@@ -397,7 +397,7 @@ class connection : rt::after_stretch {
   std::mutex mutex_;  // any task may close while another one sets a deadline or accepts
   std::unique_ptr<const socket_file> file_;
   fd_uses<> uses_;
-  std::shared_ptr<connection> given_up_;  // itself, until give_up() is over
+  std::shared_ptr<connection> closing_;  // itself, until begin_close() is over
 };
 
 /// Awaits the turn of one task.
@@ -418,7 +418,7 @@ class connection::turn::taking {
     rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
     place_.who.set(&g);
     if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
-    return !line().lock_or_wait(place_) || rt::give_way_or_go_on(g);
+    return !line().lock_or_wait(place_) || rt::preempt_or_go_on(g);
   }
   void await_resume() {
     if (mine_.taken()) return;
@@ -585,7 +585,7 @@ stream& stream::operator=(stream&& other) noexcept {
   connection_ = std::move(other.connection_);
   return *this;
 }
-stream::~stream() { connection::give_up(std::move(connection_)); }
+stream::~stream() { connection::begin_close(std::move(connection_)); }
 
 // These functions own the connection while they use it: a task that they wake may destroy the stream.
 
@@ -621,7 +621,7 @@ listener& listener::operator=(listener&& other) noexcept {
   connection_ = std::move(other.connection_);
   return *this;
 }
-listener::~listener() { connection::give_up(std::move(connection_)); }
+listener::~listener() { connection::begin_close(std::move(connection_)); }
 
 task<stream> listener::accept(std::stop_token stop) {
   connection::turn mine = connection::reading_turn(connection_);

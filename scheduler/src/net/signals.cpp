@@ -127,14 +127,14 @@ signals::signals(std::initializer_list<int> which) {
       return forward(std::move(from), back, wanted, std::move(to), stop);
     });
   } catch (...) {
-    give_back();
+    restore_actions();
     throw;
   }
 }
 
-signals::~signals() { give_back(); }
+signals::~signals() { restore_actions(); }
 
-void signals::give_back() noexcept {
+void signals::restore_actions() noexcept {
   // The last first, because a number may be there twice.
   for (auto i = before_.rbegin(); i != before_.rend(); ++i) sigaction(i->first, &i->second, nullptr);
   reader_ = {};

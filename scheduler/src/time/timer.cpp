@@ -59,7 +59,7 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   stop_wait_.begin(p.home, stop_, call_back{this});
   p.timers.add(node_);
   p.home.timer_added(node_.when);
-  return node_.wait.commit() || give_way_or_go_on(g);
+  return node_.wait.commit() || preempt_or_go_on(g);
 }
 
 }  // namespace detail

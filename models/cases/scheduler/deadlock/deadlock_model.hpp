@@ -15,7 +15,7 @@ class deadlock_model : public scenario {
 
   void ask_if_idle() {
     const std::lock_guard guard(lock);
-    if (held.get() == 0) all_idle();
+    if (held.get() == 0) check_deadlock();
   }
   [[nodiscard]] bool calls_in_progress() const { return calls.get() != 0; }
   [[nodiscard]] bool timers_pending() const { return timer.load(std::memory_order::acquire) != 0; }
@@ -23,7 +23,7 @@ class deadlock_model : public scenario {
   [[nodiscard]] bool somebody_may_wake() const { return runnable.load(std::memory_order::relaxed) != 0; }
 
  protected:
-  void all_idle() {
+  void check_deadlock() {
     if (question.all_wait()) reported.set(reported.get() + 1);
   }
   /// As ready() does: makes the task runnable, then puts it in the global queue. ready() would also wake a machine,
@@ -36,7 +36,7 @@ class deadlock_model : public scenario {
   void rest() {
     const std::lock_guard guard(lock);
     held.set(0);
-    all_idle();
+    check_deadlock();
   }
   /// The timer is due: its heap says so until what it wakes is queued.
   void fire(bool wakes) {

@@ -21,7 +21,7 @@ struct descriptor : scenario {
     require(in_use || freed, "close() has returned, no operation uses the number, and it is not free");
   }
   void begin_to_give_up() {
-    if (!uses.give_up()) return;
+    if (!uses.begin_close()) return;
     require(uses.begin(), "no operation begins although those in progress are not told");
     leave();
     before_cancel.set(1);

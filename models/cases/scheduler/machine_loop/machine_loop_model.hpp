@@ -188,7 +188,7 @@ class machine_loop_model : public scenario {
     looping.hold(m, p);
   }
   [[nodiscard]] bool keeps(std::size_t idle_machines) const { return idle_machines <= kept; }
-  void all_idle() {}
+  void check_deadlock() {}
   [[nodiscard]] machine* this_idle_machine() {
     const int thread = current_engine().thread_index();
     machine* const m = thread < 0 ? nullptr : here_[static_cast<std::size_t>(thread)];
@@ -253,7 +253,7 @@ class machine_loop_model : public scenario {
   void put_to_sleep(unsigned i) {
     machine& m = machines[i];
     leave(m);
-    give(m, parking.rest(m, *m.held));
+    give(m, parking.machine_idle(m, *m.held));
   }
   /// Machine i looks for work from now on, although it has just had some.
   void look_for_work(unsigned i) {
@@ -283,7 +283,8 @@ class machine_loop_model : public scenario {
     m.held = nullptr;
     if (p != nullptr) looping.hold(m, *p);
   }
-  /// For a machine that was asleep at the start: sleeps on, as rest() does. Returns false if the scheduler has stopped.
+  /// For a machine that was asleep at the start: sleeps on, as machine_idle() does. Returns false if the scheduler has
+  /// stopped.
   bool wake_up(machine& m) {
     be(m);
     m.parker.park();

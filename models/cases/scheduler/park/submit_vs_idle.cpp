@@ -145,7 +145,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
-                    {"rest_fence_acq_rel", "park.rest.fence", std::memory_order::acq_rel}},
+                    {"rest_fence_acq_rel", "park.machine_idle.fence", std::memory_order::acq_rel}},
     }),
     add_case<woken_while_looking>({
         .name = "park/woken_while_looking",

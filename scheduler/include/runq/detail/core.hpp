@@ -106,9 +106,9 @@ class core {
     const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
     spawn_outside(id, std::move(made), name);
   }
-  /// A goroutine record for a strand that begins on `p`; `give_back` returns it.
+  /// A goroutine record for a strand that begins on `p`; `free_record` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
-  void give_back(processor& p, goroutine& g) noexcept;
+  void free_record(processor& p, goroutine& g) noexcept;
   /// To be called when the task of `root` has ended: destroys its frame.
   void end_task(processor& p, frame& root) noexcept;
 
@@ -152,7 +152,7 @@ class core {
   [[nodiscard]] processor& processor_at(unsigned i) { return processors_[i]; }
   void start_machine(processor& p);
   [[nodiscard]] bool keeps(std::size_t idle_machines) const noexcept { return idle_machines <= parking.limit(); }
-  void all_idle();
+  void check_deadlock();
   [[nodiscard]] machine* this_idle_machine() const noexcept;
 
   // -- what machine_loop asks of its host (machine.cpp, poll.cpp) --
@@ -434,7 +434,7 @@ inline void ready(goroutine& g) {
 void preempt(processor& p, std::coroutine_handle<> self);
 
 /// Calls preempt() if the task has run for too long, and returns whether it did.
-[[nodiscard]] inline bool give_way(processor& p, std::coroutine_handle<> self) {
+[[nodiscard]] inline bool preempt_if_slice_is_over(processor& p, std::coroutine_handle<> self) {
   if (!p.slice.over()) return false;
   preempt(p, self);
   return true;
@@ -442,8 +442,8 @@ void preempt(processor& p, std::coroutine_handle<> self);
 
 /// When the task `g`, after fall_asleep(), does not have to wait after all, await_suspend() returns what this returns:
 /// whether the task yields.
-[[nodiscard]] inline bool give_way_or_go_on(goroutine& g) {
-  if (give_way(*this_processor(), g.resume)) return true;
+[[nodiscard]] inline bool preempt_or_go_on(goroutine& g) {
+  if (preempt_if_slice_is_over(*this_processor(), g.resume)) return true;
   g.set_status(task_status::running);
   return false;
 }

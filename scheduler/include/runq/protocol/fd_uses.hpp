@@ -12,7 +12,7 @@
 
 namespace runq {
 
-/// Counts the operations that use a descriptor. It is closed in one step, close(), or in two, give_up() and then
+/// Counts the operations that use a descriptor. It is closed in one step, close(), or in two, begin_close() and then
 /// cancel(): between these the descriptor is closed, but operations still begin, and those in progress are not told
 /// yet. Any thread may call any of these functions; they are lock-free.
 ///
@@ -32,9 +32,9 @@ class fd_uses {
   [[nodiscard]] bool close() noexcept { return enter_unless(closing, closing | canceling); }
 
   /// Closes like close(), but operations begin until cancel().
-  [[nodiscard]] bool give_up() noexcept { return enter_unless(closing, closing); }
+  [[nodiscard]] bool begin_close() noexcept { return enter_unless(closing, closing); }
 
-  /// No operation begins any more. Called after give_up(), by the same thread.
+  /// No operation begins any more. Called after begin_close(), by the same thread.
   void cancel() noexcept {
     // [fd_uses.cancel] release: pairs with [fd_uses.canceled] and [fd_uses.look]; weaker: a thread that learns of the
     // close does not see what was done before.
@@ -58,8 +58,8 @@ class fd_uses {
 
   /// Whether the descriptor is being closed, or is closed.
   [[nodiscard]] bool closed() const noexcept {
-    // [fd_uses.closed] acquire: pairs with [fd_uses.enter] of close() and give_up(); weaker: a thread that learns of
-    // the close does not see what was done before.
+    // [fd_uses.closed] acquire: pairs with [fd_uses.enter] of close() and begin_close(); weaker: a thread that learns
+    // of the close does not see what was done before.
     return (word_.load(std::memory_order::acquire) & closing) != 0;
   }
   /// Whether operations in progress are told of the close, and none begins any more.

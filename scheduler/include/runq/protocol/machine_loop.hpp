@@ -69,8 +69,9 @@ class machine_loop {
   /// Machine `m` has got processor `p`: called by next(), or by a machine that got the processor in another way.
   void hold(Machine& m, Processor& p) {
     host_.hold(m, p);
-    // With [monitor.wake.fence], which pairs with [park.rest.fence]: a machine that goes to sleep may not know of a new
-    // processor, and then does not look() there. Without the fence it would miss the next task that is made on it.
+    // With [monitor.wake.fence], which pairs with [park.machine_idle.fence]: a machine that goes to sleep may not know
+    // of a new processor, and then does not look() there. Without the fence it would miss the next task that is made on
+    // it.
     host_.monitoring.wake();
     // In debug builds the handles remember their thread, and this is another thread.
     p.own_queue.rebind();
@@ -118,35 +119,35 @@ class machine_loop {
     for (;;) {
       Processor* next = nullptr;
       if (m.held == nullptr) {
-        next = host_.parking.rest_without(m);
+        next = host_.parking.idle_without_processor(m);
       } else if (host_.parking.somebody_returns()) {
-        next = pass_on(m, *m.held);
+        next = hand_processor_over(m, *m.held);
       } else if (surplus(*m.held)) {
-        next = retire(m, *m.held);
+        next = retire_processor(m, *m.held);
       } else {
         Processor& p = *m.held;
         if (const Work w = look(m, p)) return w;
         host_.rests(m);
         host_.leave(m);
-        next = host_.parking.rest(m, p);
+        next = host_.parking.machine_idle(m, p);
       }
       if (next == nullptr) return {};
       hold(m, *next);
     }
   }
 
-  // pass_on() and retire() of park_protocol require that the machine does not spin. Otherwise it would count as one
-  // that looks for work while it sleeps.
-  [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
+  // hand_processor_over() and retire_processor() of park_protocol require that the machine does not spin. Otherwise it
+  // would count as one that looks for work while it sleeps.
+  [[nodiscard]] Processor* hand_processor_over(Machine& m, Processor& p) {
     host_.parking.found(m);
     host_.leave(m);
-    return host_.parking.pass_on(m, p);
+    return host_.parking.hand_processor_over(m, p);
   }
-  [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
+  [[nodiscard]] Processor* retire_processor(Machine& m, Processor& p) {
     host_.parking.found(m);
     evacuate(p);
     host_.leave(m);
-    return host_.parking.retire(m, p);
+    return host_.parking.retire_processor(m, p);
   }
 
   [[nodiscard]] Work look(Machine& m, Processor& p) {

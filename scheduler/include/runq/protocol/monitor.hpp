@@ -82,9 +82,9 @@ class monitor_loop {
   /// A machine has taken a processor: the monitor does not sleep deeply. Called by that machine.
   void wake() noexcept {
     // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps although a processor is
-    // in use. It also pairs with [park.rest.fence], for the machine that has just got this processor; weaker: a machine
-    // that goes to sleep may not know of a new processor, does not look() there, and misses a task that is made next on
-    // it without a fence (machine_loop/next_on_a_new_processor).
+    // in use. It also pairs with [park.machine_idle.fence], for the machine that has just got this processor; weaker: a
+    // machine that goes to sleep may not know of a new processor, does not look() there, and misses a task that is made
+    // next on it without a fence (machine_loop/next_on_a_new_processor).
     Atomics::fence(std::memory_order::seq_cst);
     // [monitor.wake.sleeps] relaxed: ordered by the fence.
     if (sleeps_.load(std::memory_order::relaxed)) parker_.unpark();

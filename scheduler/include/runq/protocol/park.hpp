@@ -13,7 +13,7 @@
 //   2. A spinning machine that finds work stops spinning and then follows rule 1: it may have been the only one
 //      that was spinning.                                                                           found()
 //   3. A spinning machine that finds nothing gives up its processor, stops spinning, and looks at all queues once
-//      more before it sleeps.                                                                       rest()
+//      more before it sleeps.                                                                       machine_idle()
 // Rules 1 and 3 are the two sides of a Dekker handshake: publish work, fence, read `spinning_` ‖ lower `spinning_`,
 // fence, read all queues. With both fences, at least one side sees the other. The submitter needs no fence in two
 // cases: if it publishes by a read-modify-write of a place that work_anywhere() also looks at by a read-modify-write,
@@ -69,7 +69,7 @@ struct park_machine {
 /// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
 /// - `bool keeps(std::size_t n)`: whether n idle machines are not too many; with the lock held
 /// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
-/// - `void all_idle()`: called with the lock held when no machine holds a processor
+/// - `void check_deadlock()`: called with the lock held when no machine holds a processor
 ///
 /// `Parker` has park(), unpark(), and `bool park_for_long()`: park() that may give up, and returns false then.
 ///
@@ -91,8 +91,8 @@ class park_protocol {
   /// Called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is needed
   /// (rule 1). Any thread.
   void submitted() {
-    // [park.submit.fence] seq_cst: pairs with [park.rest.fence]; weaker: the last spinning machine goes to sleep
-    // although there is a task.
+    // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence]; weaker: the last spinning machine goes to
+    // sleep although there is a task.
     Atomics::fence(std::memory_order::seq_cst);
     submitted_in_order();
   }
@@ -162,20 +162,20 @@ class park_protocol {
   /// Machine `m` found nothing for processor `p`, whose queues are empty: gives `p` up and sleeps, unless it is needed
   /// after all (rule 3). Returns the processor to go on with, or nullptr when the machine leaves: because the scheduler
   /// stops, or because it has slept for long and is one too many. Called by the machine itself.
-  [[nodiscard]] Processor* rest(Machine& m, Processor& p) {
+  [[nodiscard]] Processor* machine_idle(Machine& m, Processor& p) {
     const bool was_spinning = m.spinning.get();
     Machine* returning = nullptr;
-    switch (give_up(m, p, returning)) {
+    switch (release_processor(m, p, returning)) {
       case given::not_now: return &p;
       case given::stopping: found(m); return nullptr;
       case given::up: break;
     }
     if (returning != nullptr) returning->parker.unpark();
     if (was_spinning) {
-      // [park.rest.spinning] relaxed: ordered by the fence.
+      // [park.machine_idle.spinning] relaxed: ordered by the fence.
       spinning_.fetch_sub(1U, std::memory_order::relaxed);
-      // [park.rest.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to sleep
-      // although there is a task.
+      // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to
+      // sleep although there is a task.
       Atomics::fence(std::memory_order::seq_cst);
       if (host_.work_anywhere()) {
         if (Processor* const again = take_back(m)) return again;
@@ -187,7 +187,7 @@ class park_protocol {
   /// Machine `m`, which is not spinning, gives up processor `p`, which is surplus and whose tasks it has moved to the
   /// global queue. Returns the processor to go on with, or nullptr when the scheduler stops. Called by the machine
   /// itself.
-  [[nodiscard]] Processor* retire(Machine& m, Processor& p) {
+  [[nodiscard]] Processor* retire_processor(Machine& m, Processor& p) {
     Processor* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
@@ -209,7 +209,7 @@ class park_protocol {
 
   /// Machine `m`, which holds no processor, sleeps until another thread hands it one. Returns the processor, or nullptr
   /// when the scheduler stops. Called by the machine itself.
-  [[nodiscard]] Processor* rest_without(Machine& m) {
+  [[nodiscard]] Processor* idle_without_processor(Machine& m) {
     {
       const std::lock_guard lock(mutex_);
       if (stopping_.get()) return nullptr;
@@ -237,7 +237,7 @@ class park_protocol {
         if (!busy && !asked && !host_.surplus(p)) {
           held_.set(held_.get() - 1);
           push_idle(p);
-          if (held_.get() == 0) host_.all_idle();
+          if (held_.get() == 0) host_.check_deadlock();
           return true;
         }
         // [park.handoff.spin] relaxed: as [park.spin].
@@ -278,7 +278,7 @@ class park_protocol {
       }
       last_returning_.set(&m);
       m.may_leave.set(false);
-      // [park.returning.set] relaxed: decides nothing, see pass_on().
+      // [park.returning.set] relaxed: decides nothing, see hand_processor_over().
       returning_.store(true, std::memory_order::relaxed);
     }
     return sleep(m);
@@ -291,8 +291,8 @@ class park_protocol {
   }
 
   /// Machine `m` gives its processor to one that waits in come_back_waiting(), and takes another or sleeps. Returns
-  /// what rest() returns. Called by the machine itself.
-  [[nodiscard]] Processor* pass_on(Machine& m, Processor& p) {
+  /// what machine_idle() returns. Called by the machine itself.
+  [[nodiscard]] Processor* hand_processor_over(Machine& m, Processor& p) {
     Machine* returning = nullptr;
     {
       const std::lock_guard lock(mutex_);
@@ -309,8 +309,8 @@ class park_protocol {
   [[nodiscard]] unsigned without_processor() const { return without_processor_.get(); }
 
   /// Sets the number of processors to `n`. New ones are idle; if a submitter has left a request, one machine is woken.
-  /// Surplus processors that are idle retire at once, the others when their machines notice (surplus(), retire()).
-  /// After stop() this takes effect at restart(). Returns the former number. Any thread.
+  /// Surplus processors that are idle retire at once, the others when their machines notice (surplus(),
+  /// retire_processor()). After stop() this takes effect at restart(). Returns the former number. Any thread.
   unsigned resize(unsigned n) {
     unsigned before = 0;
     to_wake who;
@@ -326,7 +326,7 @@ class park_protocol {
     return before;
   }
 
-  /// Makes every machine leave at its next rest() or retire(); wakes those that sleep. Any thread.
+  /// Makes every machine leave at its next machine_idle() or retire_processor(); wakes those that sleep. Any thread.
   void stop() {
     Machine* sleeping = nullptr;
     Machine* returning = nullptr;
@@ -455,7 +455,7 @@ class park_protocol {
 
   // Called by a machine that spins or is about to, and so will look at all queues.
   void withdraw_request() {
-    // [park.need.clear] relaxed: the fence of the next rest() or submitted() comes before it matters.
+    // [park.need.clear] relaxed: the fence of the next machine_idle() or submitted() comes before it matters.
     need_spinning_.store(0U, std::memory_order::relaxed);
   }
 
@@ -503,7 +503,7 @@ class park_protocol {
 
   // Gives `p` up and puts `m` into the idle list; but if a submitter has asked for a spinning machine, `m` becomes one.
   // If `returning` is set, it has got `p`, and the caller wakes it after it has released the lock.
-  [[nodiscard]] given give_up(Machine& m, Processor& p, Machine*& returning) {
+  [[nodiscard]] given release_processor(Machine& m, Processor& p, Machine*& returning) {
     const std::lock_guard lock(mutex_);
     // A stopping scheduler's processors and counts do not matter any more.
     if (stopping_.get()) return given::stopping;
@@ -521,7 +521,7 @@ class park_protocol {
     if (returning != nullptr) return given::up;
     held_.set(held_.get() - 1);
     push_idle(p);
-    if (held_.get() == 0) host_.all_idle();
+    if (held_.get() == 0) host_.check_deadlock();
     return given::up;
   }
 
