@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -471,6 +472,103 @@ TEST_F(timers, a_timer_destroyed_while_pending_does_nothing) {
       },
       {.procs = 2});
 }
+
+// ---- moving ---------------------------------------------------------------------------------------------------------
+
+static_assert(std::is_nothrow_move_constructible_v<runq::timer> && std::is_nothrow_move_assignable_v<runq::timer>);
+static_assert(std::is_nothrow_move_constructible_v<runq::ticker> && std::is_nothrow_move_assignable_v<runq::ticker>);
+static_assert(!std::is_copy_constructible_v<runq::timer> && !std::is_copy_constructible_v<runq::ticker>);
+
+TEST_F(timers, a_timer_may_be_moved_while_a_task_waits_for_it) {
+  for (const unsigned procs : {1U, 2U}) {
+    runq::run(
+        []() -> task<> {
+          runq::timer first;
+          auto& channel = first.channel();
+          runq::channel<bool> answers;
+          std::atomic<bool> asks{false};
+          runq::go([&]() -> task<> {
+            asks = true;
+            const auto got = co_await channel.receive();
+            co_await answers.send(got.has_value());
+          });
+          while (!asks) co_await runq::yield();
+          first.start(1h);
+          runq::timer second(std::move(first));
+          EXPECT_EQ(&second.channel(), &channel);
+          EXPECT_TRUE(second.reset(1ms));
+          const runq::timer third(std::move(second));
+          const auto received = co_await answers.receive();
+          EXPECT_TRUE(received.value_or(false));
+        },
+        {.procs = procs});
+  }
+}
+
+TEST_F(timers, assigning_to_a_timer_ends_the_one_that_was_there) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    runq::timer a(1h);
+    runq::timer b(1h, 1h);
+    EXPECT_EQ(s.stats().timers, 2U);
+    a = std::move(b);
+    EXPECT_EQ(s.stats().timers, 1U);
+    EXPECT_TRUE(a.reset(0ns));
+    EXPECT_TRUE((co_await a.channel().receive()).has_value());
+    b = runq::timer(1h);  // one that was moved from can be assigned to
+    EXPECT_TRUE(b.stop());
+    auto& itself = b;
+    b.start(1h);
+    b = std::move(itself);
+    EXPECT_TRUE(b.stop());
+    EXPECT_EQ(s.stats().timers, 0U);
+  });
+}
+
+TEST_F(timers, timers_that_fire_all_the_time_may_be_moved) {
+  constexpr std::size_t n = slow_build ? 200 : 2000;
+  runq::run(
+      []() -> task<> {
+        std::vector<runq::timer> moving;  // moves all of them when it grows
+        for (std::size_t i = 0; i != n; ++i) {
+          moving.emplace_back(std::chrono::microseconds(i % 20), i % 3 == 0 ? 10us : 0us);
+          if (i % 10 == 0) co_await runq::yield();
+        }
+        for (auto& t : moving) EXPECT_TRUE((co_await t.channel().receive()).has_value());
+      },
+      {.procs = 2});
+}
+
+TEST_F(timers, a_ticker_ticks_on_after_a_move) {
+  runq::run([]() -> task<> {
+    runq::ticker first(1ms);
+    EXPECT_TRUE((co_await first.channel().receive()).has_value());
+    runq::ticker second(std::move(first));
+    for (int i = 0; i != 3; ++i) EXPECT_TRUE((co_await second.channel().receive()).has_value());
+    runq::ticker third(1h);
+    third = std::move(second);
+    EXPECT_TRUE((co_await third.channel().receive()).has_value());
+    third.stop();
+    EXPECT_EQ(third.channel().size(), 0U);
+  });
+}
+
+TEST_F(timers, who_uses_a_timer_that_was_moved_from_is_told_so) {
+  const auto message = "runq: a timer was used after it was moved from; assign another one to it first";
+  runq::run([&]() -> task<> {
+    runq::timer t(1h);
+    const runq::timer other(std::move(t));
+    // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+    EXPECT_EQ(sched_test::misuse_of([&] { (void)t.channel(); }), message);
+    EXPECT_EQ(sched_test::misuse_of([&] { (void)t.stop(); }), message);
+    EXPECT_EQ(sched_test::misuse_of([&] { t.start(1h); }), message);
+    EXPECT_EQ(sched_test::misuse_of([&] { (void)t.reset(1h); }), message);
+    // NOLINTEND(bugprone-use-after-move)
+    co_return;
+  });
+}
+
+// ---- timers and the end of runs -------------------------------------------------------------------------------------
 
 TEST_F(timers, a_timer_may_outlive_its_scheduler) {
   runq::timer unused;

@@ -67,15 +67,15 @@ class barrier {
     ++here_;
     if (end_phase_if_complete()) co_return true;
     const std::uint64_t mine = phase_;
-    bool stopped = false;
+    bool asked_to_stop = false;
     try {
       co_await phase_over_.wait(
           held, [this, mine] { return phase_ != mine; }, std::move(stop));
     } catch (const cancelled&) {
       --here_;
-      stopped = true;
+      asked_to_stop = true;
     }
-    if (stopped) throw cancelled();
+    if (asked_to_stop) throw cancelled();
     co_return false;
   }
   /// `co_await b.arrive_and_drop()`: one task fewer belongs to this phase and those after it; returns at once. Throws

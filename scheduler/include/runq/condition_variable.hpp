@@ -132,13 +132,13 @@ class condition_variable {
  private:
   template <class Condition>
   [[nodiscard]] task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop) {
-    bool stopped = false;
+    bool asked_to_stop = false;
     while (!std::invoke(condition)) {
-      if (stopped) throw cancelled();
+      if (asked_to_stop) throw cancelled();
       try {
         co_await wait(held, stop);
       } catch (const cancelled&) {
-        stopped = true;
+        asked_to_stop = true;
       }
     }
   }

@@ -2,6 +2,7 @@
 // All of the scheduler's interface.
 #pragma once
 
+#include "runq/after_func.hpp"
 #include "runq/barrier.hpp"
 #include "runq/blocking.hpp"
 #include "runq/channel.hpp"

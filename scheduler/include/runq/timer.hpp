@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -109,8 +110,11 @@ class [[nodiscard]] stoppable_sleep_awaiter {
 }
 
 /// Sends the time to its channel once, or periodically. The channel has room for one value: a task that receives late
-/// misses ticks. Not movable; stops when it is destroyed. start(), stop() and reset() are called by tasks, one at a
-/// time.
+/// misses ticks. Stops when it is destroyed. start(), stop() and reset() are called by tasks, one at a time.
+///
+/// Movable, also while it runs: the channel keeps its address, so tasks that wait for it and arms of a select() go on.
+/// Assigning to a timer destroys the one that was there. A timer that was moved from may be destroyed and assigned to;
+/// everything else throws runq::misuse.
 ///
 ///     runq::timer timeout(std::chrono::seconds(1));
 ///     const auto when = co_await timeout.channel().receive();
@@ -120,12 +124,12 @@ class timer {
   timer();
   /// A timer that is started as by start(). Throws std::bad_alloc; runq::misuse outside a task.
   explicit timer(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {}) : timer() { start(d, period); }
-  timer(const timer&) = delete;
-  timer& operator=(const timer&) = delete;
-  ~timer() { (void)stop(); }
+  timer(timer&&) noexcept = default;
+  timer& operator=(timer&&) noexcept = default;
+  ~timer() = default;
 
   /// Fires once after `d`; if `period` is more than 0, then again every `period`. Stops the timer first, if it was
-  /// started before. Throws runq::misuse outside a task.
+  /// started before. Throws std::bad_alloc; runq::misuse outside a task.
   void start(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
   /// Stops the timer: nothing is received any more, not even a time that was sent already. Returns true if it was still
   /// to fire, or its time had been sent and not received.
@@ -133,15 +137,24 @@ class timer {
   /// Starts the timer again, as start() does, and returns what stop() would have returned.
   bool reset(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {});
 
-  [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return channel_; }
+  /// The channel of this timer, until the timer is destroyed or assigned to, wherever it has been moved to.
+  [[nodiscard]] runq::channel<clock::time_point>& channel() { return of().ticks; }
 
  private:
-  struct node : detail::timer_node {
-    timer* owner = nullptr;
+  // What must not move while it is in a heap, or while tasks wait for it.
+  struct state : detail::timer_node {
+    state();
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+    ~state() { (void)detail::timer_heap::withdraw(*this); }
+    runq::channel<clock::time_point> ticks{1};
     detail::instant period = 0;
   };
-  runq::channel<clock::time_point> channel_{1};
-  node node_;
+  [[nodiscard]] state& of() {
+    if (!state_) detail::throw_misuse("runq: a timer was used after it was moved from; assign another one to it first");
+    return *state_;
+  }
+  std::unique_ptr<state> state_;  // null: it was moved from
 };
 
 /// A timer that sends the time once, after `d`: for an arm that limits how long a select() waits. (Go's time.After
@@ -154,8 +167,8 @@ class timer {
 [[nodiscard]] inline timer after(std::chrono::nanoseconds d) { return timer(d); }
 
 /// Sends the time to its channel every `period`, the first time after one period. The channel has room for one value: a
-/// task that receives late misses ticks, and the next tick comes at its usual time. Not movable; stops when it is
-/// destroyed. Tasks only, one at a time.
+/// task that receives late misses ticks, and the next tick comes at its usual time. Stops when it is destroyed;
+/// movable, as a timer is. Tasks only, one at a time.
 ///
 ///     runq::ticker every_second(std::chrono::seconds(1));
 ///     for (;;) show(co_await every_second.channel().receive());
@@ -169,7 +182,8 @@ class ticker {
   /// Ticks every `period` from now on; no tick from before is received any more. Throws what the constructor throws.
   void reset(std::chrono::nanoseconds period) { start(period, "non-positive interval for Ticker.Reset"); }
 
-  [[nodiscard]] runq::channel<clock::time_point>& channel() noexcept { return timer_.channel(); }
+  /// As the timer's.
+  [[nodiscard]] runq::channel<clock::time_point>& channel() { return timer_.channel(); }
 
  private:
   void start(std::chrono::nanoseconds period, const char* otherwise) {

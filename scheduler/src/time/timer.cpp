@@ -64,12 +64,13 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
 
 }  // namespace detail
 
-timer::timer() {
-  node_.owner = this;
-  node_.fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
-    auto& self = static_cast<node&>(n);
+timer::timer() : state_(std::make_unique<state>()) {}
+
+timer::state::state() {
+  fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
+    auto& self = static_cast<state&>(n);
     // If the channel is full, no task has received the last tick yet, and this one is dropped.
-    (void)self.owner->channel_.try_send(clock::time_point(std::chrono::nanoseconds(now)));
+    (void)self.ticks.try_send(clock::time_point(std::chrono::nanoseconds(now)));
     if (self.period <= 0) {
       // The timer has left the heap, and the heap may be destroyed before the timer: so the timer forgets it.
       self.forget_heap();
@@ -84,21 +85,23 @@ timer::timer() {
 void timer::start(std::chrono::nanoseconds d, std::chrono::nanoseconds period) { (void)reset(d, period); }
 
 bool timer::stop() {
-  const bool pending = detail::timer_heap::withdraw(node_);
+  state& self = of();
+  const bool pending = detail::timer_heap::withdraw(self);
   // Removes a tick that was sent before and not received.
   std::optional<clock::time_point> stale;
-  (void)channel_.try_receive(stale);
+  (void)self.ticks.try_receive(stale);
   return pending || stale.has_value();
 }
 
 bool timer::reset(std::chrono::nanoseconds d, std::chrono::nanoseconds period) {
   detail::processor* const p = detail::this_processor();
   if (p == nullptr) detail::throw_no_task();
+  state& self = of();
   const bool pending = stop();
-  node_.when = detail::in(d);
-  node_.period = period.count();
-  const detail::instant when = node_.when;
-  p->timers.add(node_);
+  self.when = detail::in(d);
+  self.period = period.count();
+  const detail::instant when = self.when;
+  p->timers.add(self);
   p->home.timer_added(when);
   return pending;
 }
