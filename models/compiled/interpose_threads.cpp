@@ -170,8 +170,16 @@ namespace {
 
 [[nodiscard]] int kind_of(const pthread_mutex_t* m) { return m->__data.__kind & 3; }
 
+/// The kind that a mutex has from its pthread_mutex_destroy() to its next pthread_mutex_init(), as in the C library.
+constexpr int destroyed = -1;
+
+void require_not_destroyed(session& s, const pthread_mutex_t* m, const void* code) {
+  if (m->__data.__kind == destroyed) s.fail(failure::misuse, "a mutex is used after it was destroyed", code);
+}
+
 /// Before a thread takes a mutex: whether it has it already, and then what the call returns.
-[[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result) {
+[[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result, const void* code) {
+  require_not_destroyed(s, m, code);
   const int kind = kind_of(m);
   if (kind == PTHREAD_MUTEX_NORMAL || s.held(m) == 0) return false;
   if (kind == PTHREAD_MUTEX_RECURSIVE) ++s.held(m);
@@ -181,7 +189,7 @@ namespace {
 
 [[nodiscard]] int try_lock(session& s, pthread_mutex_t* m, const caller_state& caller, const void* code) {
   int result = 0;
-  if (held_already(s, m, result)) return result == EDEADLK ? EBUSY : 0;
+  if (held_already(s, m, result, code)) return result == EDEADLK ? EBUSY : 0;
   s.look_for_waiting(caller, code);
   if (!s.try_lock(m, code, s.read_in_earlier_round(caller, m, false, code))) return EBUSY;
   ++s.held(m);
@@ -204,7 +212,10 @@ RUNQ_HOOK int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* 
 }
 RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_destroy, m)
+  require_not_destroyed(s, m, code);
+  if (s.held(m) != 0) s.fail(failure::misuse, "a mutex is destroyed by a thread that holds it", code);
   s.access(m, sizeof *m, true, code);
+  m->__data.__kind = destroyed;
   return 0;
 }
 RUNQ_ENTRY("", "pthread_mutex_lock")
@@ -212,7 +223,7 @@ extern "C" int runq_pthread_mutex_lock(pthread_mutex_t* m) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_mutex_lock, m)
   int result = 0;
-  if (held_already(s, m, result)) return result;
+  if (held_already(s, m, result, code)) return result;
   s.look_for_waiting(caller, code);
   s.lock(m, code);
   ++s.held(m);
@@ -234,6 +245,7 @@ RUNQ_HOOK int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const
 }
 RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_unlock, m)
+  require_not_destroyed(s, m, code);
   unsigned& held = s.held(m);
   if (held > 1) {
     --held;
@@ -251,13 +263,14 @@ namespace {
 
 int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code) {
   int result = 0;
-  if (held_already(s, m, result)) return result;
+  if (held_already(s, m, result, code)) return result;
   if (!take_before(s, *until, code, [&] { return s.try_lock(m, code); })) return ETIMEDOUT;
   ++s.held(m);
   return 0;
 }
 
 void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+  require_not_destroyed(s, m, code);
   s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting(c, code);
   s.unlock(m, code);
@@ -267,6 +280,7 @@ void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
 
 [[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const timespec* until,
                                     const void* code) {
+  require_not_destroyed(s, m, code);
   s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting(c, code);
   s.unlock(m, code);

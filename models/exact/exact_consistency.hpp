@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// When is an execution graph allowed? RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017), the model that C++20
-// adopted for seq_cst (P0668), with C++20's release sequences (P0982).
+// When is an execution graph allowed? By RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017), with C++20's release
+// sequences (P0982). C++20 took RC11's rule for seq_cst (P0668), and made it stronger in one shape: docs/checking.md,
+// row "seq_cst".
 //
 // The search adds events one at a time, each after everything it depends on, so (po ∪ rf) has no cycle by construction
 // and coherence need only be checked for the new event.

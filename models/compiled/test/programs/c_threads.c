@@ -12,6 +12,11 @@
 // check -DRWLOCK: exhaustive
 // check -DEXIT: exhaustive
 // check -DNOT_HELD: FAIL misuse
+// check -DDESTROYED: FAIL misuse
+// check -DDESTROYED -DTWICE: FAIL misuse
+// check -DDESTROYED -DHELD: FAIL misuse
+// check -DDESTROYED -DRACING: FAIL data race
+// check -DDESTROYED -DANEW: exhaustive
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -77,6 +82,9 @@ static int work(void* argument) {
   pthread_rwlock_unlock(&rwlock);
 #elif defined(EXIT)
   thrd_exit(7);
+#elif defined(RACING)
+  mtx_lock(&lock);
+  mtx_unlock(&lock);
 #endif
   return 7;
 }
@@ -102,6 +110,9 @@ int main(void) {
   data = 1;
   atomic_store_explicit(&ready, 1, memory_order_release);
 #endif
+#ifdef RACING
+  mtx_destroy(&lock);
+#endif
   thrd_join(a, &result);
   assert(result == 7);
   thrd_join(b, NULL);
@@ -110,7 +121,22 @@ int main(void) {
 #elif defined(SPECIFIC)
   assert(atomic_load(&destroyed) == 2);
 #endif
+#if defined(DESTROYED) && !defined(RACING)
+#ifdef HELD
+  mtx_lock(&lock);
+#endif
   mtx_destroy(&lock);
+#ifdef ANEW
+  mtx_init(&lock, mtx_plain);
+#endif
+#ifndef TWICE
+  mtx_lock(&lock);
+  mtx_unlock(&lock);
+#endif
+#endif
+#ifndef RACING
+  mtx_destroy(&lock);
+#endif
   cnd_destroy(&changed);
   return 0;
 }
