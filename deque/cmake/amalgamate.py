@@ -44,15 +44,19 @@ def piece(headers, name):
     return f"// ---- runq/{name}.hpp\n#ifndef {guard}\n#define {guard}\n\n{text}\n\n#endif  // {guard}\n"
 
 
+def counts_of(root, stem):
+    return root / "models/cases/queues" / stem / "counts.txt"
+
+
 def checked(root, stem):
-    """What models/cases/queues/<stem>/counts.txt says: a line `stem/case kind [bound] executions` per search."""
-    counts = root / "models/cases/queues" / stem / "counts.txt"
+    """What models/cases/queues/<stem>/counts.txt says: a line `stem/case kind [bound] executions [+blocked]` per search."""
+    counts = counts_of(root, stem)
     searches = [line.split() for line in counts.read_text().splitlines() if line.startswith(f"{stem}/")]
     if not searches:
         sys.exit(f"{counts} names no search")
     cases = {words[0] for words in searches}
     kinds = Counter(words[1] for words in searches)
-    executions = sum(int(words[-1]) for words in searches)
+    executions = sum(int([word for word in words if not word.startswith("+")][-1]) for words in searches)
     by_kind = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
     return f"{stem}: {len(cases)} cases, {len(searches)} complete searches ({by_kind}), {executions} executions"
 
@@ -62,7 +66,7 @@ def version_number(version):
     return major * 10000 + minor * 100 + patch
 
 
-def edition(root, version, title, stems, roots):
+def edition(root, version, title, roots):
     headers = root / "deque" / "include" / "runq"
     order = []
     for name in [*roots, "all_empty"]:
@@ -72,7 +76,7 @@ def edition(root, version, title, stems, roots):
         "Not to be mixed with the headers runq/*.hpp in one source file.", "",
         "Checked by the model checkers of runqkit, under RC11 and under Relacy's model (docs/limits.md says what that",
         "does not show); the numbers are those pinned in models/cases/queues/<queue>/counts.txt of this version:"]
-    comment += [f"  {checked(root, name)}" for name in order if name in stems]
+    comment += [f"  {checked(root, name)}" for name in order if counts_of(root, name).exists()]
     comment += ["", *(root / "LICENSE").read_text().splitlines()]
     banner = "".join(f"// {line}".rstrip() + "\n" for line in comment)
     number = version_number(version)
@@ -93,9 +97,9 @@ def main():
     a = parser.parse_args()
     a.output.mkdir(parents=True, exist_ok=True)
     for stem in a.stems:
-        text = edition(a.root, a.version, f"{stem} in one header", a.stems, [stem])
+        text = edition(a.root, a.version, f"{stem} in one header", [stem])
         (a.output / f"runq_{stem}.hpp").write_text(text)
-    text = edition(a.root, a.version, "all queues in one header", a.stems, a.stems)
+    text = edition(a.root, a.version, "all queues in one header", a.stems)
     (a.output / "runq_all.hpp").write_text(text)
 
 
