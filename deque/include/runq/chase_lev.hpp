@@ -422,11 +422,13 @@ class basic_chase_lev<T, Atomics, Full>::thief {
   /// Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
   /// element, the answer may be either. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
-    // [chase_lev.has_work.top] acquire: the bottom read next is no older than this top. kept: no model of a deque alone
-    // objects to relaxed, but the answer decides who sleeps and who is woken.
+    // [chase_lev.has_work.top] acquire: pairs with [chase_lev.pop.claim] and [chase_lev.steal.claim]: a thread that
+    // finds the deque empty sees what the taker of the last element had seen; weaker: all_empty() says yes although
+    // there was an element in one of the queues at each moment.
     const index t = deque_->top_.load(std::memory_order::acquire);
-    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]. kept: no model of a deque alone objects
-    // to relaxed, but the answer decides who sleeps and who is woken.
+    // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]: what a thread does after it has seen an
+    // element comes after the push; weaker: all_empty() says yes although there was an element in one of the queues at
+    // each moment.
     return t < deque_->bottom_.load(std::memory_order::acquire);
   }
 
