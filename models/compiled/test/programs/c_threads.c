@@ -15,7 +15,7 @@
 // check -DDESTROYED: FAIL misuse
 // check -DDESTROYED -DTWICE: FAIL misuse
 // check -DDESTROYED -DHELD: FAIL misuse
-// check -DDESTROYED -DRACING: FAIL data race
+// check -DDESTROYED -DRACING: FAIL misuse
 // check -DDESTROYED -DANEW: exhaustive
 #include <assert.h>
 #include <pthread.h>
