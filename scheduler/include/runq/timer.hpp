@@ -125,8 +125,8 @@ class timer {
   /// A timer that is started as by start(). Throws std::bad_alloc; runq::misuse outside a task.
   explicit timer(std::chrono::nanoseconds d, std::chrono::nanoseconds period = {}) : timer() { start(d, period); }
   timer(timer&&) noexcept = default;
-  timer& operator=(timer&&) noexcept = default;
-  ~timer() = default;
+  timer& operator=(timer&&) noexcept;
+  ~timer();
 
   /// Fires once after `d`; if `period` is more than 0, then again every `period`. Stops the timer first, if it was
   /// started before. Throws std::bad_alloc; runq::misuse outside a task.

@@ -65,6 +65,9 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
 }  // namespace detail
 
 timer::timer() : state_(std::make_unique<state>()) {}
+// Not inline: at -O2 g++ 12 takes the pointer of an std::optional<timer> for uninitialised otherwise.
+timer& timer::operator=(timer&&) noexcept = default;
+timer::~timer() = default;
 
 timer::state::state() {
   fire = [](detail::timer_node& n, detail::instant now) -> detail::instant {
