@@ -541,6 +541,9 @@ TEST_F(barriers, who_is_called_off_has_not_come) {
 TEST_F(synchronisation, SC8_a_run_may_end_while_tasks_wait) {
   for (const unsigned procs : sched_test::proc_counts) {
     for (const bool outlive : {false, true}) {
+      // On one processor each task waits before main goes on. With more, one may begin to wait as main ends, and what
+      // it waits for must outlive main.
+      if (!outlive && procs != 1) continue;
       runq::semaphore units(0);
       runq::shared_mutex shared;
       runq::mutex m;
@@ -549,9 +552,7 @@ TEST_F(synchronisation, SC8_a_run_may_end_while_tasks_wait) {
       runq::run(
           [&]() -> task<> {
             runq::semaphore own(0);
-            // On one processor each task waits before main goes on. Elsewhere one may begin to wait as main ends: what
-            // it waits for must outlive main.
-            runq::semaphore& used = outlive || procs != 1 ? units : own;
+            runq::semaphore& used = outlive ? units : own;
             for (int i = 0; i != 2; ++i) {
               runq::go([&]() -> task<> { const auto held = co_await used.scoped_acquire(); });
               runq::go([&]() -> task<> { const auto held = co_await shared.scoped_lock_shared(); });
@@ -569,7 +570,7 @@ TEST_F(synchronisation, SC8_a_run_may_end_while_tasks_wait) {
       EXPECT_TRUE(m.try_lock());
       shared.unlock();
       EXPECT_TRUE(shared.try_lock());
-      EXPECT_EQ(units.try_acquire(), outlive || procs != 1);
+      EXPECT_EQ(units.try_acquire(), outlive);
     }
   }
 }
