@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Checks programs as their first lines say, with a compiler at some levels of optimisation.
 
-A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--` are options of the
-checker. EXPECTED is `exhaustive`, `bounded`, or
-`passes` for either, perhaps with the number of executions; `FAIL` with a text that the first line has to contain; or such
-a text, for a check without a verdict.
+A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--`, and numbers, are
+options of the checker. EXPECTED is `exhaustive`, `bounded`, or `passes` for either, perhaps with the number of
+executions; `FAIL` with a text that the first line has to contain; or such a text, for a check without a verdict.
 """
 import argparse
 import os
@@ -41,8 +40,8 @@ def check_program(o, program):
     failed = 0
     for level in o.levels.split():
         for words, expected in lines:
-            asked = [word for word in shlex.split(words) if word.startswith("--")]
-            flags = [word for word in shlex.split(words) if not word.startswith("--")]
+            asked = [word for word in shlex.split(words) if word.startswith("--") or word.isdigit()]
+            flags = [word for word in shlex.split(words) if word not in asked]
             command = [o.tool, "--compiler", o.compiler, "--check-duplicates", *asked, program, "--", level, *flags]
             ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
             duplicates = "were met before" in ran.stdout

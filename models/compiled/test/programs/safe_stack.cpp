@@ -7,8 +7,10 @@
 // changed the head yet. The second exchanges that index for `none`, and stops. The third takes the element below. So
 // the first thread's compare-exchange of the head fails. It stores another index below its element, and succeeds. Now
 // the second thread finds the head that it expects, and makes an element the top that the third thread has taken.
+// With -DTWICE all three threads take an element and give it back, twice each.
 // check: FAIL assertion fails: !elements[index].taken
 // check -DTWO_THREADS: exhaustive
+// check --bound 7 -DTWICE: FAIL assertion fails: in_stack <= 3
 #include <atomic>
 #include <cassert>
 #include <thread>
@@ -55,13 +57,29 @@ void take_and_give_back() {
 }
 
 int main() {
+#ifdef TWICE
+  const auto twice = [] {
+    take_and_give_back();
+    take_and_give_back();
+  };
+  std::thread first(twice);
+  std::thread second(twice);
+  std::thread third(twice);
+  third.join();
+#else
   std::thread first(take_and_give_back);
   std::thread second(take);
 #ifndef TWO_THREADS
   std::thread third(take);
   third.join();
 #endif
+#endif
   first.join();
   second.join();
-  for (int index = head.load(); index != none; index = elements[index].below.load()) assert(!elements[index].taken);
+  int in_stack = 0;
+  for (int index = head.load(); index != none; index = elements[index].below.load()) {
+    assert(!elements[index].taken);
+    ++in_stack;
+    assert(in_stack <= 3);
+  }
 }
