@@ -282,7 +282,10 @@ void session::exit_thread(void* result, const void* code) {
 void session::enter(unsigned thread) noexcept {
   if (thread != 1) set_thread_pointer(parked_.pointer(thread - 2));
 }
-void session::leave() noexcept { set_thread_pointer(main_pointer_); }
+void session::leave() noexcept {
+  // To look costs less than to set it.
+  if (thread_pointer() != main_pointer_) set_thread_pointer(main_pointer_);
+}
 
 void session::run_exit_handlers(std::vector<handler>& handlers) {
   while (!handlers.empty()) {
@@ -333,7 +336,7 @@ void session::look_for_leaks() {
     show(event_kind::allocate, b->allocated, b->begin);
     search_->report(failure::leak,
                     fmt::format("{} bytes, allocated at {}, are never freed", b->size, to_text(b->allocated.at)),
-                    {"", 0, b->allocated.at});
+                    {"", 0, frames_.at(b->allocated.at)});
     return;
   }
 }
@@ -367,11 +370,6 @@ void session::leave_function() noexcept {
   if (t.at->caller != nullptr) t.at = t.at->caller;
 }
 
-/// A library that is not instrumented may have called on the program's behalf: then its caller counts.
-frame* session::frame_of(const void* code) noexcept {
-  return frames_.callee(running().at, program_code_.contains(code) ? code : code_of_caller());
-}
-
 /// The innermost return address on the stack that is the program's. It is only shown to people, so a guess will do.
 const void* session::code_of_caller() const noexcept {
   constexpr std::size_t call_bytes = 5;
@@ -392,10 +390,6 @@ const void* session::code_of_caller() const noexcept {
     }
   }
   return nullptr;
-}
-
-step session::step_here(const void* code) noexcept {
-  return {search_->position(), static_cast<std::uint8_t>(search_->running()), frame_of(code)};
 }
 
 std::string session::to_text(const frame* at) {
@@ -522,8 +516,7 @@ std::uint64_t session::time(const void* code) {
 }
 
 void session::let_time_pass_until(std::uint64_t nanoseconds) {
-  running().passed.push_back(
-      {{search_->position(), static_cast<std::uint8_t>(search_->running()), nullptr}, nanoseconds});
+  running().passed.push_back({{search_->position(), static_cast<std::uint8_t>(search_->running()), {}}, nanoseconds});
 }
 
 // --- locks -----------------------------------------------------------------------------------------------------------
@@ -554,15 +547,17 @@ void session::note_failed_try(const void* code) {
 }
 
 void session::lock(void* mutex, const void* code) {
-  location at = variable_at(mutex, mutex_bytes, code);
-  search_->mutex_lock(at, here(code));
+  const site where = here(code);
+  location at = variable_at(mutex, mutex_bytes, where, code);
+  search_->mutex_lock(at, where);
   check_atomic_access(mutex, mutex_bytes, code);
   note_taken(mutex);
 }
 
 bool session::try_lock(void* mutex, const void* code, exact::event_id like) {
-  location at = variable_at(mutex, mutex_bytes, code);
-  const bool done = search_->mutex_try_lock(at, like, here(code));
+  const site where = here(code);
+  location at = variable_at(mutex, mutex_bytes, where, code);
+  const bool done = search_->mutex_try_lock(at, like, where);
   check_atomic_access(mutex, mutex_bytes, code);
   if (done) {
     note_taken(mutex);
@@ -574,8 +569,9 @@ bool session::try_lock(void* mutex, const void* code, exact::event_id like) {
 
 void session::unlock(void* mutex, const void* code) {
   note_given_back(mutex);
-  location at = variable_at(mutex, mutex_bytes, code);
-  search_->mutex_unlock(at, here(code));
+  const site where = here(code);
+  location at = variable_at(mutex, mutex_bytes, where, code);
+  search_->mutex_unlock(at, where);
   check_atomic_access(mutex, mutex_bytes, code);
 }
 

@@ -315,15 +315,23 @@ class session final : public exact::program {
   [[nodiscard]] bool is_from(const void* code, std::string_view header);
   [[nodiscard]] bool on_own_stack(const void* at) const noexcept;
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept;
-  [[nodiscard]] frame* frame_of(const void* code) noexcept;
+  /// Where the running thread is. A library that is not instrumented may have called on the program's behalf: then its
+  /// caller counts.
+  [[nodiscard]] code_place place_in_program(const void* code) noexcept {
+    return {running().at, program_code_.contains(code) ? code : code_of_caller()};
+  }
+  [[nodiscard]] frame* frame_of(const void* code) noexcept { return frames_.at(place_in_program(code)); }
   [[nodiscard]] const void* code_of_caller() const noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
-  [[nodiscard]] step step_here(const void* code) noexcept;
+  [[nodiscard]] step step_here(const void* code) noexcept {
+    return {search_->position(), static_cast<std::uint8_t>(search_->running()), place_in_program(code)};
+  }
   [[nodiscard]] std::string to_text(const frame* at);
+  [[nodiscard]] std::string to_text(const code_place& at) { return to_text(frames_.at(at)); }
   [[nodiscard]] std::string to_text(exact::event_id e);
 
   // session_memory.cpp
-  location variable_at(const void* at, unsigned size, const void* code);
+  location variable_at(const void* at, unsigned size, const site& where, const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
   [[nodiscard]] std::uint64_t memory_value(const void* at, unsigned size);
   void write_memory(void* at, unsigned size, std::uint64_t value);
@@ -331,10 +339,17 @@ class session final : public exact::program {
   void leave_in_memory(void* at, unsigned size, std::uint64_t value);
   static void touch(const void* at, std::size_t size, const void* code);
   void check_atomic_access(const void* at, unsigned size, const void* code);
-  void check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code);
+  void check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
+    if (heap_.owns(at)) check_block(at, size, is_write, is_plain, code);
+  }
+  void check_block(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code);
   void access_plainly(const void* at, std::size_t size, bool is_write, const void* code);
   void access_granule(const void* at, const plain_access& a);
-  void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
+  void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
+    const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.by.thread != a.by.thread;
+    if (conflicts && !old.by.before(search_->knows())) report_race(old, a, at, is_plain);
+  }
+  [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
   void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
   [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;

@@ -199,7 +199,7 @@ bool session::is_private(const atomic_place& place, const void* at) const {
   return true;
 }
 
-location session::variable_at(const void* at, unsigned size, const void* code) {
+location session::variable_at(const void* at, unsigned size, const site& where, const void* code) {
   touched = {static_cast<const std::byte*>(at), size, code};
   if (reinterpret_cast<std::uintptr_t>(at) % size != 0) {
     fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at), code);
@@ -213,7 +213,7 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
     const bool same = p.first == first && p.size == size;
     if (same && memory_value(at, size) == p.in_memory) {
       const event_id init{static_cast<std::uint16_t>(exact::constructing), p.variable};
-      return search_->find_variable(p.variable, mask_of(size), search_->current_graph().at(init).value, here(code));
+      return search_->find_variable(p.variable, mask_of(size), search_->current_graph().at(init).value, where);
     }
     const bool reused =
         same && on_a_stack(at) && concurrent_event(p.variable, false, search_->position()) == exact::nobody;
@@ -228,7 +228,7 @@ location session::variable_at(const void* at, unsigned size, const void* code) {
   keep_original(at, size);
   const std::uint16_t variable = variable_number(g, at, size, code);
   const std::uint64_t value = memory_value(at, size);
-  const location found = search_->find_variable(variable, mask_of(size), value, here(code));
+  const location found = search_->find_variable(variable, mask_of(size), value, where);
   g.atomics.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
   return found;
 }
@@ -247,16 +247,18 @@ std::uint64_t session::load(const void* at, unsigned size, std::memory_order ord
   // notify() of libstdc++ 12 may look for waiters before what it notifies of is seen: every processor orders the two,
   // but C++20 does not.
   if (order == std::memory_order::seq_cst && waiters_.contains(at)) fence(order, code);
-  location variable = variable_at(at, size, code);
-  const std::uint64_t value = search_->load(variable, order, like, here(code));
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
+  const std::uint64_t value = search_->load(variable, order, like, where);
   check_atomic_access(at, size, code);
   return value;
 }
 
 void session::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
   note_effect();
-  location variable = variable_at(at, size, code);
-  search_->store(variable, value, order, here(code));
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
+  search_->store(variable, value, order, where);
   check_atomic_access(at, size, code);
   leave_in_memory(at, size, value);
 }
@@ -264,8 +266,9 @@ void session::store(void* at, unsigned size, std::uint64_t value, std::memory_or
 std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
                            const void* code) {
   if (unlocks_shared_pointer(op, size, operand, order, code)) order = std::memory_order::release;
-  location variable = variable_at(at, size, code);
-  const std::uint64_t value = search_->rmw(variable, op, operand, order, here(code));
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
+  const std::uint64_t value = search_->rmw(variable, op, operand, order, where);
   check_atomic_access(at, size, code);
   const std::uint64_t written = apply(op, value, operand) & mask_of(size);
   if (written != value) note_effect();
@@ -275,9 +278,10 @@ std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t ope
 
 bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
                                std::memory_order success, std::memory_order failure, const void* code, event_id like) {
-  location variable = variable_at(at, size, code);
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
   const std::uint64_t wanted = expected;
-  const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, like, here(code));
+  const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, like, where);
   check_atomic_access(at, size, code);
   if (done) leave_in_memory(at, size, desired);
   // The next time a spurious failure will be a success.
@@ -287,8 +291,9 @@ bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected,
 
 bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
                    bool blocking, taken_from what, const void* code) {
-  location variable = variable_at(at, size, code);
-  const bool done = search_->take(variable, first, count, delta, blocking, here(code));
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
+  const bool done = search_->take(variable, first, count, delta, blocking, where);
   check_atomic_access(at, size, code);
   if (!done) {
     if (what == taken_from::lock) note_failed_try(code);
@@ -306,12 +311,13 @@ bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t c
 
 void session::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
   note_given_back(at);
-  location variable = variable_at(at, size, code);
+  const site where = here(code);
+  location variable = variable_at(at, size, where, code);
   std::uint64_t before = delta;
   if (is_all) {
-    search_->store(variable, 0, std::memory_order::release, here(code));
+    search_->store(variable, 0, std::memory_order::release, where);
   } else {
-    before = search_->rmw(variable, rmw_op::sub, delta, std::memory_order::release, here(code));
+    before = search_->rmw(variable, rmw_op::sub, delta, std::memory_order::release, where);
   }
   check_atomic_access(at, size, code);
   leave_in_memory(at, size, before - delta);
@@ -339,8 +345,7 @@ void session::check_atomic_access(const void* at, unsigned size, const void* cod
   }
 }
 
-void session::check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
-  if (!heap_.owns(at)) return;
+void session::check_block(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
   const auto show_this = [&] {
     if (is_plain) show(is_write ? event_kind::cell_write : event_kind::cell_read, step_here(code), at);
   };
@@ -422,15 +427,13 @@ void session::access_granule(const void* at, const plain_access& a) {
   g.notes(a);
 }
 
-void session::check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
-  if ((old.bytes & a.bytes) == 0 || !(old.is_write || a.is_write) || old.by.thread == a.by.thread) return;
-  if (old.by.before(search_->knows())) return;
+void session::report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
   show(kind_of(old), old.by, at);
   if (is_plain) show(kind_of(a), a.by, at);
   fail(failure::data_race,
        fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.by.thread - 1,
                    name_of(old.is_write), old.by.thread - 1, to_text(old.by.at)),
-       a.by.at->code);
+       a.by.at.code);
 }
 
 /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th.
@@ -459,7 +462,7 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
     fail(failure::data_race,
          fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.by.thread - 1,
                      other.thread - 1, to_text(other)),
-         a.by.at->code);
+         a.by.at.code);
   }
   if (a.is_write) return;
   const exact::graph& graph = search_->current_graph();

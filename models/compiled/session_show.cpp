@@ -44,7 +44,8 @@ std::string session::name_of_memory(const void* at) {
     const user_heap::block* const b = heap_.find(at);
     if (b == nullptr) return "heap";
     const auto offset = static_cast<const std::byte*>(at) - b->begin;
-    const int line = b->allocated.at == nullptr ? 0 : symbols_.own_line(b->allocated.at).line;
+    const frame* const allocated = frames_.at(b->allocated.at);
+    const int line = allocated == nullptr ? 0 : symbols_.own_line(allocated).line;
     const std::string name = line == 0 ? "heap" : fmt::format("new@{}", line);
     return offset == 0 ? name : fmt::format("{}+{}", name, offset);
   }
@@ -73,7 +74,7 @@ void session::show_accesses(search_result& r) {
     event e;
     e.kind = shown.kind;
     e.thread = shown.by.thread - 1;
-    e.where = {"", 0, shown.by.at};
+    e.where = {"", 0, frames_.at(shown.by.at)};
     e.position = shown.by.position;
     const auto [at_number, added] = numbers.try_emplace(shown.at, number);
     if (added) ++number;

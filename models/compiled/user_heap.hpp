@@ -24,7 +24,7 @@ inline constexpr std::size_t user_arena_bytes = std::size_t{64} * 1024 * 1024;
 struct step {
   std::uint32_t position = 0;
   std::uint8_t thread = 0;
-  const frame* at = nullptr;
+  code_place at;
 
   /// Whether it happens-before what knows `known`.
   [[nodiscard]] bool before(const exact::clock& known) const noexcept { return known[thread] > position; }
