@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "runq/task.hpp"
@@ -28,20 +29,29 @@ namespace detail {
 class connection;
 struct access;
 
-/// The two operations of a stream: the argument of `operation`.
+/// What an operation has done so far.
+struct progress {
+  std::size_t bytes = 0;  // read or written
+  int error = 0;          // the kernel's number; 0: none
+};
+
+/// The operations of a stream: the argument of `operation`.
 struct reading {
   using bytes = std::span<std::byte>;
   using result = std::size_t;
-  // Makes one attempt, for which it takes the task's turn. Returns whether that completed the operation. Throws as
-  // stream says.
-  [[nodiscard]] static bool attempt(connection& c, bytes& into, std::size_t& done);
+  // Makes one attempt, for which it takes the task's turn. Returns whether the operation is over: complete, or failed.
+  [[nodiscard]] static bool attempt(connection& c, bytes& into, progress& done);
   static constexpr const char* name = "read";
 };
 struct writing {
   using bytes = std::span<const std::byte>;
   using result = void;
-  [[nodiscard]] static bool attempt(connection& c, bytes& from, std::size_t& done);
+  [[nodiscard]] static bool attempt(connection& c, bytes& from, progress& done);
   static constexpr const char* name = "write";
+};
+/// Says how much it has written.
+struct counted_writing : writing {
+  using result = std::size_t;
 };
 
 /// What stream::read() and write() return; it is awaited once. It makes an attempt at once. Only if the kernel says
@@ -62,24 +72,28 @@ class [[nodiscard]] operation {
 
  private:
   friend stream;
-  operation(std::shared_ptr<connection> c, typename What::bytes bytes, std::stop_token stop) noexcept
-      : connection_(std::move(c)), bytes_(bytes), stop_(std::move(stop)) {}
+  operation(std::shared_ptr<connection> c, typename What::bytes bytes, std::stop_token stop,
+            std::error_code* error = nullptr) noexcept
+      : connection_(std::move(c)), bytes_(bytes), stop_(std::move(stop)), error_(error) {}
   [[nodiscard]] static task<value_type> as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
-                                                std::stop_token stop);
+                                                std::stop_token stop, std::error_code* error);
 
   std::shared_ptr<connection> connection_;  // the stream may be destroyed meanwhile
   typename What::bytes bytes_;
   std::stop_token stop_;
-  std::size_t done_ = 0;                   // bytes read or written so far
-  std::optional<task<std::size_t>> rest_;  // the coroutine that waits, if the attempt did not complete the operation
+  std::error_code* error_;  // null: an error is thrown
+  progress done_;
+  std::optional<task<progress>> rest_;  // the coroutine that waits, if the attempt did not end the operation
 };
 extern template class operation<reading>;
 extern template class operation<writing>;
+extern template class operation<counted_writing>;
 
 }  // namespace detail
 
 using read_operation = detail::operation<detail::reading>;
 using write_operation = detail::operation<detail::writing>;
+using counted_write_operation = detail::operation<detail::counted_writing>;
 
 /// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it. Operations of
 /// other tasks that are in progress then fail as after close(), but they are told only when the task that destroys it
@@ -87,9 +101,11 @@ using write_operation = detail::operation<detail::writing>;
 ///
 /// Any number of tasks may read, write and close it. One reads at a time, and one writes; the others wait for their
 /// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the
-/// kernel's number. Among them are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT,
-/// the deadline has passed. Writing to a closed peer fails with EPIPE; on a socket it never raises a signal, on a pipe
-/// it also raises SIGPIPE, which the program should ignore.
+/// kernel's number, in std::generic_category(). Overloads that take a std::error_code& set it instead, to no error
+/// after success, and throw only std::bad_alloc and runq::misuse; the error_code must exist until the operation has
+/// ended. Among the errors are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT, the
+/// deadline has passed. Writing to a closed peer fails with EPIPE; on a socket it never raises a signal, on a pipe it
+/// also raises SIGPIPE, which the program should ignore.
 ///
 /// Tasks of one scheduler make and use it. If it is still open when that scheduler is destroyed, the process ends. It
 /// may outlive the run: tasks that wait for it, or for their turn, are then destroyed, and the next run may use it.
@@ -111,9 +127,24 @@ class stream {
   [[nodiscard]] read_operation read(std::span<std::byte> into, std::stop_token stop = {}) noexcept {
     return {connection_, into, std::move(stop)};
   }
+  /// Returns 0 if it sets `error`, and then has read nothing.
+  [[nodiscard]] read_operation read(std::span<std::byte> into, std::error_code& error,
+                                    std::stop_token stop = {}) noexcept {
+    return {connection_, into, std::move(stop), &error};
+  }
   /// Writes all of `from`.
   [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {}) noexcept {
     return {connection_, from, std::move(stop)};
+  }
+  /// Returns how many bytes it has written: from.size(), or fewer if it sets `error`. Bytes that were written are the
+  /// kernel's; whether the peer gets them is not known.
+  ///
+  ///     std::error_code error;
+  ///     const std::size_t n = co_await out.write(bytes, error);
+  ///     if (error) std::printf("%zu bytes, then: %s\n", n, error.message().c_str());
+  [[nodiscard]] counted_write_operation write(std::span<const std::byte> from, std::error_code& error,
+                                              std::stop_token stop = {}) noexcept {
+    return {connection_, from, std::move(stop), &error};
   }
 
   /// Operations that have not ended at this time fail with ETIMEDOUT, also those in progress; time_point::max() means
@@ -150,6 +181,8 @@ class listener {
   /// Accepts the next connection. Throws std::system_error; after EMFILE or ENFILE (too many open files) try again
   /// later.
   [[nodiscard]] task<stream> accept(std::stop_token stop = {});
+  /// Returns nothing if it sets `error`; see stream.
+  [[nodiscard]] task<std::optional<stream>> accept(std::error_code& error, std::stop_token stop = {});
   /// The TCP port it listens at; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const;
   void set_deadline(clock::time_point when);

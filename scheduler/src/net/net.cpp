@@ -39,6 +39,21 @@ runq::detail::core& own_scheduler() {
   return p->home;
 }
 
+void throw_if(int error, const char* what) {
+  if (error != 0) fail(error, what);
+}
+
+// Sets `into`; where there is none, throws an error.
+void report(int error, const char* what, std::error_code* into) {
+  if (into == nullptr) {
+    throw_if(error, what);
+  } else if (error == 0) {
+    into->clear();
+  } else {
+    into->assign(error, std::generic_category());
+  }
+}
+
 void make_non_blocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0) fail(errno, "runq: fcntl");
@@ -165,25 +180,28 @@ class connection : rt::after_stretch {
   /// The file is removed with the listener.
   void keep(std::unique_ptr<socket_file> file) noexcept { file_ = std::move(file); }
 
-  /// Holds the descriptor open during an operation that does not wait.
+  /// Holds the descriptor open during an operation that does not wait. If begun() is false, the operation fails with
+  /// ECANCELED.
   class attempt {
    public:
-    attempt(connection* c, const char* what) : c_(c) {
-      if (c_ == nullptr) fail(ECANCELED, what);
-      if (!c_->uses_.begin()) fail(ECANCELED, what);
-    }
+    explicit attempt(connection* c) noexcept : c_(c != nullptr && c->uses_.begin() ? c : nullptr) {}
     attempt(const attempt&) = delete;
     attempt& operator=(const attempt&) = delete;
-    ~attempt() { c_->leave(); }
+    ~attempt() {
+      if (c_ != nullptr) c_->leave();
+    }
+    [[nodiscard]] bool begun() const noexcept { return c_ != nullptr; }
 
    private:
     connection* const c_;
   };
   /// Holds the descriptor open during an operation that may wait: its task, and before it the stream, may be destroyed
-  /// meanwhile.
+  /// meanwhile. Throws if the operation may not begin.
   class use {
    public:
-    use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)), attempt_(c_.get(), what) {}
+    use(std::shared_ptr<connection> c, const char* what) : c_(std::move(c)), attempt_(c_.get()) {
+      if (!attempt_.begun()) fail(ECANCELED, what);
+    }
 
    private:
     const std::shared_ptr<connection> c_;
@@ -213,8 +231,8 @@ class connection : rt::after_stretch {
     }
 
     class taking;
-    /// `co_await take(stop, what)` returns when it is the task's turn. Throws as stream says.
-    [[nodiscard]] taking take(const std::stop_token& stop, const char* what) noexcept;
+    /// `co_await take(stop)` returns 0 when it is the task's turn, or an error.
+    [[nodiscard]] taking take(const std::stop_token& stop) noexcept;
 
    private:
     std::shared_ptr<connection> c_;
@@ -228,55 +246,63 @@ class connection : rt::after_stretch {
     return {std::move(c), &connection::write_};
   }
 
-  /// Reads once; returns nothing if the kernel says "not now". `into` is not empty. Throws as stream::read(). During an
-  /// attempt.
-  [[nodiscard]] std::optional<std::size_t> try_read(std::span<std::byte> into) {
+  /// Reads once; returns nothing if the kernel says "not now". `into` is not empty. During an attempt.
+  [[nodiscard]] std::optional<progress> try_read(std::span<std::byte> into) {
     read_.mark.attempts();
     for (;;) {
       const ssize_t n = ::read(fd_, into.data(), into.size());
       if (n >= 0) {
         const auto got = static_cast<std::size_t>(n);
         if (got != 0 && got < into.size() && less_means_drained()) read_.mark.stopped_short(polled_.unusual);
-        return got;
+        return progress{.bytes = got};
       }
-      if (!fails(errno)) return std::nullopt;
-      if (errno != EINTR) fail_with(errno, "read");
+      const int error = errno;
+      if (!fails(error)) return std::nullopt;
+      if (error != EINTR) return progress{.error = reported(error)};
     }
   }
-  /// Writes once; returns nothing if the kernel says "not now". Throws as stream::write(). During an attempt.
-  [[nodiscard]] std::optional<std::size_t> try_write(std::span<const std::byte> from) {
+  /// Writes once; returns nothing if the kernel says "not now". During an attempt.
+  [[nodiscard]] std::optional<progress> try_write(std::span<const std::byte> from) {
     for (;;) {
       // send(), because a write() to a socket whose peer is gone raises SIGPIPE.
       const ssize_t n = what_ == kind::tcp || what_ == kind::socket
                             ? ::send(fd_, from.data(), from.size(), MSG_NOSIGNAL)
                             : ::write(fd_, from.data(), from.size());
-      if (n >= 0) return static_cast<std::size_t>(n);
-      if (!fails(errno)) return std::nullopt;
-      if (errno != EINTR) fail_with(errno, "write");
+      if (n >= 0) return progress{.bytes = static_cast<std::size_t>(n)};
+      const int error = errno;
+      if (!fails(error)) return std::nullopt;
+      if (error != EINTR) return progress{.error = reported(error)};
     }
   }
-  /// Accepts once; returns nothing if the kernel says "not now". Throws as listener::accept(). During an attempt.
-  [[nodiscard]] std::optional<int> try_accept() {
+  /// A new connection, or an error.
+  struct accepted {
+    accepted(int new_fd, int number, kind what) noexcept : fd(new_fd), error(number), of(what) {}
+    owned_fd fd;
+    int error;
+    kind of;
+  };
+  /// Accepts once; returns nothing if the kernel says "not now". During an attempt.
+  [[nodiscard]] std::optional<accepted> try_accept() {
     for (;;) {
       // A socket that a system call uses while it is closed would stay open until that call returns.
       std::unique_lock lock(mutex_);
       const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       const int error = errno;
       lock.unlock();
-      if (fd >= 0) return fd;
+      if (fd >= 0) return accepted(fd, 0, what_);
       if (!fails(error)) return std::nullopt;
       // A connection that was gone before it was accepted is no error of the listener.
-      if (error != EINTR && error != ECONNABORTED) fail_with(error, "accept");
+      if (error != EINTR && error != ECONNABORTED) return accepted(-1, reported(error), what_);
     }
   }
-  /// Throws `error`, or ECANCELED after a close, which takes the descriptor away from operations in progress.
-  [[noreturn]] void fail_with(int error, const char* what) const { fail(closed() ? ECANCELED : error, what); }
+  /// `error`, or ECANCELED after a close, which takes the descriptor away from operations in progress.
+  [[nodiscard]] int reported(int error) const noexcept { return closed() ? ECANCELED : error; }
+  [[noreturn]] void fail_with(int error, const char* what) const { fail(reported(error), what); }
 
-  /// `co_await wait(d, stop, what)` returns when `d` may be ready. Throws as stream says.
+  /// `co_await wait(d, stop)` returns 0 when `d` may be ready, or an error.
   class waiting {
    public:
-    waiting(connection& c, direction& d, const std::stop_token& stop, const char* what) noexcept
-        : c_(c), d_(d), stop_(stop), what_(what) {}
+    waiting(connection& c, direction& d, const std::stop_token& stop) noexcept : c_(c), d_(d), stop_(stop) {}
     waiting(const waiting&) = delete;
     waiting& operator=(const waiting&) = delete;
     ~waiting() {
@@ -296,10 +322,10 @@ class connection : rt::after_stretch {
       d_.mark.goes_on_at_once();
       return rt::preempt_or_go_on(g);
     }
-    void await_resume() {
+    [[nodiscard]] int await_resume() noexcept {
       who_ = nullptr;
       on_stop_.reset();
-      if (const int error = given_up(); error != 0) fail(error, what_);
+      return given_up();
     }
 
    private:
@@ -310,25 +336,20 @@ class connection : rt::after_stretch {
         if (rt::goroutine* const g = side->notify()) rt::ready(*g);
       }
     };
-    [[nodiscard]] int given_up() const noexcept {
-      if (c_.canceled() || stop_.stop_requested()) return ECANCELED;
-      return d_.expired.known() ? ETIMEDOUT : 0;
-    }
+    [[nodiscard]] int given_up() const noexcept { return stop_.stop_requested() ? ECANCELED : c_.check(d_); }
 
     connection& c_;
     direction& d_;
     const std::stop_token& stop_;
-    const char* what_;
     rt::goroutine* who_ = nullptr;  // the waiting task, until it goes on
     std::optional<std::stop_callback<notice>> on_stop_;
   };
-  [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop, const char* what) noexcept {
-    return waiting(*this, d, stop, what);
-  }
-  /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out.
-  void check(const direction& d, const char* what) const {
-    if (canceled()) fail(ECANCELED, what);
-    if (d.expired.known()) fail(ETIMEDOUT, what);
+  [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop) noexcept { return waiting(*this, d, stop); }
+  /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out:
+  /// 0, or the error.
+  [[nodiscard]] int check(const direction& d) const noexcept {
+    if (canceled()) return ECANCELED;
+    return d.expired.known() ? ETIMEDOUT : 0;
   }
 
  private:
@@ -403,7 +424,7 @@ class connection : rt::after_stretch {
 /// Awaits the turn of one task.
 class connection::turn::taking {
  public:
-  taking(turn& mine, const std::stop_token& stop, const char* what) noexcept : mine_(mine), stop_(stop), what_(what) {}
+  taking(turn& mine, const std::stop_token& stop) noexcept : mine_(mine), stop_(stop) {}
   taking(const taking&) = delete;
   taking& operator=(const taking&) = delete;
   ~taking() {
@@ -420,13 +441,14 @@ class connection::turn::taking {
     if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
     return !line().lock_or_wait(place_) || rt::preempt_or_go_on(g);
   }
-  void await_resume() {
-    if (mine_.taken()) return;
+  [[nodiscard]] int await_resume() {
+    if (mine_.taken()) return 0;
     on_stop_.reset();
     place_.who.set(nullptr);
-    if (!place_.ok.get()) fail(ECANCELED, what_);
+    if (!place_.ok.get()) return ECANCELED;
     line().arrived();
     mine_.taken_ = true;
+    return 0;
   }
   using withdrawal = rt::withdraw_and_wake<rt::mutex_core<>, rt::revocable_waiter<rt::task_waiting>>;
 
@@ -435,14 +457,11 @@ class connection::turn::taking {
 
   turn& mine_;
   const std::stop_token& stop_;
-  const char* what_;
   rt::revocable_waiter<rt::task_waiting> place_;
   std::optional<std::stop_callback<withdrawal>> on_stop_;
 };
 
-inline connection::turn::taking connection::turn::take(const std::stop_token& stop, const char* what) noexcept {
-  return {*this, stop, what};
-}
+inline connection::turn::taking connection::turn::take(const std::stop_token& stop) noexcept { return {*this, stop}; }
 
 /// The connection of a stream or a listener; fails if the stream or listener was moved from.
 [[nodiscard]] std::shared_ptr<connection> not_moved_from(const std::shared_ptr<connection>& of, const char* what) {
@@ -492,19 +511,21 @@ void send_at_once(int fd) {
 
 namespace detail {
 
-bool reading::attempt(connection& c, bytes& into, std::size_t& done) {
+bool reading::attempt(connection& c, bytes& into, progress& done) {
   if (c.reading().mark.drained()) return false;
-  const auto n = c.try_read(into);
-  done = n.value_or(0);
-  return n.has_value();
+  const auto now = c.try_read(into);
+  if (now) done = *now;
+  return now.has_value();
 }
 
-bool writing::attempt(connection& c, bytes& from, std::size_t& done) {
+bool writing::attempt(connection& c, bytes& from, progress& done) {
   while (!from.empty()) {
-    const auto n = c.try_write(from);
-    if (!n) return false;
-    from = from.subspan(*n);
-    done += *n;
+    const auto now = c.try_write(from);
+    if (!now) return false;
+    from = from.subspan(now->bytes);
+    done.bytes += now->bytes;
+    done.error = now->error;
+    if (done.error != 0) return true;
   }
   return true;
 }
@@ -515,21 +536,21 @@ connection::turn turn_of(std::shared_ptr<connection> c) noexcept {
   return connection::writing_turn(std::move(c));
 }
 
-// Waits, for its turn if it has not come yet, and completes the operation.
+// Waits, for its turn if it has not come yet, and ends the operation, which has done `done` so far.
 template <class What>
-task<std::size_t> rest_of(connection::turn mine, typename What::bytes bytes, std::stop_token stop) {
-  const connection::attempt in_progress(mine.of(), What::name);
+task<progress> rest_of(connection::turn mine, typename What::bytes bytes, progress done, std::stop_token stop) {
+  const connection::attempt in_progress(mine.of());
+  done.error = in_progress.begun() ? mine.of()->check(mine.way()) : ECANCELED;
+  if (done.error != 0 || bytes.empty()) co_return done;
   connection& c = *mine.of();
-  c.check(mine.way(), What::name);
-  if (bytes.empty()) co_return 0;
-  std::size_t done = 0;
   if (!mine.taken()) {
-    co_await mine.take(stop, What::name);
-    c.check(mine.way(), What::name);
-    if (What::attempt(c, bytes, done)) co_return done;
+    done.error = co_await mine.take(stop);
+    if (done.error == 0) done.error = c.check(mine.way());
+    if (done.error != 0 || What::attempt(c, bytes, done)) co_return done;
   }
-  do co_await c.wait(mine.way(), stop, What::name);
-  while (!What::attempt(c, bytes, done));
+  do {
+    done.error = co_await c.wait(mine.way(), stop);
+  } while (done.error == 0 && !What::attempt(c, bytes, done));
   co_return done;
 }
 
@@ -539,12 +560,12 @@ bool operation<What>::await_ready() {
   connection::turn mine = turn_of<What>(std::move(connection_));
   // Otherwise as a separate task, which begins after the others.
   if (!rt::time_slice_over()) {
-    const connection::attempt attempt(mine.of(), What::name);
-    connection& c = *mine.of();
-    c.check(mine.way(), What::name);
-    if (bytes_.empty() || (mine.try_take() && What::attempt(c, bytes_, done_))) return true;
+    const connection::attempt attempt(mine.of());
+    done_.error = attempt.begun() ? mine.of()->check(mine.way()) : ECANCELED;
+    if (done_.error != 0 || bytes_.empty()) return true;
+    if (mine.try_take() && What::attempt(*mine.of(), bytes_, done_)) return true;
   }
-  rest_.emplace(rest_of<What>(std::move(mine), bytes_, std::move(stop_)));
+  rest_.emplace(rest_of<What>(std::move(mine), bytes_, done_, std::move(stop_)));
   return false;
 }
 
@@ -556,22 +577,24 @@ std::coroutine_handle<> operation<What>::await_suspend(std::coroutine_handle<> s
 template <class What>
 typename What::result operation<What>::await_resume() {
   if (rest_) done_ = rest_->operator co_await().await_resume();
-  if constexpr (!std::is_void_v<value_type>) return done_;
+  report(done_.error, What::name, error_);
+  if constexpr (!std::is_void_v<value_type>) return done_.bytes;
 }
 
 template <class What>
 operation<What>::operator task<typename What::result>() && {
-  return as_task(std::move(connection_), bytes_, std::move(stop_));
+  return as_task(std::move(connection_), bytes_, std::move(stop_), error_);
 }
 
 template <class What>
 task<typename What::result> operation<What>::as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
-                                                     std::stop_token stop) {
-  co_return co_await operation(std::move(c), bytes, std::move(stop));
+                                                     std::stop_token stop, std::error_code* error) {
+  co_return co_await operation(std::move(c), bytes, std::move(stop), error);
 }
 
 template class operation<reading>;
 template class operation<writing>;
+template class operation<counted_writing>;
 
 }  // namespace detail
 
@@ -623,17 +646,48 @@ listener& listener::operator=(listener&& other) noexcept {
 }
 listener::~listener() { connection::begin_close(std::move(connection_)); }
 
-task<stream> listener::accept(std::stop_token stop) {
-  connection::turn mine = connection::reading_turn(connection_);
-  const connection::attempt in_progress(mine.of(), "accept");
+namespace {
+
+// The next connection, for the task whose turn it is.
+task<connection::accepted> accept_next(std::shared_ptr<connection> from, std::stop_token stop) {
+  connection::turn mine = connection::reading_turn(std::move(from));
+  const connection::attempt in_progress(mine.of());
+  if (!in_progress.begun()) co_return connection::accepted(-1, ECANCELED, kind::other);
   connection& c = *mine.of();
-  co_await mine.take(stop, "accept");
-  c.check(mine.way(), "accept");
-  std::optional<int> fd;
-  while (!(fd = c.try_accept())) co_await c.wait(mine.way(), stop, "accept");
-  mine.end();
-  if (c.what() == kind::tcp) send_at_once(*fd);
-  co_return access::make_stream(take_over(*fd, c.what()));
+  int error = co_await mine.take(stop);
+  if (error == 0) error = c.check(mine.way());
+  while (error == 0) {
+    if (auto got = c.try_accept()) co_return std::move(*got);
+    error = co_await c.wait(mine.way(), stop);
+  }
+  co_return connection::accepted(-1, error, c.what());
+}
+
+stream stream_of(connection::accepted got) {
+  if (got.of == kind::tcp) send_at_once(got.fd.get());
+  return access::make_stream(take_over(got.fd.release(), got.of));
+}
+
+}  // namespace
+
+task<stream> listener::accept(std::stop_token stop) {
+  auto next = accept_next(connection_, std::move(stop));
+  auto got = co_await next;
+  throw_if(got.error, "accept");
+  co_return stream_of(std::move(got));
+}
+
+task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop) {
+  auto next = accept_next(connection_, std::move(stop));
+  auto got = co_await next;
+  report(got.error, "accept", &error);
+  if (got.error != 0) co_return std::nullopt;
+  try {
+    co_return stream_of(std::move(got));
+  } catch (const std::system_error& e) {
+    error = e.code();  // the poller takes no more descriptors
+  }
+  co_return std::nullopt;
 }
 
 std::uint16_t listener::port() const {
@@ -749,7 +803,7 @@ task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::st
     if (::connect(fd, address, size) != 0) {
       if (errno != EINPROGRESS) fail(errno, "connect");
       for (;;) {
-        co_await c->wait(c->writing(), stop, "connect");
+        throw_if(co_await c->wait(c->writing(), stop), "connect");
         int error = 0;
         socklen_t length = sizeof error;
         if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) c->fail_with(errno, "connect");
