@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading, writing and accepting with a std::error_code: nothing is thrown, and a write says how much it has written.
+// Reading, writing, accepting and connecting with a std::error_code: nothing is thrown, and a write says how much it
+// has written, also when it throws.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "net_support.hpp"
 
@@ -82,29 +84,121 @@ task<std::size_t> bytes_left(stream& from) {
   co_return sum;
 }
 
-TEST_F(net_errors, a_write_that_is_stopped_says_how_much_it_has_written) {
+// How a write has ended: how much it has written, and its error.
+using write_end = std::pair<std::size_t, std::error_code>;
+
+task<write_end> write_with_error(stream& out, std::size_t n, std::stop_token stop) {
+  const std::vector<std::byte> bytes(n);
+  std::error_code error;
+  const std::size_t written = co_await out.write(bytes, error, std::move(stop));
+  co_return write_end(written, error);
+}
+
+task<write_end> write_with_exception(stream& out, std::size_t n, std::stop_token stop) {
+  const std::vector<std::byte> bytes(n);
+  try {
+    co_await out.write(bytes, std::move(stop));
+  } catch (const runq::net::write_error& e) {
+    co_return write_end(e.written(), e.code());
+  }
+  co_return write_end(n, no_error);
+}
+
+using write_function = task<write_end> (*)(stream&, std::size_t, std::stop_token);
+
+// Fills the buffers by `write`, which then waits; `end_it` ends it. Returns how it has ended, and how much has arrived.
+template <class EndIt>
+task<std::pair<write_end, std::size_t>> interrupted_write(scheduler& s, write_function write, EndIt& end_it) {
+  auto [a, b] = runq::net::socket_pair();
+  stream& out = a;
+  std::stop_source stop;
+  runq::channel<write_end> ends(1);
+  runq::go([&]() -> task<> {
+    const write_end end = co_await write(out, more_than_buffers, stop.get_token());
+    co_await ends.send(end);
+  });
+  const bool waits = co_await somebody_waits(s);
+  EXPECT_TRUE(waits);
+  end_it(out, stop);
+  const auto end = co_await ends.receive();
+  out.close();
+  const std::size_t arrived = co_await bytes_left(b);
+  co_return std::pair(*end, arrived);
+}
+
+class net_write_errors : public net_errors, public testing::WithParamInterface<write_function> {
+ protected:
+  template <class EndIt>
+  void expect_end(std::errc error, EndIt end_it) {
+    scheduler s({.procs = 2});
+    s.run([&]() -> task<> {
+      const auto [end, arrived] = co_await interrupted_write(s, GetParam(), end_it);
+      EXPECT_EQ(end.second, error);
+      EXPECT_GT(end.first, 0U);
+      EXPECT_LT(end.first, more_than_buffers);
+      EXPECT_EQ(arrived, end.first);
+    });
+  }
+};
+
+TEST_P(net_write_errors, a_write_that_is_stopped_says_how_much_it_has_written) {
+  expect_end(std::errc::operation_canceled, [](stream&, std::stop_source& stop) { stop.request_stop(); });
+}
+
+TEST_P(net_write_errors, a_write_whose_stream_is_closed_says_how_much_it_has_written) {
+  expect_end(std::errc::operation_canceled, [](stream& out, std::stop_source&) { out.close(); });
+}
+
+TEST_P(net_write_errors, a_write_whose_deadline_passes_says_how_much_it_has_written) {
+  expect_end(std::errc::timed_out,
+             [](stream& out, std::stop_source&) { out.set_write_deadline(runq::clock::time_point{}); });
+}
+
+INSTANTIATE_TEST_SUITE_P(, net_write_errors, testing::Values(&write_with_error, &write_with_exception),
+                         [](const auto& chosen) { return chosen.index == 0 ? "with_error" : "with_exception"; });
+
+TEST_F(net_errors, a_write_waits_for_its_turn_and_then_says_what_it_has_written) {
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
     stream& out = a;
     std::stop_source stop;
-    runq::channel<std::pair<std::size_t, std::error_code>> ends(1);
-    runq::go([&]() -> task<> {
-      const std::vector<std::byte> bytes(more_than_buffers);
-      std::error_code error;
-      const std::size_t n = co_await out.write(bytes, error, stop.get_token());
-      co_await ends.send(std::pair(n, error));
-    });
+    runq::wait_group done;
+    done.add(2);
+    std::array<write_end, 2> ends;
+    for (write_end& end : ends) {
+      runq::go([&]() -> task<> {
+        end = co_await write_with_error(out, more_than_buffers, stop.get_token());
+        done.done();
+      });
+    }
     const bool waits = co_await somebody_waits(s);
     EXPECT_TRUE(waits);
     stop.request_stop();
-    const auto end = co_await ends.receive();
-    EXPECT_EQ(end->second, std::errc::operation_canceled);
-    EXPECT_GT(end->first, 0U);
-    EXPECT_LT(end->first, more_than_buffers);
+    co_await done.wait();
     out.close();
     const std::size_t arrived = co_await bytes_left(b);
-    EXPECT_EQ(arrived, end->first);
+    EXPECT_EQ(arrived, ends[0].first + ends[1].first);
+    EXPECT_EQ(ends[0].second, std::errc::operation_canceled);
+    EXPECT_EQ(ends[1].second, std::errc::operation_canceled);
+    EXPECT_TRUE(ends[0].first == 0 || ends[1].first == 0);
+  });
+}
+
+TEST_F(net_errors, operations_with_an_error_code_are_tasks_too) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    std::array<std::byte, 8> into{};
+    std::error_code read_error = std::make_error_code(std::errc::io_error);
+    std::error_code write_error = read_error;
+    task<std::size_t> reads = b.read(into, read_error);
+    task<std::size_t> writes = a.write(bytes_of("hello"), write_error);
+    const std::size_t written = co_await writes;
+    const std::size_t got = co_await reads;
+    EXPECT_EQ(written, 5U);
+    EXPECT_EQ(got, 5U);
+    EXPECT_EQ(read_error, no_error);
+    EXPECT_EQ(write_error, no_error);
   });
 }
 
@@ -120,6 +214,83 @@ TEST_F(net_errors, accepting_returns_nothing_and_an_error) {
     const auto none = co_await l.accept(error);
     EXPECT_FALSE(none.has_value());
     EXPECT_EQ(error, std::errc::operation_canceled);
+  });
+}
+
+TEST_F(net_errors, an_accept_that_is_stopped_returns_nothing) {
+  scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    std::stop_source stop;
+    std::error_code error;
+    runq::channel<bool> accepted(1);
+    runq::go([&]() -> task<> {
+      const auto none = co_await l.accept(error, stop.get_token());
+      co_await accepted.send(none.has_value());
+    });
+    const bool waits = co_await somebody_waits(s);
+    EXPECT_TRUE(waits);
+    stop.request_stop();
+    const auto got = co_await accepted.receive();
+    EXPECT_FALSE(*got);
+    EXPECT_EQ(error, std::errc::operation_canceled);
+  });
+}
+
+TEST_F(net_errors, connecting_returns_a_stream_or_an_error) {
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    const std::uint16_t port = l.port();
+    std::error_code error = std::make_error_code(std::errc::io_error);
+    {
+      auto client = co_await runq::net::connect_tcp("localhost", port, error);
+      EXPECT_EQ(error, no_error);
+      EXPECT_TRUE(client.has_value());
+      stream server = co_await l.accept();
+      if (client) co_await client->write(bytes_of("hello"));
+      const std::string text = co_await read_text(server, 5);
+      EXPECT_EQ(text, "hello");
+    }
+    l.close();
+    const auto refused = co_await runq::net::connect_tcp("localhost", port, error);
+    EXPECT_FALSE(refused.has_value());
+    EXPECT_EQ(error, std::errc::connection_refused);
+    const auto unknown = co_await runq::net::connect_tcp("no such host", 1, error);
+    EXPECT_FALSE(unknown.has_value());
+    EXPECT_EQ(error.category(), runq::net::lookup_errors());
+    EXPECT_FALSE(error.message().empty());
+  });
+}
+
+TEST_F(net_errors, connecting_to_a_unix_socket_returns_a_stream_or_an_error) {
+  runq::run([]() -> task<> {
+    const std::string path = testing::TempDir() + "runq_net_errors." + std::to_string(getpid());
+    std::error_code error;
+    {
+      listener l = runq::net::listen_unix(path);
+      const auto client = co_await runq::net::connect_unix(path, error);
+      EXPECT_TRUE(client.has_value());
+      EXPECT_EQ(error, no_error);
+    }
+    const auto none = co_await runq::net::connect_unix(path, error);
+    EXPECT_FALSE(none.has_value());
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    const auto too_long = co_await runq::net::connect_unix(std::string(1000, 'x'), error);
+    EXPECT_FALSE(too_long.has_value());
+    EXPECT_EQ(error, std::errc::filename_too_long);
+  });
+}
+
+TEST_F(net_errors, an_unknown_name_says_which) {
+  runq::run([]() -> task<> {
+    std::string what;
+    try {
+      (void)co_await runq::net::connect_tcp("no such host", 1);
+    } catch (const std::system_error& e) {
+      EXPECT_EQ(e.code().category(), runq::net::lookup_errors());
+      what = e.what();
+    }
+    EXPECT_NE(what.find("no such host"), std::string::npos);
   });
 }
 

@@ -41,13 +41,13 @@ struct reading {
   using result = std::size_t;
   // Makes one attempt, for which it takes the task's turn. Returns whether the operation is over: complete, or failed.
   [[nodiscard]] static bool attempt(connection& c, bytes& into, progress& done);
-  static constexpr const char* name = "read";
+  [[noreturn]] static void fail(const progress& done);
 };
 struct writing {
   using bytes = std::span<const std::byte>;
   using result = void;
   [[nodiscard]] static bool attempt(connection& c, bytes& from, progress& done);
-  static constexpr const char* name = "write";
+  [[noreturn]] static void fail(const progress& done);
 };
 /// Says how much it has written.
 struct counted_writing : writing {
@@ -95,6 +95,21 @@ using read_operation = detail::operation<detail::reading>;
 using write_operation = detail::operation<detail::writing>;
 using counted_write_operation = detail::operation<detail::counted_writing>;
 
+/// What stream::write() throws: it says how much was written before the error. Bytes that were written are the
+/// kernel's; whether the peer gets them is not known.
+class write_error : public std::system_error {
+ public:
+  write_error(std::error_code error, std::size_t written);
+  /// In bytes, fewer than write() was called with.
+  [[nodiscard]] std::size_t written() const noexcept { return written_; }
+
+ private:
+  std::size_t written_;
+};
+
+/// The category of the errors of name lookups: the EAI_ numbers of <netdb.h>.
+[[nodiscard]] const std::error_category& lookup_errors() noexcept;
+
 /// One end of a connection or a pipe. Movable while no operation is in progress; destroying it closes it. Operations of
 /// other tasks that are in progress then fail as after close(), but they are told only when the task that destroys it
 /// next waits or blocks, or has ended. If that is the main task, the run ends first, and they are not told.
@@ -103,9 +118,9 @@ using counted_write_operation = detail::operation<detail::counted_writing>;
 /// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the
 /// kernel's number, in std::generic_category(). Overloads that take a std::error_code& set it instead, to no error
 /// after success, and throw only std::bad_alloc and runq::misuse; the error_code must exist until the operation has
-/// ended. Among the errors are: ECANCELED, the stream was closed or moved from, or a stop was requested; ETIMEDOUT, the
-/// deadline has passed. Writing to a closed peer fails with EPIPE; on a socket it never raises a signal, on a pipe it
-/// also raises SIGPIPE, which the program should ignore.
+/// ended, and no other operation may set it meanwhile. Among the errors are: ECANCELED, the stream was closed or moved
+/// from, or a stop was requested; ETIMEDOUT, the deadline has passed. Writing to a closed peer fails with EPIPE; on a
+/// socket it never raises a signal, on a pipe it also raises SIGPIPE, which the program should ignore.
 ///
 /// Tasks of one scheduler make and use it. If it is still open when that scheduler is destroyed, the process ends. It
 /// may outlive the run: tasks that wait for it, or for their turn, are then destroyed, and the next run may use it.
@@ -132,15 +147,15 @@ class stream {
                                     std::stop_token stop = {}) noexcept {
     return {connection_, into, std::move(stop), &error};
   }
-  /// Writes all of `from`.
+  /// Writes all of `from`. Throws write_error, which says how much was written before the error.
   [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {}) noexcept {
     return {connection_, from, std::move(stop)};
   }
-  /// Returns how many bytes it has written: from.size(), or fewer if it sets `error`. Bytes that were written are the
-  /// kernel's; whether the peer gets them is not known.
+  /// Returns how many bytes it has written: from.size(), or fewer if it sets `error`; see write_error.
   ///
+  ///     auto [from, to] = runq::net::pipe();
   ///     std::error_code error;
-  ///     const std::size_t n = co_await out.write(bytes, error);
+  ///     const std::size_t n = co_await to.write(std::as_bytes(std::span("hello")), error);
   ///     if (error) std::printf("%zu bytes, then: %s\n", n, error.message().c_str());
   [[nodiscard]] counted_write_operation write(std::span<const std::byte> from, std::error_code& error,
                                               std::stop_token stop = {}) noexcept {
@@ -202,11 +217,17 @@ class listener {
 [[nodiscard]] listener listen_tcp(const std::string& address, std::uint16_t port);
 /// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
 /// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
-/// std::system_error, or std::runtime_error when the name is unknown.
+/// std::system_error, in the category lookup_errors() when the name is unknown.
 [[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {});
+/// Returns nothing if it sets `error`; see stream.
+[[nodiscard]] task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
+                                                      std::stop_token stop = {});
 /// Makes a Unix socket at `path`, which close() removes, unless it is another file by then. Throws std::system_error.
 [[nodiscard]] listener listen_unix(const std::string& path);
 [[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {});
+/// Returns nothing if it sets `error`; see stream.
+[[nodiscard]] task<std::optional<stream>> connect_unix(std::string path, std::error_code& error,
+                                                       std::stop_token stop = {});
 /// The reading and the writing end of a new pipe.
 [[nodiscard]] std::pair<stream, stream> pipe();
 /// Two connected Unix sockets.

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -43,16 +43,15 @@ void throw_if(int error, const char* what) {
   if (error != 0) fail(error, what);
 }
 
-// Sets `into`; where there is none, throws an error.
-void report(int error, const char* what, std::error_code* into) {
-  if (into == nullptr) {
-    throw_if(error, what);
-  } else if (error == 0) {
-    into->clear();
-  } else {
-    into->assign(error, std::generic_category());
-  }
+std::error_code code_of(int error) noexcept {
+  return error == 0 ? std::error_code() : std::error_code(error, std::generic_category());
 }
+
+class lookup_category final : public std::error_category {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "runq::net::lookup"; }
+  [[nodiscard]] std::string message(int error) const override { return gai_strerror(error); }
+};
 
 void make_non_blocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
@@ -79,6 +78,14 @@ class owned_fd {
 };
 
 }  // namespace
+
+const std::error_category& lookup_errors() noexcept {
+  static const lookup_category category;
+  return category;
+}
+
+write_error::write_error(std::error_code error, std::size_t written)
+    : std::system_error(error, "write"), written_(written) {}
 
 namespace detail {
 
@@ -518,6 +525,10 @@ bool reading::attempt(connection& c, bytes& into, progress& done) {
   return now.has_value();
 }
 
+void reading::fail(const progress& done) { net::fail(done.error, "read"); }
+
+void writing::fail(const progress& done) { throw write_error(code_of(done.error), done.bytes); }
+
 bool writing::attempt(connection& c, bytes& from, progress& done) {
   while (!from.empty()) {
     const auto now = c.try_write(from);
@@ -577,7 +588,11 @@ std::coroutine_handle<> operation<What>::await_suspend(std::coroutine_handle<> s
 template <class What>
 typename What::result operation<What>::await_resume() {
   if (rest_) done_ = rest_->operator co_await().await_resume();
-  report(done_.error, What::name, error_);
+  if (error_ != nullptr) {
+    *error_ = code_of(done_.error);
+  } else if (done_.error != 0) {
+    What::fail(done_);
+  }
   if constexpr (!std::is_void_v<value_type>) return done_.bytes;
 }
 
@@ -680,8 +695,8 @@ task<stream> listener::accept(std::stop_token stop) {
 task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop) {
   auto next = accept_next(connection_, std::move(stop));
   auto got = co_await next;
-  report(got.error, "accept", &error);
-  if (got.error != 0) co_return std::nullopt;
+  error = code_of(got.error);
+  if (error) co_return std::nullopt;
   try {
     co_return stream_of(std::move(got));
   } catch (const std::system_error& e) {
@@ -739,7 +754,7 @@ addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error == EAI_SYSTEM) fail(errno, "getaddrinfo");
-  if (error != 0) throw std::runtime_error("runq: " + host + ": " + gai_strerror(error));
+  if (error != 0) throw std::system_error(error, lookup_errors(), "runq: " + host);
   return addresses(found);
 }
 
@@ -794,27 +809,75 @@ listener listen_everywhere_by_ipv4(std::uint16_t port) {
   return listen_by(owned_fd(new_socket(AF_INET)), reinterpret_cast<const sockaddr*>(&all), sizeof all);
 }
 
-task<stream> connect_to(int fd, const sockaddr* address, socklen_t size, std::stop_token stop) {
-  const bool unix_socket = address->sa_family == AF_UNIX;
-  auto c = take_over(fd, unix_socket ? kind::socket : kind::tcp);
-  if (!unix_socket) send_at_once(fd);
-  {
-    const connection::use use(c, "connect");
-    if (::connect(fd, address, size) != 0) {
-      if (errno != EINPROGRESS) fail(errno, "connect");
-      for (;;) {
-        throw_if(co_await c->wait(c->writing(), stop), "connect");
-        int error = 0;
-        socklen_t length = sizeof error;
-        if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) c->fail_with(errno, "connect");
-        if (error != 0) fail(error, "connect");
-        sockaddr_storage peer{};
-        socklen_t peer_size = sizeof peer;
-        if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) break;
-      }
-    }
+// Connects the new socket of `c`; returns 0 or an error.
+task<int> connect_socket(connection& c, const sockaddr* address, socklen_t size, std::stop_token stop) {
+  const connection::attempt in_progress(&c);
+  const int fd = c.open_fd();
+  if (::connect(fd, address, size) == 0) co_return 0;
+  int error = errno;
+  if (error != EINPROGRESS) co_return error;
+  for (;;) {
+    error = co_await c.wait(c.writing(), stop);
+    if (error != 0) co_return error;
+    socklen_t length = sizeof error;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) co_return errno;
+    if (error != 0) co_return error;
+    sockaddr_storage peer{};
+    socklen_t peer_size = sizeof peer;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0) co_return 0;
   }
-  co_return access::make_stream(std::move(c));
+}
+
+// A connection, or an error.
+struct dialed {
+  std::shared_ptr<connection> to;
+  std::error_code error;
+};
+
+task<dialed> dial(const sockaddr* address, socklen_t size, std::stop_token stop) {
+  const int family = address->sa_family;
+  dialed result;
+  try {
+    result.to = take_over(new_socket(family), family == AF_UNIX ? kind::socket : kind::tcp);
+  } catch (const std::system_error& e) {
+    result.error = e.code();
+    co_return result;
+  }
+  if (family != AF_UNIX) send_at_once(result.to->open_fd());
+  const int error = co_await connect_socket(*result.to, address, size, std::move(stop));
+  if (error != 0) result.to.reset();
+  result.error = code_of(error);
+  co_return result;
+}
+
+// Tries the addresses in their order.
+task<dialed> dial_first_of(const addrinfo* found, std::stop_token stop) {
+  dialed result;
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+    result = co_await dial(a->ai_addr, a->ai_addrlen, stop);
+    if (!result.error || stop.stop_requested()) break;
+  }
+  co_return result;
+}
+
+task<dialed> dial_unix(const std::string& path, std::stop_token stop) {
+  const sockaddr_un address = unix_address(path);
+  co_return co_await dial(reinterpret_cast<const sockaddr*>(&address), sizeof address, std::move(stop));
+}
+
+auto look_up_peer(const std::string& host, std::uint16_t port) {
+  return blocking([&host, port] { return look_up(means_loopback(host) ? "" : host, port, 0); });
+}
+
+stream stream_to(dialed result) {
+  if (result.error) throw std::system_error(result.error, "connect");
+  return access::make_stream(std::move(result.to));
+}
+
+std::optional<stream> stream_or_error(dialed result, std::error_code& error) {
+  error = result.error;
+  if (error) return std::nullopt;
+  return access::make_stream(std::move(result.to));
 }
 
 }  // namespace
@@ -834,17 +897,22 @@ listener listen_tcp(const std::string& address, std::uint16_t port) {
 }
 
 task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop) {
-  const addresses found = co_await blocking([&] { return look_up(means_loopback(host) ? "" : host, port, 0); });
-  std::exception_ptr last;
-  for (const addrinfo* a = found.get(); a != nullptr; a = a->ai_next) {
-    try {
-      co_return co_await connect_to(new_socket(a->ai_family), a->ai_addr, a->ai_addrlen, stop);
-    } catch (const std::system_error&) {
-      last = std::current_exception();
-    }
-    if (stop.stop_requested()) break;
+  const addresses found = co_await look_up_peer(host, port);
+  dialed result = co_await dial_first_of(found.get(), std::move(stop));
+  co_return stream_to(std::move(result));
+}
+
+task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
+                                        std::stop_token stop) {
+  addresses found;
+  try {
+    found = co_await look_up_peer(host, port);
+  } catch (const std::system_error& e) {
+    error = e.code();
+    co_return std::nullopt;
   }
-  std::rethrow_exception(last);
+  dialed result = co_await dial_first_of(found.get(), std::move(stop));
+  co_return stream_or_error(std::move(result), error);
 }
 
 listener listen_unix(const std::string& path) {
@@ -853,8 +921,18 @@ listener listen_unix(const std::string& path) {
 }
 
 task<stream> connect_unix(std::string path, std::stop_token stop) {
-  const sockaddr_un address = unix_address(path);
-  co_return co_await connect_to(new_socket(AF_UNIX), reinterpret_cast<const sockaddr*>(&address), sizeof address, stop);
+  dialed result = co_await dial_unix(path, std::move(stop));
+  co_return stream_to(std::move(result));
+}
+
+task<std::optional<stream>> connect_unix(std::string path, std::error_code& error, std::stop_token stop) {
+  dialed result;
+  try {
+    result = co_await dial_unix(path, std::move(stop));
+  } catch (const std::system_error& e) {
+    result.error = e.code();  // the path is too long
+  }
+  co_return stream_or_error(std::move(result), error);
 }
 
 namespace {
