@@ -40,6 +40,14 @@ int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, 
   return s.run(argc, argv);
 }
 
+int run_shared_fifo_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                         const std::vector<candidate>& threads) {
+  suite s("shared_fifo");
+  if (!alone.empty()) s.add(shared_laws(alone));
+  if (!threads.empty()) s.add(shared_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
 int run_local_queue_laws(int argc, char** argv, const std::vector<candidate>& alone,
                          const std::vector<candidate>& threads) {
   suite s("local_queue");

@@ -51,6 +51,7 @@ foreach(
   ring.room_trusts_an_old_head
   runnext.steal_gives_up_at_the_second_pause
   inject.take_batch_ignores_max
+  shared_fifo.put_batch_forgets_the_rest
   local_queue.new_task_first
   chase_lev.growth_forgets_the_oldest)
   string(REPLACE "." "/mutants/" file ${id})

@@ -20,6 +20,7 @@ INCLUDES = """#include <gtest/gtest.h>
 #include "local_queue_candidate.hpp"
 #include "ring_candidate.hpp"
 #include "runnext_candidate.hpp"
+#include "shared_fifo_candidate.hpp"
 #include "threads.hpp"
 
 """
