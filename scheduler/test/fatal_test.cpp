@@ -38,7 +38,7 @@ TEST(fatal, L4_an_empty_select_lets_the_others_greet_and_is_a_deadlock_then) {
           runq::run(greetings_and_then_nothing(), {.procs = procs});
         },
         ContainsRegex("^(hello from [0-9]\n){10}fatal error: all goroutines are asleep - deadlock!\n\n"
-                      "goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n\nNo thread"));
+                      "goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n\t[^\n]*fatal_test\\.cpp:[0-9]+\n\nNo thread"));
   }
 }
 
@@ -61,7 +61,7 @@ TEST(fatal, L6_one_receive_more_prints_all_and_is_a_deadlock_then) {
         runq::run(one_receive_too_many(), {.procs = 1});
       },
       ContainsRegex("^4\n5\n6\n1\n2\n3\nfatal error: all goroutines are asleep - deadlock!\n\n"
-                    "goroutine 1 \\[chan receive\\]:\nmain\n\nNo thread"));
+                    "goroutine 1 \\[chan receive\\]:\nmain\n\t[^\n]*fatal_test\\.cpp:[0-9]+\n\nNo thread"));
 }
 
 TEST(fatal, L7_simple_deadlock) {
@@ -159,8 +159,8 @@ TEST(fatal, L7_also_for_wait_and_when_the_last_handle_goes) {
         s.attach().go([&]() -> task<> { (void)co_await never.receive(); });
         s.wait();
       },
-      ContainsRegex(
-          "^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 2 \\[chan receive\\]:\n\nNo thread"));
+      ContainsRegex("^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 2 \\[chan "
+                    "receive\\]:\n\t[^\n]*fatal_test\\.cpp:[0-9]+\n\nNo thread"));
   RUNQ_EXPECT_STATUS_2(
       {
         runq::scheduler s({.procs = 2});

@@ -37,6 +37,8 @@ foreach(source IN LISTS example_sources)
   cmake_path(GET source STEM name)
   add_executable(demo_${name} ${source})
   target_link_libraries(demo_${name} PRIVATE runq::scheduler runq_walkthrough runq_warnings)
+  # So that the report of a deadlock does not depend on where the sources lie.
+  target_compile_options(demo_${name} PRIVATE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
   target_precompile_headers(demo_${name} REUSE_FROM runq_demo_headers)
   if(name STREQUAL "http")
     target_link_libraries(demo_http PRIVATE runq_http_parser)

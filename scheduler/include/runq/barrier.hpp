@@ -61,8 +61,8 @@ class barrier {
   /// `co_await b.arrive_and_wait()` returns when all of this phase have come; true for the last of them. A stop request
   /// ends the wait: then the caller has not come, and runq::cancelled is thrown. Throws runq::misuse when all parties
   /// have been dropped. Tasks only.
-  [[nodiscard]] task<bool> arrive_and_wait(std::stop_token stop = {}) {
-    auto held = co_await changes_.scoped_lock(stop);
+  [[nodiscard]] task<bool> arrive_and_wait(std::stop_token stop = {}, source_place at = source_place::here()) {
+    auto held = co_await detail::placed(changes_.scoped_lock(stop), at);
     if (parties_ == 0) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
     ++here_;
     if (end_phase_if_complete()) co_return true;
@@ -70,7 +70,7 @@ class barrier {
     bool asked_to_stop = false;
     try {
       co_await phase_over_.wait(
-          held, [this, mine] { return phase_ != mine; }, std::move(stop));
+          held, [this, mine] { return phase_ != mine; }, std::move(stop), at);
     } catch (const cancelled&) {
       --here_;
       asked_to_stop = true;
@@ -80,8 +80,8 @@ class barrier {
   }
   /// `co_await b.arrive_and_drop()`: one task fewer belongs to this phase and those after it; returns at once. Throws
   /// runq::misuse when there is none. Tasks only.
-  [[nodiscard]] task<> arrive_and_drop() {
-    const auto held = co_await changes_.scoped_lock();
+  [[nodiscard]] task<> arrive_and_drop(source_place at = source_place::here()) {
+    const auto held = co_await detail::placed(changes_.scoped_lock(), at);
     if (parties_ == 0) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
     --parties_;
     static_cast<void>(end_phase_if_complete());

@@ -40,8 +40,8 @@ class [[nodiscard]] blocking_awaiter {
   explicit blocking_awaiter(F&& f) : f_(std::move(f)) {}
 
   [[nodiscard]] bool await_ready() { return begin({}); }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    if (turn_ != nullptr) return turn_->await_suspend(self);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    if (turn_ != nullptr) return turn_->await_suspend(self, at);
     if (processor* const p = this_processor()) return preempt_if_slice_is_over(*p, self);
     home_->queue_after_call(call_, self);
     return true;

@@ -264,8 +264,8 @@ class channel {
   class waiting {
    protected:
     explicit waiting(core& on) noexcept : on_(on) {}
-    void prepare(std::coroutine_handle<> self, wait_reason reason, void* value) {
-      waiter_.who.set(&detail::fall_asleep(self, reason));
+    void prepare(std::coroutine_handle<> self, wait_reason reason, source_place at, void* value) {
+      waiter_.who.set(&detail::fall_asleep(self, reason, at));
       waiter_.value.set(value);
     }
     // Whether the task waits.
@@ -301,8 +301,8 @@ class channel {
       if (this->waiter_.waits()) this->on_.leave_senders(this->waiter_);
     }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-      this->prepare(self, wait_reason::chan_send, &value_);
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+      this->prepare(self, wait_reason::chan_send, at, &value_);
       // After `waits` another machine may have destroyed this awaiter.
       const channel_result now = this->on_.send(value_, &this->waiter_);
       return now == channel_result::waits || this->settle(now);
@@ -325,8 +325,8 @@ class channel {
       if (this->waiter_.waits()) this->on_.leave_receivers(this->waiter_);
     }
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-      this->prepare(self, wait_reason::chan_receive, &value_);
+    [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+      this->prepare(self, wait_reason::chan_receive, at, &value_);
       const channel_result now = this->on_.receive(value_, &this->waiter_);
       return now == channel_result::waits || this->settle(now);
     }

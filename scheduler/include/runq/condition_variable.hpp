@@ -113,15 +113,16 @@ class condition_variable {
   /// `co_await v.wait(held)` unlocks the mutex of `held`, waits for a notification, and locks the mutex again. A stop
   /// request ends the wait: runq::cancelled is thrown when the mutex is locked again. `held` must live until then.
   /// Throws runq::misuse when `held` was moved from. Tasks only.
-  [[nodiscard]] task<> wait(mutex::guard& held, std::stop_token stop = {});
+  [[nodiscard]] task<> wait(mutex::guard& held, std::stop_token stop = {}, source_place at = source_place::here());
   /// Waits until `condition()` is true, which is called with the mutex locked. If it is true at once, or after a stop
   /// request has ended the wait, nothing is thrown.
   template <class Condition>
-      [[nodiscard]] task<> wait(mutex::guard& held, Condition&& condition,
-                                std::stop_token stop = {}) requires std::predicate < std::decay_t<Condition>
+      [[nodiscard]] task<> wait(
+          mutex::guard& held, Condition&& condition, std::stop_token stop = {},
+          source_place at = source_place::here()) requires std::predicate < std::decay_t<Condition>
   & > {
     static_assert(detail::no_function_destroyed_twice<Condition>());
-    return wait_until<std::decay_t<Condition>>(held, std::forward<Condition>(condition), std::move(stop));
+    return wait_until<std::decay_t<Condition>>(held, std::forward<Condition>(condition), std::move(stop), at);
   }
 
   /// Lets the task go on that has waited longest. With the mutex locked, or after it was. Any thread.
@@ -131,12 +132,12 @@ class condition_variable {
 
  private:
   template <class Condition>
-  [[nodiscard]] task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop) {
+  [[nodiscard]] task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop, source_place at) {
     bool asked_to_stop = false;
     while (!std::invoke(condition)) {
       if (asked_to_stop) throw cancelled();
       try {
-        co_await wait(held, stop);
+        co_await wait(held, stop, at);
       } catch (const cancelled&) {
         asked_to_stop = true;
       }
@@ -157,8 +158,8 @@ class [[nodiscard]] condition_variable::awaiter {
     if (waiter_.waits()) core_.leave(waiter_);
   }
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
     return core_.wait(waiter_, held_) || detail::preempt_or_go_on(g);
@@ -180,15 +181,15 @@ class [[nodiscard]] condition_variable::awaiter {
       stop_wait_;
 };
 
-inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop) {
+inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop, source_place at) {
   if (held.locked_ == nullptr) {
     detail::throw_misuse("runq: condition_variable::wait() was given a guard that was moved from");
   }
   if (stop.stop_requested()) throw cancelled();
   // If the task is destroyed while it waits, the guard has nothing to unlock.
   mutex& m = *std::exchange(held.locked_, nullptr);
-  const bool notified = co_await awaiter(core_, m, std::move(stop));
-  co_await m.lock();
+  const bool notified = co_await detail::placed(awaiter(core_, m, std::move(stop)), at);
+  co_await detail::placed(m.lock(), at);
   held.locked_ = &m;
   if (!notified) throw cancelled();
 }

@@ -119,12 +119,13 @@ class [[nodiscard]] join_awaiter {
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
-  RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller,
+                                                      source_place at = source_place::here()) noexcept {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
     if (!parent.children.any()) return preempt_if_slice_is_over(p, caller);
-    const bool own_record = begin_end_of_strand(p);
+    const bool own_record = begin_end_of_strand(p, at);
     if (parent.children.wait()) {
       keep_strand(p, own_record);
       return preempt_if_slice_is_over(p, caller);

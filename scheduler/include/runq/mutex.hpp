@@ -185,8 +185,8 @@ class [[nodiscard]] mutex::awaiter {
     if (waiter_.who.get() != nullptr) wanted_.core_.leave(waiter_);
   }
   [[nodiscard]] bool await_ready() const { return !detail::time_slice_over() && wanted_.try_lock(); }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock, at);
     waiter_.who.set(&g);
     return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
   }
@@ -226,8 +226,8 @@ class [[nodiscard]] mutex::stoppable_awaiter {
     if (stop_.stop_requested()) throw cancelled();
     return !detail::time_slice_over() && wanted_.try_lock();
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_.core_, waiter_});
     return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runq/source_place.hpp"
 #include "runq/task.hpp"
 #include "runq/timer.hpp"
 
@@ -72,15 +73,16 @@ class [[nodiscard]] operation {
 
  private:
   friend stream;
-  operation(std::shared_ptr<connection> c, typename What::bytes bytes, std::stop_token stop,
+  operation(std::shared_ptr<connection> c, typename What::bytes bytes, std::stop_token stop, source_place at,
             std::error_code* error = nullptr) noexcept
-      : connection_(std::move(c)), bytes_(bytes), stop_(std::move(stop)), error_(error) {}
+      : connection_(std::move(c)), bytes_(bytes), stop_(std::move(stop)), at_(at), error_(error) {}
   [[nodiscard]] static task<value_type> as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
-                                                std::stop_token stop, std::error_code* error);
+                                                std::stop_token stop, source_place at, std::error_code* error);
 
   std::shared_ptr<connection> connection_;  // the stream may be destroyed meanwhile
   typename What::bytes bytes_;
   std::stop_token stop_;
+  source_place at_;
   std::error_code* error_;  // null: an error is thrown
   progress done_;
   std::optional<task<progress>> rest_;  // the coroutine that waits, if the attempt did not end the operation
@@ -139,17 +141,19 @@ class stream {
   ~stream();
 
   /// Reads at least one byte, at most into.size(). Returns 0 only at the end of the stream, or if `into` is empty.
-  [[nodiscard]] read_operation read(std::span<std::byte> into, std::stop_token stop = {}) noexcept {
-    return {connection_, into, std::move(stop)};
+  [[nodiscard]] read_operation read(std::span<std::byte> into, std::stop_token stop = {},
+                                    source_place at = source_place::here()) noexcept {
+    return {connection_, into, std::move(stop), at};
   }
   /// Returns 0 if it sets `error`, and then has read nothing.
-  [[nodiscard]] read_operation read(std::span<std::byte> into, std::error_code& error,
-                                    std::stop_token stop = {}) noexcept {
-    return {connection_, into, std::move(stop), &error};
+  [[nodiscard]] read_operation read(std::span<std::byte> into, std::error_code& error, std::stop_token stop = {},
+                                    source_place at = source_place::here()) noexcept {
+    return {connection_, into, std::move(stop), at, &error};
   }
   /// Writes all of `from`. Throws write_error, which says how much was written before the error.
-  [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {}) noexcept {
-    return {connection_, from, std::move(stop)};
+  [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {},
+                                      source_place at = source_place::here()) noexcept {
+    return {connection_, from, std::move(stop), at};
   }
   /// Returns how many bytes it has written: from.size(), or fewer if it sets `error`; see write_error.
   ///
@@ -158,8 +162,9 @@ class stream {
   ///     const std::size_t n = co_await to.write(std::as_bytes(std::span("hello")), error);
   ///     if (error) std::printf("%zu bytes, then: %s\n", n, error.message().c_str());
   [[nodiscard]] counted_write_operation write(std::span<const std::byte> from, std::error_code& error,
-                                              std::stop_token stop = {}) noexcept {
-    return {connection_, from, std::move(stop), &error};
+                                              std::stop_token stop = {},
+                                              source_place at = source_place::here()) noexcept {
+    return {connection_, from, std::move(stop), at, &error};
   }
 
   /// Operations that have not ended at this time fail with ETIMEDOUT, also those in progress; time_point::max() means
@@ -195,9 +200,10 @@ class listener {
 
   /// Accepts the next connection. Throws std::system_error; after EMFILE or ENFILE (too many open files) try again
   /// later.
-  [[nodiscard]] task<stream> accept(std::stop_token stop = {});
+  [[nodiscard]] task<stream> accept(std::stop_token stop = {}, source_place at = source_place::here());
   /// Returns nothing if it sets `error`; see stream.
-  [[nodiscard]] task<std::optional<stream>> accept(std::error_code& error, std::stop_token stop = {});
+  [[nodiscard]] task<std::optional<stream>> accept(std::error_code& error, std::stop_token stop = {},
+                                                   source_place at = source_place::here());
   /// The TCP port it listens at; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const;
   void set_deadline(clock::time_point when);
@@ -218,16 +224,20 @@ class listener {
 /// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
 /// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
 /// std::system_error, in the category lookup_errors() when the name is unknown.
-[[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {});
+[[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {},
+                                       source_place at = source_place::here());
 /// Returns nothing if it sets `error`; see stream.
 [[nodiscard]] task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
-                                                      std::stop_token stop = {});
+                                                      std::stop_token stop = {},
+                                                      source_place at = source_place::here());
 /// Makes a Unix socket at `path`, which close() removes, unless it is another file by then. Throws std::system_error.
 [[nodiscard]] listener listen_unix(const std::string& path);
-[[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {});
+[[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {},
+                                        source_place at = source_place::here());
 /// Returns nothing if it sets `error`; see stream.
 [[nodiscard]] task<std::optional<stream>> connect_unix(std::string path, std::error_code& error,
-                                                       std::stop_token stop = {});
+                                                       std::stop_token stop = {},
+                                                       source_place at = source_place::here());
 /// The reading and the writing end of a new pipe.
 [[nodiscard]] std::pair<stream, stream> pipe();
 /// Two connected Unix sockets.

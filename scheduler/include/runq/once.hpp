@@ -30,18 +30,18 @@ class once {
   /// call has. If f throws, its caller gets the exception, and the next caller calls its own f. f must not use the same
   /// once. Tasks only.
   template <class F>
-  [[nodiscard]] task<> call(F&& f) {
+  [[nodiscard]] task<> call(F&& f, source_place at = source_place::here()) {
     static_assert(detail::no_function_destroyed_twice<F>());
-    return call_if_undone<std::decay_t<F>>(std::forward<F>(f));
+    return call_if_undone<std::decay_t<F>>(std::forward<F>(f), at);
   }
   /// Whether a call has returned. If so, the caller sees what it did. Any thread. Wait-free.
   [[nodiscard]] bool done() const noexcept { return undone_.done(); }
 
  private:
   template <class F>
-  [[nodiscard]] task<> call_if_undone(F f) {
+  [[nodiscard]] task<> call_if_undone(F f, source_place at) {
     if (done()) co_return;
-    const auto held = co_await calls_.scoped_lock();
+    const auto held = co_await detail::placed(calls_.scoped_lock(), at);
     if (done()) co_return;
     if constexpr (detail::is_task<std::invoke_result_t<F&>>::value) {
       auto called = std::invoke(f);

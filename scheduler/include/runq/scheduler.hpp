@@ -320,7 +320,8 @@ class scheduler {
   /// the monitor counts as a thread, the brackets hold the lengths of the local queues. With `detail`, as with
   /// RUNQ_SCHEDDETAIL=1, a line follows for each processor, machine and task.
   [[nodiscard]] std::string trace(bool detail = false) const;
-  /// All tasks as `goroutine N [state]:` and their names, as in a deadlock's message.
+  /// All tasks as `goroutine N [state]:`, their names, and the file and line at which they wait, as in a deadlock's
+  /// message.
   [[nodiscard]] std::string dump() const;
 
  private:

@@ -157,9 +157,10 @@ class scope_state {
   ~scope_state();
 
   /// `body`, which has not begun, is called by `caller` as the scope's body.
-  void call(frame& caller, frame& body) noexcept;
+  void call(frame& caller, frame& body, source_place at) noexcept;
   [[nodiscard]] bool is_body(const frame& f) const noexcept { return &f == body_; }
   [[nodiscard]] frame& caller() const noexcept { return *caller_; }
+  [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
   [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
   /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first.
@@ -178,6 +179,7 @@ class scope_state {
  private:
   core_type core_;
   frame* caller_ = nullptr;
+  source_place called_at_;
   frame* body_ = nullptr;
   std::stop_token outer_;
   std::vector<std::exception_ptr>* wanted_failures_;
@@ -291,13 +293,14 @@ class [[nodiscard]] scope_call {
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
-  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
+  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller,
+                                                      source_place at = source_place::here()) {
     called_.emplace(std::invoke(body_, here_));
     const auto body = access::handle(*called_);
     if (!body || body.promise().how != role::fresh) {
       throw_misuse("runq: the body of a scope returned a task that was moved from or awaited");
     }
-    state_.call(caller.promise(), body.promise());
+    state_.call(caller.promise(), body.promise(), at);
     return transfer(*this_processor(), body);
   }
   auto await_resume() {

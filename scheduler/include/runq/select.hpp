@@ -429,8 +429,8 @@ class [[nodiscard]] select_awaiter {
     return false;
   }
 
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    goroutine& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    goroutine& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select, at);
     who_ = &me;
     // This comes before anything can wake the task, because afterwards nothing of the task may be touched. A stop
     // request that comes now is noticed when the task is about to wait.

@@ -190,8 +190,8 @@ class [[nodiscard]] units_awaiter {
     if (stop_.stop_requested()) throw cancelled();
     return !time_slice_over() && wanted_.try_acquire(waiter_.wanted.get());
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    goroutine& g = fall_asleep(self, why_);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    goroutine& g = fall_asleep(self, why_, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_, waiter_});
     return !wanted_.acquire_or_wait(waiter_) || preempt_or_go_on(g);

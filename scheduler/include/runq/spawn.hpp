@@ -102,7 +102,9 @@ class [[nodiscard]] spawned_awaiter {
     of_.awaited = true;
     return ready;
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) { return wait_.await_suspend(self); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    return wait_.await_suspend(self, at);
+  }
   R await_resume() {
     try {
       wait_.await_resume();

@@ -111,13 +111,16 @@ struct frame {
   // forked children with a result that had not ended when this one went on. Only the thread that runs the parent, or
   // has taken it from the deque, may use the list.
   frame* newest_below = nullptr;
-  frame* next_below = nullptr;  // called or forked: in its parent's list
+  union {
+    frame* next_below;  // called or forked: in its parent's list
+    closure* callable;  // root, main: what keeps the callable alive that the coroutine may refer to, or null
+  };
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
   bool listed = false;           // forked, with a result: it is in its parent's list
   end_mark<> finished;           // forked
 
-  frame() noexcept : parent(nullptr) {}
+  frame() noexcept : parent(nullptr), next_below(nullptr) {}
   frame(const frame&) = delete;
   frame& operator=(const frame&) = delete;
   ~frame() {
@@ -161,7 +164,7 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
 /// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
 /// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
 /// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
-[[nodiscard]] bool begin_end_of_strand(processor& p) noexcept;
+[[nodiscard]] bool begin_end_of_strand(processor& p, source_place at = {}) noexcept;
 void end_strand(processor& p, bool has_own_record) noexcept;
 void keep_strand(processor& p, bool has_own_record) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;

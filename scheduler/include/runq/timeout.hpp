@@ -50,7 +50,8 @@ inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limi
 ///     co_await runq::with_timeout(1s, patient);
 template <class F>
 [[nodiscard]] std::invoke_result_t<F&, std::stop_token> with_timeout(std::chrono::nanoseconds d, F& f,
-                                                                     std::stop_token outer = {}) {
+                                                                     std::stop_token outer = {},
+                                                                     source_place at = source_place::here()) {
   detail::time_limit limit;
   const auto body = [&](scope& s) -> std::invoke_result_t<F&, std::stop_token> {
     // Whether f returns or throws.
@@ -64,7 +65,7 @@ template <class F>
   };
   bool was_cancelled = false;
   try {
-    co_return co_await with_scope(body, std::move(outer));
+    co_return co_await detail::placed(with_scope(body, std::move(outer)), at);
   } catch (const cancelled&) {
     was_cancelled = true;
   }

@@ -31,7 +31,7 @@ class [[nodiscard]] sleep_awaiter {
   sleep_awaiter& operator=(const sleep_awaiter&) = delete;
   ~sleep_awaiter();
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> self);
+  void await_suspend(std::coroutine_handle<> self, source_place at = source_place::here());
   void await_resume() noexcept { node_.forget_heap(); }
 
  private:
@@ -52,7 +52,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
     if (stop_.stop_requested()) throw cancelled();
     return false;
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here());
   void await_resume() {
     end();
     if (node_.who != nullptr && node_.wait.arm() == by_request) throw cancelled();

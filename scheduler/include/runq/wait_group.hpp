@@ -236,8 +236,8 @@ class [[nodiscard]] wait_group::awaiter {
     if (waiter_.waits()) core_.leave(waiter_);
   }
   [[nodiscard]] bool await_ready() const noexcept { return core_.done() && !detail::time_slice_over(); }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire));
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire, at));
     return core_.enlist(waiter_) || detail::preempt_or_go_on(*waiter_.who.get());
   }
   void await_resume() noexcept { waiter_.who.set(nullptr); }
@@ -262,8 +262,8 @@ class [[nodiscard]] wait_group::stoppable_awaiter {
     if (stop_.stop_requested()) throw cancelled();
     return core_.done() && !detail::time_slice_over();
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::semacquire);
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    detail::goroutine& g = detail::fall_asleep(self, wait_reason::semacquire, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
     return core_.enlist(waiter_) || detail::preempt_or_go_on(g);

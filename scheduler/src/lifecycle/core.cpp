@@ -199,7 +199,7 @@ goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept
   // [core.enlist.name] relaxed, unmodelled: for dumps; the queue hands it on with the task.
   g.name.store(name, std::memory_order::relaxed);
   g.root = &root;
-  g.callable = made.callable_;
+  root.callable = made.callable_;
   g.set_status(task_status::runnable);
   if (root.how == role::fresh) root.how = role::root;
   root.record = &g;
@@ -235,8 +235,9 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
 void core::end_task(processor& p, frame& root) noexcept {
   goroutine& g = *root.record;
   const bool was_main = root.how == role::main;
+  closure* const callable = root.callable;
   root.self.destroy();
-  if (g.callable != nullptr) g.callable->destroy(std::exchange(g.callable, nullptr));
+  if (callable != nullptr) callable->destroy(callable);
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand != &g) free_record(p, *strand);
   free_record(p, g);
@@ -259,9 +260,9 @@ void core::main_has_ended() noexcept {
 
 void end_run() noexcept { this_machine()->home.main_has_ended(); }
 
-bool begin_end_of_strand(processor& p) noexcept {
+bool begin_end_of_strand(processor& p, source_place at) noexcept {
   if (p.current->root == nullptr) return true;
-  p.current->waits(wait_reason::join);
+  p.current->waits(wait_reason::join, at);
   return false;
 }
 
@@ -593,15 +594,14 @@ bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
   // A task that is being started at this moment counts as started later.
   if (g.is(task_status::dead)) return false;
   frame* root = nullptr;
-  closure* callable = nullptr;
   {
     const std::lock_guard lock(goroutines_mutex_);
     // [core.destroy.id] relaxed, unmodelled: under the mutex that [core.outside.set_id] holds, too.
     if (g.id.load(std::memory_order::relaxed) >= later) return false;
     root = std::exchange(g.root, nullptr);
-    callable = std::exchange(g.callable, nullptr);
   }
   if (root == nullptr) return false;
+  closure* const callable = root->callable;
   p.current = &g;
   destroy_with_all_below(*root);
   if (callable != nullptr) callable->destroy(callable);

@@ -19,7 +19,8 @@ std::stop_source& scope_state::stopping() {
   return core_.stopping([this] { return std::make_unique<scope_stopping>(outer_); }).source();
 }
 
-void scope_state::call(frame& caller, frame& body) noexcept {
+void scope_state::call(frame& caller, frame& body, source_place at) noexcept {
+  called_at_ = at;
   caller_ = &caller;
   body_ = &body;
   body.how = role::scope_body;
@@ -30,7 +31,7 @@ void scope_state::call(frame& caller, frame& body) noexcept {
 std::coroutine_handle<> scope_state::go_on(processor& p) {
   caller_->pop_below();
   if (core_.all_ended()) return transfer(p, caller_->self);
-  goroutine& g = fall_asleep(caller_->self, wait_reason::join);
+  goroutine& g = fall_asleep(caller_->self, wait_reason::join, called_at_);
   waiter_.who.set(&g);
   // After true the caller may run on another thread, and have destroyed this scope.
   if (core_.waits_for_started(waiter_)) return std::noop_coroutine();
@@ -88,7 +89,7 @@ bool tell_scope(frame& failed) noexcept {
 
 std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
   if (!body.children.any()) return body.home->go_on(p);
-  const bool own_record = begin_end_of_strand(p);
+  const bool own_record = begin_end_of_strand(p, body.home->called_at());
   if (!scope_state::core_type::body_ends(body.children)) {
     // A forked child that ends last goes on with the caller.
     end_strand(p, own_record);

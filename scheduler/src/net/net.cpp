@@ -238,8 +238,8 @@ class connection : rt::after_stretch {
     }
 
     class taking;
-    /// `co_await take(stop)` returns 0 when it is the task's turn, or an error.
-    [[nodiscard]] taking take(const std::stop_token& stop) noexcept;
+    /// `co_await take(stop, at)` returns 0 when it is the task's turn, or an error.
+    [[nodiscard]] taking take(const std::stop_token& stop, source_place at) noexcept;
 
    private:
     std::shared_ptr<connection> c_;
@@ -306,10 +306,11 @@ class connection : rt::after_stretch {
   [[nodiscard]] int reported(int error) const noexcept { return closed() ? ECANCELED : error; }
   [[noreturn]] void fail_with(int error, const char* what) const { fail(reported(error), what); }
 
-  /// `co_await wait(d, stop)` returns 0 when `d` may be ready, or an error.
+  /// `co_await wait(d, stop, at)` returns 0 when `d` may be ready, or an error.
   class waiting {
    public:
-    waiting(connection& c, direction& d, const std::stop_token& stop) noexcept : c_(c), d_(d), stop_(stop) {}
+    waiting(connection& c, direction& d, const std::stop_token& stop, source_place at) noexcept
+        : c_(c), d_(d), stop_(stop), at_(at) {}
     waiting(const waiting&) = delete;
     waiting& operator=(const waiting&) = delete;
     ~waiting() {
@@ -321,7 +322,7 @@ class connection : rt::after_stretch {
 
     [[nodiscard]] bool await_ready() const noexcept { return given_up() != 0; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-      rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
+      rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
       who_ = &g;
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
       d_.mark.waits();
@@ -348,10 +349,13 @@ class connection : rt::after_stretch {
     connection& c_;
     direction& d_;
     const std::stop_token& stop_;
+    const source_place at_;
     rt::goroutine* who_ = nullptr;  // the waiting task, until it goes on
     std::optional<std::stop_callback<notice>> on_stop_;
   };
-  [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop) noexcept { return waiting(*this, d, stop); }
+  [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop, source_place at) noexcept {
+    return {*this, d, stop, at};
+  }
   /// Asked before an operation, which must fail after a close, and after its deadline even if it could be carried out:
   /// 0, or the error.
   [[nodiscard]] int check(const direction& d) const noexcept {
@@ -431,7 +435,7 @@ class connection : rt::after_stretch {
 /// Awaits the turn of one task.
 class connection::turn::taking {
  public:
-  taking(turn& mine, const std::stop_token& stop) noexcept : mine_(mine), stop_(stop) {}
+  taking(turn& mine, const std::stop_token& stop, source_place at) noexcept : mine_(mine), stop_(stop), at_(at) {}
   taking(const taking&) = delete;
   taking& operator=(const taking&) = delete;
   ~taking() {
@@ -443,7 +447,7 @@ class connection::turn::taking {
 
   [[nodiscard]] bool await_ready() { return mine_.try_take(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait);
+    rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
     place_.who.set(&g);
     if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
     return !line().lock_or_wait(place_) || rt::preempt_or_go_on(g);
@@ -464,11 +468,14 @@ class connection::turn::taking {
 
   turn& mine_;
   const std::stop_token& stop_;
+  const source_place at_;
   rt::revocable_waiter<rt::task_waiting> place_;
   std::optional<std::stop_callback<withdrawal>> on_stop_;
 };
 
-inline connection::turn::taking connection::turn::take(const std::stop_token& stop) noexcept { return {*this, stop}; }
+inline connection::turn::taking connection::turn::take(const std::stop_token& stop, source_place at) noexcept {
+  return {*this, stop, at};
+}
 
 /// The connection of a stream or a listener; fails if the stream or listener was moved from.
 [[nodiscard]] std::shared_ptr<connection> not_moved_from(const std::shared_ptr<connection>& of, const char* what) {
@@ -549,18 +556,19 @@ connection::turn turn_of(std::shared_ptr<connection> c) noexcept {
 
 // Waits, for its turn if it has not come yet, and ends the operation, which has done `done` so far.
 template <class What>
-task<progress> rest_of(connection::turn mine, typename What::bytes bytes, progress done, std::stop_token stop) {
+task<progress> rest_of(connection::turn mine, typename What::bytes bytes, progress done, std::stop_token stop,
+                       source_place at) {
   const connection::attempt in_progress(mine.of());
   done.error = in_progress.begun() ? mine.of()->check(mine.way()) : ECANCELED;
   if (done.error != 0 || bytes.empty()) co_return done;
   connection& c = *mine.of();
   if (!mine.taken()) {
-    done.error = co_await mine.take(stop);
+    done.error = co_await mine.take(stop, at);
     if (done.error == 0) done.error = c.check(mine.way());
     if (done.error != 0 || What::attempt(c, bytes, done)) co_return done;
   }
   do {
-    done.error = co_await c.wait(mine.way(), stop);
+    done.error = co_await c.wait(mine.way(), stop, at);
   } while (done.error == 0 && !What::attempt(c, bytes, done));
   co_return done;
 }
@@ -576,7 +584,7 @@ bool operation<What>::await_ready() {
     if (done_.error != 0 || bytes_.empty()) return true;
     if (mine.try_take() && What::attempt(*mine.of(), bytes_, done_)) return true;
   }
-  rest_.emplace(rest_of<What>(std::move(mine), bytes_, done_, std::move(stop_)));
+  rest_.emplace(rest_of<What>(std::move(mine), bytes_, done_, std::move(stop_), at_));
   return false;
 }
 
@@ -598,13 +606,13 @@ typename What::result operation<What>::await_resume() {
 
 template <class What>
 operation<What>::operator task<typename What::result>() && {
-  return as_task(std::move(connection_), bytes_, std::move(stop_), error_);
+  return as_task(std::move(connection_), bytes_, std::move(stop_), at_, error_);
 }
 
 template <class What>
 task<typename What::result> operation<What>::as_task(std::shared_ptr<connection> c, typename What::bytes bytes,
-                                                     std::stop_token stop, std::error_code* error) {
-  co_return co_await operation(std::move(c), bytes, std::move(stop), error);
+                                                     std::stop_token stop, source_place at, std::error_code* error) {
+  co_return co_await operation(std::move(c), bytes, std::move(stop), at, error);
 }
 
 template class operation<reading>;
@@ -664,16 +672,16 @@ listener::~listener() { connection::begin_close(std::move(connection_)); }
 namespace {
 
 // The next connection, for the task whose turn it is.
-task<connection::accepted> accept_next(std::shared_ptr<connection> from, std::stop_token stop) {
+task<connection::accepted> accept_next(std::shared_ptr<connection> from, std::stop_token stop, source_place at) {
   connection::turn mine = connection::reading_turn(std::move(from));
   const connection::attempt in_progress(mine.of());
   if (!in_progress.begun()) co_return connection::accepted(-1, ECANCELED, kind::other);
   connection& c = *mine.of();
-  int error = co_await mine.take(stop);
+  int error = co_await mine.take(stop, at);
   if (error == 0) error = c.check(mine.way());
   while (error == 0) {
     if (auto got = c.try_accept()) co_return std::move(*got);
-    error = co_await c.wait(mine.way(), stop);
+    error = co_await c.wait(mine.way(), stop, at);
   }
   co_return connection::accepted(-1, error, c.what());
 }
@@ -685,15 +693,15 @@ stream stream_of(connection::accepted got) {
 
 }  // namespace
 
-task<stream> listener::accept(std::stop_token stop) {
-  auto next = accept_next(connection_, std::move(stop));
+task<stream> listener::accept(std::stop_token stop, source_place at) {
+  auto next = accept_next(connection_, std::move(stop), at);
   auto got = co_await next;
   throw_if(got.error, "accept");
   co_return stream_of(std::move(got));
 }
 
-task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop) {
-  auto next = accept_next(connection_, std::move(stop));
+task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop, source_place at) {
+  auto next = accept_next(connection_, std::move(stop), at);
   auto got = co_await next;
   error = code_of(got.error);
   if (error) co_return std::nullopt;
@@ -810,14 +818,15 @@ listener listen_everywhere_by_ipv4(std::uint16_t port) {
 }
 
 // Connects the new socket of `c`; returns 0 or an error.
-task<int> connect_socket(connection& c, const sockaddr* address, socklen_t size, std::stop_token stop) {
+task<int> connect_socket(connection& c, const sockaddr* address, socklen_t size, std::stop_token stop,
+                         source_place at) {
   const connection::attempt in_progress(&c);
   const int fd = c.open_fd();
   if (::connect(fd, address, size) == 0) co_return 0;
   int error = errno;
   if (error != EINPROGRESS) co_return error;
   for (;;) {
-    error = co_await c.wait(c.writing(), stop);
+    error = co_await c.wait(c.writing(), stop, at);
     if (error != 0) co_return error;
     socklen_t length = sizeof error;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) co_return errno;
@@ -834,7 +843,7 @@ struct dialed {
   std::error_code error;
 };
 
-task<dialed> dial(const sockaddr* address, socklen_t size, std::stop_token stop) {
+task<dialed> dial(const sockaddr* address, socklen_t size, std::stop_token stop, source_place at) {
   const int family = address->sa_family;
   dialed result;
   try {
@@ -844,25 +853,25 @@ task<dialed> dial(const sockaddr* address, socklen_t size, std::stop_token stop)
     co_return result;
   }
   if (family != AF_UNIX) send_at_once(result.to->open_fd());
-  const int error = co_await connect_socket(*result.to, address, size, std::move(stop));
+  const int error = co_await connect_socket(*result.to, address, size, std::move(stop), at);
   if (error != 0) result.to.reset();
   result.error = code_of(error);
   co_return result;
 }
 
 // Tries the addresses in their order.
-task<dialed> dial_first_of(const addrinfo* found, std::stop_token stop) {
+task<dialed> dial_first_of(const addrinfo* found, std::stop_token stop, source_place at) {
   dialed result;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
-    result = co_await dial(a->ai_addr, a->ai_addrlen, stop);
+    result = co_await dial(a->ai_addr, a->ai_addrlen, stop, at);
     if (!result.error || stop.stop_requested()) break;
   }
   co_return result;
 }
 
-task<dialed> dial_unix(const std::string& path, std::stop_token stop) {
+task<dialed> dial_unix(const std::string& path, std::stop_token stop, source_place at) {
   const sockaddr_un address = unix_address(path);
-  co_return co_await dial(reinterpret_cast<const sockaddr*>(&address), sizeof address, std::move(stop));
+  co_return co_await dial(reinterpret_cast<const sockaddr*>(&address), sizeof address, std::move(stop), at);
 }
 
 auto look_up_peer(const std::string& host, std::uint16_t port) {
@@ -896,22 +905,22 @@ listener listen_tcp(const std::string& address, std::uint16_t port) {
   return listen_everywhere_by_ipv4(port);
 }
 
-task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop) {
-  const addresses found = co_await look_up_peer(host, port);
-  dialed result = co_await dial_first_of(found.get(), std::move(stop));
+task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop, source_place at) {
+  const addresses found = co_await runq::detail::placed(look_up_peer(host, port), at);
+  dialed result = co_await dial_first_of(found.get(), std::move(stop), at);
   co_return stream_to(std::move(result));
 }
 
 task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
-                                        std::stop_token stop) {
+                                        std::stop_token stop, source_place at) {
   addresses found;
   try {
-    found = co_await look_up_peer(host, port);
+    found = co_await runq::detail::placed(look_up_peer(host, port), at);
   } catch (const std::system_error& e) {
     error = e.code();
     co_return std::nullopt;
   }
-  dialed result = co_await dial_first_of(found.get(), std::move(stop));
+  dialed result = co_await dial_first_of(found.get(), std::move(stop), at);
   co_return stream_or_error(std::move(result), error);
 }
 
@@ -920,15 +929,16 @@ listener listen_unix(const std::string& path) {
   return listen_by(owned_fd(new_socket(AF_UNIX)), reinterpret_cast<const sockaddr*>(&address), sizeof address);
 }
 
-task<stream> connect_unix(std::string path, std::stop_token stop) {
-  dialed result = co_await dial_unix(path, std::move(stop));
+task<stream> connect_unix(std::string path, std::stop_token stop, source_place at) {
+  dialed result = co_await dial_unix(path, std::move(stop), at);
   co_return stream_to(std::move(result));
 }
 
-task<std::optional<stream>> connect_unix(std::string path, std::error_code& error, std::stop_token stop) {
+task<std::optional<stream>> connect_unix(std::string path, std::error_code& error, std::stop_token stop,
+                                         source_place at) {
   dialed result;
   try {
-    result = co_await dial_unix(path, std::move(stop));
+    result = co_await dial_unix(path, std::move(stop), at);
   } catch (const std::system_error& e) {
     result.error = e.code();  // the path is too long
   }

@@ -42,6 +42,11 @@ std::string state_of(const goroutine& g) {
   }
 }
 
+std::string line_of(source_place at) {
+  if (!at) return "";
+  return std::string("\t") + at.file() + (at.line() != 0 ? ":" + std::to_string(at.line()) : "") + "\n";
+}
+
 }  // namespace
 
 std::string heading_of(const goroutine& g, const std::string& state) {
@@ -49,6 +54,7 @@ std::string heading_of(const goroutine& g, const std::string& state) {
   std::string text = "goroutine " + std::to_string(g.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
   // [dump.name] relaxed, unmodelled: a dump may be a moment old; a name is a literal, so it stays readable.
   if (const char* const name = g.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
+  if (g.is(task_status::waiting)) text += line_of(g.state.place());
   return text;
 }
 

@@ -24,8 +24,8 @@ void let_others_run(core& home, goroutine& g) {
 
 }  // namespace
 
-void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
-  goroutine& g = fall_asleep(self, wait_reason::sleep);
+void sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at) {
+  goroutine& g = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   core& home = p.home;
   if (node_.when <= now()) {
@@ -43,8 +43,8 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
   home.timer_added(when);
 }
 
-bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self) {
-  goroutine& g = fall_asleep(self, wait_reason::sleep);
+bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at) {
+  goroutine& g = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   if (node_.when <= now()) {
     let_others_run(p.home, g);

@@ -463,16 +463,36 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(process
 
 [[noreturn]] void throw_no_task();
 
-/// Marks the calling task as waiting for `reason`, to go on at `self`, and returns its record. Throws runq::misuse
-/// outside a scheduler.
-[[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason) {
+/// Marks the calling task as waiting for `reason` at `at`, to go on at `self`, and returns its record. Throws
+/// runq::misuse outside a scheduler.
+[[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason, source_place at) {
   const processor* const p = this_processor();
   if (p == nullptr) throw_no_task();
   goroutine& g = *p->current;
   g.resume = self;
-  g.waits(reason);
+  g.waits(reason, at);
   return g;
 }
+
+/// `co_await placed(awaiter, at)` waits as `awaiter` does, but dumps say that the task waits at `at`: for coroutines of
+/// the library, whose users look for a line of their own.
+template <class Awaiter>
+class [[nodiscard]] placed {
+ public:
+  placed(Awaiter&& of, source_place at) noexcept : of_(of), at_(at) {}
+  placed(const placed&) = delete;
+  placed& operator=(const placed&) = delete;
+  [[nodiscard]] bool await_ready() { return of_.await_ready(); }
+  template <class Promise>
+  [[nodiscard]] auto await_suspend(std::coroutine_handle<Promise> self) {
+    return of_.await_suspend(self, at_);
+  }
+  decltype(auto) await_resume() { return of_.await_resume(); }
+
+ private:
+  Awaiter& of_;
+  source_place at_;
+};
 
 /// Calls `f` with every processor there is, the spare ones included.
 template <class F>

@@ -33,12 +33,11 @@ struct alignas(cache_line) goroutine {
   inject_link<goroutine, policy> link;  // the link of the queue that holds it; only the holder uses it
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
   core* home = nullptr;
-  frame* root = nullptr;        // the frame of the task itself; null for a stolen continuation
-  closure* callable = nullptr;  // the callable behind `root`, or null
+  frame* root = nullptr;  // the frame of the task itself; null for a stolen continuation
   // Dumps read these while another thread writes them: relaxed, they never decide anything.
-  std::atomic<std::uint64_t> id{0};        // 1 is main
-  std::atomic<const char*> name{nullptr};  // a literal
-  task_state<> state;
+  std::atomic<std::uint64_t> id{0};          // 1 is main
+  std::atomic<const char*> name{nullptr};    // a literal
+  [[no_unique_address]] task_state<> state;  // so that the next two members lie in its padding
   // How long it waits to run is measured now and then: see options::latency_period.
   std::uint8_t until_measured = 0;   // how often it becomes runnable before that
   std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured
@@ -55,7 +54,7 @@ struct alignas(cache_line) goroutine {
   void begin_to_measure() noexcept;
   /// Returns how long it has been runnable, rounded up, if that is measured; ends the measurement.
   [[nodiscard]] std::chrono::nanoseconds end_of_measurement() noexcept;
-  void waits(wait_reason r) noexcept { state.waits(r); }
+  void waits(wait_reason r, source_place where) noexcept { state.waits(r, where); }
   /// Called by the waker, which is about to queue the task.
   void wakes() noexcept {
     perhaps_measure();

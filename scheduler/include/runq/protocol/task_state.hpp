@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runq/atomics.hpp"
+#include "runq/source_place.hpp"
 
 namespace runq {
 
@@ -37,7 +38,8 @@ enum class wait_reason : std::uint8_t {
 template <class Atomics = std_atomics>
 class task_state {
  public:
-  explicit task_state(task_status now = task_status::dead) noexcept : status_(now), reason_(wait_reason::none) {}
+  explicit task_state(task_status now = task_status::dead) noexcept
+      : place_(0), status_(now), reason_(wait_reason::none) {}
   task_state(const task_state&) = delete;
   task_state& operator=(const task_state&) = delete;
 
@@ -51,6 +53,11 @@ class task_state {
     // [task_state.reason] relaxed: for dumps, which may see an old reason.
     return reason_.load(std::memory_order::relaxed);
   }
+  /// Where the task waits, if that is known. For dumps. Any thread.
+  [[nodiscard]] source_place place() const noexcept {
+    // [task_state.place] relaxed: for dumps, which may see an old place.
+    return source_place::of_word(place_.load(std::memory_order::relaxed));
+  }
 
   /// Called by the thread that runs the task.
   void set(task_status now) noexcept {
@@ -58,7 +65,9 @@ class task_state {
     status_.store(now, std::memory_order::relaxed);
   }
   /// The task falls asleep. Called by the task itself, before any thread can wake it.
-  void waits(wait_reason why) noexcept {
+  void waits(wait_reason why, source_place where = {}) noexcept {
+    // [task_state.waits.place] relaxed: for dumps, which may see an old place.
+    place_.store(where.word(), std::memory_order::relaxed);
     // [task_state.waits.reason] relaxed: for dumps, which may see an old reason.
     reason_.store(why, std::memory_order::relaxed);
     // [task_state.waits] relaxed: the operation that lets other threads wake the task publishes it.
@@ -80,6 +89,7 @@ class task_state {
   }
 
  private:
+  typename Atomics::template atomic<std::uint64_t> place_;  // a source_place
   typename Atomics::template atomic<task_status> status_;
   typename Atomics::template atomic<wait_reason> reason_;
 };
