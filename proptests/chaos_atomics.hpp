@@ -222,6 +222,16 @@ struct chaos_atomics {
     std_atomics::fence(order);
     chaos::disturb(-line);
   }
+  static void light_fence(std::memory_order order, int line = __builtin_LINE()) noexcept {
+    chaos::disturb(line);
+    std_atomics::light_fence(order);
+    chaos::disturb(-line);
+  }
+  static void heavy_fence(std::memory_order order, int line = __builtin_LINE()) noexcept {
+    chaos::disturb(line);
+    std_atomics::heavy_fence(order);
+    chaos::disturb(-line);
+  }
   static void pause() noexcept {
     std_atomics::pause();
     chaos::disturb(-6);

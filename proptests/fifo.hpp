@@ -566,6 +566,7 @@ template <class Queue>
   c.capacity = Queue::capacity;
   if constexpr (requires { Queue::index_bits; }) c.index_bits = Queue::index_bits;
   if constexpr (requires { Queue::owner_pops_newest; }) c.owner_pops_newest = Queue::owner_pops_newest;
+  if constexpr (requires { Queue::run; }) c.run = Queue::run;
   c.expression = "runq::props::fifo_candidate<" + type_name + ">(\"" + type_name + "\")";
   c.verbs = fifo_subject<Queue>::verbs();
   c.make = [](std::uint64_t start, std::size_t queues) -> std::unique_ptr<subject> {

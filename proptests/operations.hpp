@@ -116,6 +116,7 @@ struct candidate {
   std::size_t capacity = 0;        ///< `unbounded` where there is no limit
   unsigned index_bits = 0;         ///< width of its counters; 0 where it has none, or where they never wrap
   bool owner_pops_newest = false;  ///< LIFO for the owner, as a Chase-Lev deque
+  std::size_t run = 0;             ///< elements that the owner of a split ring claims at once; 0 for other queues
   std::vector<verb> verbs;         ///< what it can do
   std::string expression;          ///< C++ that makes this candidate, for a repro
   std::function<std::unique_ptr<subject>(std::uint64_t start, std::size_t queues)> make;

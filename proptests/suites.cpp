@@ -5,6 +5,7 @@
 #include "inject_laws.hpp"
 #include "local_queue_laws.hpp"
 #include "runnext_laws.hpp"
+#include "split_ring_laws.hpp"
 
 namespace runq::props {
 
@@ -20,6 +21,14 @@ int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alon
   suite s("chase_lev");
   if (!alone.empty()) s.add(fifo_laws(alone));
   if (!threads.empty()) s.add(fifo_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_split_ring_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                        const std::vector<candidate>& threads) {
+  suite s("split_ring");
+  if (!alone.empty()) s.add(split_ring_laws(alone));
+  if (!threads.empty()) s.add(split_ring_thread_laws(threads));
   return s.run(argc, argv);
 }
 

@@ -14,6 +14,8 @@
 namespace runq::props {
 
 int run_ring_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
+int run_split_ring_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                        const std::vector<candidate>& threads);
 int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alone,
                        const std::vector<candidate>& threads);
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);

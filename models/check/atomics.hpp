@@ -207,6 +207,13 @@ struct atomics {
     const site where{file, line};
     current_engine().fence(effective_order(order, order_of::fence, where, 0), where);
   }
+  /// The two fences of an asymmetric pair, as two fences of the language.
+  static void light_fence(std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    fence(order, file, line);
+  }
+  static void heavy_fence(std::memory_order order, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    fence(order, file, line);
+  }
   static void* allocate(std::size_t bytes, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return current_engine().allocate(bytes, {file, line});
   }

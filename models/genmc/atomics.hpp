@@ -123,6 +123,8 @@ struct atomics {
   [[gnu::always_inline]] static void fence(std::memory_order order, const char* = "", int = 0) {
     __atomic_thread_fence(static_cast<int>(order));
   }
+  [[gnu::always_inline]] static void light_fence(std::memory_order order, const char* = "", int = 0) { fence(order); }
+  [[gnu::always_inline]] static void heavy_fence(std::memory_order order, const char* = "", int = 0) { fence(order); }
   static void* allocate(std::size_t bytes, const char* = "", int = 0) { return __VERIFIER_malloc(bytes); }
   static void deallocate(void* p, const char* = "", int = 0) { __VERIFIER_free(p); }
   static void pause(const char* = "", int = 0) {}

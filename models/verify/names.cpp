@@ -12,9 +12,20 @@ namespace runq::model {
 
 namespace {
 
-constexpr std::array operations{".load(",      "->load(",      ".store(",        "->store(",
-                                ".exchange(",  "->exchange(",  ".fetch_",        "->fetch_",
-                                ".compare_ex", "->compare_ex", "tomics::fence(", "atomic_thread_fence("};
+constexpr std::array operations{".load(",
+                                "->load(",
+                                ".store(",
+                                "->store(",
+                                ".exchange(",
+                                "->exchange(",
+                                ".fetch_",
+                                "->fetch_",
+                                ".compare_ex",
+                                "->compare_ex",
+                                "tomics::fence(",
+                                "tomics::light_fence(",
+                                "tomics::heavy_fence(",
+                                "atomic_thread_fence("};
 constexpr std::array orders{"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) {

@@ -49,6 +49,7 @@ set(headers "${PROJECT_SOURCE_DIR}/deque/include")
 foreach(
   id
   ring.room_trusts_an_old_head
+  split_ring.seize_keeps_the_rest
   runnext.steal_gives_up_at_the_second_pause
   inject.take_batch_ignores_max
   shared_fifo.put_batch_forgets_the_rest

@@ -10,6 +10,9 @@
 //   P::cell<T>              plain, non-atomic memory: get() and set(); a model checks it for data races
 //   P::mutex                lock(), unlock(), try_lock()
 //   P::fence(order)         like std::atomic_thread_fence
+//   P::light_fence(order)   one side of a pair of fences: cheap, for the thread that passes often. It is ordered with a
+//   P::heavy_fence(order)   heavy_fence of another thread as two std::atomic_thread_fence(order) are, but with another
+//                           light_fence not at all; heavy_fence may cost microseconds
 //   P::allocate(bytes)      memory aligned for any fundamental type, or nullptr
 //   P::deallocate(p)        gives it back
 //   P::pause()              a hint that the caller is waiting for another thread
@@ -73,6 +76,9 @@ struct std_atomics {
 #pragma GCC diagnostic pop
 #endif
   }
+  /// Both fences of the pair are fences of the language here: correct on every platform.
+  static void light_fence(std::memory_order order) noexcept { fence(order); }
+  static void heavy_fence(std::memory_order order) noexcept { fence(order); }
 
   [[nodiscard]] static void* allocate(std::size_t bytes) noexcept { return ::operator new(bytes, std::nothrow); }
   static void deallocate(void* p) noexcept { ::operator delete(p); }

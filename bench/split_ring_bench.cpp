@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What a split_ring costs; the rows are those of queue_rows.hpp.
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include <benchmark/benchmark.h>
+#include <runq/split_ring.hpp>
+
+#include "queue_rows.hpp"
+#include "support.hpp"
+
+namespace {
+
+using runq_bench::item;
+using runq_bench::tally;
+
+struct split_ring {
+  using queue_type = runq::split_ring<item>;
+
+  [[nodiscard]] bool push(item value) noexcept { return owner.push(value); }
+  [[nodiscard]] std::optional<item> pop() noexcept { return owner.pop(); }
+
+  /// Steals into plain memory.
+  class thief {
+   public:
+    explicit thief(split_ring& victim) : victim_(victim.queue.make_thief()) {}
+    std::size_t steal(tally& all) noexcept {
+      const auto got = victim_.steal_half(loot_);
+      tally some;
+      for (const item value : std::span(loot_).first(got.count)) some.add(value);
+      all.add(some);
+      return got.count;
+    }
+
+   private:
+    queue_type::thief victim_;
+    std::array<item, queue_type::capacity()> loot_{};
+  };
+
+  queue_type queue;
+  queue_type::owner owner = queue.make_owner();
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  runq_bench::add_owner_rows<split_ring>("split_ring");
+  return runq_bench::run(argc, argv);
+}
