@@ -50,6 +50,10 @@ struct options {
   /// max_latency_period. To measure one reads the clock twice, which takes as long as running a small task.
   std::uint32_t latency_period = 64;
   static constexpr std::uint32_t max_latency_period = 256;
+  /// A signal, such as SIGQUIT, at which scheduler::dump() is printed on stderr, and the program goes on; 0: none. Also
+  /// when no task can run. The signal does nothing else until the scheduler is destroyed. Costs a thread and two
+  /// descriptors for all schedulers together.
+  int dump_on = 0;
 };
 
 /// How long something took, by powers of two: counts[i] is how often it was 2^i ns or longer, but shorter than

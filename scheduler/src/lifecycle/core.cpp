@@ -32,6 +32,9 @@ options with_defaults(options wanted) {
   // So that no instant is later than time goes.
   wanted.idle_thread_life =
       std::min<std::chrono::nanoseconds>(wanted.idle_thread_life, std::chrono::hours(24 * 36'500));
+  if (wanted.dump_on != 0 && !dump_on_signal::possible(wanted.dump_on)) {
+    throw_misuse("runq: options::dump_on must be 0 or a signal that can be caught");
+  }
   if (wanted.max_threads == 0) throw_misuse("runq: options::max_threads must be at least 1");
   return wanted;
 }
@@ -66,10 +69,12 @@ core::core(const options& wanted, scheduler& of)
   spares_.reuse();
   may_start_ = true;
   parking.resize(chosen.procs);
+  if (chosen.dump_on != 0) dumps_.emplace(*this, chosen.dump_on);
 }
 
 void core::finish() {
   if (machine* const m = this_machine(); m != nullptr && &m->home == this) fatal_destroyed_by_task();
+  dumps_.reset();
   stop();
   {
     const std::lock_guard lock(goroutines_mutex_);

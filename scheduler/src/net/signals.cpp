@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// signals: a handler that writes to a pipe, and the task that reads from it.
+// signals: the task that reads what a handler has written to a pipe.
 #include "runq/signals.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -18,51 +17,22 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "runq/detail/signal_pipe.hpp"
 #include "runq/net.hpp"
 
 namespace runq {
 namespace {
 
-/// The pipe of the process. It is never closed, because a handler may run on any thread at any time.
-struct signal_pipe {
-  signal_pipe() : owner(getpid()) {
-    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-      throw std::system_error(errno, std::generic_category(), "runq: a pipe for signals");
-    }
-  }
-  std::array<int, 2> ends{};
-  const pid_t owner;  // a child of fork() has the pipe, too, and must not write to it
-};
-
-std::atomic<const signal_pipe*> pipe_of_handler{nullptr};
-
-extern "C" void runq_on_signal(int number) {
-  const int before = errno;
-  // [signals.handler] acquire, unmodelled: pairs with [signals.pipe].
-  const signal_pipe* const to = pipe_of_handler.load(std::memory_order::acquire);
-  if (to != nullptr && to->owner == getpid()) {
-    const auto byte = static_cast<unsigned char>(number);
-    // When the pipe is full, thousands of signals wait already.
-    [[maybe_unused]] const ssize_t written = write(to->ends[1], &byte, 1);
-  }
-  errno = before;
-}
-
-const signal_pipe& the_pipe() {
-  static const signal_pipe pipe;
-  // [signals.pipe] release, unmodelled: pairs with [signals.handler].
-  pipe_of_handler.store(&pipe, std::memory_order::release);
-  return pipe;
-}
+using source = detail::signal_source<signals>;
 
 std::mutex in_use_mutex;
 bool in_use = false;  // under in_use_mutex
 
 /// Takes the pipe for one `signals` object, and drops what an earlier object has not read.
-const signal_pipe& take_pipe() {
+const detail::signal_pipe& take_pipe() {
   const std::lock_guard lock(in_use_mutex);
   if (in_use) detail::throw_misuse("runq: there is a runq::signals already; give that one all signals");
-  const signal_pipe& pipe = the_pipe();
+  const detail::signal_pipe& pipe = source::pipe();
   std::array<char, 64> old{};
   while (read(pipe.ends[0], old.data(), old.size()) > 0) continue;
   in_use = true;
@@ -74,7 +44,7 @@ void give_pipe_back() {
   in_use = false;
 }
 
-net::stream reading_end(const signal_pipe& pipe) {
+net::stream reading_end(const detail::signal_pipe& pipe) {
   const int fd = fcntl(pipe.ends[0], F_DUPFD_CLOEXEC, 0);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "runq: a descriptor for signals");
   return net::stream(fd);
@@ -102,14 +72,11 @@ task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, st
 signals::signals(std::initializer_list<int> which) {
   if (!this_task::running()) detail::throw_misuse("runq: runq::signals was made outside a task");
   if (which.size() == 0) detail::throw_misuse("runq: runq::signals was given no signal");
-  const signal_pipe& pipe = take_pipe();
+  const detail::signal_pipe& pipe = take_pipe();
   try {
     const auto channel = make_channel<int>(room);
     received_ = channel;
-    struct sigaction ours {};
-    ours.sa_handler = runq_on_signal;
-    ours.sa_flags = SA_RESTART;
-    sigfillset(&ours.sa_mask);
+    const struct sigaction ours = source::action();
     sigset_t wanted;
     sigemptyset(&wanted);
     before_.reserve(which.size());

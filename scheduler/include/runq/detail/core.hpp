@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runq/detail/dump_on_signal.hpp"
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/monitor_rhythm.hpp"
 #include "runq/detail/poller.hpp"
@@ -362,6 +364,7 @@ class core {
   std::uint64_t useless_wakes_ = 0;                 // of machines that have left; under machines_mutex_
 
   std::unique_ptr<call_limit> limit_;
+  std::optional<dump_on_signal> dumps_;  // options::dump_on; until finish()
 
   const int process_;            // the process that made it and has its threads
   std::shared_ptr<core> left_;   // itself; see leave_behind()
