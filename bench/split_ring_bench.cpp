@@ -16,8 +16,9 @@ namespace {
 using runq_bench::item;
 using runq_bench::tally;
 
-struct split_ring {
-  using queue_type = runq::split_ring<item>;
+template <class Queue>
+struct candidate {
+  using queue_type = Queue;
 
   [[nodiscard]] bool push(item value) noexcept { return owner.push(value); }
   [[nodiscard]] std::optional<item> pop() noexcept { return owner.pop(); }
@@ -25,7 +26,7 @@ struct split_ring {
   /// Steals into plain memory.
   class thief {
    public:
-    explicit thief(split_ring& victim) : victim_(victim.queue.make_thief()) {}
+    explicit thief(candidate& victim) : victim_(victim.queue.make_thief()) {}
     std::size_t steal(tally& all) noexcept {
       const auto got = victim_.steal_half(loot_);
       tally some;
@@ -35,17 +36,20 @@ struct split_ring {
     }
 
    private:
-    queue_type::thief victim_;
+    typename queue_type::thief victim_;
     std::array<item, queue_type::capacity()> loot_{};
   };
 
   queue_type queue;
-  queue_type::owner owner = queue.make_owner();
+  typename queue_type::owner owner = queue.make_owner();
 };
+using split_ring = candidate<runq::split_ring<item>>;
+using split_ring_fences = candidate<runq::basic_split_ring<item>>;  // both fences are fences of the language
 
 }  // namespace
 
 int main(int argc, char** argv) {
   runq_bench::add_owner_rows<split_ring>("split_ring");
+  runq_bench::add_owner_rows<split_ring_fences>("split_ring_fences");
   return runq_bench::run(argc, argv);
 }

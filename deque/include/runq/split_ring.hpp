@@ -24,6 +24,7 @@
 
 #include "runq/atomics.hpp"
 #include "runq/common.hpp"
+#include "runq/membarrier.hpp"
 
 namespace runq {
 
@@ -206,7 +207,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     Atomics::light_fence(std::memory_order::seq_cst);
     // [split_ring.pop.word] relaxed: ordered by the fence.
     const word w = r.public_.load(std::memory_order::relaxed);
-    return owner_may_take(w, h) ? std::optional<T>(read(h)) : pop_slowly(h);
+    index at = h;
+    if (!owner_may_take(w, h) && !pop_slowly(at)) return std::nullopt;
+    return read(at);
   }
 
   /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
@@ -249,9 +252,11 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     return ring_->slot(at).load(std::memory_order::relaxed);
   }
 
-  // Pops when the run is used up, or a thief wants it, or has taken it. Index `h` is reserved, and not yet the owner's.
-  [[nodiscard]] std::optional<T> pop_slowly(index h) noexcept {
+  // Pops when the run is used up, or a thief wants it, or has taken it. Index `at` is reserved, and not yet the
+  // owner's. Changes it to the one that is, or returns false.
+  [[nodiscard]] bool pop_slowly(index& at) noexcept {
     basic_split_ring& r = *ring_;
+    const index h = at;
     // [split_ring.slow.tail] relaxed: the owner is the only writer.
     const index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
@@ -260,12 +265,12 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
       // dependency keeps the next store to the slot behind this load, and C++ does not promise that.
       word w = r.public_.load(std::memory_order::acquire);
       if (ahead(h, run_end(w)) > 0) {
-        if (!asked(w) || give_up_half(w, h, t)) return read(h);
+        if (!asked(w) || give_up_half(w, h, t)) return true;
       } else if (in_public(w, t) > 0) {
         const index from = whole(h, public_begin(w));
-        if (claim_run(w, from, t)) return read(from);
+        if (claim_run(w, from, t)) return at = from, true;
       } else if (open_run(w, whole(h, public_begin(w)))) {
-        return std::nullopt;
+        return false;
       }
     }
   }
@@ -524,9 +529,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   const basic_split_ring* ring_;
 };
 
-/// 256 slots.
+/// 256 slots, and fences by membarrier(2) where the system has it.
 template <class T>
-using split_ring = basic_split_ring<T>;
+using split_ring = basic_split_ring<T, 256, default_split_ring, membarrier_atomics>;
 
 }  // namespace runq
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// membarrier_atomics: the atomics policy that ships, with a light fence that costs no instruction, where the kernel can
+// make the threads of a process pass a barrier.
+//
+// The light fence then only keeps the compiler from moving accesses. The heavy fence is the system call membarrier(2),
+// private and expedited: each thread of the process that is running passes a full memory barrier before the call
+// returns, and one that is not running has passed one when it was switched away. What C++ does not say of this is
+// stated as an axiom in docs/limits.md, and is what the models in models/cases/queues/split_ring/by_interrupt.cpp
+// assume.
+//
+// Where there is no such call, or it is forbidden, or RUNQ_NO_MEMBARRIER is defined (in the whole program, or nowhere),
+// both are std::atomic_thread_fence, as in std_atomics. So they are under ThreadSanitizer, which does not know the
+// call.
+#pragma once
+
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error "runqkit needs C++20: compile with -std=c++20, or as your compiler calls it"
+#else
+
+#include <atomic>
+#include <cstdint>
+
+#include "runq/atomics.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RUNQ_DETAIL_TSAN 1
+#endif
+#endif
+#if defined(__linux__) && !defined(RUNQ_NO_MEMBARRIER) && !defined(__SANITIZE_THREAD__) && !defined(RUNQ_DETAIL_TSAN)
+#define RUNQ_DETAIL_MEMBARRIER 1
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#define RUNQ_DETAIL_MEMBARRIER 0
+#endif
+
+namespace runq {
+
+namespace detail {
+
+/// The barrier that all threads of the process pass.
+class process_barrier {
+ public:
+  /// Whether there is one. Decided when the program starts, or by the first call, and never again.
+  [[nodiscard]] static bool available() noexcept {
+    static const bool answer = try_to_register();
+    return answer;
+  }
+  /// The same, without a call; false until it has been decided. A thread that reads true knows that every other
+  /// thread's available() says true.
+  [[nodiscard]] static bool known_to_be_available() noexcept {
+    // [membarrier.known] relaxed, unmodelled: a thread that reads false takes the stronger fence.
+    return registered.load(std::memory_order::relaxed);
+  }
+  /// available() must be true.
+  static void pass() noexcept {
+    if (!call(private_expedited)) {
+      // A child of fork() need not have inherited the registration.
+      if (!call(register_private_expedited) || !call(private_expedited)) {
+        contract_violated("membarrier(2) does not work any more: it was forbidden after it had been found to work");
+      }
+    }
+    // [membarrier.count] relaxed, unmodelled: a statistic.
+    passed.fetch_add(1, std::memory_order::relaxed);
+  }
+  [[nodiscard]] static std::uint64_t count() noexcept {
+    // [membarrier.counted] relaxed, unmodelled: a statistic.
+    return passed.load(std::memory_order::relaxed);
+  }
+
+ private:
+  // The numbers of linux/membarrier.h, which a system's headers may lack.
+  static constexpr int private_expedited = 1 << 3;
+  static constexpr int register_private_expedited = 1 << 4;
+
+  [[nodiscard]] static bool call([[maybe_unused]] int command) noexcept {
+#if RUNQ_DETAIL_MEMBARRIER && defined(SYS_membarrier)
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+#else
+    return false;
+#endif
+  }
+  [[nodiscard]] static bool try_to_register() noexcept {
+    const bool works = call(register_private_expedited) && call(private_expedited);
+    // [membarrier.registered] relaxed, unmodelled: see known_to_be_available().
+    registered.store(works, std::memory_order::relaxed);
+    return works;
+  }
+
+  static inline std::atomic<bool> registered{false};
+  static inline std::atomic<std::uint64_t> passed{0};
+};
+
+// So that the first pops need not wait for a thief to ask.
+inline const bool process_barrier_at_start = process_barrier::available();
+
+}  // namespace detail
+
+/// The production policy with fences that cost the thread that passes often nothing, and the other one 1 to 10 µs and
+/// an interrupt of each processor that runs a thread of the process. Everything else is std_atomics.
+struct membarrier_atomics : std_atomics {
+  static void light_fence(std::memory_order order) noexcept {
+    if (detail::process_barrier::known_to_be_available()) {
+      std::atomic_signal_fence(order);
+    } else {
+      fence(order);
+    }
+  }
+  static void heavy_fence(std::memory_order order) noexcept {
+    if (detail::process_barrier::available()) {
+      detail::process_barrier::pass();
+    } else {
+      fence(order);
+    }
+  }
+
+  /// Whether the light fence costs nothing in this process; otherwise both are fences of the language. Any thread.
+  [[nodiscard]] static bool asymmetric() noexcept { return detail::process_barrier::available(); }
+  /// How many heavy fences have been system calls so far. Any thread.
+  [[nodiscard]] static std::uint64_t barriers() noexcept { return detail::process_barrier::count(); }
+};
+
+}  // namespace runq
+
+#endif  // C++20

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The owner's run, as in owner_vs_thieves.cpp, with fences by interrupt (interrupt.hpp): what membarrier_atomics relies
+// on. The same programs under two models of the fences: two fences of the language order more than the kernel promises,
+// since they also order light fences among themselves; and less, since they do not make the owner's accesses happen
+// before the thief's.
+#include "interrupt.hpp"
+#include "split_script.hpp"
+
+namespace runq::model {
+namespace {
+
+template <class Ring, moves Before, moves... Threads>
+class interrupted_script final : private interrupts, public script_over<Ring, interrupt_atomics, Before, Threads...> {
+  using script = script_over<Ring, interrupt_atomics, Before, Threads...>;
+
+ public:
+  interrupted_script() : interrupts(sizeof...(Threads)) {}
+  void thread(unsigned index) override {
+    script::thread(index);
+    if (index == 0) interrupts::end();
+  }
+};
+
+const bool added[] = {
+    add_case<interrupted_script<ring_of<2, 2>, "ppg", "g", "o">>({
+        .name = "split_ring/interrupt_last_of_the_run",
+        .property = "owner and thief never both get the last task of the owner's run; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+    }),
+    add_case<interrupted_script<ring_of<4, 4>, "pppg", "gg", "o">>({
+        .name = "split_ring/interrupt_run_seized",
+        .property = "a thief takes half of the owner's run while the owner pops it; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<interrupted_script<ring_of<4, 4>, "pgp", "pp", "o">>({
+        .name = "split_ring/interrupt_pushed_while_seized",
+        .property = "a thief sees the contents of what was pushed while it seized the run; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+    }),
+    add_case<interrupted_script<ring_of<4, 3>, "ppppgt", "gg", "o">>({
+        .name = "split_ring/interrupt_behind_a_gap",
+        .property = "the rest of a run behind which thieves have taken the tasks is taken once; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<interrupted_script<ring_of<4, 4>, "pppg", "", "a">>({
+        .name = "split_ring/interrupt_passive_owner",
+        .property = "a lone thief takes everything from an owner that has ended; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 1'000, .bound = 2},
+    }),
+    add_case<interrupted_script<ring_of<2, 2>, "ppg", "g", "t", "t">>({
+        .name = "split_ring/interrupt_two_thieves",
+        .property = "two thieves that want the owner's run, and the owner: each task runs once; fences by interrupt",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// A second model of an asymmetric pair of fences: the light fence is nothing at all, and the heavy one interrupts.
+//
+// Thread 0 makes light fences, the others heavy ones. A heavy fence asks thread 0 for an interrupt and waits until it
+// has taken place, or thread 0 has ended. Before each of its accesses thread 0 may or may not be interrupted; the
+// handler is a seq_cst fence and an acknowledgement. This is what the Linux manual says of membarrier(2), private and
+// expedited: when the call returns, all threads of the process that are running have passed a point at which all their
+// accesses before are ordered before all those behind it, in the order of the program; and nothing more: two light
+// fences order nothing among themselves, which two fences of the language would. What the compiler does is not
+// modelled: std::atomic_signal_fence forbids it to move accesses across a light fence.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "atomics.hpp"
+#include "scenario.hpp"
+#include "waiting.hpp"
+
+namespace runq::model {
+
+/// The interrupts of one execution. A scenario derives from it, before the members that make fences.
+class interrupts {
+ public:
+  /// `threads` of the scenario, thread 0 among them.
+  explicit interrupts(std::size_t threads) : threads_(threads) {
+    current_ = this;
+    for (std::size_t who = 0; who != threads; ++who) {
+      wanted_[who].store(0, std::memory_order::relaxed);
+      passed_[who].store(0, std::memory_order::relaxed);
+    }
+  }
+  interrupts(const interrupts&) = delete;
+  interrupts& operator=(const interrupts&) = delete;
+
+  /// Before an access: if thread 0 makes it, it may be interrupted here by those who have asked.
+  static void point() {
+    if (current_engine().thread_index() != 0) return;
+    for (std::size_t who = 1; who != current_->threads_; ++who) current_->handle(who);
+  }
+  /// Thread 0 has ended: a processor that leaves a thread passes a barrier.
+  void end() {
+    atomics::fence(std::memory_order::seq_cst);
+    ended_.store(1, std::memory_order::release);
+  }
+  /// The heavy fence of the running thread.
+  static void heavy() {
+    const auto me = static_cast<std::size_t>(current_engine().thread_index());
+    interrupts& all = *current_;
+    const std::uint32_t mine = ++all.asked_[me];
+    atomics::fence(std::memory_order::seq_cst);
+    all.wanted_[me].store(mine, std::memory_order::release);
+    await([&] {
+      return all.passed_[me].load(std::memory_order::acquire) == mine ||
+             all.ended_.load(std::memory_order::acquire) != 0;
+    });
+    atomics::fence(std::memory_order::seq_cst);
+  }
+
+ private:
+  void handle(std::size_t who) {
+    const std::uint32_t wanted = wanted_[who].load(std::memory_order::acquire);
+    if (wanted == handled_[who]) return;
+    handled_[who] = wanted;
+    atomics::fence(std::memory_order::seq_cst);
+    passed_[who].store(wanted, std::memory_order::release);
+  }
+
+  static inline interrupts* current_ = nullptr;
+  std::array<std::uint32_t, max_threads> asked_{};    // written by the thread itself
+  std::array<std::uint32_t, max_threads> handled_{};  // written by thread 0
+  std::array<atomic<std::uint32_t>, max_threads> wanted_;
+  std::array<atomic<std::uint32_t>, max_threads> passed_;
+  const std::size_t threads_;
+  atomic<std::uint32_t> ended_{0};
+};
+
+/// A model's atomic in front of whose accesses thread 0 may be interrupted.
+template <class T>
+class interrupted_atomic {
+  using order = std::memory_order;
+
+ public:
+  interrupted_atomic() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::atomic's
+  interrupted_atomic(T value, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : at_(value, file, line) {}
+
+  T load(order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    interrupts::point();
+    return at_.load(o, file, line);
+  }
+  void store(T value, order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    interrupts::point();
+    at_.store(value, o, file, line);
+  }
+  bool compare_exchange_strong(T& expected, T desired, order success, order failure,
+                               const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    interrupts::point();
+    return at_.compare_exchange_strong(expected, desired, success, failure, file, line);
+  }
+
+ private:
+  atomic<T> at_;
+};
+
+/// The policy of the models with this pair of fences, for a queue that thread 0 owns.
+struct interrupt_atomics : atomics {
+  template <class T>
+  using atomic = interrupted_atomic<T>;
+  static void light_fence(std::memory_order) {}
+  static void heavy_fence(std::memory_order) { interrupts::heavy(); }
+};
+
+}  // namespace runq::model
