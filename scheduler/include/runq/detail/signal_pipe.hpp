@@ -45,14 +45,13 @@ class signal_source {
 
   /// This process's pipe. Throws std::system_error without descriptors. One thread at a time.
   [[nodiscard]] static const signal_pipe& pipe() {
-    // [signals.made] relaxed, unmodelled: its callers hold a lock, and only they write it.
-    const signal_pipe* const there = pipe_.load(std::memory_order::relaxed);
-    if (there != nullptr && there->owner == getpid()) return *there;
+    if (made_ != nullptr && made_->owner == getpid()) return *made_;
     auto made = std::make_unique<signal_pipe>();
-    made->left = there;
+    made->left = made_;
+    made_ = made.release();
     // [signals.pipe] release, unmodelled: pairs with [signals.handler].
-    pipe_.store(made.get(), std::memory_order::release);
-    return *made.release();
+    pipe_.store(made_, std::memory_order::release);
+    return *made_;
   }
 
   /// What makes a signal come out of the pipe.
@@ -66,6 +65,7 @@ class signal_source {
 
  private:
   static inline constinit std::atomic<const signal_pipe*> pipe_{nullptr};
+  static inline const signal_pipe* made_ = nullptr;  // the same; under the callers' lock
 };
 
 }  // namespace runq::detail
