@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// boost::lockfree::queue: Michael and Scott's queue, whose nodes come from a free list.
+#include <optional>
+
+#include <boost/lockfree/queue.hpp>
+
+#include "../field.hpp"
+
+class queue {
+ public:
+  bool push(int value) { return queue_.push(value); }
+  std::optional<int> pop() {
+    int value = 0;
+    return queue_.pop(value) ? std::optional<int>(value) : std::nullopt;
+  }
+
+ private:
+  boost::lockfree::queue<int> queue_{2};
+};
+
+static auto make_test() {
+  runq::linearizable<queue, runq::spec::queue<int>> test;
+  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh);
+  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); }));
+  return test;
+}
+
+RUNQ_FIELD(make_test)

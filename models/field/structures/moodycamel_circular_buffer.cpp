@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// moodycamel::BlockingReaderWriterCircularBuffer, whose operations here do not wait: a ring and two semaphores.
+#include <optional>
+
+#include <readerwriterqueue/readerwritercircularbuffer.h>
+
+#include "../field.hpp"
+
+class queue {
+ public:
+  bool push(int value) { return queue_.try_enqueue(value); }
+  std::optional<int> pop() {
+    int value = 0;
+    return queue_.try_dequeue(value) ? std::optional<int>(value) : std::nullopt;
+  }
+
+ private:
+  moodycamel::BlockingReaderWriterCircularBuffer<int> queue_{4};
+};
+
+static auto make_test() {
+  runq::linearizable<queue, runq::spec::queue<int>> test;
+  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh).by("producer");
+  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); })).by("consumer");
+  test.options.calls = 4;
+  return test;
+}
+
+RUNQ_FIELD(make_test)
