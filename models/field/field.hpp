@@ -48,16 +48,51 @@ class letters {
   std::array<int, 16> letters_{};
 };
 
+/// What a queue still has, one pop after the other.
+template <class Queue>
+[[nodiscard]] std::set<int> take_all(Queue& queue) {
+  std::set<int> left;
+  while (const std::optional<int> value = queue.pop()) left.insert(*value);
+  return left;
+}
+
+/// A queue of numbers that has try_push and try_pop.
+template <class Queue, auto... Arguments>
+class tried {
+ public:
+  bool push(int value) { return queue_.try_push(value); }
+  std::optional<int> pop() {
+    int value = 0;
+    return queue_.try_pop(value) ? std::optional<int>(value) : std::nullopt;
+  }
+  std::set<int> all() { return take_all(*this); }
+
+ private:
+  Queue queue_{Arguments...};
+};
+
+/// The same of pointers: what they point at must arrive with them.
+template <class Queue>
+class tried_with_letters {
+ public:
+  bool push(int value) { return queue_.try_push(letters_.write(value)); }
+  std::optional<int> pop() {
+    int* letter = nullptr;
+    return queue_.try_pop(letter) ? letters_.read(letter) : std::nullopt;
+  }
+  std::set<int> all() { return take_all(*this); }
+
+ private:
+  letters letters_;
+  Queue queue_;
+};
+
 /// A queue whose pop may miss what is there. all() is what is left in the end, which is everything.
 class queue_that_may_miss {
  public:
   bool push(int value) { return inside_.push(value); }
   std::optional<int> pop() { return any_of(2) == 1 ? std::nullopt : inside_.pop(); }
-  std::set<int> all() {
-    std::set<int> left;
-    while (const std::optional<int> value = inside_.pop()) left.insert(*value);
-    return left;
-  }
+  std::set<int> all() { return take_all(inside_); }
 
  private:
   spec::queue<int> inside_;
@@ -91,14 +126,6 @@ class queue_of_each_producer {
   std::map<unsigned, std::deque<int>> inside_;
 };
 
-/// What a queue still has, one pop after the other.
-template <class Queue>
-[[nodiscard]] std::set<int> take_all(Queue& queue) {
-  std::set<int> left;
-  while (const std::optional<int> value = queue.pop()) left.insert(*value);
-  return left;
-}
-
 /// A plain number behind a lock: two threads inside at once are a data race, and a lost addition is a wrong answer.
 template <class Lock>
 class guarded {
@@ -121,6 +148,27 @@ class guarded {
   int value_ = 0;
 };
 
+/// A plain number behind a lock that readers share.
+template <class Lock>
+class shared_number {
+ public:
+  void write(int value) {
+    lock_.lock();
+    value_ = value;
+    lock_.unlock();
+  }
+  int read() {
+    lock_.lock_shared();
+    const int value = value_;
+    lock_.unlock_shared();
+    return value;
+  }
+
+ private:
+  Lock lock_;
+  int value_ = 0;
+};
+
 /// As `guarded`, one call after the other. try_add() may find the lock taken.
 class guarded_by_spec {
  public:
@@ -133,6 +181,56 @@ class guarded_by_spec {
  private:
   int value_ = 0;
 };
+
+/// The programs of push() and pop().
+template <class Queue, class Specification = spec::queue<int>>
+[[nodiscard]] auto push_and_pop() {
+  linearizable<Queue, Specification> test;
+  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), fresh);
+  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); }));
+  return test;
+}
+
+/// The same of a queue with all(). With MAY_MISS a pop may answer that the queue is empty although it is not; what is
+/// left in the end must be everything.
+template <class Queue>
+[[nodiscard]] auto push_and_pop_to_the_end() {
+#ifdef MAY_MISS
+  auto test = push_and_pop<Queue, queue_that_may_miss>();
+  test.finally("all", RUNQ_CODE([](auto& q) { return q.all(); }));
+  return test;
+#else
+  return push_and_pop<Queue>();
+#endif
+}
+
+/// The programs of one thread that calls push() and one that calls pop(), some calls each.
+template <class Queue>
+[[nodiscard]] auto producer_and_consumer(unsigned calls) {
+  linearizable<Queue, spec::queue<int>> test;
+  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), fresh).by("producer");
+  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); })).by("consumer");
+  test.options.calls = calls;
+  return test;
+}
+
+/// The programs of add() and try_add().
+template <class Lock>
+[[nodiscard]] auto add_and_try_add() {
+  linearizable<Lock, guarded_by_spec> test;
+  test.operation("add", RUNQ_CODE([](auto& l) { return l.add(); }));
+  test.operation("try_add", RUNQ_CODE([](auto& l) { return l.try_add(); }));
+  return test;
+}
+
+/// The programs of write() and read().
+template <class Number>
+[[nodiscard]] auto write_and_read() {
+  linearizable<Number, spec::reg<int>> test;
+  test.operation("write", RUNQ_CODE([](auto& n, int value) { n.write(value); }), fresh);
+  test.operation("read", RUNQ_CODE([](auto& n) { return n.read(); }));
+  return test;
+}
 
 }  // namespace runq::field
 

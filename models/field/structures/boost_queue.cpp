@@ -18,11 +18,4 @@ class queue {
   boost::lockfree::queue<int> queue_{2};
 };
 
-static auto make_test() {
-  runq::linearizable<queue, runq::spec::queue<int>> test;
-  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh);
-  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); }));
-  return test;
-}
-
-RUNQ_FIELD(make_test)
+RUNQ_FIELD(runq::field::push_and_pop<queue>)

@@ -18,11 +18,6 @@ class stack {
   boost::lockfree::stack<int> stack_{2};
 };
 
-static auto make_test() {
-  runq::linearizable<stack, runq::spec::stack<int>> test;
-  test.operation("push", RUNQ_CODE([](auto& s, int value) { return s.push(value); }), runq::fresh);
-  test.operation("pop", RUNQ_CODE([](auto& s) { return s.pop(); }));
-  return test;
-}
+static auto make_test() { return runq::field::push_and_pop<stack, runq::spec::stack<int>>(); }
 
 RUNQ_FIELD(make_test)

@@ -12,9 +12,7 @@
 using lock = runq::field::guarded<boost::fibers::detail::spinlock_ttas_futex>;
 
 static auto make_test() {
-  runq::linearizable<lock, runq::field::guarded_by_spec> test;
-  test.operation("add", RUNQ_CODE([](auto& l) { return l.add(); }));
-  test.operation("try_add", RUNQ_CODE([](auto& l) { return l.try_add(); }));
+  auto test = runq::field::add_and_try_add<lock>();
   test.options.calls = 1;
   return test;
 }

@@ -18,12 +18,6 @@ class queue {
   moodycamel::BlockingReaderWriterCircularBuffer<int> queue_{4};
 };
 
-static auto make_test() {
-  runq::linearizable<queue, runq::spec::queue<int>> test;
-  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh).by("producer");
-  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); })).by("consumer");
-  test.options.calls = 4;
-  return test;
-}
+static auto make_test() { return runq::field::producer_and_consumer<queue>(4); }
 
 RUNQ_FIELD(make_test)

@@ -21,9 +21,7 @@ class queue {
 };
 
 static auto make_test() {
-  runq::linearizable<queue, runq::field::queue_of_each_producer> test;
-  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh);
-  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); }));
+  auto test = runq::field::push_and_pop<queue, runq::field::queue_of_each_producer>();
   test.finally("all", RUNQ_CODE([](auto& q) { return q.all(); }));
   return test;
 }

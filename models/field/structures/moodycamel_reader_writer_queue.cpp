@@ -19,12 +19,6 @@ class queue {
   moodycamel::ReaderWriterQueue<int, 2> queue_{1};
 };
 
-static auto make_test() {
-  runq::linearizable<queue, runq::spec::queue<int>> test;
-  test.operation("push", RUNQ_CODE([](auto& q, int value) { return q.push(value); }), runq::fresh).by("producer");
-  test.operation("pop", RUNQ_CODE([](auto& q) { return q.pop(); })).by("consumer");
-  test.options.calls = 3;
-  return test;
-}
+static auto make_test() { return runq::field::producer_and_consumer<queue>(3); }
 
 RUNQ_FIELD(make_test)

@@ -22,11 +22,4 @@ class lock {
   int value_ = 0;
 };
 
-static auto make_test() {
-  runq::linearizable<lock, runq::field::guarded_by_spec> test;
-  test.operation("add", RUNQ_CODE([](auto& l) { return l.add(); }));
-  test.operation("try_add", RUNQ_CODE([](auto& l) { return l.try_add(); }));
-  return test;
-}
-
-RUNQ_FIELD(make_test)
+RUNQ_FIELD(runq::field::add_and_try_add<lock>)

@@ -6,11 +6,4 @@
 
 using lock = runq::field::guarded<tbb::spin_mutex>;
 
-static auto make_test() {
-  runq::linearizable<lock, runq::field::guarded_by_spec> test;
-  test.operation("add", RUNQ_CODE([](auto& l) { return l.add(); }));
-  test.operation("try_add", RUNQ_CODE([](auto& l) { return l.try_add(); }));
-  return test;
-}
-
-RUNQ_FIELD(make_test)
+RUNQ_FIELD(runq::field::add_and_try_add<lock>)
