@@ -20,23 +20,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "moves.hpp"
 #include "ring_model.hpp"
 
 namespace runq::model {
-
-/// The moves of one thread as text: one letter each, as in the list above.
-struct moves {
-  static constexpr std::size_t most = 16;
-
-  template <std::size_t N>
-  consteval moves(const char (&written)[N]) : size(N - 1) {  // NOLINT(google-explicit-constructor): a literal is one
-    static_assert(N - 1 <= most);
-    for (std::size_t i = 0; i != size; ++i) text[i] = written[i];
-  }
-
-  char text[most]{};
-  std::size_t size = 0;
-};
 
 /// A thief that steals half of ring 0 and then runs what it got.
 inline constexpr moves steal{"hr"};

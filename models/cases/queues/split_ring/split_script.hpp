@@ -23,31 +23,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
+#include "moves.hpp"
 #include "oracle.hpp"
 #include "runq/split_ring.hpp"
 
 namespace runq::model {
-
-/// The moves of one thread as text.
-struct moves {
-  static constexpr std::size_t most = 20;
-
-  template <std::size_t N>
-  consteval moves(const char (&written)[N]) : size(N - 1) {  // NOLINT(google-explicit-constructor): a literal is one
-    static_assert(N - 1 <= most);
-    for (std::size_t i = 0; i != size; ++i) text[i] = written[i];
-  }
-  [[nodiscard]] constexpr int pushes() const {
-    int n = 0;
-    for (std::size_t i = 0; i != size; ++i) n += text[i] == 'p' ? 1 : 0;
-    return n;
-  }
-  [[nodiscard]] constexpr char at(std::size_t i) const { return i < size ? text[i] : '\0'; }
-
-  char text[most]{};
-  std::size_t size = 0;
-};
 
 /// The rings of a script: capacity, elements in a run, the rest of the options, the first index.
 template <std::size_t Capacity, std::size_t Run, std::uint32_t First = 0, unsigned Tries = 1, unsigned Polls = 0,
@@ -67,6 +49,8 @@ class script_over : public scenario {
   static constexpr std::size_t threads = sizeof...(Threads);
   static constexpr std::array<moves, threads> programs{Threads...};
   using ring_type = typename Ring::template type<Policy>;
+  static constexpr std::string_view letters = "pghkoatw!+0123456789";
+  static_assert(Before.only_of(letters) && (Threads.only_of(letters) && ...), "a letter of this script is no move");
 
   struct owned {
     owned() : ring(Ring::first), owner(ring.make_owner()) {}
