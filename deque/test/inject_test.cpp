@@ -30,13 +30,8 @@ using chain = queue::chain;
 using probed_task = basic_task<runq_test::probe_atomics>;
 using probed_queue = runq::inject<&probed_task::link>;
 
-using ids = std::vector<int>;
-
-ids from_to(int first, int last) {
-  ids out;
-  for (int id = first; id <= last; ++id) out.push_back(id);
-  return out;
-}
+using ids = runq_test::numbers;
+using runq_test::from_to;
 
 /// Tasks with the ids 1 … n; owns them.
 template <class Task>

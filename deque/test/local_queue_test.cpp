@@ -27,13 +27,8 @@ struct basic_task {
   runq::inject_link<basic_task, Atomics> link{};
 };
 
-using ids = std::vector<int>;
-
-ids from_to(int first, int last) {
-  ids out;
-  for (int id = first; id <= last; ++id) out.push_back(id);
-  return out;
-}
+using ids = runq_test::numbers;
+using runq_test::from_to;
 
 /// Two processors p and q with a local queue each, the global queue that they share, and tasks with the ids 1 … n.
 template <class Atomics, std::size_t Capacity = 256, class Index = std::uint64_t>

@@ -8,7 +8,6 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <thread>
@@ -24,29 +23,14 @@
 namespace {
 
 using runq::steal_status;
+using runq_test::from_to;
+using runq_test::numbers;
 using runq_test::op;
+using runq_test::pop_all;
 using runq_test::probe;
+using runq_test::push_all;
 
-using numbers = std::vector<int>;
 using probed_ring = runq::basic_ring<int, 8, std::uint64_t, runq_test::probe_atomics>;
-
-numbers from_to(int first, int last) {
-  numbers n(static_cast<std::size_t>(last - first + 1));
-  std::iota(n.begin(), n.end(), first);
-  return n;
-}
-
-template <class Owner>
-void push_all(Owner& owner, const numbers& values) {
-  for (const int value : values) ASSERT_TRUE(owner.push(value));
-}
-
-template <class Owner>
-numbers pop_all(Owner& owner) {
-  numbers out;
-  while (const std::optional<int> value = owner.pop()) out.push_back(*value);
-  return out;
-}
 
 // ---- the owner ------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@
 
 namespace {
 
-using ids = std::vector<int>;
+using ids = runq_test::numbers;
+using runq_test::from_to;
 constexpr std::size_t in_a_segment = 3;
 
 /// Counts segments, and refuses one where a test says so.
@@ -46,11 +47,6 @@ class shared_fifo : public testing::Test {
   ~shared_fifo() override { EXPECT_EQ(counted_memory::held, 0) << "segments are lost"; }
 };
 
-ids from_to(int first, int last) {
-  ids out;
-  for (int id = first; id <= last; ++id) out.push_back(id);
-  return out;
-}
 template <class Queue>
 ids take_all(Queue& q) {
   ids out;
@@ -166,15 +162,13 @@ TEST_F(shared_fifo, takes_values_of_any_size) {
   }
 }
 
-#ifndef NDEBUG
 TEST_F(shared_fifo, a_debug_build_stops_when_values_would_be_lost) {
-  EXPECT_DEATH(
+  RUNQ_EXPECT_CONTRACT_VIOLATION(
       {
         runq::shared_fifo<int> q;
         (void)q.put(1);
       },
       "destroyed with values in it");
 }
-#endif
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <thread>
@@ -20,32 +19,17 @@
 namespace {
 
 using runq::steal_status;
+using runq_test::from_to;
+using runq_test::numbers;
 using runq_test::op;
+using runq_test::pop_all;
 using runq_test::probe;
+using runq_test::push_all;
 
-using numbers = std::vector<int>;
 using probed_ring =
     runq::basic_split_ring<int, 8, runq::split_ring_options{.run = 4, .tries = 1, .polls = 0, .tag_bits = 37},
                            runq_test::probe_atomics>;
 using small_ring = runq::basic_split_ring<int, 8, runq::split_ring_options{.run = 4}>;
-
-numbers from_to(int first, int last) {
-  numbers n(static_cast<std::size_t>(last - first + 1));
-  std::iota(n.begin(), n.end(), first);
-  return n;
-}
-
-template <class Owner>
-void push_all(Owner& owner, const numbers& values) {
-  for (const int value : values) ASSERT_TRUE(owner.push(value));
-}
-
-template <class Owner>
-numbers pop_all(Owner& owner) {
-  numbers out;
-  while (const std::optional<int> value = owner.pop()) out.push_back(*value);
-  return out;
-}
 
 // ---- the owner ------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -314,6 +315,29 @@ class patience {
   std::size_t fruitless_ = 0;
   std::chrono::steady_clock::time_point began_{};
 };
+
+// ---- elements that are numbers
+// ----------------------------------------------------------------------------------------
+
+using numbers = std::vector<int>;
+
+inline numbers from_to(int first, int last) {
+  numbers out;
+  for (int id = first; id <= last; ++id) out.push_back(id);
+  return out;
+}
+
+template <class Owner>
+void push_all(Owner& owner, const numbers& values) {
+  for (const int value : values) ASSERT_TRUE(owner.push(value));
+}
+
+template <class Owner>
+numbers pop_all(Owner& owner) {
+  numbers out;
+  while (const std::optional<int> value = owner.pop()) out.push_back(*value);
+  return out;
+}
 
 }  // namespace runq_test
 
