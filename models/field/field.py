@@ -413,6 +413,9 @@ def main():
     undecided = sum(r.verdict.startswith("no verdict") for r in results.values())
     print(f"field: {len(results)} structures: {len(results) - failed - undecided} pass, {failed} fail, {undecided} without a verdict; "
           f"{len(mine) - len(results)} not run; {len(wrong)} not as docs/field.md says")
+    if not results:
+        print("field: nothing was checked; ./kit setup --field installs the packages", file=sys.stderr)
+        return 2
     return 1 if wrong else 0
 
 
