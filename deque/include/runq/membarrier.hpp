@@ -97,8 +97,8 @@ inline const bool process_barrier_at_start = process_barrier::available();
 
 }  // namespace detail
 
-/// The production policy with fences that cost the thread that passes often nothing, and the other one 1 to 10 µs and
-/// an interrupt of each processor that runs a thread of the process. Everything else is std_atomics.
+/// The production policy with fences that cost the thread that passes often no instruction, and the other one a system
+/// call and an interrupt of each processor that runs a thread of the process. Everything else is std_atomics.
 struct membarrier_atomics : std_atomics {
   static void light_fence(std::memory_order order) noexcept {
     if (detail::process_barrier::known_to_be_available()) {

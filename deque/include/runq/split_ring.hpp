@@ -101,7 +101,8 @@ class basic_split_ring {
 
   // The shared word: the owner's limit (16 bits), H - R (10), whether a thief wants the run (1), the tag (37). Indices
   // are cut to 16 bits, which is enough because no distance is larger than Capacity. The limit is R; while a thief
-  // wants the run, it is R with the highest bit flipped, so that the comparison that the owner makes anyway says no.
+  // wants the run, it is R with the highest bit flipped, so that the comparison that the owner makes anyway says no. (R
+  // is never behind the index that a pop asks about, and at most Capacity ahead: with the bit flipped it is behind.)
   static constexpr unsigned gap_at = 16;
   static constexpr unsigned asked_at = 26;
   static constexpr unsigned tag_at = 27;
