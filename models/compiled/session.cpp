@@ -370,8 +370,10 @@ void session::leave_function() noexcept {
   if (t.at->caller != nullptr) t.at = t.at->caller;
 }
 
-/// The innermost return address on the stack that is the program's. It is only shown to people, so a guess will do.
-const void* session::code_of_caller() const noexcept {
+/// Where the program called the library that calls at `code_of_library`: the innermost return address of the program
+/// behind the last place on the stack that holds that one. Deeper places are the checker's own, and may hold any
+/// address that it has seen before. The result is only shown to people, so a guess will do.
+const void* session::code_of_caller(const void* code_of_library) const noexcept {
   constexpr std::size_t call_bytes = 5;
   constexpr std::byte call{0xe8};
   // Its second byte says call rather than jump.
@@ -379,10 +381,17 @@ const void* session::code_of_caller() const noexcept {
     return instruction[0] == std::byte{0xff} && (instruction[1] & std::byte{0x38}) == std::byte{0x10};
   };
   const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
+  const auto word_at = [](const std::byte* place) {
+    const std::byte* word = nullptr;
+    std::memcpy(&word, place, sizeof word);
+    return word;
+  };
   const auto* at = static_cast<const std::byte*>(__builtin_frame_address(0));
+  for (const std::byte* place = at; place + sizeof(void*) <= end; place += sizeof(void*)) {
+    if (word_at(place) == code_of_library) at = place + sizeof(void*);
+  }
   for (; at + sizeof(void*) <= end; at += sizeof(void*)) {
-    const std::byte* code = nullptr;
-    std::memcpy(&code, at, sizeof code);
+    const std::byte* const code = word_at(at);
     if (!program_code_.contains(code) || !program_code_.contains(code - call_bytes - 1)) continue;
     if (code[-static_cast<int>(call_bytes)] == call || indirect_call(code - 2) || indirect_call(code - 3) ||
         indirect_call(code - 6)) {

@@ -318,10 +318,10 @@ class session final : public exact::program {
   /// Where the running thread is. A library that is not instrumented may have called on the program's behalf: then its
   /// caller counts.
   [[nodiscard]] code_place place_in_program(const void* code) noexcept {
-    return {running().at, program_code_.contains(code) ? code : code_of_caller()};
+    return {running().at, program_code_.contains(code) ? code : code_of_caller(code)};
   }
   [[nodiscard]] frame* frame_of(const void* code) noexcept { return frames_.at(place_in_program(code)); }
-  [[nodiscard]] const void* code_of_caller() const noexcept;
+  [[nodiscard]] const void* code_of_caller(const void* code_of_library) const noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
   [[nodiscard]] step step_here(const void* code) noexcept {
     return {search_->position(), static_cast<std::uint8_t>(search_->running()), place_in_program(code)};
