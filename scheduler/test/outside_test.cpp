@@ -65,14 +65,15 @@ TEST_F(outside, SC14_a_thread_with_a_handle_may_be_the_only_one_who_wakes_a_task
 }
 
 TEST_F(outside, SC14_the_message_of_a_deadlock_says_what_a_thread_outside_needs) {
-  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
-                         wait_group group;
-                         group.add(1);
-                         co_await group.wait();
-                       }),
-                       testing::ContainsRegex("goroutine 1 \\[semacquire\\]:\nmain\n\n"
-                                              "No thread outside holds a handle\\. If one is to wake a task, give it "
-                                              "runq::this_task::handle\\(\\)\\.\n$"));
+  RUNQ_EXPECT_STATUS_2(
+      runq::run([]() -> task<> {
+        wait_group group;
+        group.add(1);
+        co_await group.wait();
+      }),
+      testing::ContainsRegex("goroutine 1 \\[semacquire\\]:\nmain\n\t[^\n]*outside_test\\.cpp:[0-9]+\n\n"
+                             "No thread outside holds a handle\\. If one is to wake a task, give it "
+                             "runq::this_task::handle\\(\\)\\.\n$"));
 }
 
 // ---- waiting for tasks ----------------------------------------------------------------------------------------------
