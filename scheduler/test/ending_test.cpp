@@ -644,9 +644,23 @@ scheduler& of_the_program() {
   return s;
 }
 
+bool is_forked_child = false;
+
+// LeakSanitizer looks for leaks when a process exits. In a child process that fork() made it may wait for ever for a
+// lock that another thread of the parent held, and it reports live objects: the child process does not have the stacks
+// of its parent's other threads, which may hold the only reference to a task. The child process therefore ends here,
+// after exit() has destroyed the static objects. exit() calls this after the destructor of each static object that is
+// constructed later, and before LeakSanitizer, which registers itself earlier.
+[[maybe_unused]] const int ends_before_leaks_are_counted = on_exit(
+    [](int status, void*) {
+      if (is_forked_child) std::_Exit(status);
+    },
+    nullptr);
+
 int status_of_child(void (*in_child)()) {
   const pid_t child = fork();
   if (child == 0) {
+    is_forked_child = true;
     in_child();
     std::exit(0);
   }
@@ -677,11 +691,8 @@ TEST_F(ending, L2_a_forked_child_may_exit_with_a_static_scheduler) {
             }),
             0);
   EXPECT_EQ(s.run([]() -> task<int> { co_return 7; }), 7);
-#if !RUNQ_TEST_ASAN
-  // The same, when a task calls fork(). Not with LeakSanitizer: it would report leaks, because the child process does
-  // not have the stack of this thread, which holds references to live objects.
+  // The same, when a task calls fork().
   s.run([] { EXPECT_EQ(status_of_child([] {}), 0); });
-#endif
 }
 
 // ---- main returns, main throws --------------------------------------------------------------------------------------

@@ -257,14 +257,17 @@ task<> accept(runq::net::listener& at) { (void)co_await at.accept(); }
 
 TEST(wait_place, a_dump_names_the_line_of_a_wait_for_the_network) {
   scheduler s({.procs = 2});
-  s.run([&s]() -> task<> {
-    auto [a, b] = runq::net::socket_pair();
-    auto listens = runq::net::listen_tcp("127.0.0.1", 0);
+  // Main ends while tasks still wait for these: they outlive main, so that nothing destroys them beside such a task.
+  std::optional<std::pair<runq::net::stream, runq::net::stream>> pair;
+  std::optional<runq::net::listener> listens;
+  s.run([&]() -> task<> {
+    pair.emplace(runq::net::socket_pair());
+    listens.emplace(runq::net::listen_tcp("127.0.0.1", 0));
     // One reads, the others wait for their turn.
-    runq::go(read(a), "reader");
-    runq::go(read_task(a), "reader by a task");
-    runq::go(read_error(a), "reader with an error");
-    runq::go(accept(listens), "accepter");
+    runq::go(read(pair->first), "reader");
+    runq::go(read_task(pair->first), "reader by a task");
+    runq::go(read_error(pair->first), "reader with an error");
+    runq::go(accept(*listens), "accepter");
     for (const std::string& text :
          {entry("IO wait", "reader", read_line), entry("IO wait", "reader by a task", read_task_line),
           entry("IO wait", "reader with an error", read_error_line), entry("IO wait", "accepter", accept_line)}) {
