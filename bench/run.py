@@ -405,7 +405,7 @@ def measure_wrk(build, results, repetitions, seconds=1):
     """wrk against the demo `http` and a server of Go's, by turns."""
     servers = {"runq": [str(build / "candidate_http"), "0"], "go": [str(build / "candidate_go"), "http", "0", "0", "0"]}
     if not os.access(servers["runq"][0], os.X_OK) or not shutil.which("wrk"):
-        results.absent["wrk"] = "libhttp-parser is not installed" if shutil.which("wrk") else "not installed"
+        results.absent["wrk"] = "Boost.Beast (libboost-dev) is not installed" if shutil.which("wrk") else "not installed"
         return
     if "go" not in candidates_built(build):
         del servers["go"]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A small HTTP/1.1 server with keep-alive: each connection has a task, and libhttp-parser parses the requests.
+// A small HTTP/1.1 server with keep-alive: each connection has a task, and Boost.Beast parses the requests.
 //   http        serves its own clients, and checks the answers
 //   http PORT   serves on 127.0.0.1 until it is killed: curl -i 127.0.0.1:PORT; wrk -c 64 http://127.0.0.1:PORT/
 //   http PORT RESTARTS
@@ -12,14 +12,16 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <fcntl.h>
-#include <http_parser.h>
 #include <runq/runq.hpp>
 #include <sys/resource.h>
 
@@ -29,38 +31,47 @@ namespace {
 
 constexpr auto patience = 30s;  // how long the server waits for a connection's next request
 
+namespace http = boost::beast::http;
+
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 // Parses the requests of one connection, and appends an answer to `out` for each complete request.
 class conversation {
  public:
-  conversation() {
-    http_parser_init(&parser_, HTTP_REQUEST);
-    parser_.data = this;
-    settings_.on_message_complete = [](http_parser* p) {
-      static_cast<conversation*>(p->data)->answer();
-      return 0;
-    };
-  }
-  /// Parses more bytes of the connection. False when they are not HTTP.
+  conversation() { expect_request(); }
+  /// Parses more bytes of the connection. False when they are not HTTP, or when a request is larger than Beast's limits
+  /// (8 KiB of header, 1 MiB of body).
   bool feed(std::span<const std::byte> in) {
-    const auto* const text = reinterpret_cast<const char*>(in.data());
-    return http_parser_execute(&parser_, &settings_, text, in.size()) == in.size();
+    unparsed_.append(reinterpret_cast<const char*>(in.data()), in.size());
+    while (keep_alive) {
+      boost::system::error_code error;
+      unparsed_.erase(0, parser_->put(boost::asio::buffer(unparsed_), error));
+      if (error == http::error::need_more) return true;
+      if (error) return false;
+      if (!parser_->is_done()) return true;
+      answer();
+      expect_request();
+    }
+    return true;
   }
   std::string out;
   bool keep_alive = true;
 
  private:
+  using parser = http::request_parser<http::string_body>;
+
+  void expect_request() { parser_.emplace().eager(true); }
   void answer() {
-    keep_alive = http_should_keep_alive(&parser_) != 0;
-    const std::string_view body = parser_.method == HTTP_GET ? "hello, world\n" : "only GET\n";
-    out += parser_.method == HTTP_GET ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 405 Method Not Allowed\r\n";
+    const bool get = parser_->get().method() == http::verb::get;
+    keep_alive = parser_->keep_alive();
+    const std::string_view body = get ? "hello, world\n" : "only GET\n";
+    out += get ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 405 Method Not Allowed\r\n";
     out += "Content-Type: text/plain\r\nContent-Length: " + std::to_string(body.size());
     out += keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
     out += body;
   }
-  http_parser parser_{};
-  http_parser_settings settings_{};
+  std::optional<parser> parser_;
+  std::string unparsed_;  // the parser takes a header only when all of its line is there
 };
 
 /// A second descriptor of the same connection. It may outlive the scheduler that uses `fd`.

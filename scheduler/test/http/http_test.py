@@ -145,6 +145,14 @@ def broken(server, _):
         client.sendall(b"\x00\xffthis is no HTTP\r\n\r\n")
         got = read(client, 1000)
         require(got.startswith(b"HTTP/1.1 400 ") and b"Connection: close" in got, f"garbage: {got!r}")
+    with server.connect() as client:
+        client.sendall(REQUEST[:-2] + b"X-Long: " + 9000 * b"x" + b"\r\n\r\n")
+        got = read(client, len(b"HTTP/1.1 400 "))  # and no more: the server may close before it has read everything
+        require(got == b"HTTP/1.1 400 ", f"a header of more than 8 KiB: {got!r}")
+    with server.connect() as client:
+        client.sendall(REQUEST.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n") + REQUEST)
+        got = read(client, 1000)
+        require(got.count(b"HTTP/1.1 200 ") == 1, f"nothing is answered after Connection: close: {got!r}")
     for _ in range(200):
         with server.connect() as client:
             client.sendall(REQUEST[:20])  # and hangs up in the middle
