@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <rapidcheck.h>
 #include <rapidcheck/state.h>
 #include <sys/resource.h>
@@ -103,15 +104,7 @@ struct law {
   int cost = 1;  ///< runs one in `cost` of the cases that were asked for
 };
 
-/// Runs laws by name and prints one line for each: verdict, name, cases run, seed.
-///
-///   --list              the names
-///   --only TEXT         only laws whose name contains TEXT; may be repeated
-///   --must-fail NAME    run this law and succeed only if it fails; may be repeated
-///   --paste FILE        write the code of the first failure to FILE
-///   --configurations N  try at most so many configurations of a history (default: 2,000,000)
-/// RUNQ_PROP_CASES=N     cases per law, and a fifth of that, run five times each, for threads; RC_PARAMS is
-/// RapidCheck's (seed=…, max_success=…, reproduce=…)
+/// Runs laws by name and prints one line for each: verdict, name, cases run, seed. `--help` lists the options.
 class suite {
  public:
   explicit suite(std::string stem) : stem_(std::move(stem)) {}
@@ -128,6 +121,7 @@ class suite {
   struct options {
     std::set<std::string> only, must_fail;
     std::string paste_file;
+    int cases = 1000;
   };
 
   result run_one(const law& l, rc::detail::TestParams params, const options& chosen) const;
@@ -279,34 +273,41 @@ int suite::in_child(Run&& run) {
 
 inline int suite::run(int argc, char** argv) {
   options chosen;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const bool more = i + 1 < argc;
-    if (word == "--list") {
-      for (const law& l : laws_) std::cout << l.name << "\n";
-      return 0;
-    }
-    if (word == "--only" && more) {
-      chosen.only.insert(argv[++i]);
-    } else if (word == "--must-fail" && more) {
-      chosen.must_fail.insert(argv[++i]);
-    } else if (word == "--configurations" && more) {
-      histories_judged().configurations = std::strtoull(argv[++i], nullptr, 10);
-    } else if (word == "--paste" && more) {
-      chosen.paste_file = argv[++i];
-    } else {
-      std::cerr << "usage: " << argv[0]
-                << " [--list] [--only TEXT]… [--must-fail NAME]… [--paste FILE] [--configurations N]\n";
-      return 2;
-    }
+  bool list = false;
+  CLI::App app("The laws of " + stem_ +
+               ". RapidCheck's own parameters: RC_PARAMS=\"seed=… max_success=… reproduce=…\"");
+  app.add_flag("--list", list, "print the names of the laws, and run none");
+  app.add_option("--only", chosen.only, "only laws whose name contains TEXT; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("TEXT");
+  app.add_option("--must-fail", chosen.must_fail, "run law NAME and succeed only if it fails; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_option("--paste", chosen.paste_file, "write the code of the first failure to FILE")->type_name("FILE");
+  app.add_option("--configurations", histories_judged().configurations, "try at most N configurations of a history")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000'000}))
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--cases", chosen.cases, "cases per law, and a fifth of N, run five times each, for threads")
+      ->envname("RUNQ_PROP_CASES")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (list) {
+    for (const law& l : laws_) std::cout << l.name << "\n";
+    return 0;
   }
   std::signal(SIGABRT, detail::print_repro_and_die);
 
-  const char* asked = std::getenv("RUNQ_PROP_CASES");
   const char* rapidcheck_says = std::getenv("RC_PARAMS");
   rc::detail::TestParams params = rc::detail::configuration().testParams;
   if (rapidcheck_says == nullptr || std::string(rapidcheck_says).find("max_success") == std::string::npos) {
-    params.maxSuccess = asked != nullptr ? std::max(1, std::atoi(asked)) : 1000;
+    params.maxSuccess = chosen.cases;
   }
   std::cout << stem_ << ": seed " << params.seed << ", up to " << params.maxSuccess
             << " cases per law; to repeat: RC_PARAMS=\"seed=" << params.seed << "\"" << std::endl;
