@@ -41,6 +41,8 @@ if(TARGET example_asio_executor)
   target_compile_options(example_asio_executor PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
 endif()
 
+include(hosts/hosts.cmake)
+
 if(RUNQ_BUILD_C)
   include(test/c_interface.cmake)
 endif()

@@ -42,7 +42,8 @@ def check_program(o, program):
         for words, expected in lines:
             asked = [word for word in shlex.split(words) if word.startswith("--") or word.isdigit()]
             flags = [word for word in shlex.split(words) if word not in asked]
-            command = [o.tool, "--compiler", o.compiler, "--check-duplicates", *asked, program, "--", level, *flags]
+            command = [o.tool, "--compiler", o.compiler, "--check-duplicates", *asked, program, "--", level,
+                       *(f"-I{folder}" for folder in o.include), *flags]
             ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
             duplicates = "were met before" in ran.stdout
             lines_printed = ran.stdout.count("\n")
@@ -61,6 +62,7 @@ def main():
     options.add_argument("--tool", required=True)
     options.add_argument("--compiler", required=True)
     options.add_argument("--levels", default="-O0 -O1 -O2")
+    options.add_argument("--include", action="append", default=[], metavar="DIR")
     options.add_argument("programs", nargs="+")
     o = options.parse_args()
     sys.exit(1 if sum(check_program(o, program) for program in o.programs) else 0)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Eigen's thread pool with its own queue (RUNQ_HOST_OWN_QUEUE), or with ours. Prints a line "PROGRAM NANOSECONDS" a
+// task for each program. hosts.py compares the two.
+#ifndef RUNQ_HOST_OWN_QUEUE
+#include "eigen_run_queue.hpp"
+#endif
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <unsupported/Eigen/CXX11/ThreadPool>
+
+namespace {
+
+constexpr int workers = 2;
+constexpr std::size_t tasks = 1U << 18U;
+
+void check(bool ok) {
+  if (!ok) std::abort();
+}
+
+// One thread outside schedules all tasks.
+void from_outside() {
+  std::atomic<std::size_t> ran{0};
+  {
+    Eigen::ThreadPool pool(workers);
+    for (std::size_t i = 0; i != tasks; ++i) pool.Schedule([&ran] { ran.fetch_add(1, std::memory_order::relaxed); });
+  }
+  check(ran.load() == tasks);
+}
+
+// Each task schedules two more: a binary tree.
+void tree() {
+  Eigen::ThreadPool pool(workers);
+  Eigen::Barrier done(tasks - 1);
+  struct node {
+    Eigen::ThreadPool* pool;
+    Eigen::Barrier* done;
+    std::size_t id;
+    void operator()() const {
+      for (const std::size_t child : {2 * id, 2 * id + 1}) {
+        if (child < tasks) pool->Schedule(node{pool, done, child});
+      }
+      done->Notify();
+    }
+  };
+  pool.Schedule(node{&pool, &done, 1});
+  done.Wait();
+}
+
+// A parallel loop: 256 tasks from outside, wait for all, again.
+void loops() {
+  constexpr std::size_t each = 256;
+  Eigen::ThreadPool pool(workers);
+  std::atomic<std::size_t> sum{0};
+  for (std::size_t round = 0; round != tasks / each; ++round) {
+    Eigen::Barrier done(each);
+    for (std::size_t i = 0; i != each; ++i) {
+      pool.Schedule([&] {
+        sum.fetch_add(1, std::memory_order::relaxed);
+        done.Notify();
+      });
+    }
+    done.Wait();
+  }
+  check(sum.load() == tasks);
+}
+
+void measure(const char* name, void (*program)()) {
+  const auto begin = std::chrono::steady_clock::now();
+  program();
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  std::printf("%s %.1f\n", name, took.count() / tasks);
+}
+
+}  // namespace
+
+int main() {
+  measure("from_outside", from_outside);
+  measure("tree", tree);
+  measure("loops", loops);
+}
