@@ -351,6 +351,8 @@ class scheduler::handle {
   handle(const handle& other);
   handle& operator=(const handle&) = delete;
   ~handle();
+  /// Whether they are of the same scheduler.
+  [[nodiscard]] friend bool operator==(const handle& a, const handle& b) noexcept { return a.core_ == b.core_; }
 
   /// Starts a task as runq::go() does, from any thread; the task begins at the end of the global queue. A task that is
   /// started while a run ends is either destroyed with the others, or begins after that end, even if there is no other
