@@ -105,6 +105,11 @@ class Picture:
             words = f"{number} blocks"
             if width > LETTER * len(words) + 2:
                 self.text(x + width / 2, y + LANE - 6, words, 10, "middle", fill="#fff")
+        elif s["cat"] == "held":
+            self.box(x, y, width, LANE, "url(#held)", title, "#555")
+            words = f"held by {parts(s['name'])[0]}"
+            if width > LETTER * len(words) + 2:
+                self.text(x + width / 2, y + LANE / 2 + 4, words, 10, "middle")
         elif s["cat"] == "look":
             self.box(x, y + LANE / 2 - 6, width, 12, "url(#looks)", title, "#c9c9c9")
         elif s["cat"] == "steal":
@@ -137,7 +142,8 @@ class Picture:
             self.box(x, 44, 14, 14, colour_of(kind, self.kinds), "", "#555")
             self.text(x + 19, 56, kind)
             x += 19 + 7.5 * len(kind) + 22
-        for fill, words in (("#8a8a8a", "blocking call"), ("url(#looks)", "looks for work")):
+        for fill, words in (("#8a8a8a", "blocking call"), ("url(#held)", "held by a blocking call"),
+                            ("url(#looks)", "looks for work")):
             self.box(x, 44, 22, 14, fill, "", "#999")
             self.text(x + 27, 56, words)
             x += 27 + 7.5 * len(words) + 22
@@ -154,7 +160,9 @@ class Picture:
             '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
             'orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#c00000"/></marker>'
             '<pattern id="looks" width="6" height="6" patternUnits="userSpaceOnUse">'
-            '<rect width="6" height="6" fill="#fff"/><path d="M0 6 L6 0" stroke="#bbb"/></pattern></defs>'
+            '<rect width="6" height="6" fill="#fff"/><path d="M0 6 L6 0" stroke="#bbb"/></pattern>'
+            '<pattern id="held" width="6" height="6" patternUnits="userSpaceOnUse">'
+            '<rect width="6" height="6" fill="#e4e4e4"/><path d="M0 0 L6 6" stroke="#aaa"/></pattern></defs>'
             f'<rect width="{width}" height="{height}" fill="#fff"/>')
         self.text(LEFT, 26, "What ran where: one lane per processor (P), the number is the task's", 16, weight="bold")
         self.legend()

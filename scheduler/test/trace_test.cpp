@@ -593,7 +593,8 @@ void expect_nested(const std::vector<slice>& slices, const std::string& lane) {
     if (!open.empty()) {
       ASSERT_LE(s.end, open.back().end + rounding)
           << s.name << " reaches out of " << open.back().name << " on " << lane;
-      ASSERT_NE(s.category, "run") << s.name << " within " << open.back().name << " on " << lane;
+      ASSERT_TRUE(s.category != "run" && s.category != "held")
+          << s.name << " within " << open.back().name << " on " << lane;
     }
     if (s.category == "steal") {
       ASSERT_TRUE(!open.empty() && open.back().category == "look") << s.name << " on " << lane;
@@ -706,6 +707,7 @@ TEST(trace, X15_a_blocking_call_lies_within_its_task_or_in_the_lane_of_its_machi
     if (name[0] == 'M') alone += all.lanes.at(lane).size();
   }
   EXPECT_EQ(alone, stats.blocking_calls - stats.calls_kept);
+  EXPECT_EQ(all.count("held"), alone) << "until the monitor took the processor";
 }
 
 TEST(trace, X15_lanes_stay_in_order_whatever_the_tasks_do) {
@@ -734,6 +736,7 @@ TEST(trace, X15_lanes_stay_in_order_whatever_the_tasks_do) {
         },
         {.procs = 3});
     EXPECT_EQ(all.count("call"), 200U);
+    EXPECT_EQ(all.count("held"), stats.blocking_calls - stats.calls_kept);
     EXPECT_GE(all.tasks(), 42U);
     EXPECT_EQ(all.arrows, stats.steals);
     EXPECT_EQ(all.count("steal"), stats.steals);
@@ -864,7 +867,8 @@ TEST(trace, X15_a_recording_can_be_drawn) {
   t.stole(0, 1, 4, begin + 10'200, begin + 10'900);
   t.ran(1, {2, "a <b>"}, begin + 11'000, begin + 50'000);
   t.called(1, {2, "a <b>"}, begin + 20'000, begin + 40'000);
-  t.called_without(3, {1, "main"}, begin + 90'000, begin + 95'000);
+  t.called_without(3, 0, {1, "main"}, begin + 90'000, begin + 95'000);
+  t.taken_from_call(0, begin + 93'000);
   t.write();
   const std::string picture = file.name + ".svg";
   ASSERT_EQ(std::system(("python3 -B '" + script.string() + "' '" + file.name + "' '" + picture + "'").c_str()), 0);
@@ -876,6 +880,7 @@ TEST(trace, X15_a_recording_can_be_drawn) {
   EXPECT_THAT(svg, HasSubstr("task 2 a &lt;b&gt;: 39.0 µs"));
   EXPECT_THAT(svg, HasSubstr(">P1</text>"));
   EXPECT_THAT(svg, HasSubstr(">M3</text>"));
+  EXPECT_THAT(svg, HasSubstr("held by the blocking call of task 1 main: 3.0 µs"));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ void core::back_from_call(const blocked_call& call, calls::outcome how) {
 // In the trace, the task's slice on the processor ended when the call began.
 void core::trace_lost(const blocked_call& call) {
   end_slice(*call.m, *call.p, call.begun);
-  tracer_->called_without(call.m->number, call.m->slice_of, call.begun, now());
+  tracer_->called_without(call.m->number, call.p->index, call.m->slice_of, call.begun, now());
 }
 
 void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> self) {

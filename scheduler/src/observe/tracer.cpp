@@ -145,8 +145,11 @@ void tracer::ran(std::uint32_t processor, who task, instant begin, instant end) 
 void tracer::called(std::uint32_t processor, who task, instant begin, instant end) {
   add({kind::call, processor, 0, 0, task, begin, end});
 }
-void tracer::called_without(std::uint32_t machine, who task, instant begin, instant end) {
-  add({kind::call, first_machine_lane + machine, 0, 0, task, begin, end});
+void tracer::called_without(std::uint32_t machine, std::uint32_t lost, who task, instant begin, instant end) {
+  add({kind::call_without, first_machine_lane + machine, lost, 0, task, begin, end});
+}
+void tracer::taken_from_call(std::uint32_t processor, instant at) {
+  add({kind::taken_from_call, processor, 0, 0, {}, at, at});
 }
 void tracer::looked(std::uint32_t processor, instant begin, instant end) {
   add({kind::look, processor, 0, 0, {}, begin, end});
@@ -155,18 +158,27 @@ void tracer::stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t coun
   add({kind::steal, thief, victim, count, {}, begin, end});
 }
 
-void tracer::put(json& out, const event& e) {
+void tracer::put(json& out, const event& e, const times_of_lanes& taken) {
   switch (e.what) {
     case kind::run: out.slice(e.lane, "run", task_name(e.task), e.begin, e.end); break;
     case kind::call: out.slice(e.lane, "call", "blocking call of " + task_name(e.task), e.begin, e.end); break;
+    case kind::call_without:
+      out.slice(e.lane, "call", "blocking call of " + task_name(e.task), e.begin, e.end);
+      if (const auto times = taken.find(e.other); times != taken.end()) {
+        const auto end = std::upper_bound(times->second.begin(), times->second.end(), e.begin);
+        if (end == times->second.end()) break;
+        out.slice(e.other, "held", "held by the blocking call of " + task_name(e.task), e.begin, *end);
+      }
+      break;
+    case kind::taken_from_call: break;  // the end of a slice `held`
     case kind::look: out.slice(e.lane, "look", "looks for work", e.begin, e.end); break;
     case kind::steal:
-      out.slice(e.lane, "steal", "steals " + std::to_string(e.stolen) + " from P" + std::to_string(e.victim), e.begin,
+      out.slice(e.lane, "steal", "steals " + std::to_string(e.stolen) + " from P" + std::to_string(e.other), e.begin,
                 e.end);
       // The arrow begins at this mark, whatever the victim does. The mark has no length, so it overlaps nothing.
-      out.slice(e.victim, "robbed", "P" + std::to_string(e.lane) + " takes " + std::to_string(e.stolen), e.begin,
+      out.slice(e.other, "robbed", "P" + std::to_string(e.lane) + " takes " + std::to_string(e.stolen), e.begin,
                 e.begin);
-      out.arrow(e.victim, e.lane, e.begin, e.begin + (e.end - e.begin) / 2);
+      out.arrow(e.other, e.lane, e.begin, e.begin + (e.end - e.begin) / 2);
       break;
   }
 }
@@ -183,12 +195,14 @@ void tracer::write() noexcept {
             [](const event& a, const event& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
   json out(f.get(), start_);
   std::set<std::uint32_t> lanes;
+  times_of_lanes taken;
   for (const event& e : events_) {
     lanes.insert(e.lane);
-    if (e.what == kind::steal) lanes.insert(e.victim);
+    if (e.what == kind::steal || e.what == kind::call_without) lanes.insert(e.other);
+    if (e.what == kind::taken_from_call) taken[e.lane].push_back(e.begin);
   }
   for (const std::uint32_t lane : lanes) out.lane(lane);
-  for (const event& e : events_) put(out, e);
+  for (const event& e : events_) put(out, e, taken);
   out.end(dropped_);
   if (std::fflush(f.get()) != 0 || std::ferror(f.get()) != 0) {
     std::fprintf(stderr, "runq: RUNQ_TRACE: %s was not written completely\n", file_.c_str());

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -38,8 +39,10 @@ class tracer {
   void ran(std::uint32_t processor, who task, instant begin, instant end);
   /// A blocking call, within what the task ran on `processor`, which was kept.
   void called(std::uint32_t processor, who task, instant begin, instant end);
-  /// A blocking call of machine `machine`, which lost its processor.
-  void called_without(std::uint32_t machine, who task, instant begin, instant end);
+  /// A blocking call of machine `machine`, which lost processor `lost`.
+  void called_without(std::uint32_t machine, std::uint32_t lost, who task, instant begin, instant end);
+  /// The monitor took `processor` from a blocking call, not before `at`. Until then the call has held the processor.
+  void taken_from_call(std::uint32_t processor, instant at);
   /// Processor `processor` looked for work at other processors.
   void looked(std::uint32_t processor, instant begin, instant end);
   /// Processor `thief` took `count` tasks from `victim`, while it looked for work.
@@ -52,11 +55,11 @@ class tracer {
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
 
  private:
-  enum class kind : std::uint8_t { run, call, look, steal };
+  enum class kind : std::uint8_t { run, call, call_without, taken_from_call, look, steal };
   struct event {
     kind what;
     std::uint32_t lane;
-    std::uint32_t victim;
+    std::uint32_t other;  // steal: the victim; call_without: the processor that was lost
     std::uint64_t stolen;
     who task;
     instant begin;
@@ -64,7 +67,9 @@ class tracer {
   };
   class json;
   void add(const event& e);
-  static void put(json& out, const event& e);
+  /// When processors were taken from calls: the times for each lane, in order.
+  using times_of_lanes = std::map<std::uint32_t, std::vector<instant>>;
+  static void put(json& out, const event& e, const times_of_lanes& taken);
 
   std::string file_;
   const std::size_t limit_;
