@@ -52,6 +52,14 @@ has shown.json '"outcome": "passed"'
 has shown/index.html '<b>1/1</b> searches passed'
 has shown/ring-push_vs_steal-exhaustive.html 'ring.push.publish'
 
+# One litmus shape is printed and drawn with an execution that has the outcome; nothing is where no engine shows it.
+ends 0 "STALE, newest is 1" --case litmus/stale_failed_cas --html litmus
+has said.txt "execution 2 has this outcome"
+has litmus/litmus-stale_failed_cas-litmus-exact.html 'graph 2'
+ends 0 "execution 2 has this outcome" --case litmus/load_buffering
+ends 0 "litmus as expected 1/1" --case litmus/coherence
+if grep -q "has this outcome" said.txt; then fail "litmus/coherence has no execution with the outcome"; fi
+
 # The page says of every search of a small run what the text says.
 ends 0 "searches passed" --case 'runnext/*' --html pages
 passed=$(sed -nE 's/^verify: ([0-9]+) searches passed.*/\1/p' said.txt)

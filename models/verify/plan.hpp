@@ -38,6 +38,8 @@ struct options {
   [[nodiscard]] bool wants(const std::string& case_name) const;
   /// Whether a case of this stem can match the options.
   [[nodiscard]] bool wants_stem(const std::string& stem) const;
+  /// Whether --case is a name, not a pattern.
+  [[nodiscard]] bool names_one_case() const { return case_glob.find_first_of("*?[") == std::string::npos; }
   /// Whether --execution or --weaken is given.
   [[nodiscard]] bool shows_one() const { return execution != 0 || !weaken.empty(); }
   [[nodiscard]] bool wants_engine(const std::string& name) const { return engine.empty() || engine == name; }

@@ -70,6 +70,13 @@ void print_counterexample(const json& r) {
   for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
 }
 
+// Of the executions with the outcome that the row speaks of, the first.
+void print_litmus_execution(const json& r) {
+  if (!r.contains("shown")) return;
+  fmt::print("\n  execution {} has this outcome:\n", r["shown"].get<std::uint64_t>());
+  print_counterexample(r);
+}
+
 report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers,
                pinned_ledger& ledger)
     : options_(o),
@@ -329,6 +336,7 @@ void report::judge_must_fail(job& j) {
 void report::judge_litmus(job& j) {
   if (litmus_++ == 0) {
     heading("litmus", "what C++20 allows, and what each engine shows: how far a PASS can be trusted (docs/limits.md)");
+    if (!options_.names_one_case()) fmt::print("  --case litmus/SHAPE prints an execution that has the outcome\n");
     fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10}\n", "shape", "outcome", "C++20", "exact", "load buffering",
                "relacy");
   }
@@ -352,6 +360,7 @@ void report::judge_litmus(job& j) {
   }
   fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10} {}\n", j.case_name.substr(j.case_name.find('/') + 1), outcome,
              allowed ? "allowed" : "forbidden", words(exact), words(buffering), words(relacy), note);
+  if (options_.names_one_case()) print_litmus_execution(exact ? j.result["exact"] : j.result["load buffering"]);
 }
 
 void report::judge_progress(job& j) {

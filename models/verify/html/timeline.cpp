@@ -159,7 +159,8 @@ class page {
     std::string html = escaped(engine_of(search_));
     if (search != label_of(search_) || !is_mutant(search_)) html += ", " + escaped(search);
     if (!by.empty() && by != text(search_, "case")) html += ", by case " + escaped(by);
-    html += fmt::format(", {} {}", unit_of(search_), grouped(number(result_, "executions")));
+    html +=
+        fmt::format(", {} {}", unit_of(search_), grouped(number(result_, is_litmus(search_) ? "shown" : "executions")));
     return html + other_engine();
   }
 
@@ -179,6 +180,7 @@ class page {
     if (given.starts_with("./") || given.starts_with("cmake")) return given;
     std::string command = "./kit verify --case " + text(search_, "case");
     if (!given.empty()) command += " " + given;
+    if (is_litmus(search_)) return command;  // which prints the execution that has the outcome
     if (!is_mutant(search_)) return fmt::format("{} --execution {}", command, number(result_, "executions"));
     if (!given.empty() || is_seeded_bug(search_)) return command;
     return command + " --mutant " + mutant_name();
