@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The run queue of Eigen's thread pool (Eigen 3.4), made of a bounded_chase_lev and a shared_fifo. Include it before
+// The run queue of Eigen's thread pool (Eigen 3.4), made of two bounded_chase_levs. Include it before
 // <unsupported/Eigen/CXX11/ThreadPool>: its include guard is that of Eigen's header, which it replaces.
 #ifndef EIGEN_CXX11_THREADPOOL_RUNQUEUE_H_
 #define EIGEN_CXX11_THREADPOOL_RUNQUEUE_H_
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include <runq/atomics.hpp>
 #include <runq/chase_lev.hpp>
 #include <runq/one_object.hpp>
-#include <runq/shared_fifo.hpp>
 
 namespace Eigen {
 
 /// The worker whose queue it is calls PushFront and PopFront; any thread calls the others. Eigen's tasks are larger
 /// than a pointer, so each lies in a box of its own while it is in the queue.
+///
+/// Two deques: one for what the worker pushes, one for what other threads push, of which the owner is who holds the
+/// mutex. Everybody steals from the second one, the worker, too.
 template <typename Work, unsigned kSize>
 class RunQueue {
  public:
@@ -28,24 +31,27 @@ class RunQueue {
   }
   /// The same, so that a thread outside that schedules faster than the workers run lends a hand.
   Work PushBack(Work w) {
-    if (from_outside_.size_approx() >= kSize) return w;
-    return put(std::move(w), [this](Work* box) { return from_outside_.put(box); });
+    if (from_outside_.size() >= kSize) return w;  // probably full: no box, no lock
+    return put(std::move(w), [this](Work* box) {
+      const std::lock_guard lock(outside_);
+      return from_outside_.push(box);
+    });
   }
   Work PopFront() {
-    Work* const newest = own_.pop().value_or(nullptr);
-    return open(newest != nullptr ? newest : oldest_from_outside());
+    Work* const newest = own_.size() == 0 ? nullptr : own_.pop().value_or(nullptr);
+    return open(newest != nullptr ? newest : oldest(from_outside_));
   }
   Work PopBack() {
-    Work* const oldest = own_.steal();
-    return open(oldest != nullptr ? oldest : oldest_from_outside());
+    Work* const stolen = oldest(own_);
+    return open(stolen != nullptr ? stolen : oldest(from_outside_));
   }
-  unsigned Size() const { return static_cast<unsigned>(own_.size() + from_outside_.size_approx()); }
+  unsigned Size() const { return static_cast<unsigned>(own_.size() + from_outside_.size()); }
   /// A worker asks it before it sleeps, after it has announced that it will.
   bool Empty() const {
     // seq_cst: pairs with the fence of EventCount::Notify. Either this sees the push, or Notify sees the waiter;
     // weaker: both miss, and the worker sleeps beside a task. Prewait is no such fence outside of x86.
     runq::std_atomics::fence(std::memory_order::seq_cst);
-    return own_.empty() && !from_outside_.look();
+    return own_.empty() && from_outside_.empty();
   }
   void Flush() {
     while (!Empty()) (void)PopBack();
@@ -63,12 +69,13 @@ class RunQueue {
     const std::unique_ptr<Work> owned(box);
     return owned == nullptr ? Work() : std::move(*owned);
   }
-  /// One at a time: a batch on its way to the owner's deque would be in neither queue, a thief that looks for work
-  /// would go to sleep, and nobody would wake it if the owner's first task waits for the second.
-  Work* oldest_from_outside() { return from_outside_.has_work() ? from_outside_.take().value_or(nullptr) : nullptr; }
+  using deque = runq::one_object<runq::bounded_chase_lev<Work*>>;
+  /// Idle workers call it thousands of times before they sleep: the guess spares them the fence of a steal.
+  static Work* oldest(const deque& of) { return of.size() == 0 ? nullptr : of.steal().value_or(nullptr); }
 
-  runq::one_object<runq::bounded_chase_lev<Work*>> own_{kSize};
-  runq::shared_fifo<Work*> from_outside_;
+  deque own_{kSize};
+  std::mutex outside_;
+  deque from_outside_{kSize};
 };
 
 }  // namespace Eigen
