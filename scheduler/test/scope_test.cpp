@@ -193,6 +193,37 @@ TEST_P(scopes, SC2_the_first_failure_of_a_child_stops_the_others_and_the_others_
   });
 }
 
+TEST_P(scopes, SC2_a_started_child_of_each_kind_may_fail) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          const auto fails = [](const char* text) -> task<> {
+            throw std::runtime_error(text);
+            co_return;
+          };
+          const auto fails_to_return = [](const char* text) -> task<int> {
+            co_await runq::yield();
+            throw std::runtime_error(text);
+          };
+          const auto body = [&](scope& s) -> task<> {
+            s.go(fails("a task"));
+            s.go(fails_to_return("a task with a result"));
+            s.go([&] { return fails("of a function"); });
+            s.go([&] { return fails_to_return("with a result, of a function"); });
+            s.go([] { throw std::runtime_error("a plain function"); });
+            co_return;
+          };
+          std::vector<std::exception_ptr> failures;
+          const std::string first = co_await failure_of(body, &failures);
+          const auto texts = texts_of(failures);
+          EXPECT_THAT(texts, UnorderedElementsAre("a task", "a task with a result", "of a function",
+                                                  "with a result, of a function", "a plain function"));
+          EXPECT_EQ(first, texts.front());
+        },
+        o);
+  });
+}
+
 TEST_P(scopes, SC2_a_join_in_the_body_throws_what_a_child_has_thrown) {
   on_any_number_of_processors([](const runq::options& o) {
     runq::run(
@@ -387,6 +418,13 @@ TEST(scopes, misuse_says_what_to_do) {
       };
       co_await helper();
     });
+    const auto starts_nothing = [](scope& s) -> task<> {
+      auto child = until_stopped({});
+      auto elsewhere = std::move(child);
+      s.go(std::move(child));
+      co_return;
+    };
+    EXPECT_EQ(co_await failure_of(starts_nothing), "runq: go() was given a task that was moved from");
     const auto moved_from = [](scope&) -> task<> {
       auto body = until_stopped({});
       auto elsewhere = std::move(body);

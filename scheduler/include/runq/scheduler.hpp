@@ -236,6 +236,15 @@ class yield_awaiter {
   void await_resume() const noexcept {}
 };
 
+/// For go(). Throws runq::misuse outside a scheduler.
+[[nodiscard]] inline processor& processor_of_task() {
+  processor* const p = this_processor();
+  if (p == nullptr) {
+    throw_misuse("runq: go() was called outside a scheduler; use runq::run(), or a scheduler::handle");
+  }
+  return *p;
+}
+
 }  // namespace detail
 
 /// Starts a task and returns at once. There is no other way to start one. `f` is a task, a function without parameters
@@ -252,11 +261,8 @@ class yield_awaiter {
 ///     runq::go([n = 3]() -> runq::task<> { co_await work(n); });
 template <class F>
 void go(F&& f, const char* name = nullptr) {
-  detail::processor* const p = detail::this_processor();
-  if (p == nullptr) {
-    detail::throw_misuse("runq: go() was called outside a scheduler; use runq::run(), or a scheduler::handle");
-  }
-  p->home.spawn(*p, detail::make_root(std::forward<F>(f)), name);
+  detail::processor& p = detail::processor_of_task();
+  p.home.spawn(p, detail::make_root(std::forward<F>(f)), name);
 }
 
 /// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.

@@ -9,11 +9,13 @@
 #include <coroutine>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "runq/detail/temporaries.hpp"
@@ -186,23 +188,29 @@ class scope_state {
   waiter<task_waiting> waiter_;
 };
 
-/// Runs what scope::go() was given. All that it owns is destroyed before the scope counts it as ended.
+/// `made` becomes a child of `home`, and keeps `kept`.
+template <class Kept>
+[[nodiscard]] new_task child_of(scope_state& home, new_task made, std::unique_ptr<closure_of<Kept>> kept) {
+  kept->scope = &home;
+  made.refers_to(*kept.release());
+  return made;
+}
+
+/// What scope::go() makes of its argument: a task that the scope counts as ended when all that it owns is destroyed.
 template <class F>
-task<void> scope_child(scope_state& home, std::optional<F> f) {
-  try {
-    if constexpr (is_task<F>::value) {
-      co_await *f;
-    } else if constexpr (is_task<std::invoke_result_t<F&>>::value) {
-      auto called = std::invoke(*f);
-      co_await called;
-    } else {
-      static_cast<void>(std::invoke(*f));
-    }
-  } catch (...) {
-    static_cast<void>(home.child_fails(std::current_exception()));
+[[nodiscard]] new_task make_child(scope_state& home, F&& f) {
+  using callable = std::decay_t<F>;
+  using nothing = std::monostate;
+  if constexpr (is_task<callable>::value) {
+    return child_of(home, root_of(std::forward<F>(f)), std::make_unique<closure_of<nothing>>(nothing()));
+  } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
+    auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
+    auto made = root_of(std::invoke(kept->f));
+    return child_of(home, std::move(made), std::move(kept));
+  } else {
+    auto made = root_of(call_once<callable>(std::forward<F>(f)));
+    return child_of(home, std::move(made), std::make_unique<closure_of<nothing>>(nothing()));
   }
-  f.reset();
-  home.ends();
 }
 
 template <class T>
@@ -246,15 +254,14 @@ class scope {
   /// Starts a task of the scope, as runq::go() does, but an exception that leaves it is a failure of the scope, and the
   /// scope does not end before the task. Its result is dropped. The body and any child may call this as often as they
   /// like: the memory of a task is given back when it ends. With g++ up to 12 the restriction of runq::go() holds: not
-  /// in an expression with a co_await. Throws std::bad_alloc; runq::misuse outside a scheduler, and when all tasks of
-  /// the scope have ended.
+  /// in an expression with a co_await. Throws std::bad_alloc; runq::misuse outside a scheduler, for a task that was
+  /// awaited or moved from, and when all tasks of the scope have ended.
   template <class F>
   void go(F&& f, const char* name = nullptr) {
-    using callable = std::decay_t<F>;
     state_.begins();
     try {
-      std::optional<callable> kept(std::forward<F>(f));
-      runq::go(detail::scope_child<callable>(state_, std::move(kept)), name);
+      detail::processor& p = detail::processor_of_task();
+      p.home.spawn(p, detail::make_child(state_, std::forward<F>(f)), name);
     } catch (...) {
       state_.ends();
       throw;

@@ -113,7 +113,7 @@ struct frame {
   frame* newest_below = nullptr;
   union {
     frame* next_below;  // called or forked: in its parent's list
-    closure* callable;  // root, main: what keeps the callable alive that the coroutine may refer to, or null
+    closure* callable;  // root, main: what the task needs beside the coroutine, or null
   };
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
@@ -135,6 +135,8 @@ struct frame {
     listed = true;
     parent->push_below(*this);
   }
+  /// Root: the scope whose child the task is, or null.
+  [[nodiscard]] scope_state* scope_of_root() const noexcept { return callable != nullptr ? callable->scope : nullptr; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
@@ -176,9 +178,11 @@ void fork_not_joined() noexcept;
 
 [[nodiscard]] inline bool is_forked(const frame& f) noexcept { return f.how >= role::forked_inline; }
 /// To be called, in a handler, when an exception leaves `failed`: if `failed` is the body of a scope, or a child that
-/// such a body has forked, the scope learns of it. False: it is no failure, because the scope has asked to stop, and
-/// the child was cancelled.
+/// such a body has forked, or a child that was started in the scope, the scope learns of it. False: it is no failure,
+/// because the scope has asked to stop, and the child was cancelled.
 bool tell_scope(frame& failed) noexcept;
+/// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
+void end_scope_child(scope_state& home) noexcept;
 /// To be called when the body of a scope has ended; its children may still run.
 [[nodiscard]] std::coroutine_handle<> end_scope_body(processor& p, frame& body);
 /// To be called when all forked children of `parent` have ended and it waits for them: in join(), or, if it is the body
@@ -246,7 +250,7 @@ struct promise_base : frame {
  protected:
   // Ends the process, as in Go, because no code can catch the exception. Called in a handler.
   void unhandled_in_detached() noexcept {
-    if (how == role::root) panic();
+    if (how == role::root && scope_of_root() == nullptr) panic();
   }
   // Its variables are still there if it returns, but not if it throws.
   void is_over() const noexcept {

@@ -242,7 +242,11 @@ void core::end_task(processor& p, frame& root) noexcept {
   const bool was_main = root.how == role::main;
   closure* const callable = root.callable;
   root.self.destroy();
-  if (callable != nullptr) callable->destroy(callable);
+  if (callable != nullptr) {
+    scope_state* const scope = callable->scope;
+    callable->destroy(callable);
+    if (scope != nullptr) end_scope_child(*scope);
+  }
   goroutine* const strand = std::exchange(p.current, nullptr);
   if (strand != &g) free_record(p, *strand);
   free_record(p, g);

@@ -83,9 +83,13 @@ bool tell_scope(frame& failed) noexcept {
     failed.home->fails(std::current_exception());
   } else if (is_forked(failed) && failed.parent->how == role::scope_body) {
     return failed.parent->home->child_fails(std::current_exception());
+  } else if (failed.how == role::root && failed.scope_of_root() != nullptr) {
+    return failed.scope_of_root()->child_fails(std::current_exception());
   }
   return true;
 }
+
+void end_scope_child(scope_state& home) noexcept { home.ends(); }
 
 std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
   if (!body.children.any()) return body.home->go_on(p);

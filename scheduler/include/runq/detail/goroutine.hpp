@@ -20,10 +20,13 @@ namespace detail {
 
 class core;
 struct frame;
+class scope_state;
 
-/// The heap object that keeps a callable alive that was given to go().
+/// What a task that was given to go() needs beside its coroutine: the callable that the coroutine may refer to, and the
+/// scope that counts it.
 struct closure {
   void (*destroy)(closure*) noexcept;
+  scope_state* scope = nullptr;  // of which the task is a child, or null
 };
 
 /// A schedulable strand of execution: a task started by go(), or the continuation of a task that another processor
