@@ -32,6 +32,14 @@ int run_split_ring_laws(int argc, char** argv, const std::vector<candidate>& alo
   return s.run(argc, argv);
 }
 
+int run_split_deque_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                         const std::vector<candidate>& threads) {
+  suite s("split_deque");
+  if (!alone.empty()) s.add(fifo_laws(alone));
+  if (!threads.empty()) s.add(fifo_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone,
                      const std::vector<candidate>& threads) {
   suite s("runnext");

@@ -18,6 +18,8 @@ int run_split_ring_laws(int argc, char** argv, const std::vector<candidate>& alo
                         const std::vector<candidate>& threads);
 int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alone,
                        const std::vector<candidate>& threads);
+int run_split_deque_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                         const std::vector<candidate>& threads);
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
 int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads,
                     const std::function<std::string(const std::vector<std::uint8_t>&)>& chain_disagrees);

@@ -3,7 +3,7 @@
 # that are missing.
 
 # To add a queue, add its stem here: then configuring says what is still missing.
-set(runq_stems ring split_ring runnext inject shared_fifo local_queue chase_lev)
+set(runq_stems ring split_ring runnext inject shared_fifo local_queue chase_lev split_deque)
 # What works on several queues: a header, a unit test and models.
 set(runq_queue_helper_stems all_empty)
 # The parts of the scheduler that have models: a header and a folder of cases each. The scheduler is made of the
@@ -15,7 +15,7 @@ set(runq_scheduler_stems wait_group channel select mutex scope semaphore conditi
 # Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
 set(runq_shared_protocols waiting)
 # Headers that are not a queue.
-set(runq_support_headers atomics common membarrier one_object)
+set(runq_support_headers atomics common membarrier one_object split_word)
 
 set(holes "")
 foreach(stem IN LISTS runq_stems)

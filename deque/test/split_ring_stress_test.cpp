@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <runq/split_ring.hpp>
 
+#include "split_stress.hpp"
 #include "support.hpp"
 
 namespace {
@@ -105,102 +105,27 @@ TEST(split_ring_stress, one_owner_and_three_thieves_of_a_tiny_ring_take_each_ele
       runq_test::stress_size(500'000));
 }
 
-// An owner that pushes and pops two at a time in a ring of four, all of them in its run, against a thief that takes one
-// of them by a heavy fence each time: how many elements were taken twice.
+// All elements in the owner's run.
 template <class Atomics>
-std::size_t taken_twice(std::size_t elements) {
-  runq::basic_split_ring<std::uint32_t, 4, runq::split_ring_options{.run = 4, .tries = 1, .polls = 0, .tag_bits = 37},
-                         Atomics>
-      ring;
-  std::vector<std::atomic<unsigned char>> times(elements);
-  std::atomic<bool> stop{false};
-  const auto take = [&](std::uint32_t value) { times[value].fetch_add(1, std::memory_order::relaxed); };
-  auto owner = ring.make_owner();
-  owner.rebind();
-  runq_test::in_threads(2, [&](std::size_t self) {
-    if (self == 1) {
-      const auto thief = ring.make_thief();
-      while (!stop.load(std::memory_order::relaxed)) {
-        if (const auto got = thief.steal()) take(got.value);
-        for (int i = 0; i != 50; ++i) Atomics::pause();
-      }
-      return;
-    }
-    for (std::uint32_t next = 0; next < elements;) {
-      for (int i = 0; i != 2 && next < elements; ++i) next += owner.push(next) ? 1U : 0U;
-      while (const std::optional<std::uint32_t> value = owner.pop()) take(*value);
-    }
-    stop.store(true, std::memory_order::relaxed);
-  });
-  owner.rebind();
-  while (const std::optional<std::uint32_t> value = owner.pop()) take(*value);
-  std::size_t twice = 0;
-  for (const auto& n : times) twice += n.load(std::memory_order::relaxed) > 1 ? 1U : 0U;
-  for (std::size_t i = 0; i != elements; ++i) EXPECT_GE(times[i].load(), 1) << "element " << i << " was lost";
-  return twice;
-}
+using tiny =
+    runq::basic_split_ring<std::uint32_t, 4, runq::split_ring_options{.run = 4, .tries = 1, .polls = 0, .tag_bits = 37},
+                           Atomics>;
 
 TEST(split_ring_stress, owner_and_thief_never_both_get_an_element_of_the_run) {
-  EXPECT_EQ(taken_twice<runq::membarrier_atomics>(runq_test::stress_size(4'000'000)), 0U);
-  EXPECT_EQ(taken_twice<runq::std_atomics>(runq_test::stress_size(1'000'000)), 0U);
+  EXPECT_EQ(runq_test::lost_or_taken_twice<tiny<runq::membarrier_atomics>>(runq_test::stress_size(4'000'000)), 0U);
+  EXPECT_EQ(runq_test::lost_or_taken_twice<tiny<runq::std_atomics>>(runq_test::stress_size(1'000'000)), 0U);
 }
-
-struct without_the_heavy_fence : runq::membarrier_atomics {
-  static void heavy_fence(std::memory_order) noexcept {}
-};
 
 // Whether the test above can fail. Not run by ctest, because it needs two processors that do nothing else:
 //   split_ring_stress_test --gtest_also_run_disabled_tests --gtest_filter='*without*'
 TEST(split_ring_stress, DISABLED_without_the_heavy_fence_both_get_one) {
   if (!runq::membarrier_atomics::asymmetric()) GTEST_SKIP() << "there the light fence is strong enough by itself";
-  std::size_t twice = 0;
-  for (int tries = 0; tries != 20 && twice == 0; ++tries) twice = taken_twice<without_the_heavy_fence>(4'000'000);
-  EXPECT_GT(twice, 0U);
-  RecordProperty("taken_twice", static_cast<int>(twice));
+  EXPECT_TRUE(runq_test::loses_or_takes_twice<tiny<runq_test::without_the_heavy_fence>>());
 }
 
-// Every thread owns a ring and steals from the others, so elements that were stolen are stolen again.
 TEST(split_ring_stress, threads_that_steal_from_each_other_take_each_element_once) {
-  using ring = runq::basic_split_ring<parcel*, 16, runq::split_ring_options{.run = 4}>;
-  constexpr std::size_t threads = 3;
-  const std::size_t each = runq_test::stress_size(200'000);
-  std::vector<parcel> parcels(threads * each);
-  std::deque<ring> rings;
-  std::vector<ring::owner> owners;
-  for (std::size_t i = 0; i != threads; ++i) owners.push_back(rings.emplace_back(just_below_the_wrap).make_owner());
-  takers log(threads);
-  std::atomic<std::size_t> left{threads * each};
-  runq_test::in_threads(threads, [&](std::size_t self) {
-    ring::owner& mine = owners[self];
-    mine.rebind();
-    runq_test::patience patience;
-    runq_test::dice dice(self + 1);
-    auto next = static_cast<std::uint32_t>(self * each);
-    const std::size_t end = (self + 1) * each;
-    const auto take = [&](parcel* p) {
-      log.open(self, p);
-      left.fetch_sub(1, std::memory_order::relaxed);
-      patience.success();
-    };
-    while (left.load(std::memory_order::relaxed) != 0) {
-      if (next != end && dice.roll(2) == 0) {
-        parcels[next].pack(next);
-        if (mine.push(&parcels[next])) ++next;
-      }
-      if (dice.roll(4) != 0) {
-        if (const std::optional<parcel*> p = mine.pop()) take(*p);
-        continue;
-      }
-      const auto loot = rings[(self + 1 + dice.roll(threads - 1)) % threads].make_thief().steal_half_into(mine);
-      if (loot) {
-        take(loot.value);
-      } else if (patience.spent()) {
-        ADD_FAILURE() << "elements were lost";
-        return;
-      }
-    }
-  });
-  log.expect_each_once(threads * each);
+  runq_test::threads_that_steal_from_each_other<
+      runq::basic_split_ring<parcel*, 16, runq::split_ring_options{.run = 4}>>(runq_test::stress_size(200'000));
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ foreach(
   inject.take_batch_ignores_max
   shared_fifo.put_batch_forgets_the_rest
   local_queue.new_task_first
-  chase_lev.growth_forgets_the_oldest)
+  chase_lev.growth_forgets_the_oldest
+  split_deque.full_off_by_one)
   string(REPLACE "." "/mutants/" file ${id})
   set(file "${cases}/${file}.mutant")
   string(REGEX REPLACE "[.].*" "" stem ${id})

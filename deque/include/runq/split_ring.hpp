@@ -25,6 +25,7 @@
 #include "runq/atomics.hpp"
 #include "runq/common.hpp"
 #include "runq/membarrier.hpp"
+#include "runq/split_word.hpp"
 
 namespace runq {
 
@@ -67,7 +68,6 @@ class basic_split_ring {
   static_assert(Options.run >= 1 && Options.run <= Capacity,
                 "runq: the run of a split_ring must be at least 1 and at most its capacity");
   static_assert(Options.tries >= 1, "runq: a steal needs at least one attempt");
-  static_assert(Options.tag_bits >= 1 && Options.tag_bits <= 37, "runq: the tag of a split_ring has 1 to 37 bits");
 
   template <class U>
   using atomic = typename Atomics::template atomic<U>;
@@ -96,42 +96,23 @@ class basic_split_ring {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
-  using index = index_type;
-  using word = std::uint64_t;
-
-  // The shared word: the owner's limit (16 bits), H - R (10), whether a thief wants the run (1), the tag (37). Indices
-  // are cut to 16 bits, which is enough because no distance is larger than Capacity. The limit is R; while a thief
-  // wants the run, it is R with the highest bit flipped, so that the comparison that the owner makes anyway says no. (R
-  // is never behind the index that a pop asks about, and at most Capacity ahead: with the bit flipped it is behind.)
-  static constexpr unsigned gap_at = 16;
-  static constexpr unsigned asked_at = 26;
-  static constexpr unsigned tag_at = 27;
-  static constexpr word flipped = 0x8000;
+  // The shared word: its limit is R, its distance H - R. While a thief wants the run, the highest bit of the limit that
+  // is shown is flipped: R is never behind the index that a pop asks about, and at most Capacity ahead, so with the bit
+  // flipped it is behind.
+  using words = detail::split_word<Options.tag_bits, 0x8000>;
+  using index = typename words::index;
+  using word = typename words::word;
 
   [[nodiscard]] static word word_of(word before, index run_end, index public_begin, bool asked) noexcept {
-    const word tag = ((before >> tag_at) + 1) & ((word{1} << Options.tag_bits) - 1);
-    const word limit = (run_end & 0xFFFFU) ^ (asked ? flipped : 0);
-    const word gap = (public_begin - run_end) & 0x3FFU;
-    return limit | gap << gap_at | word{asked} << asked_at | tag << tag_at;
+    return words::next(before, run_end, public_begin - run_end, asked);
   }
-  [[nodiscard]] static bool asked(word w) noexcept { return (w >> asked_at & 1U) != 0; }
-  [[nodiscard]] static index gap(word w) noexcept { return static_cast<index>(w >> gap_at & 0x3FFU); }
-  [[nodiscard]] static index run_end(word w) noexcept {
-    return static_cast<index>((w & 0xFFFFU) ^ (asked(w) ? flipped : 0));
-  }
+  [[nodiscard]] static bool asked(word w) noexcept { return words::asked(w); }
+  [[nodiscard]] static index gap(word w) noexcept { return words::distance(w); }
+  [[nodiscard]] static index run_end(word w) noexcept { return words::limit(w); }
   [[nodiscard]] static index public_begin(word w) noexcept { return run_end(w) + gap(w); }
-
-  // How far `to` is ahead of `from`, of which one or both are cut to 16 bits.
-  [[nodiscard]] static int ahead(index from, index to) noexcept {
-    return static_cast<std::int16_t>(static_cast<std::uint16_t>(to - from));
-  }
-  // The index near `near` whose lower 16 bits are those of `cut`.
-  [[nodiscard]] static index whole(index near, index cut) noexcept {
-    return near + static_cast<index>(ahead(near, cut));
-  }
-  [[nodiscard]] static bool owner_may_take(word w, index at) noexcept {
-    return ahead(at, static_cast<index>(w & 0xFFFFU)) > 0;
-  }
+  [[nodiscard]] static int ahead(index from, index to) noexcept { return words::ahead(from, to); }
+  [[nodiscard]] static index whole(index near, index cut) noexcept { return words::whole(near, cut); }
+  [[nodiscard]] static bool owner_may_take(word w, index at) noexcept { return ahead(at, words::shown(w)) > 0; }
   // How many elements of the run there are, if these are its word, head and tail.
   [[nodiscard]] static int in_run(word w, index head, index tail) noexcept {
     return std::min(ahead(head, run_end(w)), ahead(head, tail));

@@ -3,23 +3,11 @@
 // on. The same programs under two models of the fences: two fences of the language order more than the kernel promises,
 // since they also order light fences among themselves; and less, since they do not make the owner's accesses happen
 // before the thief's.
-#include "interrupt.hpp"
-#include "split_script.hpp"
+#include "interrupted_script.hpp"
+#include "ring_of.hpp"
 
 namespace runq::model {
 namespace {
-
-template <class Ring, moves Before, moves... Threads>
-class interrupted_script final : private interrupts, public script_over<Ring, interrupt_atomics, Before, Threads...> {
-  using script = script_over<Ring, interrupt_atomics, Before, Threads...>;
-
- public:
-  interrupted_script() : interrupts(sizeof...(Threads)) {}
-  void thread(unsigned index) override {
-    script::thread(index);
-    if (index == 0) interrupts::end();
-  }
-};
 
 const bool added[] = {
     add_case<interrupted_script<ring_of<2, 2>, "ppg", "g", "o">>({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One owner and its thieves: a line for each program (split_script.hpp says what the letters mean).
-#include "split_script.hpp"
+#include "ring_of.hpp"
 
 namespace runq::model {
 namespace {

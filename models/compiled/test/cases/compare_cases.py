@@ -41,7 +41,7 @@ def main():
     options.add_argument("--worker", required=True, help="runq_worker")
     options.add_argument("--program", required=True, help="all cases, compiled")
     options.add_argument("--most", type=int, default=10_000, help="leave cases with more executions out")
-    options.add_argument("--own-policy", help="leave cases out whose names begin so: they bring a policy of their own")
+    options.add_argument("--own-policy", help="leave cases out whose names contain this: they bring a policy of their own")
     options.add_argument("stems", nargs="+", help="FOLDER=MODULE: its cases, as a module for the worker")
     o = options.parse_args()
     compared = left_out = wrong = 0
@@ -49,7 +49,7 @@ def main():
         with open(os.path.join(folder, "counts.txt"), encoding="utf-8") as file:
             pinned = re.findall(r"^(\S+) exhaustive (\d+)", file.read(), re.MULTILINE)
         for case, count in pinned:
-            own_policy = o.own_policy and case.startswith(o.own_policy)
+            own_policy = o.own_policy and o.own_policy in case
             if own_policy or int(count) > o.most:
                 print(f"     {case}: left out ({'--own-policy' if own_policy else '--most'})")
                 left_out += 1
