@@ -153,7 +153,9 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
 void access(const void* at, std::size_t size, bool is_write, const void* code) {
   if (!in_program) return;
   const checker_scope scope;
-  current_session().access(at, size, is_write, code);
+  session& s = current_session();
+  if (s.executed().is_recording()) s.executed().note(code);
+  s.access(at, size, is_write, code);
 }
 
 }  // namespace

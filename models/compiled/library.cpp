@@ -56,7 +56,11 @@ int call_body(int, char**, char**) {
   if (!shows_failure) s.describe_nothing();
   take_keys();
   s.begin_at(callers_stack);
-  const search_result result = s.check(&call_body, 0, nullptr, nullptr, options.search);
+  search_result result = s.check(&call_body, 0, nullptr, nullptr, options.search);
+  if (!options.executed_file.empty() && !s.executed().append_to(options.executed_file)) {
+    result = {};
+    result.message = "limit reached: cannot write " + options.executed_file;
+  }
   if (shows_failure) return describe(result, judge(result, s, options));
   answer a = judge_briefly(result, s, options);
   a.text = a.headline + "\n";

@@ -47,6 +47,9 @@ class reader {
     if (wrong_.empty() && to_.ledger && (to_.weakened.line != 0 || to_.search.show_execution != 0)) {
       wrong_ = "--ledger makes many checks: it goes with neither --weaken nor --execution";
     }
+    if (wrong_.empty() && to_.ledger && !to_.executed_file.empty()) {
+      wrong_ = "--ledger makes many checks, and --coverage tells of one: choose one";
+    }
     return wrong_;
   }
 
@@ -113,6 +116,8 @@ class reader {
       to_.json_file = word(option, "the name of a file");
     } else if (option == "--html") {
       to_.html_dir = word(option, "the name of a folder");
+    } else if (option == "--executed") {
+      to_.executed_file = word(option, "the name of a file");
     } else if (option == "--title") {
       to_.title = word(option, "a name");
     } else if (option == "--replay") {
@@ -175,18 +180,20 @@ void prepare(session& s, const run_options& options) {
   s.set_bounds(options.limits);
   if (options.has_path) s.show_only(options.path);
   s.orders().weaken(options.weakened);
+  if (!options.executed_file.empty()) s.executed().record();
   for (const std::string& file : options.ledger_of) s.orders().include_file(file);
 }
 
 std::string not_shared_out(const run_options& options) {
   const exact_options& search = options.search;
-  const char* const option = options.ledger               ? "--ledger"
-                             : search.walks != 0          ? "--sample"
-                             : search.show_execution != 0 ? "--execution"
-                             : options.has_path           ? "--path"
-                             : search.load_buffering      ? "--load-buffering"
-                             : search.check_duplicates    ? "--check-duplicates"
-                                                          : nullptr;
+  const char* const option = options.ledger                   ? "--ledger"
+                             : !options.executed_file.empty() ? "--coverage"
+                             : search.walks != 0              ? "--sample"
+                             : search.show_execution != 0     ? "--execution"
+                             : options.has_path               ? "--path"
+                             : search.load_buffering          ? "--load-buffering"
+                             : search.check_duplicates        ? "--check-duplicates"
+                                                              : nullptr;
   return option == nullptr ? "" : fmt::format("{} is for one process: leave out --jobs, or mpirun", option);
 }
 

@@ -28,6 +28,7 @@ struct run_options {
   unsigned jobs = 0;                   ///< processes at the same time; 0: one for each processor
   std::string json_file;               ///< where results go; empty: nowhere
   std::string html_dir;                ///< where pages go; empty: nowhere
+  std::string executed_file;           ///< where the list of executed operations goes; empty: nowhere
   std::string title = "main()";        ///< of the program, on its page
   std::string replay;                  ///< the command that repeats this check
 };

@@ -19,6 +19,7 @@
 
 #include "caller.hpp"
 #include "exact_search.hpp"
+#include "executed.hpp"
 #include "frames.hpp"
 #include "memory.hpp"
 #include "orders.hpp"
@@ -128,6 +129,7 @@ class session final : public exact::program {
   /// What the program has written to its output in the last execution.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   [[nodiscard]] program_orders& orders() noexcept { return orders_; }
+  [[nodiscard]] executed_code& executed() noexcept { return executed_; }
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
 
   // --- calls --------------------------------------------------------------------------------------------------------
@@ -166,6 +168,7 @@ class session final : public exact::program {
   void fence(std::memory_order order, const void* code);
   /// The order that applies where the program has written that one.
   [[nodiscard]] std::memory_order effective(std::memory_order written, order_of kind, const void* code) {
+    if (executed_.is_recording()) executed_.note(code, written);
     return orders_.is_active() ? orders_.effective(frame_of(code), written, kind, symbols_) : written;
   }
   /// Before an operation that may change nothing: whether the thread has been here before, and so waits.
@@ -375,6 +378,7 @@ class session final : public exact::program {
   frame_tree frames_;
   symbols symbols_;
   program_orders orders_;
+  executed_code executed_;
   shadow shadow_;
   user_heap heap_;
   restored_memory memory_;

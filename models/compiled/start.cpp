@@ -79,6 +79,9 @@ int checked_main(int argc, char** argv, char** environment) {
   if (const std::string refused = write_results(a, options); !refused.empty()) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: " + refused + "\n", {}, {}});
   }
+  if (!options.executed_file.empty() && !s.executed().append_to(options.executed_file)) {
+    end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.executed_file + "\n", {}, {}});
+  }
   if (!options.html_dir.empty()) a.text += "pages: " + options.html_dir + "/index.html\n";
   end(output, a);
 }

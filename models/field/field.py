@@ -26,6 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs/field.md"
+COVERAGE = ROOT / "models/compiled/coverage.py"
 ENOUGH = 200  # seconds for one structure: a search that takes longer has become too large for this report
 
 # Without this, <runq/check.hpp> tells the runtime that the program makes checks, and is none to be checked.
@@ -59,13 +60,14 @@ class Structure:
 
 @dataclass
 class Result:
-    """What came out of one structure. `text` is the whole verdict, for a person."""
+    """What came out of one structure. `text` is the whole verdict, and `coverage` a table, for a person."""
     verdict: str
     size: str = ""
     programs: str = ""
     executions: str = ""
     text: str = ""
     seconds: float = 0
+    coverage: str = ""
 
 
 def read_table():
@@ -140,6 +142,12 @@ def read_result(output, seconds):
     return result
 
 
+def headers_of(structure):
+    """The library's headers that the structure's source includes: their folders, or, without a folder, the headers."""
+    found = re.findall(r"^#include <([\w/+-]+[/.][\w/.+-]+)>", structure.source.read_text(encoding="utf-8"), re.MULTILINE)
+    return sorted({os.path.dirname(h) + "/" if "/" in h else h for h in found if not h.startswith("runq/")})
+
+
 class Checker:
     """Compiles and runs structures."""
 
@@ -148,6 +156,7 @@ class Checker:
         self.compiler = options.compiler
         self.work = Path(options.work)
         self.quiet = options.quiet
+        self.coverage = options.coverage
 
     def compile(self, structure):
         """Returns the program, or why there is none."""
@@ -168,12 +177,17 @@ class Checker:
         program, wrong = self.compile(structure)
         if program is None:
             return Result("no verdict: it does not compile", text=wrong, seconds=time.monotonic() - began)
-        words = "\n".join(structure.options)
+        executed = program.parent / "executed"
+        words = "\n".join([*structure.options, *(["--executed", str(executed)] if self.coverage else [])])
         try:
             ran = run([str(program)], timeout=ENOUGH, env={**os.environ, "LD_BIND_NOW": "1", "RUNQ_CHECK": words})
         except subprocess.TimeoutExpired:
             return Result(f"no verdict: it took longer than {ENOUGH} s", seconds=time.monotonic() - began)
-        return read_result(ran.stdout + ran.stderr if not ran.stdout else ran.stdout, time.monotonic() - began)
+        result = read_result(ran.stdout + ran.stderr if not ran.stdout else ran.stdout, time.monotonic() - began)
+        if self.coverage:
+            counted = run([sys.executable, "-B", str(COVERAGE), str(program), str(executed), *headers_of(structure)])
+            result.coverage = counted.stdout + counted.stderr
+        return result
 
     def draw(self, structure, result, folder):
         """Writes the program that fails, and the page with its counterexample. Returns whether that fails, too."""
@@ -321,6 +335,8 @@ def parse():
     options.add_argument("--html", metavar="DIR", help="draw the counterexamples as pages into DIR")
     options.add_argument("--text", action="store_true", help="print the whole verdicts")
     options.add_argument("--write-docs", action="store_true", help="write docs/field.md again")
+    options.add_argument("--coverage", action="store_true",
+                         help="tell which operations of the library's headers the generated programs have executed")
     options.add_argument("--quiet", action="store_true", help=argparse.SUPPRESS)
     options.add_argument("globs", nargs="*", metavar="GLOB", help="the structures whose names match")
     return options.parse_args()
@@ -396,6 +412,8 @@ def main():
         print(f"{s.name}: {result.verdict} ({size}{result.seconds:.1f} s)" + (f"\n  but {how}" if how else ""), flush=True)
         if o.text or result.verdict.endswith("it does not compile"):
             print(result.text)
+        if o.coverage:
+            print(result.coverage, flush=True)
 
     checker = Checker(o)
     results, absent = check_all(checker, mine, max(1, o.jobs), tell)

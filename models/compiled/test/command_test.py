@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,45 @@ class Command(unittest.TestCase):
         atomic, plain = (re.search(rf"{what} +(?:plain )?(local of T0\(v\d+\))", text) for what in ("store", "read"))
         self.assertTrue(atomic and plain, text)
         self.assertNotEqual(atomic[1], plain[1])
+
+    # --- coverage ----------------------------------------------------------------------------------------------------
+
+    def coverage(self, *arguments):
+        status, text = self.check(*arguments)
+        self.assertEqual(status, 0, text)
+        return text, dict(re.findall(r"^  coverage\.cpp:(\d+ +\w+) +(NEVER EXECUTED|\S+)", text, re.MULTILINE))
+
+    def test_coverage_tells_which_operations_no_execution_executes(self):
+        program = os.path.join(PROGRAMS, "coverage.cpp")
+        for compiler in "g++", "clang++":
+            if not shutil.which(compiler):
+                continue
+            text, seen = self.coverage("--compiler", compiler, "--coverage", program)
+            seen = {re.sub(" +", " ", site): how for site, how in seen.items()}
+            self.assertIn("coverage: 3 of 6 atomic operations were executed", text)
+            self.assertEqual(seen[f"{line_of(program, 'compare_exchange')} rmw"], "acquire/acq_rel")
+            self.assertEqual(seen[f"{line_of(program, 'flag.store')} store"], "release")
+            self.assertEqual(seen[f"{line_of(program, 'flag.load')} load"], "acquire")
+            self.assertEqual(seen[f"{line_of(program, 'n.store')} store"], "NEVER EXECUTED")
+            self.assertEqual(seen[f"{line_of(program, 'fence')} fence"], "NEVER EXECUTED")
+            self.assertEqual(seen[f"{line_of(program, 'exchange(3)')} rmw"], "NEVER EXECUTED")
+            self.assertEqual(seen[f"{line_of(program, 'unused = 3')} plain"], "NEVER EXECUTED")
+            self.assertNotIn(f"{line_of(program, 'data = 1')} plain", seen)
+
+    def test_coverage_of_a_file_leaves_the_others_out(self):
+        program = os.path.join(PROGRAMS, "coverage.cpp")
+        text, seen = self.coverage("--coverage-of", "other.hpp", program)
+        self.assertIn("coverage: 0 of 0 atomic operations", text)
+        self.assertEqual(seen, {})
+        text, _ = self.coverage("--coverage-of", "command/", program)
+        self.assertIn("coverage: 3 of 6 atomic operations", text)
+
+    def test_coverage_is_of_one_check_by_one_process(self):
+        program = os.path.join(PROGRAMS, "coverage.cpp")
+        for option, said in ("--ledger", "--coverage tells of one"), ("--jobs=2", "--coverage is for one process"):
+            status, text = self.check("--coverage", *option.split("="), program)
+            self.assertEqual(status, 2, text)
+            self.assertIn(said, text)
 
     # --- weaker orders -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@ ships: both find as many executions without a spurious failure, none of them twi
 
 With spurious failures of weak compare-exchanges there may be more of them compiled: natively they fail in threads only,
 compiled also in main(), which constructs the scenario and finishes it.
+
+At the end: of the atomic operations in the queues' headers, every one must have been executed by some case.
 """
 import argparse
 import json
@@ -12,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
 def run(command, **more):
@@ -29,11 +32,22 @@ def native(worker, module, case):
     return result["executions"] - result["spurious"], result["executions"]
 
 
-def compiled(program, case, spurious):
-    """How many executions, or what went wrong."""
-    output = run([program], CASE=case, RUNQ_CHECK=f"--every-iteration\n--check-duplicates\n--spurious\n{spurious}")
+def compiled(program, case, spurious, executed):
+    """How many executions, or what went wrong. Adds to the file `executed` which operations were executed."""
+    output = run([program], CASE=case,
+                 RUNQ_CHECK=f"--every-iteration\n--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
     found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored, [0-9.]+ s\)$", output, re.MULTILINE)
     return output if found is None or "met before" in output else int(found[1])
+
+
+def not_executed(o, executed):
+    """The atomic operations that no case has executed."""
+    table = run([sys.executable, "-B", o.coverage, o.program, executed, "runq/"])
+    if not table.startswith("coverage: "):
+        return [table]
+    print(table.splitlines()[0])
+    return [line for line in re.findall(r"^  \S+ +(?!plain)\w+ +NEVER EXECUTED.*$", table, re.MULTILINE)
+            if not line.split(":")[0].strip() in o.at_start]
 
 
 def main():
@@ -42,9 +56,13 @@ def main():
     options.add_argument("--program", required=True, help="all cases, compiled")
     options.add_argument("--most", type=int, default=10_000, help="leave cases with more executions out")
     options.add_argument("--own-policy", help="leave cases out whose names contain this: they bring a policy of their own")
+    options.add_argument("--coverage", required=True, help="coverage.py")
+    options.add_argument("--at-start", action="append", default=[], help="a header whose operations precede main()")
     options.add_argument("stems", nargs="+", help="FOLDER=MODULE: its cases, as a module for the worker")
     o = options.parse_args()
     compared = left_out = wrong = 0
+    folder_of_lists = tempfile.TemporaryDirectory()
+    executed = os.path.join(folder_of_lists.name, "executed")
     for folder, module in (stem.split("=") for stem in o.stems):
         with open(os.path.join(folder, "counts.txt"), encoding="utf-8") as file:
             pinned = re.findall(r"^(\S+) exhaustive (\d+)", file.read(), re.MULTILINE)
@@ -55,14 +73,16 @@ def main():
                 left_out += 1
                 continue
             without, with_one = native(o.worker, module, case)
-            got = [compiled(o.program, case, spurious) for spurious in (0, 1)]
+            got = [compiled(o.program, case, spurious, executed) for spurious in (0, 1)]
             good = got[0] == without and isinstance(got[1], int) and got[1] >= with_one
             print(f"{'ok  ' if good else 'FAIL'} {case}: {without} natively, {with_one} with a spurious failure;",
                   f"compiled: {got[0]}, {got[1]}")
             compared += 1
             wrong += not good
     print(f"{compared} cases, {wrong} differ, {left_out} left out")
-    sys.exit(1 if wrong or compared < 40 else 0)
+    holes = not_executed(o, executed)
+    print("\n".join(holes) if holes else "every atomic operation of the queues' headers was executed")
+    sys.exit(1 if wrong or compared < 40 or holes else 0)
 
 
 main()

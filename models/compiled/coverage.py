@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Which operations of a checked program were executed by some execution, and which by none.
+
+    coverage.py PROGRAM EXECUTED [NAME ...]
+
+EXECUTED is what the checked program wrote: the return address of each operation that was executed, with its orders. The
+program's machine code names all operations: each is a call of ThreadSanitizer's interface. With NAMEs only operations in
+files whose paths end with a NAME, or lie in a folder NAME/, which may be headers of the system. Needs objdump and
+addr2line (binutils).
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)(.*)$")
+CALLED = re.compile(r"<(__tsan_\w+|__atomic_\w+)(?:@plt)?>")
+ATOMIC = re.compile(r"^(?:__tsan_atomic\d*|__atomic)_(load|store|exchange|fetch_\w+|compare_exchange|thread_fence)")
+ACCESS = re.compile(r"^__tsan_(?:unaligned_|volatile_)?(?:read|write)")
+SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/")
+
+# `kind` is as in --weaken; "" is a plain access.
+Operation = collections.namedtuple("Operation", "returns_to kind")
+
+
+def kind_of(function):
+    found = ATOMIC.match(function)
+    if found:
+        name = found[1]
+        return "fence" if name == "thread_fence" else name if name in ("load", "store") else "rmw"
+    return "" if ACCESS.match(function) else None
+
+
+def run(tool, *arguments, given=None):
+    try:
+        return subprocess.run([tool, *arguments], input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+    except FileNotFoundError:
+        sys.exit(f"runq-check: --coverage needs {tool} (Debian: binutils)")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"runq-check: --coverage: {tool} ended with status {error.returncode}")
+
+
+def operations(program):
+    """All calls of the interface. A call returns to the instruction behind it."""
+    kind = None
+    for line in run("objdump", "-d", "--no-show-raw-insn", "-w", program).splitlines():
+        found = INSTRUCTION.match(line)
+        if not found:
+            continue
+        if kind is not None:
+            yield Operation(int(found[1], 16), kind)
+        called = CALLED.search(found[3]) if found[2].startswith("call") else None
+        kind = kind_of(called[1]) if called else None
+
+
+def inlined_lines(program, addresses):
+    """For each address its (file, line) and those of the calls that were compiled inline around it, innermost first."""
+    text = run("addr2line", "-a", "-i", "-f", "-e", program, given="".join(f"{a:x}\n" for a in addresses))
+    chains = []
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("0x"):
+            chains.append([])
+            continue
+        file, _, number = next(lines).split(" ")[0].rpartition(":")
+        if number.isdigit():
+            chains[-1].append((os.path.normpath(file), int(number)))
+    return chains
+
+
+def is_system(file):
+    return file.startswith(SYSTEM) or "/include/c++/" in file or file.endswith("runq/history.hpp")
+
+
+def is_about_atomics(file):
+    """A header in which std::atomic and its like are written: its callers give the orders."""
+    return os.path.basename(file).startswith(("atomic", "stdatomic")) or "/__atomic/" in file
+
+
+def is_named(path, names):
+    return any(f"/{name}" in path if name.endswith("/") else path == name or path.endswith("/" + name) for name in names)
+
+
+def place_of(operation, chain, names):
+    """The innermost line that counts. Nothing for an operation within the library, of which the program gives no order."""
+    for file, line in chain:
+        if not is_system(file) or is_named(file, names):
+            return file, line
+        if operation.kind and not is_about_atomics(file):
+            return None
+    return None
+
+
+def read_executed(path):
+    """return address -> orders. Each check of a program has written a list."""
+    executed = collections.defaultdict(list)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                address, *orders = line.split()
+                known = executed[int(address, 16)]
+                known += [o for o in orders if o not in known]
+    return executed
+
+
+class Place:
+    """All copies of one operation: inline, or in instances of a template."""
+
+    def __init__(self):
+        self.executed = False
+        self.orders = []
+
+    def add(self, orders):
+        if orders is None:
+            return
+        self.executed = True
+        self.orders += [o for o in orders if o not in self.orders]
+
+
+def places(program, executed, names):
+    """(file, line, kind) -> Place."""
+    found = collections.defaultdict(Place)
+    all_operations = list(operations(program))
+    # A return address may belong to the next line already.
+    chains = inlined_lines(program, [o.returns_to - 1 for o in all_operations])
+    for operation, chain in zip(all_operations, chains):
+        where = place_of(operation, chain, names)
+        if where is not None and (not names or is_named(where[0], names)):
+            found[where + (operation.kind,)].add(executed.get(operation.returns_to))
+    return found
+
+
+def source_line(file, line):
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            return next((text.strip() for number, text in enumerate(source, 1) if number == line), "")
+    except OSError:
+        return ""
+
+
+def site_of(file, line):
+    return f"{os.path.basename(file)}:{line}"
+
+
+def text_of(program, executed_file, names):
+    found = places(program, read_executed(executed_file), names)
+    atomics = {where: place for where, place in found.items() if where[2]}
+    accesses = {where: place for where, place in found.items() if not where[2]}
+    not_executed = sorted(((where, place) for where, place in accesses.items() if not place.executed), key=lambda item: item[0])
+    lines = [f"coverage: {sum(p.executed for p in atomics.values())} of {len(atomics)} atomic operations were executed, and "
+             f"{sum(p.executed for p in accesses.values())} of {len(accesses)} lines with plain accesses"]
+    width = max((len(site_of(file, line)) for file, line, _ in found), default=0)
+    for (file, line, kind), place in sorted(atomics.items(), key=lambda item: item[0]) + not_executed:
+        orders = "/".join(place.orders) if place.executed else "NEVER EXECUTED"
+        lines.append(f"  {site_of(file, line):<{width}} {kind or 'plain':<6} {orders:<16}  {source_line(file, line)[:90]}")
+    return "\n".join(lines)
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    print(text_of(sys.argv[1], sys.argv[2], sys.argv[3:]))
+
+
+if __name__ == "__main__":
+    main()
