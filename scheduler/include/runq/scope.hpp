@@ -156,17 +156,29 @@ class scope_state {
       : outer_(std::move(outer)), wanted_failures_(failures) {}
   scope_state(const scope_state&) = delete;
   scope_state& operator=(const scope_state&) = delete;
-  ~scope_state();
+  ~scope_state() {
+    if (waiter_.waits() || core_.failures() != nullptr || core_.made_stopping() != nullptr) destroy_rare_parts();
+  }
 
   /// `body`, which has not begun, is called by `caller` as the scope's body.
-  void call(frame& caller, frame& body, source_place at) noexcept;
+  void call(frame& caller, frame& body, source_place at) noexcept {
+    called_at_ = at;
+    caller_ = &caller;
+    body_ = &body;
+    body.how = role::scope_body;
+    body.home = this;
+    caller.push_below(body);
+  }
   [[nodiscard]] bool is_body(const frame& f) const noexcept { return &f == body_; }
   [[nodiscard]] frame& caller() const noexcept { return *caller_; }
   [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
   [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
   /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first.
-  void rethrow_first();
+  void rethrow_first() {
+    waiter_.who.set(nullptr);
+    if (core_.failures() != nullptr) hand_over_failures();
+  }
 
   /// Throws runq::misuse.
   void begins();
@@ -179,6 +191,8 @@ class scope_state {
   [[nodiscard]] std::stop_source& stopping();
 
  private:
+  void destroy_rare_parts() noexcept;
+  [[noreturn]] void hand_over_failures();
   core_type core_;
   frame* caller_ = nullptr;
   source_place called_at_;

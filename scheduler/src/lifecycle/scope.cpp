@@ -8,7 +8,7 @@
 
 namespace runq::detail {
 
-scope_state::~scope_state() {
+void scope_state::destroy_rare_parts() noexcept {
   if (waiter_.waits()) core_.leave(waiter_);
   auto* at = core_.failures();
   while (at != nullptr) delete std::exchange(at, at->before.get());
@@ -17,15 +17,6 @@ scope_state::~scope_state() {
 
 std::stop_source& scope_state::stopping() {
   return core_.stopping([this] { return std::make_unique<scope_stopping>(outer_); }).source();
-}
-
-void scope_state::call(frame& caller, frame& body, source_place at) noexcept {
-  called_at_ = at;
-  caller_ = &caller;
-  body_ = &body;
-  body.how = role::scope_body;
-  body.home = this;
-  caller.push_below(body);
 }
 
 std::coroutine_handle<> scope_state::go_on(processor& p) {
@@ -40,10 +31,8 @@ std::coroutine_handle<> scope_state::go_on(processor& p) {
   return transfer(p, caller_->self);
 }
 
-void scope_state::rethrow_first() {
-  waiter_.who.set(nullptr);
+void scope_state::hand_over_failures() {
   auto* at = core_.failures();
-  if (at == nullptr) return;
   // The list begins with the newest.
   std::exception_ptr first;
   std::size_t n = 0;
