@@ -29,7 +29,9 @@ class split_ring_queue {
       : ring_(static_cast<std::uint32_t>(start)), owner_(ring_.make_owner()), thief_(ring_.make_thief()) {}
 
   bool push(value v) { return owner_.push(v); }
+  std::size_t push_batch(std::span<const value> vs) { return owner_.push_batch(vs); }
   std::optional<value> pop() { return owner_.pop(); }
+  std::size_t room() { return owner_.room(); }
   steal_result<value> steal() { return thief_.steal(); }
   steal_result<value> steal_half_into(split_ring_queue& mine, std::size_t limit) {
     return thief_.steal_half_into(mine.owner_, limit);

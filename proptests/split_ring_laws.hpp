@@ -11,13 +11,18 @@ namespace runq::props {
 
 [[nodiscard]] inline std::vector<law> split_ring_laws(const std::vector<candidate>& candidates) {
   using enum verb;
-  const std::vector<verb> all{push,  push_run,   pop,       pop_run,  push_run,    push,
-                              steal, steal_half, steal_out, has_work, size_approx, hand_over};
+  const std::vector<verb> all{push,  push_run,   push_batch, pop,  pop_run,  push_run,    push,
+                              steal, steal_half, steal_out,  room, has_work, size_approx, hand_over};
   return stateful_laws<split_spec>(
       candidates,
       {
           {"agrees_with_a_split_fifo", all, agree_on_all},
           {"push_refuses_exactly_when_full", {push, push_run, pop, steal, push}, agree_on({push, push_run})},
+          {"push_batch_takes_the_longest_prefix_that_fits",
+           {push_batch, push_batch, pop, pop_run, steal},
+           agree_on({push_batch, pop, pop_run}),
+           {push_batch}},
+          {"room_is_what_fits", {push, push_run, pop, room, steal, steal_out}, agree_on({room}), {room}},
           {"pop_takes_the_oldest_that_is_left", {push, push_run, pop, steal_out, pop_run}, agree_on({pop, pop_run})},
           {"steals_take_half_of_what_is_public_or_of_the_run",
            {push, push_run, steal, steal_half, steal_out, pop},

@@ -38,7 +38,7 @@ class split_spec {
   /// Thread 0 pushes and pops, the others steal. No steal into a ring: which elements it has taken besides the one that
   /// it returns can only be told from an order, which a bag has not.
   static std::vector<verb> concurrent_mix(std::size_t actor) {
-    if (actor == 0) return {verb::push, verb::push, verb::push, verb::pop, verb::pop};
+    if (actor == 0) return {verb::push, verb::push, verb::push_batch, verb::pop, verb::pop};
     return {verb::steal, verb::steal_out, verb::steal, verb::steal_out, verb::has_work, verb::size_approx};
   }
 
@@ -48,7 +48,8 @@ class split_spec {
     queue& other = queues_[o.victim];
     switch (o.what) {
       case verb::push:
-      case verb::push_run: {
+      case verb::push_run:
+      case verb::push_batch: {
         outcome r;
         for (const value v : run_of(o.first, fresh_values(o))) r.count += push(own, v) ? 1U : 0U;
         return r;
@@ -69,6 +70,7 @@ class split_spec {
         const values got = steal(other, o.n);
         return got.empty() ? nothing() : outcome{answer::done, got.size(), got, false};
       }
+      case verb::room: return {answer::done, room(own), {}, false};
       case verb::has_work: return {answer::done, other.items.empty() ? 0U : 1U, {}, false};
       case verb::size_approx: return {answer::done, other.items.size(), {}, false};
       default: return {};
@@ -84,6 +86,9 @@ class split_spec {
     switch (o.what) {
       case verb::push:
         if (seen.count == 1) (void)add(own, o.first);
+        return progress::done;
+      case verb::push_batch:
+        for (const value v : run_of(o.first, seen.count)) (void)add(own, v);
         return progress::done;
       case verb::pop: return removed(own, seen.taken) ? progress::done : progress::illegal;
       case verb::steal:

@@ -16,9 +16,9 @@ struct moves {
     static_assert(N - 1 <= most);
     for (std::size_t i = 0; i != size; ++i) text[i] = written[i];
   }
-  [[nodiscard]] constexpr int pushes() const {
+  [[nodiscard]] constexpr int count(char letter) const {
     int n = 0;
-    for (std::size_t i = 0; i != size; ++i) n += text[i] == 'p' ? 1 : 0;
+    for (std::size_t i = 0; i != size; ++i) n += text[i] == letter ? 1 : 0;
     return n;
   }
   [[nodiscard]] constexpr char at(std::size_t i) const { return i < size ? text[i] : '\0'; }

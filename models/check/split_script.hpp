@@ -12,6 +12,7 @@
 //   p  push    h  steal half into the thread's queue, and pop that empty    o  steal half into an array
 //   g  pop     k  h without the pops                                        t  steal one task
 //              a  o until the queue is empty                                w  ask whether there is work
+//   b  push two tasks as one batch
 //
 //   !  after a thief's move: that queue is never empty, so the answer "empty" is wrong
 //   +  after a steal: the thief tries again while it loses a race, and then must have taken something
@@ -36,14 +37,20 @@ namespace runq::model {
 /// scenario is constructed.
 template <class Queue, class Policy, moves Before, moves... Threads>
 class script_over : public scenario {
-  static constexpr int tasks_in_all = (Before.pushes() + ... + Threads.pushes());
+  static constexpr int tasks_of(const moves& m) { return m.count('p') + 2 * m.count('b'); }
+  static constexpr int tasks_in_all = (tasks_of(Before) + ... + tasks_of(Threads));
   static constexpr std::size_t threads = sizeof...(Threads);
   static constexpr std::array<moves, threads> programs{Threads...};
   using queue_type = typename Queue::template type<Policy>;
-  static constexpr std::string_view letters = "pghkoatw!+0123456789";
+  static constexpr std::string_view letters = "pbghkoatw!+0123456789";
   static_assert(Before.only_of(letters) && (Threads.only_of(letters) && ...), "a letter of this script is no move");
+  static constexpr bool takes_batches = requires(typename queue_type::owner o, std::span<task* const> s) {
+    o.push_batch(s);
+  };
+  static_assert(takes_batches || Before.count('b') + (0 + ... + Threads.count('b')) == 0,
+                "a script of a queue without batches pushes one");
   // Which tasks leave the victim of a steal into a queue is not told, so no history is kept then.
-  static constexpr std::string_view into_no_queue = "pgoatw!+0123456789";
+  static constexpr std::string_view into_no_queue = "pbgoatw!+0123456789";
   static constexpr bool keeps_history =
       Queue::newest_first && Before.only_of(into_no_queue) && (Threads.only_of(into_no_queue) && ...);
 
@@ -73,7 +80,7 @@ class script_over : public scenario {
   void play(const moves& written, unsigned self) {
     for (std::size_t i = 0; i != written.size; ++i) {
       const char what = written.text[i];
-      std::size_t of = what == 'p' || what == 'g' ? self : 0;
+      std::size_t of = what == 'p' || what == 'b' || what == 'g' ? self : 0;
       if (written.at(i + 1) >= '0' && written.at(i + 1) <= '9') of = static_cast<std::size_t>(written.text[++i] - '0');
       const char demand = written.at(i + 1);
       if (demand == '!' || demand == '+') ++i;
@@ -84,6 +91,7 @@ class script_over : public scenario {
  private:
   void make(char what, owned& at, owned& mine, char demand) {
     if (what == 'p') return push(at);
+    if (what == 'b') return push_two(at);
     if (what == 'g') return static_cast<void>(pop(at));
     if (what == 'w') {
       const bool yes = at.queue.make_thief().has_work();
@@ -112,6 +120,13 @@ class script_over : public scenario {
     const bool pushed = o.owner.push(t);
     note(o, began, pushed ? op_kind::append : op_kind::refuse, std::span<task* const>(&t, pushed ? 1U : 0U));
     if (!pushed) tasks_.run(t);
+  }
+  void push_two(owned& o) {
+    if constexpr (takes_batches) {
+      const std::array<task*, 2> batch{tasks_.make(made_ + 1), tasks_.make(made_ + 2)};
+      made_ += 2;
+      for (std::size_t i = o.owner.push_batch(batch); i != batch.size(); ++i) tasks_.run(batch[i]);
+    }
   }
   bool pop(owned& o) {
     const moment began = o.log.begin();

@@ -52,8 +52,8 @@ inline constexpr split_ring_options default_split_ring{};
 ///   R … H           taken by thieves
 ///   H … tail        public
 ///
-/// One thread at a time holds the `owner` (push, pop); any thread may hold a `thief` (steal). No operation allocates or
-/// locks. The ring must outlive its handles.
+/// One thread at a time holds the `owner` (push, push_batch, pop); any thread may hold a `thief` (steal). No operation
+/// allocates or locks. The ring must outlive its handles.
 ///
 /// T         trivially copyable and lock-free: a pointer or a small integer
 /// Capacity  slots, a power of two, 2 … 512
@@ -172,6 +172,25 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     return true;
   }
 
+  /// Adds elements from the front of `values`, in order, as many as fit, all published at once. Returns how many were
+  /// added. Reads nothing that thieves write. Owner only. Wait-free.
+  [[nodiscard]] std::size_t push_batch(std::span<const T> values) noexcept {
+    enter();
+    basic_split_ring& r = *ring_;
+    // [split_ring.push_batch.tail] relaxed: the owner is the only writer.
+    const index t = r.tail_.load(std::memory_order::relaxed);
+    const auto n = static_cast<index>(std::min(values.size(), room(t)));
+    for (index i = 0; i != n; ++i) {
+      // [split_ring.push_batch.slot] relaxed: as [split_ring.push.slot].
+      r.slot(t + i).store(values[i], std::memory_order::relaxed);
+    }
+    if (n == 0) return 0;
+    // [split_ring.push_batch.publish] release: pairs with [split_ring.steal.tail] and [split_ring.seize.tail]; weaker:
+    // a thief takes a slot not yet written, or a task whose contents it cannot see.
+    r.tail_.store(t + n, std::memory_order::release);
+    return n;
+  }
+
   /// Takes the oldest element that no thief has taken, or nothing when there is none. Owner only. Lock-free: it tries
   /// again only when a thief has changed the shared word.
   [[nodiscard]] std::optional<T> pop() noexcept {
@@ -192,6 +211,13 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     index at = h;
     if (!owner_may_take(w, h) && !pop_slowly(at)) return std::nullopt;
     return read(at);
+  }
+
+  /// How many elements fit, 0 … Capacity, counted as push() counts. Owner only. Wait-free.
+  [[nodiscard]] std::size_t room() noexcept {
+    enter();
+    // [split_ring.room.tail] relaxed: the owner is the only writer.
+    return room(ring_->tail_.load(std::memory_order::relaxed));
   }
 
   /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.

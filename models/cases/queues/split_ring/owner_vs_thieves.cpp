@@ -19,6 +19,14 @@ const bool added[] = {
                     {"steal_tail_relaxed", "split_ring.steal.tail", relaxed}},
         .progress = progress_claim::lock_free,
     }),
+    add_case<script<ring_of<2, 1>, "", "bgb", "o">>({
+        .name = "split_ring/batch_vs_steal",
+        .property = "a thief sees the tasks of a batch that it takes, and the pusher keeps what does not fit",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .mutants = {{"batch_publish_relaxed", "split_ring.push_batch.publish", relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
     add_case<script<ring_of<2, 1>, "pp", "gpgp", "o">>({
         .name = "split_ring/slot_reuse",
         .property = "a thief never runs what the owner wrote into a slot after the thief had claimed it",
