@@ -12,6 +12,8 @@ class interrupted_script final : private interrupts, public script_over<Queue, i
   using script = script_over<Queue, interrupt_atomics, Before, Threads...>;
 
  public:
+  static constexpr const char* axiom = "membarrier(2)";
+
   interrupted_script() : interrupts(sizeof...(Threads)) {}
   void thread(unsigned index) override {
     script::thread(index);

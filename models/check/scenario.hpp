@@ -73,6 +73,8 @@ struct case_spec {
   /// Why this case kills no mutant (mutants/*.mutant): printed. A case that kills none and gives no reason fails, and
   /// so does one that kills one and gives a reason.
   const char* no_mutant_of_its_own = nullptr;
+  /// Set by add_case from the scenario's member of this name: what the verdict relies on besides C++ (docs/limits.md).
+  const char* axiom = nullptr;
   /// Set by add_case: the source that registers the case.
   const char* file = "";
   /// Set by add_case: constructs the scenario in `where` (max_scenario_size bytes, aligned to 64).
@@ -103,6 +105,7 @@ bool add_case(case_spec spec, const char* file = __builtin_FILE()) {
   static_assert(sizeof(S) <= max_scenario_size, "a scenario must be small: an engine builds it for every execution");
   static_assert(alignof(S) <= 64);
   spec.file = file;
+  if constexpr (requires { S::axiom; }) spec.axiom = S::axiom;
   spec.construct = [](void* where) -> scenario* { return ::new (where) S; };
   cases().push_back(spec);
   return true;

@@ -18,9 +18,8 @@ using json = nlohmann::json;
 // What a completed search may be called. "exhaustive" belongs to the exact engine alone.
 [[nodiscard]] std::string coverage_words(const job& j) {
   const std::string how = j.result["how"];
-  if (how == "bounded") return j.label;
-  if (how == "full") return "full search";
-  return how;
+  const std::string given = j.about.contains("axiom") ? ", given " + j.about["axiom"].get<std::string>() : "";
+  return (how == "bounded" ? j.label : how == "full" ? "full search" : how) + given;
 }
 
 [[nodiscard]] explored explored_by(const json& result) {

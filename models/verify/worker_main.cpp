@@ -65,6 +65,7 @@ using json = nlohmann::json;
   if (c.progress != progress_claim::none) {
     j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
   }
+  if (c.axiom != nullptr) j["axiom"] = c.axiom;
   if (c.no_mutant_of_its_own != nullptr) j["no_mutant_of_its_own"] = c.no_mutant_of_its_own;
   if (c.litmus.outcome != nullptr) {
     j["litmus"] = {{"outcome", c.litmus.outcome},
