@@ -154,6 +154,7 @@ TEST(split_deque, a_thief_empties_a_deque_of_an_owner_that_does_nothing) {
     for (int i = 0; i != popped; ++i) ASSERT_EQ(owner.pop(), 256 - i);
     numbers seen;
     std::array<int, 128> out{};
+    const std::uint64_t before = runq::membarrier_atomics::barriers();
     for (;;) {
       const auto loot = d.make_thief().steal_half(out);
       if (loot.status == steal_status::empty) break;
@@ -161,6 +162,7 @@ TEST(split_deque, a_thief_empties_a_deque_of_an_owner_that_does_nothing) {
       seen.insert(seen.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(loot.count));
     }
     ASSERT_EQ(seen, from_to(1, 256 - popped));
+    ASSERT_LE(runq::membarrier_atomics::barriers() - before, 1U);  // what is left becomes public
     ASSERT_FALSE(owner.pop().has_value());
   }
 }

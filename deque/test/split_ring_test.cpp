@@ -193,6 +193,7 @@ TEST(split_ring, a_thief_empties_a_ring_of_an_owner_that_does_nothing) {
     for (int i = 1; i <= popped; ++i) ASSERT_EQ(owner.pop(), i);
     numbers seen;
     std::array<int, 128> out{};
+    const std::uint64_t before = runq::membarrier_atomics::barriers();
     for (;;) {
       const auto loot = r.make_thief().steal_half(out);
       if (loot.status == steal_status::empty) break;
@@ -201,6 +202,7 @@ TEST(split_ring, a_thief_empties_a_ring_of_an_owner_that_does_nothing) {
     }
     std::sort(seen.begin(), seen.end());
     ASSERT_EQ(seen, from_to(popped + 1, 256));
+    ASSERT_LE(runq::membarrier_atomics::barriers() - before, 1U);  // what is left becomes public
     ASSERT_FALSE(owner.pop().has_value());
   }
 }
