@@ -68,6 +68,7 @@ class Result:
     text: str = ""
     seconds: float = 0
     coverage: str = ""
+    operations: str = "–"
 
 
 def read_table():
@@ -143,7 +144,8 @@ def read_result(output, seconds):
 
 
 def headers_of(structure):
-    """The library's headers that the structure's source includes: their folders, or, without a folder, the headers."""
+    """The library's headers that the structure's source includes: their folders, or, without a folder, the headers. None
+    for the standard library, whose operations lie in many headers."""
     found = re.findall(r"^#include <([\w/+-]+[/.][\w/.+-]+)>", structure.source.read_text(encoding="utf-8"), re.MULTILINE)
     return sorted({os.path.dirname(h) + "/" if "/" in h else h for h in found if not h.startswith("runq/")})
 
@@ -156,7 +158,6 @@ class Checker:
         self.compiler = options.compiler
         self.work = Path(options.work)
         self.quiet = options.quiet
-        self.coverage = options.coverage
 
     def compile(self, structure):
         """Returns the program, or why there is none."""
@@ -178,16 +179,25 @@ class Checker:
         if program is None:
             return Result("no verdict: it does not compile", text=wrong, seconds=time.monotonic() - began)
         executed = program.parent / "executed"
-        words = "\n".join([*structure.options, *(["--executed", str(executed)] if self.coverage else [])])
+        words = "\n".join([*structure.options, "--executed", str(executed)])
         try:
             ran = run([str(program)], timeout=ENOUGH, env={**os.environ, "LD_BIND_NOW": "1", "RUNQ_CHECK": words})
         except subprocess.TimeoutExpired:
             return Result(f"no verdict: it took longer than {ENOUGH} s", seconds=time.monotonic() - began)
         result = read_result(ran.stdout + ran.stderr if not ran.stdout else ran.stdout, time.monotonic() - began)
-        if self.coverage:
-            counted = run([sys.executable, "-B", str(COVERAGE), str(program), str(executed), *headers_of(structure)])
-            result.coverage = counted.stdout + counted.stderr
+        self.count_operations(structure, program, executed, result)
         return result
+
+    @staticmethod
+    def count_operations(structure, program, executed, result):
+        """Which of the library's operations the programs have executed."""
+        names = headers_of(structure)
+        if not names:
+            return
+        counted = run([sys.executable, "-B", str(COVERAGE), str(program), str(executed), *names])
+        result.coverage = counted.stdout + counted.stderr
+        found = re.match(r"coverage: (\d+ of \d+) atomic operations", counted.stdout)
+        result.operations = found[1] if found else "unknown"
 
     def draw(self, structure, result, folder):
         """Writes the program that fails, and the page with its counterexample. Returns whether that fails, too."""
@@ -204,7 +214,7 @@ class Checker:
 # --- the page ----------------------------------------------------------------------------------------------------------
 def row(structure, result):
     verdict = f"{result.verdict} ([why](#{structure.finding}))" if structure.finding and not structure.mends else result.verdict
-    return (f"| {structure.what} | {result.size} | {result.programs} | {result.executions} | {verdict} "
+    return (f"| {structure.what} | {result.size} | {result.programs} | {result.executions} | {result.operations} | {verdict} "
             f"| `./kit verify --field {structure.name}` |")
 
 
@@ -256,7 +266,7 @@ def program_in_a_line(text):
     return f"{', '.join(before)}; then {words}" if before else words
 
 
-TABLE = "| structure | size | programs | executions | verdict | command |\n|---|---|---|---|---|---|"
+TABLE = "| structure | size | programs | executions | operations | verdict | command |\n|---|---|---|---|---|---|---|"
 
 
 def page_text(table, structures, results, compiler):

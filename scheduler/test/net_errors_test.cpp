@@ -237,6 +237,28 @@ TEST_F(net_errors, an_accept_that_is_stopped_returns_nothing) {
   });
 }
 
+TEST_F(net_errors, listening_returns_a_listener_or_an_error) {
+  runq::run([]() -> task<> {
+    std::error_code error = std::make_error_code(std::errc::io_error);
+    const auto first = runq::net::listen_tcp("127.0.0.1", 0, error);
+    EXPECT_TRUE(first.has_value());
+    EXPECT_EQ(error, no_error);
+    EXPECT_FALSE(runq::net::listen_tcp("127.0.0.1", first->port(), error).has_value());
+    EXPECT_EQ(error, std::errc::address_in_use);
+    EXPECT_FALSE(runq::net::listen_tcp("no address", 0, error).has_value());
+    EXPECT_EQ(error.category(), runq::net::lookup_errors());
+    const std::string path = testing::TempDir() + "runq_net_errors_listen." + std::to_string(getpid());
+    const auto at_path = runq::net::listen_unix(path, error);
+    EXPECT_TRUE(at_path.has_value());
+    EXPECT_EQ(error, no_error);
+    EXPECT_FALSE(runq::net::listen_unix(path, error).has_value());
+    EXPECT_EQ(error, std::errc::address_in_use);
+    EXPECT_FALSE(runq::net::listen_unix(std::string(1000, 'x'), error).has_value());
+    EXPECT_EQ(error, std::errc::filename_too_long);
+    co_return;
+  });
+}
+
 TEST_F(net_errors, connecting_returns_a_stream_or_an_error) {
   runq::run([]() -> task<> {
     listener l = runq::net::listen_tcp("127.0.0.1", 0);

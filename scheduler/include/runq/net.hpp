@@ -221,6 +221,9 @@ class listener {
 /// Listens at an address and port (0: the kernel chooses): "127.0.0.1", "::1", "localhost", which is 127.0.0.1, or ""
 /// for all addresses of IPv4 and IPv6 (of IPv4 alone where the kernel has no IPv6). Throws std::system_error.
 [[nodiscard]] listener listen_tcp(const std::string& address, std::uint16_t port);
+/// Returns nothing if it sets `error`.
+[[nodiscard]] std::optional<listener> listen_tcp(const std::string& address, std::uint16_t port,
+                                                 std::error_code& error);
 /// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
 /// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
 /// std::system_error, in the category lookup_errors() when the name is unknown.
@@ -232,6 +235,8 @@ class listener {
                                                       source_place at = source_place::here());
 /// Makes a Unix socket at `path`, which close() removes, unless it is another file by then. Throws std::system_error.
 [[nodiscard]] listener listen_unix(const std::string& path);
+/// Returns nothing if it sets `error`.
+[[nodiscard]] std::optional<listener> listen_unix(const std::string& path, std::error_code& error);
 [[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {},
                                         source_place at = source_place::here());
 /// Returns nothing if it sets `error`; see stream.

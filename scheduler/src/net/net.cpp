@@ -889,6 +889,17 @@ std::optional<stream> stream_or_error(dialed result, std::error_code& error) {
   return access::make_stream(std::move(result.to));
 }
 
+template <class Listen>
+std::optional<listener> listener_or_error(Listen listen, std::error_code& error) {
+  error.clear();
+  try {
+    return listen();
+  } catch (const std::system_error& e) {
+    error = e.code();
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 listener listen_tcp(const std::string& address, std::uint16_t port) {
@@ -903,6 +914,10 @@ listener listen_tcp(const std::string& address, std::uint16_t port) {
     if (!has_no_ipv6(e.code().value())) throw;
   }
   return listen_everywhere_by_ipv4(port);
+}
+
+std::optional<listener> listen_tcp(const std::string& address, std::uint16_t port, std::error_code& error) {
+  return listener_or_error([&] { return listen_tcp(address, port); }, error);
 }
 
 task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop, source_place at) {
@@ -927,6 +942,10 @@ task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, st
 listener listen_unix(const std::string& path) {
   const sockaddr_un address = unix_address(path);
   return listen_by(owned_fd(new_socket(AF_UNIX)), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+}
+
+std::optional<listener> listen_unix(const std::string& path, std::error_code& error) {
+  return listener_or_error([&] { return listen_unix(path); }, error);
 }
 
 task<stream> connect_unix(std::string path, std::stop_token stop, source_place at) {
