@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "runq/channel.hpp"
 #include "runq/detail/core.hpp"
@@ -55,19 +56,34 @@ template <class T>
   return new_task(access::release(t).promise());
 }
 
+/// `made` keeps `kept`, and is a child of the scope `home`, if there is one.
+template <class Kept>
+void keep(new_task& made, std::unique_ptr<closure_of<Kept>> kept, scope_state* home) noexcept {
+  kept->scope = home;
+  made.refers_to(*kept.release());
+}
+
+/// `made` refers to nothing.
+[[nodiscard]] inline new_task child_of(scope_state* home, new_task made) {
+  if (home != nullptr) keep(made, std::make_unique<closure_of<std::monostate>>(std::monostate()), home);
+  return made;
+}
+
+/// What go() makes of its argument: a task; of scope::go() one that the scope `home` counts as ended when all that the
+/// task owns is destroyed.
 template <class F>
-[[nodiscard]] new_task make_root(F&& f) {
+[[nodiscard]] new_task make_root(F&& f, scope_state* home = nullptr) {
   using callable = std::decay_t<F>;
   if constexpr (is_task<callable>::value) {
-    return root_of(std::forward<F>(f));
+    return child_of(home, root_of(std::forward<F>(f)));
   } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
     // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
     auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
     auto made = root_of(std::invoke(kept->f));
-    made.refers_to(*kept.release());
+    keep(made, std::move(kept), home);
     return made;
   } else {
-    return root_of(call_once<callable>(std::forward<F>(f)));
+    return child_of(home, root_of(call_once<callable>(std::forward<F>(f))));
   }
 }
 

@@ -9,13 +9,11 @@
 #include <coroutine>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <new>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "runq/detail/temporaries.hpp"
@@ -202,31 +200,6 @@ class scope_state {
   waiter<task_waiting> waiter_;
 };
 
-/// `made` becomes a child of `home`, and keeps `kept`.
-template <class Kept>
-[[nodiscard]] new_task child_of(scope_state& home, new_task made, std::unique_ptr<closure_of<Kept>> kept) {
-  kept->scope = &home;
-  made.refers_to(*kept.release());
-  return made;
-}
-
-/// What scope::go() makes of its argument: a task that the scope counts as ended when all that it owns is destroyed.
-template <class F>
-[[nodiscard]] new_task make_child(scope_state& home, F&& f) {
-  using callable = std::decay_t<F>;
-  using nothing = std::monostate;
-  if constexpr (is_task<callable>::value) {
-    return child_of(home, root_of(std::forward<F>(f)), std::make_unique<closure_of<nothing>>(nothing()));
-  } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
-    auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
-    auto made = root_of(std::invoke(kept->f));
-    return child_of(home, std::move(made), std::move(kept));
-  } else {
-    auto made = root_of(call_once<callable>(std::forward<F>(f)));
-    return child_of(home, std::move(made), std::make_unique<closure_of<nothing>>(nothing()));
-  }
-}
-
 template <class T>
 class [[nodiscard]] scope_fork : public fork_awaiter<T> {
  public:
@@ -275,7 +248,7 @@ class scope {
     state_.begins();
     try {
       detail::processor& p = detail::processor_of_task();
-      p.home.spawn(p, detail::make_child(state_, std::forward<F>(f)), name);
+      p.home.spawn(p, detail::make_root(std::forward<F>(f), &state_), name);
     } catch (...) {
       state_.ends();
       throw;
