@@ -119,29 +119,10 @@ TEST(ring, Q2_makes_no_system_call_in_a_million_operations) {
 }
 
 TEST(ring, a_batch_is_queued_in_order_as_far_as_it_fits) {
-  for (int before = 0; before <= 8; ++before) {
-    for (int size = 0; size <= 10; ++size) {
-      runq::basic_ring<int, 8> r(5);
-      auto owner = r.make_owner();
-      push_all(owner, from_to(1, before));
-      const numbers batch = from_to(before + 1, before + size);
-      const std::size_t added = owner.push_batch(batch);
-      ASSERT_EQ(added, static_cast<std::size_t>(std::min(size, 8 - before)));
-      ASSERT_EQ(pop_all(owner), from_to(1, before + static_cast<int>(added)));
-    }
-  }
+  runq_test::expect_batches_as_far_as_they_fit<runq::basic_ring<int, 8>>(5);
 }
 
-TEST(ring, a_batch_is_published_all_at_once) {
-  probed_ring r;
-  auto owner = r.make_owner();
-  probe::reset();
-  probe::before(op::store, 6, [&] { EXPECT_EQ(r.make_thief().steal().status, steal_status::empty); });
-  EXPECT_EQ(owner.push_batch(from_to(1, 5)), 5U);
-  EXPECT_TRUE(probe::happened());
-  EXPECT_EQ(probe::count(op::store), 6U);  // five slots and one tail
-  EXPECT_EQ(r.make_thief().size_approx(), 5U);
-}
+TEST(ring, a_batch_is_published_all_at_once) { runq_test::expect_a_batch_to_be_published_at_once<probed_ring>(); }
 
 TEST(ring, room_is_what_fits_and_grows_when_thieves_take) {
   runq::basic_ring<int, 8> r;

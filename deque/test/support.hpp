@@ -20,6 +20,7 @@
 
 #include <gtest/gtest.h>
 #include <runq/atomics.hpp>
+#include <runq/common.hpp>
 
 #if defined(__linux__)
 #include <linux/seccomp.h>
@@ -337,6 +338,36 @@ numbers pop_all(Owner& owner) {
   numbers out;
   while (const std::optional<int> value = owner.pop()) out.push_back(*value);
   return out;
+}
+
+/// A batch is added in order, as far as it fits; room() says how far. `Ring` has eight slots.
+template <class Ring>
+void expect_batches_as_far_as_they_fit(typename Ring::index_type first_index) {
+  for (int before = 0; before <= 8; ++before) {
+    for (int size = 0; size <= 10; ++size) {
+      Ring ring(first_index);
+      auto owner = ring.make_owner();
+      push_all(owner, from_to(1, before));
+      ASSERT_EQ(owner.room(), static_cast<std::size_t>(8 - before));
+      const numbers batch = from_to(before + 1, before + size);
+      const std::size_t added = owner.push_batch(batch);
+      ASSERT_EQ(added, static_cast<std::size_t>(std::min(size, 8 - before)));
+      ASSERT_EQ(pop_all(owner), from_to(1, before + static_cast<int>(added)));
+    }
+  }
+}
+
+/// Thieves see nothing of a batch before they see all of it. `Ring` has probe_atomics.
+template <class Ring>
+void expect_a_batch_to_be_published_at_once() {
+  Ring ring;
+  auto owner = ring.make_owner();
+  probe::reset();
+  probe::before(op::store, 6, [&] { EXPECT_EQ(ring.make_thief().steal().status, runq::steal_status::empty); });
+  EXPECT_EQ(owner.push_batch(from_to(1, 5)), 5U);
+  EXPECT_TRUE(probe::happened());
+  EXPECT_EQ(probe::count(op::store), 6U);  // five slots and one tail
+  EXPECT_EQ(ring.make_thief().size_approx(), 5U);
 }
 
 }  // namespace runq_test

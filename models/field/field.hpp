@@ -232,6 +232,31 @@ template <class Number>
   return test;
 }
 
+/// set() is called once, and wait() returns after it, with the 1 that it has written.
+class letter_spec {
+ public:
+  void set() {
+    if (set_) not_allowed();
+    set_ = true;
+  }
+  int wait() {
+    if (!set_) wait_for_another_call();
+    return 1;
+  }
+
+ private:
+  bool set_ = false;
+};
+
+/// The programs of set() and wait().
+template <class Event>
+[[nodiscard]] auto set_and_wait() {
+  linearizable<Event, letter_spec> test;
+  test.operation("set", RUNQ_CODE([](auto& e) { e.set(); }));
+  test.operation("wait", RUNQ_CODE([](auto& e) { return e.wait(); }));
+  return test;
+}
+
 }  // namespace runq::field
 
 /// The end of a structure's file: `make_test` makes its linearizable_by. A program that a verdict has printed includes

@@ -46,6 +46,23 @@ using runq::scheduler;
 using runq::task;
 using socket_type = asio::local::stream_protocol::socket;
 
+/// Waits until the dump shows `n` tasks that wait in this file. False: that took longer than `patience`.
+task<bool> tasks_wait(scheduler& s, std::size_t n) {
+  const auto end = runq::clock::now() + sched_test::patience;
+  const auto waiting = [&] {
+    const std::string all = s.dump();
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = all.find("asio_test.cpp:", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  while (waiting() < n) {
+    if (runq::clock::now() > end) co_return false;
+    co_await runq::yield();
+  }
+  co_return true;
+}
+task<bool> somebody_waits(scheduler& s) { return tasks_wait(s, 1); }
+
 /// An io_context, and a thread that runs it until the end.
 class with_io_thread : public sched_test::alarmed {
  protected:
@@ -59,23 +76,6 @@ class with_io_thread : public sched_test::alarmed {
     std::pair<socket_type, socket_type> both{io, io};
     asio::local::connect_pair(both.first, both.second);
     return both;
-  }
-  /// Waits until the dump shows a task that waits in this file. False: that took longer than `patience`.
-  static task<bool> somebody_waits(scheduler& s) { return tasks_wait(s, 1); }
-  /// The same for `n` tasks.
-  static task<bool> tasks_wait(scheduler& s, std::size_t n) {
-    const auto end = runq::clock::now() + sched_test::patience;
-    const auto waiting = [&] {
-      const std::string all = s.dump();
-      std::size_t found = 0;
-      for (std::size_t at = 0; (at = all.find("asio_test.cpp:", at)) != std::string::npos; ++at) ++found;
-      return found;
-    };
-    while (waiting() < n) {
-      if (runq::clock::now() > end) co_return false;
-      co_await runq::yield();
-    }
-    co_return true;
   }
 
   asio::io_context io{1};
@@ -146,6 +146,26 @@ bool is_aborted(const std::exception_ptr& error) {
 }
 bool is_cancelled(const std::exception_ptr& error) { return error && runq::detail::is_cancellation(error); }
 
+/// A task awaits `ask(context)`. No thread runs the context, which ends meanwhile: then the task is told.
+template <class Ask>
+void is_aborted_by_the_end_of_the_context(Ask ask) {
+  runq::run(
+      [&]() -> task<> {
+        std::optional<asio::io_context> not_run(std::in_place);
+        auto asking = runq::spawn([&]() -> task<bool> {
+          auto asked = ask(*not_run);
+          const std::exception_ptr error = co_await error_of(std::move(asked));
+          co_return is_aborted(error);
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+        not_run.reset();
+        const bool aborted = co_await asking;
+        EXPECT_TRUE(aborted);
+      },
+      one_processor);
+}
+
 // ---- on_asio --------------------------------------------------------------------------------------------------------
 
 using on_asio_test = with_io_thread;
@@ -211,40 +231,13 @@ TEST_F(on_asio_test, a_stop_before_the_call_prevents_it) {
 }
 
 TEST_F(on_asio_test, a_call_that_is_dropped_is_aborted) {
-  runq::run(
-      [&]() -> task<> {
-        std::optional<asio::io_context> not_run(std::in_place);
-        auto call = runq::spawn([&]() -> task<bool> {
-          const std::exception_ptr error = co_await error_of(on_asio(*not_run, [] { ADD_FAILURE(); }));
-          co_return is_aborted(error);
-        });
-        const bool waits = co_await somebody_waits(runq::this_scheduler());
-        EXPECT_TRUE(waits);
-        not_run.reset();
-        const bool aborted = co_await call;
-        EXPECT_TRUE(aborted);
-      },
-      one_processor);
+  is_aborted_by_the_end_of_the_context([](asio::io_context& ends) { return on_asio(ends, [] { ADD_FAILURE(); }); });
 }
 
 // The executor of a strand uses the context when it is destroyed.
 TEST_F(on_asio_test, a_task_that_waits_keeps_no_executor_of_a_context_that_ends) {
-  runq::run(
-      [&]() -> task<> {
-        std::optional<asio::io_context> not_run(std::in_place);
-        auto call = runq::spawn([&]() -> task<bool> {
-          const auto never = [] { ADD_FAILURE(); };
-          task<> called = on_asio(asio::make_strand(*not_run), never);
-          const std::exception_ptr error = co_await error_of(std::move(called));
-          co_return is_aborted(error);
-        });
-        const bool waits = co_await somebody_waits(runq::this_scheduler());
-        EXPECT_TRUE(waits);
-        not_run.reset();
-        const bool aborted = co_await call;
-        EXPECT_TRUE(aborted);
-      },
-      one_processor);
+  is_aborted_by_the_end_of_the_context(
+      [](asio::io_context& ends) { return on_asio(asio::make_strand(ends), [] { ADD_FAILURE(); }); });
 }
 
 TEST_F(on_asio_test, a_call_that_waits_when_the_run_ends_is_not_made) {
@@ -457,21 +450,8 @@ TEST_F(asio_token_test, the_end_of_the_io_context_ends_its_operations) {
 }
 
 TEST_F(asio_token_test, the_operation_of_a_task_that_waits_keeps_no_executor_of_a_context_that_ends) {
-  runq::run(
-      [&]() -> task<> {
-        std::optional<asio::io_context> not_run(std::in_place);
-        auto waiting = runq::spawn([&]() -> task<bool> {
-          task<> posted = asio::post(asio::make_strand(*not_run), asio_token());
-          const std::exception_ptr error = co_await error_of(std::move(posted));
-          co_return is_aborted(error);
-        });
-        const bool waits = co_await somebody_waits(runq::this_scheduler());
-        EXPECT_TRUE(waits);
-        not_run.reset();
-        const bool aborted = co_await waiting;
-        EXPECT_TRUE(aborted);
-      },
-      one_processor);
+  is_aborted_by_the_end_of_the_context(
+      [](asio::io_context& ends) { return asio::post(asio::make_strand(ends), asio_token()); });
 }
 
 /// An operation whose initiation is `begins`, on the executor of `io`.

@@ -36,26 +36,7 @@ class event {
   std::atomic<bool> ready_{false};
   int letter_ = 0;
 };
-class specification {
- public:
-  void set() {
-    if (set_) runq::not_allowed();
-    set_ = true;
-  }
-  int wait() {
-    if (!set_) runq::wait_for_another_call();
-    return 1;
-  }
 
- private:
-  bool set_ = false;
-};
-
-static auto make_test() {
-  runq::linearizable<event, specification> test;
-  test.operation("set", RUNQ_CODE([](auto& e) { e.set(); }));
-  test.operation("wait", RUNQ_CODE([](auto& e) { return e.wait(); }));
-  return test;
-}
+static auto make_test() { return runq::field::set_and_wait<event>(); }
 
 RUNQ_FIELD(make_test)

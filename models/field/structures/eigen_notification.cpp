@@ -19,25 +19,9 @@ class flag {
   Eigen::Notification flag_;
   int letter_ = 0;
 };
-class specification {
- public:
-  void set() {
-    if (set_) runq::not_allowed();
-    set_ = true;
-  }
-  int wait() {
-    if (!set_) runq::wait_for_another_call();
-    return 1;
-  }
-
- private:
-  bool set_ = false;
-};
 
 static auto make_test() {
-  runq::linearizable<flag, specification> test;
-  test.operation("set", RUNQ_CODE([](auto& f) { f.set(); }));
-  test.operation("wait", RUNQ_CODE([](auto& f) { return f.wait(); }));
+  auto test = runq::field::set_and_wait<flag>();
   test.options.threads = 3;
   return test;
 }
