@@ -27,9 +27,7 @@ def queue_jobs(build):
     jobs = {}
     for program, name, row, candidate in run.queue_rows(build):
         def measure(where, program=program.name, name=name):
-            output = run.execute([where / program, f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_format=json",
-                                  "--benchmark_min_time=0.05"]).stdout
-            return 1e9 / run.json.loads(output)["benchmarks"][0]["items_per_second"]
+            return 1e9 / run.google_benchmark(where / program, name)["items_per_second"]
         if (Path(run.__file__).parent / f"{program.name}.cpp").exists():
             jobs[f"{row} {candidate}"] = measure
     return jobs

@@ -251,6 +251,12 @@ def queue_rows(build):
             yield program, name, row, part[1]
 
 
+def google_benchmark(program, name):
+    """What one row of a program of Google Benchmark measures, by its own names."""
+    output = execute([program, f"--benchmark_filter=^{name}$", "--benchmark_format=json", "--benchmark_min_time=0.05"]).stdout
+    return json.loads(output)["benchmarks"][0]
+
+
 def measure_queues(build, results, options):
     rows = [r for r in queue_rows(build) if re.search(options.only, r[2])]
 
@@ -260,9 +266,7 @@ def measure_queues(build, results, options):
                 got = json.loads(execute([program, name, "0.1"]).stdout)
                 got["pinned"] = got["label"] == "pinned"
             else:
-                output = execute([program, f"--benchmark_filter=^{name}$", "--benchmark_format=json",
-                                  "--benchmark_min_time=0.05"]).stdout
-                got = json.loads(output)["benchmarks"][0]
+                got = google_benchmark(program, name)
                 got["pinned"] = got.get("label") == "pinned"
                 got["ns"] = 1e9 / got["items_per_second"] if got.get("items_per_second") else None
             results.add(row, candidate, got["ns"])

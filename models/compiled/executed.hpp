@@ -28,9 +28,10 @@ class executed_code {
   /// Adds a line for each operation to the file: the address to which it returns, relative to the program, and its
   /// orders. Several processes may do so at the same time. Returns whether the file could be written.
   [[nodiscard]] bool append_to(const std::string& file) const {
+    const std::uintptr_t program = load_address();
     std::string lines;
     for (const auto& [code, orders] : orders_) {
-      lines += fmt::format("{:x}", reinterpret_cast<std::uintptr_t>(code) - load_address());
+      lines += fmt::format("{:x}", reinterpret_cast<std::uintptr_t>(code) - program);
       for (unsigned order = 0; (orders >> order) != 0; ++order) {
         if ((orders >> order & 1U) != 0) lines += fmt::format(" {}", to_string(static_cast<std::memory_order>(order)));
       }

@@ -60,6 +60,10 @@ ends 0 "execution 2 has this outcome" --case litmus/load_buffering
 ends 0 "litmus as expected 1/1" --case litmus/coherence
 if grep -q "has this outcome" said.txt; then fail "litmus/coherence has no execution with the outcome"; fi
 
+# A verdict names what it relies on besides C++.
+ends 0 "PASS exhaustive, given membarrier(2)" --case split_ring/interrupt_run_seized --html given
+has given/index.html 'given membarrier(2)'
+
 # The page says of every search of a small run what the text says.
 ends 0 "searches passed" --case 'runnext/*' --html pages
 passed=$(sed -nE 's/^verify: ([0-9]+) searches passed.*/\1/p' said.txt)

@@ -62,18 +62,18 @@ using json = nlohmann::json;
   return n;
 }
 
-}  // namespace
-
-void print_counterexample(const json& r) {
-  if (!r.contains("counterexample")) return;
-  for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
-}
-
 // Of the executions with the outcome that the row speaks of, the first.
 void print_litmus_execution(const json& r) {
   if (!r.contains("shown")) return;
   fmt::print("\n  execution {} has this outcome:\n", r["shown"].get<std::uint64_t>());
   print_counterexample(r);
+}
+
+}  // namespace
+
+void print_counterexample(const json& r) {
+  if (!r.contains("counterexample")) return;
+  for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
 }
 
 report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers,
