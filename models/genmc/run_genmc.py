@@ -57,8 +57,8 @@ def program_of(case):
         with open(path, encoding="utf-8") as file:
             if found := registered.search(file.read()):
                 scenario, threads = found.groups()
-                return (f'#include "{path}"\nnamespace runq::model::corpus {{}}\n'
-                        f"using namespace runq::model;\nusing namespace runq::model::corpus;\n"
+                return (f'#include "{path}"\nnamespace runq::model::corpus {{}}\nnamespace runq::model::field {{}}\n'
+                        f"using namespace runq::model;\nusing namespace runq::model::corpus;\nusing namespace runq::model::field;\n"
                         f"int main() {{\n  run_case<{scenario}, {threads}>();\n  return 0;\n}}\n")
     raise Unavailable(f"no file registers a case called {case}")
 
