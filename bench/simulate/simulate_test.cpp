@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// The simulator: what an operation costs, that two processors wait for a line that both want, and that the scheduler
+// in it loses no task.
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "places.hpp"
+#include "small_scheduler.hpp"
+#include "workloads.hpp"
+
+namespace runq::simulate {
+
+// Called by GoogleTest.
+void PrintTo(const description& of, std::ostream* out) { *out << of.name; }
+
+namespace {
+
+constexpr double microsecond = 1000;
+
+// Four cores in two groups, so that all distances occur.
+constexpr costs toy{.name = "toy",
+                    .machine = "toy",
+                    .group = 2,
+                    .socket = 4,
+                    .same_group = ns(10),
+                    .same_socket = ns(100),
+                    .other_socket = ns(1000),
+                    .hit = ns(1),
+                    .rmw = ns(5),
+                    .fence = ns(7),
+                    .pause = ns(20),
+                    .wake_call = ns(500),
+                    .sleep_call = ns(300),
+                    .wake_up = ns(2000),
+                    .yield_call = ns(50)};
+
+struct alignas(world::line_bytes) counter_line {
+  atomic<std::uint64_t> n{0};
+};
+
+// Runs `body(i)` on `n` processors; returns when each of them ended.
+template <class Body>
+std::vector<picoseconds> ends_of(unsigned n, Body&& body) {
+  std::vector<picoseconds> ends(n);
+  world& w = world::here();
+  for (unsigned i = 0; i != n; ++i) {
+    w.start(i, [&, i] {
+      body(i);
+      ends[i] = w.now();
+    });
+  }
+  w.run();
+  return ends;
+}
+
+TEST(simulate, a_line_costs_what_its_state_says) {
+  world w(toy, 8);
+  counter_line line;
+  std::vector<picoseconds> took;
+  const auto timed = [&](auto&& operation) {
+    const picoseconds begin = w.now();
+    operation();
+    took.push_back(w.now() - begin);
+  };
+  ends_of(8, [&](unsigned i) {
+    w.work(ns(10'000) * (i + 1));  // one after the other
+    timed([&] { line.n.fetch_add(1, std::memory_order::relaxed); });
+    timed([&] { line.n.fetch_add(1, std::memory_order::relaxed); });
+    timed([&] { (void)line.n.load(std::memory_order::relaxed); });
+  });
+  const std::vector<picoseconds> first{ns(5), ns(10), ns(100), ns(10), ns(1000), ns(10), ns(100), ns(10)};
+  for (unsigned i = 0; i != 8; ++i) {
+    EXPECT_EQ(took[3 * i], first[i]) << i;
+    EXPECT_EQ(took[3 * i + 1], ns(5)) << i;
+    EXPECT_EQ(took[3 * i + 2], ns(1)) << i;
+  }
+}
+
+TEST(simulate, readers_share_a_line_and_a_write_must_reach_them_all) {
+  world w(toy, 4);
+  counter_line line;
+  std::vector<picoseconds> took(4);
+  ends_of(4, [&](unsigned i) {
+    w.work(ns(10'000) * (i + 1));
+    (void)line.n.load(std::memory_order::relaxed);
+    (void)line.n.load(std::memory_order::relaxed);
+    w.work(ns(100'000));
+    const picoseconds begin = w.now();
+    if (i == 0) line.n.fetch_add(1, std::memory_order::relaxed);
+    took[i] = w.now() - begin;
+  });
+  EXPECT_EQ(took[0], ns(100)) << "the farthest reader is in the other group";
+}
+
+TEST(simulate, a_store_costs_its_line_only_when_a_fence_waits_for_it) {
+  world w(toy, 2);
+  counter_line line;
+  picoseconds store = 0;
+  picoseconds fence = 0;
+  ends_of(2, [&](unsigned i) {
+    w.work(ns(10'000) * (i + 1));
+    const picoseconds begin = w.now();
+    line.n.store(i, std::memory_order::release);
+    store = w.now() - begin;
+    operations::fence(std::memory_order::seq_cst);
+    fence = w.now() - begin - store;
+  });
+  EXPECT_EQ(store, ns(1));
+  EXPECT_EQ(fence, ns(10 - 1 + 7));
+}
+
+TEST(simulate, a_counter_that_all_want_saturates_at_one_operation_per_transfer) {
+  constexpr unsigned times = 200;
+  for (const unsigned n : {2U, 16U, 128U}) {
+    costs flat = toy;
+    flat.group = flat.socket = world::most_processors;
+    world w(flat, n);
+    counter_line line;
+    picoseconds last = 0;
+    for (const picoseconds end : ends_of(n, [&](unsigned) {
+           for (unsigned k = 0; k != times; ++k) line.n.fetch_add(1, std::memory_order::relaxed);
+         })) {
+      last = std::max(last, end);
+    }
+    EXPECT_EQ(line.n.peek(), n * times);
+    const double per_operation = static_cast<double>(last) / (n * times);
+    EXPECT_NEAR(per_operation, static_cast<double>(flat.same_group), 0.02 * static_cast<double>(flat.same_group)) << n;
+  }
+}
+
+TEST(simulate, a_thread_that_is_woken_while_it_falls_asleep_does_not_sleep) {
+  world w(toy, 2);
+  basic_parker<virtual_futex, policy> parker;
+  const auto ends = ends_of(2, [&](unsigned i) {
+    if (i == 0) {
+      parker.park();
+    } else {
+      w.work(ns(100));  // the other one is in its system call
+      parker.unpark();
+    }
+  });
+  EXPECT_GT(ends[0], 0) << "it sleeps for ever";
+  EXPECT_LT(ends[0], toy.wake_up) << "it slept";
+}
+
+TEST(simulate, a_thread_that_sleeps_is_woken) {
+  world w(toy, 2);
+  basic_parker<virtual_futex, policy> parker;
+  const auto ends = ends_of(2, [&](unsigned i) {
+    if (i == 0) {
+      parker.park();
+    } else {
+      w.work(ns(10'000));
+      parker.unpark();
+    }
+  });
+  EXPECT_GE(ends[0], ns(10'000) + toy.wake_up);
+}
+
+struct outcome {
+  bool complete = false;
+  double per_second = 0;
+  picoseconds end = 0;
+  std::uint64_t operations = 0;
+  bool operator==(const outcome&) const = default;
+};
+
+outcome simulated(const costs& machine, workload what, unsigned n, std::uint32_t pieces = 64) {
+  world w(machine, n);
+  virtual_place place(ns(microsecond));
+  small_scheduler<virtual_place> s(place, n);
+  program<virtual_place> tasks(s, what, pieces);
+  place.run(n, tasks.runs(), [&s](unsigned i) { s.loop(s.machine_at(i)); });
+  return {w.stopped() && tasks.complete(), static_cast<double>(tasks.pieces()) / (static_cast<double>(w.end()) * 1e-12),
+          w.end(), w.operations()};
+}
+
+class each_workload : public testing::TestWithParam<description> {};
+
+TEST_P(each_workload, does_each_piece_of_work_once_and_repeats) {
+  for (const unsigned n : {1U, 2U, 7U, 24U}) {
+    const outcome first = simulated(milan, GetParam().what, n);
+    EXPECT_TRUE(first.complete) << n;
+    EXPECT_EQ(simulated(milan, GetParam().what, n), first) << n;
+  }
+}
+
+TEST_P(each_workload, does_each_piece_of_work_once_on_threads) {
+  real_place place(100, real_place::measure_turns());
+  small_scheduler<real_place> s(place, 2);
+  program<real_place> tasks(s, GetParam().what, 64);
+  EXPECT_GT(place.run(
+                2, tasks.runs(), [&s](unsigned i) { s.loop(s.machine_at(i)); }, [&s] { s.parking.stop(); }),
+            0);
+  EXPECT_TRUE(tasks.complete());
+}
+
+INSTANTIATE_TEST_SUITE_P(simulate, each_workload, testing::ValuesIn(workloads),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+TEST(simulate, processors_that_share_nothing_scale) {
+  const double one = simulated(milan, workload::alone, 1, 512).per_second;
+  for (const unsigned n : {2U, 16U, 64U}) {
+    EXPECT_NEAR(simulated(milan, workload::alone, n, 512).per_second, n * one, 0.02 * n * one) << n;
+  }
+}
+
+TEST(simulate, a_program_that_loses_a_task_is_found) {
+  world w(milan, 2);
+  virtual_place place(ns(microsecond));
+  small_scheduler<virtual_place> s(place, 2);
+  program<virtual_place> tasks(s, workload::yield, 64);
+  EXPECT_FALSE(tasks.complete()) << "nothing has run";
+  place.run(2, tasks.runs(), [&s](unsigned i) { s.loop(s.machine_at(i)); });
+  ASSERT_TRUE(tasks.complete());
+  ++s.tasks[1].worked;
+  EXPECT_FALSE(tasks.complete()) << "a piece of work was done twice";
+}
+
+}  // namespace
+}  // namespace runq::simulate

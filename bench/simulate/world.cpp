@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+#include "world.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <stdexcept>
+
+namespace runq::simulate {
+namespace {
+
+constexpr std::size_t bits = 64;
+
+[[nodiscard]] constexpr std::size_t at(spent what) noexcept { return static_cast<std::size_t>(what); }
+
+}  // namespace
+
+void world::free_bytes::operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{line_bytes}); }
+
+world::world(const costs& machine, unsigned processors) : machine_(machine) {
+  if (here_ != nullptr) throw std::logic_error("there is a world already");
+  if (processors == 0 || processors > most_processors) throw std::invalid_argument("1 to 256 virtual processors");
+  processors_.resize(processors);
+  here_ = this;
+}
+
+world::~world() { here_ = nullptr; }
+
+// ---- what the report calls the memory ----
+
+std::uint32_t world::number_of_name(std::string_view what) {
+  const auto found = std::find(names_.begin(), names_.end(), what);
+  if (found != names_.end()) return static_cast<std::uint32_t>(found - names_.begin());
+  names_.emplace_back(what);
+  return static_cast<std::uint32_t>(names_.size() - 1);
+}
+
+void world::name(const void* begin, std::size_t bytes, std::string_view what, std::size_t every) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  if (first % line_bytes != 0) throw std::logic_error("an object does not begin at the boundary of a cache line");
+  const object one{first, first + bytes, every, number_of_name(what)};
+  objects_.insert(std::upper_bound(objects_.begin(), objects_.end(), one,
+                                   [](const object& a, const object& b) { return a.begin < b.begin; }),
+                  one);
+}
+
+void* world::allocate(std::size_t bytes, std::string_view what, std::size_t every) {
+  bytes = (bytes + line_bytes - 1) / line_bytes * line_bytes;
+  auto& memory = memory_.emplace_back(new (std::align_val_t{line_bytes}) std::byte[bytes]);
+  name(memory.get(), bytes, what, every);
+  return memory.get();
+}
+
+world::cache_line_state& world::line_of(const void* where) {
+  const auto number = reinterpret_cast<std::uintptr_t>(where) / line_bytes;
+  const auto [found, first_use] = lines_.try_emplace(number);
+  cache_line_state& line = found->second;
+  if (first_use) {
+    const std::uintptr_t begin = number * line_bytes;
+    auto behind = std::upper_bound(objects_.begin(), objects_.end(), begin,
+                                   [](std::uintptr_t a, const object& b) { return a < b.begin; });
+    if (behind != objects_.begin() && begin < (--behind)->end) {
+      line.name = behind->name;
+      line.offset = (begin - behind->begin) % behind->every / line_bytes * line_bytes;
+    }
+  }
+  return line;
+}
+
+std::uint64_t world::number_of_file(const char* file) {
+  const auto [found, first_use] = files_.try_emplace(file);
+  if (first_use) {
+    const auto same = std::find(file_names_.begin(), file_names_.end(), file);
+    found->second = static_cast<std::uint64_t>(same - file_names_.begin());
+    if (same == file_names_.end()) file_names_.emplace_back(file);
+  }
+  return found->second;
+}
+
+std::size_t world::place_of(const cache_line_state& line, site where) {
+  const std::uint64_t key = std::uint64_t{line.name} << 56 | std::uint64_t{line.offset / line_bytes} << 32 |
+                            number_of_file(where.file) << 20 | static_cast<std::uint64_t>(where.line);
+  const auto [found, first_use] = place_numbers_.try_emplace(key, places_.size());
+  if (first_use) places_.push_back({names_[line.name], line.offset, where, 0, 0, 0});
+  return found->second;
+}
+
+// ---- turns ----
+
+void world::start(unsigned i, std::function<void()> body) {
+  processor& p = processors_.at(i);
+  p.body = std::move(body);
+  p.stack.prepare(&enter, nullptr);
+  p.is = processor::condition::ready;
+  make_ready(static_cast<int>(i));
+}
+
+void world::enter(void*) {
+  world& w = here();
+  w.me().body();
+  w.me().is = processor::condition::ended;
+  w.abandon();
+}
+
+void world::abandon() {
+  for (;;) me().stack.suspend();
+}
+
+void world::make_ready(int i) {
+  turns_.emplace_back(processors_[static_cast<std::size_t>(i)].clock, i);
+  std::push_heap(turns_.begin(), turns_.end(), std::greater{});
+}
+
+void world::run() {
+  while (!turns_.empty() && !stopped_) {
+    std::pop_heap(turns_.begin(), turns_.end(), std::greater{});
+    self_ = turns_.back().second;
+    turns_.pop_back();
+    me().stack.resume();
+  }
+  self_ = -1;
+}
+
+// Every operation on shared memory begins with this: after it, no other processor's clock is behind the caller's.
+void world::take_turn() {
+  if (stopped_) abandon();
+  ++operations_;
+  if (turns_.empty() || turns_.front() >= std::pair{me().clock, self_}) return;
+  make_ready(self_);
+  me().stack.suspend();
+}
+
+void world::stop() {
+  if (self_ < 0) return;
+  stopped_ = true;
+  end_ = me().clock;
+}
+
+// ---- what time is spent on ----
+
+void world::spend(spent what, picoseconds how_long) noexcept {
+  me().clock += how_long;
+  me().uses[at(what)] += how_long;
+}
+
+void world::wait(std::size_t at_place, picoseconds how_long, picoseconds queued) noexcept {
+  spend(spent::lines, how_long);
+  places_[at_place].waited += how_long;
+  places_[at_place].queued += queued;
+  ++places_[at_place].times;
+}
+
+void world::pause(bool for_lock) {
+  if (self_ < 0) return;
+  if (for_lock) {
+    nap(machine_.pause);
+  } else {
+    spend(spent::looking, machine_.pause);
+  }
+}
+
+void world::nap(picoseconds how_long) {
+  if (self_ < 0) return;
+  spend(spent::locks, how_long);
+  place& lock = places_[place_of(line_of(me().last_at), me().last_site)];
+  lock.waited += how_long;
+  lock.queued += how_long;
+}
+
+void world::yield_call() { nap(machine_.yield_call); }
+
+void world::work(picoseconds how_long) {
+  if (self_ >= 0) spend(spent::work, how_long);
+}
+
+void world::fall_asleep() {
+  me().is = processor::condition::falling_asleep;
+  me().woken = false;
+  spend(spent::calls, machine_.sleep_call);
+  take_turn();
+  if (!me().woken) {
+    me().is = processor::condition::sleeping;
+    me().stack.suspend();
+  }
+  me().is = processor::condition::ready;
+}
+
+void world::wake(int i) {
+  if (self_ < 0) return;
+  take_turn();
+  const picoseconds begin = me().clock;
+  spend(spent::calls, machine_.wake_call);
+  if (i < 0) return;
+  processor& other = processors_[static_cast<std::size_t>(i)];
+  if (other.is == processor::condition::falling_asleep) other.woken = true;
+  if (other.is != processor::condition::sleeping) return;
+  const picoseconds until = std::max(other.clock, begin) + machine_.wake_up;
+  other.uses[at(spent::asleep)] += until - other.clock;
+  other.clock = until;
+  other.is = processor::condition::ready;
+  make_ready(i);
+}
+
+// ---- cache lines ----
+
+bool world::has(const cache_line_state& line) const noexcept {
+  return (line.holders[index() / bits] >> index() % bits & 1) != 0;
+}
+
+bool world::has_alone(const cache_line_state& line) const noexcept {
+  for (std::size_t i = 0; i != line.holders.size(); ++i) {
+    const std::uint64_t mine = i == index() / bits ? std::uint64_t{1} << index() % bits : 0;
+    if (line.holders[i] != mine) return false;
+  }
+  return true;
+}
+
+void world::own(cache_line_state& line) noexcept {
+  line.holders.fill(0);
+  line.holders[index() / bits] = std::uint64_t{1} << index() % bits;
+  line.modified = true;
+}
+
+// Whether a processor of [begin, end) has the line.
+bool world::any_in(const cache_line_state& line, unsigned begin, unsigned end) const noexcept {
+  for (unsigned word = begin / bits; word * bits < end && word != line.holders.size(); ++word) {
+    std::uint64_t in = line.holders[word];
+    if (word * bits < begin) in &= ~std::uint64_t{0} << begin % bits;
+    if (end - word * bits < bits) in &= (std::uint64_t{1} << end % bits) - 1;
+    if (in != 0) return true;
+  }
+  return false;
+}
+
+// A load is answered by the nearest holder.
+picoseconds world::from_nearest(const cache_line_state& line) const noexcept {
+  const auto self = static_cast<unsigned>(self_);
+  const unsigned socket = self / machine_.socket * machine_.socket;
+  const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
+  if (any_in(line, group, std::min(group + machine_.group, socket + machine_.socket))) return machine_.same_group;
+  if (any_in(line, socket, socket + machine_.socket)) return machine_.same_socket;
+  return machine_.other_socket;
+}
+
+// A write must reach all holders, and so takes as long as it takes to the farthest.
+picoseconds world::from_farthest(const cache_line_state& line) const noexcept {
+  const auto self = static_cast<unsigned>(self_);
+  const unsigned socket = self / machine_.socket * machine_.socket;
+  const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
+  const unsigned group_end = std::min(group + machine_.group, socket + machine_.socket);
+  if (any_in(line, 0, socket) || any_in(line, socket + machine_.socket, most_processors)) return machine_.other_socket;
+  if (any_in(line, socket, group) || any_in(line, group_end, socket + machine_.socket)) return machine_.same_socket;
+  return machine_.same_group;
+}
+
+void world::load(const void* where, site called) {
+  if (self_ < 0) return;
+  take_turn();
+  processor& p = me();
+  p.last_at = where;
+  p.last_site = called;
+  cache_line_state& line = line_of(where);
+  const bool untouched = line.holders == set_of_processors{};
+  if (untouched || has(line)) {
+    spend(spent::own_lines, machine_.hit);
+  } else {
+    // The one that has changed the line sends it to one reader at a time; clean copies are made side by side.
+    const picoseconds begin = std::max(p.clock, line.free_at);
+    const picoseconds end = begin + from_nearest(line);
+    if (line.modified) line.free_at = end;
+    wait(place_of(line, called), end - p.clock, begin - p.clock);
+  }
+  if (untouched) {
+    own(line);
+  } else if (!has(line)) {
+    line.modified = false;
+    line.holders[index() / bits] |= std::uint64_t{1} << index() % bits;
+  }
+}
+
+// A store waits in the store buffer for its line, and only a fence or a read-modify-write waits for it. Stores leave
+// the buffer in order.
+void world::store(const void* where, site called) {
+  if (self_ < 0) return;
+  take_turn();
+  processor& p = me();
+  p.last_at = where;
+  p.last_site = called;
+  cache_line_state& line = line_of(where);
+  if (line.holders != set_of_processors{} && !has_alone(line)) {
+    const picoseconds earliest = std::max(p.clock, p.stores_done);
+    const picoseconds begin = std::max(earliest, line.free_at);
+    p.last_store = place_of(line, called);
+    p.store_queued = begin - earliest;
+    p.stores_done = begin + from_farthest(line);
+    line.free_at = p.stores_done;
+  }
+  own(line);
+  spend(spent::own_lines, machine_.hit);
+}
+
+void world::drain_stores() {
+  processor& p = me();
+  if (p.stores_done <= p.clock) return;
+  const picoseconds left = p.stores_done - p.clock;
+  wait(p.last_store, left, std::min(left, p.store_queued));
+}
+
+void world::read_modify_write(const void* where, site called) {
+  if (self_ < 0) return;
+  drain_stores();
+  take_turn();
+  processor& p = me();
+  p.last_at = where;
+  p.last_site = called;
+  cache_line_state& line = line_of(where);
+  if (line.holders == set_of_processors{} || has_alone(line)) {
+    spend(spent::own_lines, machine_.rmw);
+  } else {
+    const picoseconds begin = std::max(p.clock, line.free_at);
+    const picoseconds end = begin + from_farthest(line);
+    line.free_at = end;
+    wait(place_of(line, called), end - p.clock, begin - p.clock);
+  }
+  own(line);
+}
+
+void world::fence() {
+  if (self_ < 0) return;
+  drain_stores();
+  spend(spent::own_lines, machine_.fence);
+}
+
+// ---- the report ----
+
+std::array<double, static_cast<std::size_t>(spent::count)> world::shares() const {
+  std::array<double, static_cast<std::size_t>(spent::count)> all{};
+  double sum = 0;
+  for (const processor& p : processors_) {
+    for (std::size_t i = 0; i != all.size(); ++i) all[i] += static_cast<double>(p.uses[i]);
+    if (p.is != processor::condition::ready && p.clock < end_) {
+      all[at(spent::asleep)] += static_cast<double>(end_ - p.clock);
+    }
+  }
+  for (const double use : all) sum += use;
+  for (double& use : all) use = sum > 0 ? use / sum : 0;
+  return all;
+}
+
+std::vector<world::place> world::places() const {
+  std::vector<place> worst = places_;
+  std::stable_sort(worst.begin(), worst.end(), [](const place& a, const place& b) { return a.waited > b.waited; });
+  return worst;
+}
+
+}  // namespace runq::simulate
