@@ -158,6 +158,16 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
   s.access(at, size, is_write, code);
 }
 
+/// The most frequent calls, each with code of its own.
+template <std::size_t Size, bool IsWrite>
+[[gnu::noinline]] void access(const void* at, const void* code) {
+  if (!in_program) return;
+  const checker_scope scope;
+  session& s = *runq::model::compiled::only_session;
+  if (s.executed().is_recording()) s.executed().note(code);
+  s.access(at, Size, IsWrite, code);
+}
+
 }  // namespace
 
 // The compiler declares these itself, with types of its own.
@@ -341,16 +351,16 @@ RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}  // there are no signals in a 
 // --- plain accesses --------------------------------------------------------------------------------------------------
 
 #define RUNQ_ACCESS(size)                                                                             \
-  RUNQ_HOOK void __tsan_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }                \
-  RUNQ_HOOK void __tsan_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }                \
-  RUNQ_HOOK void __tsan_unaligned_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }      \
-  RUNQ_HOOK void __tsan_unaligned_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }      \
-  RUNQ_HOOK void __tsan_volatile_read##size(void* at) { access(at, size, false, RUNQ_CALLER); }       \
-  RUNQ_HOOK void __tsan_volatile_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }       \
-  RUNQ_HOOK void __tsan_read_write##size(void* at) { access(at, size, true, RUNQ_CALLER); }           \
-  RUNQ_HOOK void __tsan_unaligned_read_write##size(void* at) { access(at, size, true, RUNQ_CALLER); } \
-  RUNQ_HOOK void __tsan_read##size##_pc(void* at, void* code) { access(at, size, false, code); }      \
-  RUNQ_HOOK void __tsan_write##size##_pc(void* at, void* code) { access(at, size, true, code); }
+  RUNQ_HOOK void __tsan_read##size(void* at) { access<size, false>(at, RUNQ_CALLER); }                \
+  RUNQ_HOOK void __tsan_write##size(void* at) { access<size, true>(at, RUNQ_CALLER); }                \
+  RUNQ_HOOK void __tsan_unaligned_read##size(void* at) { access<size, false>(at, RUNQ_CALLER); }      \
+  RUNQ_HOOK void __tsan_unaligned_write##size(void* at) { access<size, true>(at, RUNQ_CALLER); }      \
+  RUNQ_HOOK void __tsan_volatile_read##size(void* at) { access<size, false>(at, RUNQ_CALLER); }       \
+  RUNQ_HOOK void __tsan_volatile_write##size(void* at) { access<size, true>(at, RUNQ_CALLER); }       \
+  RUNQ_HOOK void __tsan_read_write##size(void* at) { access<size, true>(at, RUNQ_CALLER); }           \
+  RUNQ_HOOK void __tsan_unaligned_read_write##size(void* at) { access<size, true>(at, RUNQ_CALLER); } \
+  RUNQ_HOOK void __tsan_read##size##_pc(void* at, void* code) { access<size, false>(at, code); }      \
+  RUNQ_HOOK void __tsan_write##size##_pc(void* at, void* code) { access<size, true>(at, code); }
 
 RUNQ_ACCESS(1)
 RUNQ_ACCESS(2)

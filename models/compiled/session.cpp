@@ -18,6 +18,7 @@ namespace runq::model::compiled {
 
 bool in_program = false;
 touched_memory touched;
+session* only_session = nullptr;
 
 bool touched_memory::is_no_address() const noexcept {
   constexpr unsigned address_bits = 48;
@@ -25,10 +26,11 @@ bool touched_memory::is_no_address() const noexcept {
   return (value >> (address_bits - 1)) != 0 && (value >> (address_bits - 1)) != -1;
 }
 
-session& current_session() noexcept {
+session& make_session() noexcept {
   // Never destroyed: the program's last exit handlers still ask for it.
   alignas(session) static std::byte memory[sizeof(session)];
   static session* const only = ::new (memory) session;
+  only_session = only;
   return *only;
 }
 
@@ -176,6 +178,7 @@ void session::begin_execution() {
   exit_handlers_ = handlers_before_main_;
   for (auto& [at, place] : waiting_places_) place = {};
   keys_ = keys_before_main_;
+  unjoined_ = 0;
   begin_thread(1);
   threads_[1].values = values_before_main_;
   std::set_terminate(&terminated);
@@ -280,11 +283,13 @@ void session::exit_thread(void* result, const void* code) {
 }
 
 void session::enter(unsigned thread) noexcept {
-  if (thread != 1) set_thread_pointer(parked_.pointer(thread - 2));
+  if (thread != storage_of_) set_thread_pointer(thread == 1 ? main_pointer_ : parked_.pointer(thread - 2));
+  storage_of_ = thread;
+  self_ = {thread, search_->position_of(thread), &threads_[thread], search_->stack_of(thread).lowest()};
 }
 void session::leave() noexcept {
-  // To look costs less than to set it.
-  if (thread_pointer() != main_pointer_) set_thread_pointer(main_pointer_);
+  if (storage_of_ != 1) set_thread_pointer(main_pointer_);
+  storage_of_ = 1;
 }
 
 void session::run_exit_handlers(std::vector<handler>& handlers) {
@@ -360,8 +365,7 @@ void session::enter_function(const void* code) {
   // Fails before the end of the stack is reached: the checker needs some of it, too, and must not be stopped just
   // anywhere.
   constexpr std::size_t left_to_checker = std::size_t{32} * 1024;
-  const std::byte* const lowest = search_->stack_of(search_->running()).lowest();
-  if (static_cast<const std::byte*>(__builtin_frame_address(0)) < lowest + guard_bytes + left_to_checker) {
+  if (static_cast<const std::byte*>(__builtin_frame_address(0)) < self_.stack + guard_bytes + left_to_checker) {
     fail(failure::crash, fmt::format("a thread has used up its stack of {} bytes", exact::fiber_stack_bytes), code);
   }
 }
@@ -370,33 +374,53 @@ void session::leave_function() noexcept {
   if (t.at->caller != nullptr) t.at = t.at->caller;
 }
 
-/// Where the program called the library that calls at `code_of_library`: the innermost return address of the program
-/// behind the last place on the stack that holds that one. Deeper places are the checker's own, and may hold any
-/// address that it has seen before. The result is only shown to people, so a guess will do.
-const void* session::code_of_caller(const void* code_of_library) const noexcept {
+namespace {
+
+[[nodiscard]] const std::byte* word_at(const std::byte* place) noexcept {
+  const std::byte* word = nullptr;
+  std::memcpy(&word, place, sizeof word);
+  return word;
+}
+
+/// Whether the instruction before that address is a call.
+[[nodiscard]] bool follows_call(const code_ranges& program, const std::byte* code) noexcept {
   constexpr std::size_t call_bytes = 5;
   constexpr std::byte call{0xe8};
   // Its second byte says call rather than jump.
   const auto indirect_call = [](const std::byte* instruction) {
     return instruction[0] == std::byte{0xff} && (instruction[1] & std::byte{0x38}) == std::byte{0x10};
   };
-  const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
-  const auto word_at = [](const std::byte* place) {
-    const std::byte* word = nullptr;
-    std::memcpy(&word, place, sizeof word);
-    return word;
-  };
-  const auto* at = static_cast<const std::byte*>(__builtin_frame_address(0));
-  for (const std::byte* place = at; place + sizeof(void*) <= end; place += sizeof(void*)) {
-    if (word_at(place) == code_of_library) at = place + sizeof(void*);
+  if (!program.contains(code) || !program.contains(code - call_bytes - 1)) return false;
+  return code[-static_cast<int>(call_bytes)] == call || indirect_call(code - 2) || indirect_call(code - 3) ||
+         indirect_call(code - 6);
+}
+
+}  // namespace
+
+/// Where the program called the library that calls at `code_of_library`: the innermost return address of the program
+/// behind the last place on the stack that holds that one. Deeper places are the checker's own, and may hold any
+/// address that it has seen before. The result is only shown to people, so a guess will do. To look through the stack
+/// takes long: if the addresses are still where they were found the last time, that result counts.
+const void* session::code_of_caller(const void* code_of_library) noexcept {
+  const auto* const stack = static_cast<const std::byte*>(__builtin_frame_address(0));
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  static_assert(std::tuple_size_v<decltype(library_calls_)> == 64);
+  const auto number = reinterpret_cast<std::uintptr_t>(stack) * odd + reinterpret_cast<std::uintptr_t>(code_of_library);
+  library_call& last = library_calls_[number * odd >> 58];
+  if (last.stack == stack && last.code_of_library == code_of_library && word_at(last.from) == code_of_library &&
+      word_at(last.at) == last.code) {
+    return last.code;
   }
-  for (; at + sizeof(void*) <= end; at += sizeof(void*)) {
+  const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
+  const std::byte* from = stack;
+  for (const std::byte* place = stack; place + sizeof(void*) <= end; place += sizeof(void*)) {
+    if (word_at(place) == code_of_library) from = place;
+  }
+  for (const std::byte* at = from; at + sizeof(void*) <= end; at += sizeof(void*)) {
     const std::byte* const code = word_at(at);
-    if (!program_code_.contains(code) || !program_code_.contains(code - call_bytes - 1)) continue;
-    if (code[-static_cast<int>(call_bytes)] == call || indirect_call(code - 2) || indirect_call(code - 3) ||
-        indirect_call(code - 6)) {
-      return code;
-    }
+    if (!follows_call(program_code_, code)) continue;
+    last = {stack, code_of_library, from, at, code};
+    return code;
   }
   return nullptr;
 }
@@ -425,6 +449,7 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
     at->second = next;
   }
   ++self.spawned;
+  ++unjoined_;
   const unsigned child = at->second;
   search_->spawn(child, here(code));
   thread_info& t = threads_[child];
@@ -448,6 +473,7 @@ void* session::join(pthread_t thread, const void* code) {
   note_effect();
   search_->join(t, here(code));
   threads_[t].joined = true;
+  --unjoined_;
   return threads_[t].result;
 }
 
@@ -525,7 +551,7 @@ std::uint64_t session::time(const void* code) {
 }
 
 void session::let_time_pass_until(std::uint64_t nanoseconds) {
-  running().passed.push_back({{search_->position(), static_cast<std::uint8_t>(search_->running()), {}}, nanoseconds});
+  running().passed.push_back({{{}, search_->position(), static_cast<std::uint8_t>(search_->running())}, nanoseconds});
 }
 
 // --- locks -----------------------------------------------------------------------------------------------------------

@@ -137,7 +137,11 @@ class session final : public exact::program {
   void leave_function() noexcept;
 
   // --- memory -------------------------------------------------------------------------------------------------------
-  void access(const void* at, std::size_t size, bool is_write, const void* code);
+  [[gnu::always_inline]] void access(const void* at, std::size_t size, bool is_write, const void* code) {
+    if (size == 0) return;
+    if (is_write && !on_own_stack(at)) note_effect();
+    access_plainly(at, size, is_write, code);
+  }
   /// What a compare-exchange expects may be shared memory, as the link of a node: compilers show no access to it.
   enum class expected_access : std::uint8_t { read, left, changed };
   void access_expected(const void* at, std::size_t size, expected_access how, const void* code);
@@ -291,7 +295,7 @@ class session final : public exact::program {
     std::vector<void*> values;      ///< by key
   };
 
-  [[nodiscard]] thread_info& running() noexcept { return threads_[search_->running()]; }
+  [[nodiscard]] thread_info& running() noexcept { return *self_.info; }
   /// The running thread does something that others can notice, or that it can find again.
   void note_effect() noexcept {
     running().visits.clear();
@@ -316,7 +320,9 @@ class session final : public exact::program {
                                             const void* code);
   /// Whether the code is compiled from that header.
   [[nodiscard]] bool is_from(const void* code, std::string_view header);
-  [[nodiscard]] bool on_own_stack(const void* at) const noexcept;
+  [[nodiscard]] bool on_own_stack(const void* at) const noexcept {
+    return at >= self_.stack && at < self_.stack + exact::fiber_stack_bytes;
+  }
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept;
   /// Where the running thread is. A library that is not instrumented may have called on the program's behalf: then its
   /// caller counts.
@@ -324,10 +330,10 @@ class session final : public exact::program {
     return {running().at, program_code_.contains(code) ? code : code_of_caller(code)};
   }
   [[nodiscard]] frame* frame_of(const void* code) noexcept { return frames_.at(place_in_program(code)); }
-  [[nodiscard]] const void* code_of_caller(const void* code_of_library) const noexcept;
+  [[nodiscard]] const void* code_of_caller(const void* code_of_library) noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
   [[nodiscard]] step step_here(const void* code) noexcept {
-    return {search_->position(), static_cast<std::uint8_t>(search_->running()), place_in_program(code)};
+    return {place_in_program(code), *self_.position, static_cast<std::uint8_t>(self_.number)};
   }
   [[nodiscard]] std::string to_text(const frame* at);
   [[nodiscard]] std::string to_text(const code_place& at) { return to_text(frames_.at(at)); }
@@ -340,17 +346,54 @@ class session final : public exact::program {
   void write_memory(void* at, unsigned size, std::uint64_t value);
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
   void leave_in_memory(void* at, unsigned size, std::uint64_t value);
-  static void touch(const void* at, std::size_t size, const void* code);
-  void check_atomic_access(const void* at, unsigned size, const void* code);
-  void check_heap(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
-    if (heap_.owns(at)) check_block(at, size, is_write, is_plain, code);
+  /// Faults as the program's access would. Its compiler has removed the access, because the value is not needed.
+  static void touch(const void* at, std::size_t size, const void* code) {
+    const auto* const begin = static_cast<const volatile std::byte*>(at);
+    touched = {static_cast<const std::byte*>(at), size, code};
+    static_cast<void>(*begin);
+    static_cast<void>(begin[size - 1]);
   }
-  void check_block(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code);
-  void access_plainly(const void* at, std::size_t size, bool is_write, const void* code);
-  void access_granule(const void* at, const plain_access& a);
+  void check_atomic_access(const void* at, unsigned size, const void* code);
+  struct access_kind {
+    bool is_write;
+    bool is_plain;
+  };
+  /// Of the access to `size` bytes at `at`, `part` is what lies in that granule.
+  void check_heap(granule& g, const void* part, byte_mask bytes, const void* at, std::size_t size, access_kind kind,
+                  const void* code) {
+    if (heap_.owns(part) && !g.may_use(self_.number, bytes)) check_block(g, part, at, size, kind, code);
+  }
+  void check_block(granule& g, const void* part, const void* at, std::size_t size, access_kind kind, const void* code);
+  [[nodiscard]] const user_heap::block& usable_block(const void* at, std::size_t size, access_kind kind,
+                                                     const void* code);
+  [[gnu::always_inline]] void access_plainly(const void* at, std::size_t size, bool is_write, const void* code) {
+    const unsigned first = offset_in_granule(at);
+    if (first + size > granule_bytes) return access_parts(at, size, is_write, code);
+    access_part(at, bytes_from(first, size), at, size, is_write, code);
+  }
+  void access_parts(const void* at, std::size_t size, bool is_write, const void* code);
+  /// Of the access to `size` bytes at `at`, the part that lies in one granule.
+  [[gnu::always_inline]] void access_part(const void* part, byte_mask bytes, const void* at, std::size_t size,
+                                          bool is_write, const void* code) {
+    // Memory that was accessed before is there.
+    granule& g = shadow_.of(part, [=] { touch(at, size, code); });
+    check_heap(g, part, bytes, at, size, {is_write, true}, code);
+    if (is_write && part == at) keep_original(at, size);
+    if (is_alone() && g.atomics.empty()) return;
+    const plain_access a{step_here(code), bytes, is_write};
+    if (!g.atomics.empty()) return access_shared(g, part, a);
+    if (g.accesses.empty()) return g.accesses.push_back(a);
+    if (!g.repeats(a)) return access_shared(g, part, a);
+    g.accesses.back() = a;
+  }
+  void access_shared(granule& g, const void* part, const plain_access& a);
+  /// Whether all other threads have been joined, or none has been started yet: what the running thread does now
+  /// happens-before everything that comes, and after everything that was, so that it races with nothing.
+  [[nodiscard]] bool is_alone() const noexcept { return unjoined_ == 0; }
+  void access_atomics(granule& g, const void* at, const plain_access& a);
   void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
-    const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.by.thread != a.by.thread;
-    if (conflicts && !old.by.before(search_->knows())) report_race(old, a, at, is_plain);
+    const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
+    if (conflicts && !search_->knows(old.thread, old.position)) report_race(old, a, at, is_plain);
   }
   [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
@@ -365,7 +408,11 @@ class session final : public exact::program {
   [[nodiscard]] waiting_place& place_of(const void* at);
   [[nodiscard]] unsigned slot_of(pthread_t thread, const void* code);
   void look_for_leaks();
-  void keep_original(const void* at, std::size_t size);
+  /// Before a write to memory that the program had before a check in its middle.
+  void keep_original(const void* at, std::size_t size) {
+    if (callers_begin_ != nullptr) keep_original_granules(at, size);
+  }
+  void keep_original_granules(const void* at, std::size_t size);
   [[nodiscard]] bool is_put_back(const void* at) const noexcept;
   void mark_reachable(const std::byte* begin, const std::byte* end, std::vector<const user_heap::block*>& found);
 
@@ -385,7 +432,25 @@ class session final : public exact::program {
   thread_storage storage_;
   parked_threads parked_;
   std::byte* main_pointer_ = nullptr;
+  unsigned storage_of_ = 1;  ///< the thread whose thread-local variables are in use
+  unsigned unjoined_ = 0;    ///< threads that were started in this execution, and not joined
+  /// Of the thread that runs, or has run last.
+  struct {
+    unsigned number = 0;
+    const unsigned* position = nullptr;  ///< its events so far
+    thread_info* info = nullptr;
+    const std::byte* stack = nullptr;  ///< its lowest address
+  } self_;
   code_ranges program_code_;
+  /// A call of a library's, and the program's call that led to it.
+  struct library_call {
+    const std::byte* stack = nullptr;  ///< where it was looked for
+    const void* code_of_library = nullptr;
+    const std::byte* from = nullptr;  ///< where on the stack `code_of_library` is
+    const std::byte* at = nullptr;    ///< where on the stack `code` is
+    const void* code = nullptr;
+  };
+  std::array<library_call, 64> library_calls_;  ///< the last one of each kind
 
   main_function main_ = nullptr;
   int argc_ = 0;
@@ -427,7 +492,11 @@ class session final : public exact::program {
   address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
 };
 
-/// The only one.
-[[nodiscard]] session& current_session() noexcept;
+/// The only one; nullptr until somebody has asked for it.
+extern session* only_session;
+[[nodiscard]] session& make_session() noexcept;
+[[nodiscard]] inline session& current_session() noexcept {
+  return only_session != nullptr ? *only_session : make_session();
+}
 
 }  // namespace runq::model::compiled

@@ -13,11 +13,6 @@ using exact::node;
 
 namespace {
 
-constexpr std::uintptr_t granule_bytes = 8;
-
-[[nodiscard]] unsigned offset_in_granule(const void* p) {
-  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p) % granule_bytes);
-}
 [[nodiscard]] std::uint64_t mask_of(unsigned size) {
   return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
 }
@@ -36,23 +31,38 @@ std::uint64_t session::number_of(unsigned __int128 value) {
   return at->second;
 }
 
-std::uint64_t session::memory_value(const void* at, unsigned size) {
-  if (size == 16) {
-    unsigned __int128 value = 0;
-    std::memcpy(&value, at, sizeof value);
-    return number_of(value);
-  }
-  std::uint64_t value = 0;
-  std::memcpy(&value, at, size);
+namespace {
+
+template <class T>
+[[nodiscard]] T read_as(const void* at) noexcept {
+  T value;
+  std::memcpy(&value, at, sizeof value);
   return value;
+}
+template <class T>
+void write_as(void* at, T value) noexcept {
+  std::memcpy(at, &value, sizeof value);
+}
+
+}  // namespace
+
+std::uint64_t session::memory_value(const void* at, unsigned size) {
+  switch (size) {
+    case 1: return read_as<std::uint8_t>(at);
+    case 2: return read_as<std::uint16_t>(at);
+    case 4: return read_as<std::uint32_t>(at);
+    case 8: return read_as<std::uint64_t>(at);
+    default: return number_of(read_as<unsigned __int128>(at));
+  }
 }
 
 void session::write_memory(void* at, unsigned size, std::uint64_t value) {
-  if (size == 16) {
-    const unsigned __int128 wide = wide_value(value);
-    std::memcpy(at, &wide, sizeof wide);
-  } else {
-    std::memcpy(at, &value, size);
+  switch (size) {
+    case 1: return write_as(at, static_cast<std::uint8_t>(value));
+    case 2: return write_as(at, static_cast<std::uint16_t>(value));
+    case 4: return write_as(at, static_cast<std::uint32_t>(value));
+    case 8: return write_as(at, value);
+    default: return write_as(at, wide_value(value));
   }
 }
 
@@ -70,11 +80,6 @@ std::uint16_t session::variable_number(granule& g, const void* at, unsigned size
   variables_.push_back(at);
   g.known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
   return variable;
-}
-
-bool session::on_own_stack(const void* at) const noexcept {
-  const std::byte* const stack = search_->stack_of(search_->running()).lowest();
-  return at >= stack && at < stack + exact::fiber_stack_bytes;
 }
 
 /// Compilers need not show what a function writes to its own variables, even where others use them later.
@@ -123,24 +128,28 @@ bool session::takes_locks_since(unsigned position) const {
   return false;
 }
 
-/// The state of the running thread: its registers, its stack, and the locks that it holds.
+/// The state of the running thread: its registers, its stack, and the locks that it holds. The words of the stack are
+/// taken by four independent sums, because a multiplication takes longer than all the rest.
 std::uint64_t session::state_of(const caller_state& caller) {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
-  std::uint64_t state = 0;
-  const auto mix = [&state](std::uint64_t word) {
-    state = (state ^ word) * odd;
-    state ^= state >> 32;
+  constexpr std::size_t lanes = 4;
+  const auto mix = [](std::uint64_t& sum, std::uint64_t word) {
+    sum = (sum ^ word) * odd;
+    sum ^= sum >> 32;
   };
-  for (const std::uint64_t r : caller.registers) mix(r);
-  const std::byte* const end = search_->stack_of(search_->running()).lowest() + exact::fiber_stack_bytes;
-  for (const std::byte* at = caller.stack; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    mix(word);
+  std::array<std::uint64_t, lanes> sums{1, 2, 3, 4};
+  const std::byte* const end = self_.stack + exact::fiber_stack_bytes;
+  const std::byte* at = caller.stack;
+  for (; at + lanes * sizeof(std::uint64_t) <= end; at += lanes * sizeof(std::uint64_t)) {
+    for (std::size_t i = 0; i != lanes; ++i) mix(sums[i], read_as<std::uint64_t>(at + i * sizeof(std::uint64_t)));
   }
-  for (const taken_lock& l : running().taken) mix(reinterpret_cast<std::uintptr_t>(l.lock));
+  std::uint64_t state = 0;
+  for (; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) mix(state, read_as<std::uint64_t>(at));
+  for (const std::uint64_t sum : sums) mix(state, sum);
+  for (const std::uint64_t r : caller.registers) mix(state, r);
+  for (const taken_lock& l : running().taken) mix(state, reinterpret_cast<std::uintptr_t>(l.lock));
   for (const held_lock& h : running().held) {
-    if (h.times > 1) mix(reinterpret_cast<std::uintptr_t>(h.lock) + h.times);  // a recursive mutex
+    if (h.times > 1) mix(state, reinterpret_cast<std::uintptr_t>(h.lock) + h.times);  // a recursive mutex
   }
   return state;
 }
@@ -211,10 +220,7 @@ location session::variable_at(const void* at, unsigned size, const site& where, 
     const atomic_place p = g.atomics[i];
     if ((p.bytes() & bytes_from(first, size)) == 0) continue;
     const bool same = p.first == first && p.size == size;
-    if (same && memory_value(at, size) == p.in_memory) {
-      const event_id init{static_cast<std::uint16_t>(exact::constructing), p.variable};
-      return search_->find_variable(p.variable, mask_of(size), search_->current_graph().at(init).value, where);
-    }
+    if (same && memory_value(at, size) == p.in_memory) return search_->known_variable(p.variable, mask_of(size));
     const bool reused =
         same && on_a_stack(at) && concurrent_event(p.variable, false, search_->position()) == exact::nobody;
     if (!reused && !is_private(p, granule_begin + p.first)) {
@@ -330,24 +336,35 @@ void session::fence(std::memory_order order, const void* code) { search_->fence(
 
 /// After the operation, because others may have run within it.
 void session::check_atomic_access(const void* at, unsigned size, const void* code) {
-  check_heap(at, size, true, false, code);
-  const exact::graph& graph = search_->current_graph();
-  const node& n = graph.at(search_->running(), search_->position() - 1);
-  const bool writes = n.kind == exact::node_kind::write;
-  plain_access a;
-  a.by = step_here(code);
-  --a.by.position;
-  a.is_write = writes;
   for (unsigned done = 0; done < size; done += granule_bytes) {
     const std::byte* const part = static_cast<const std::byte*>(at) + done;
-    a.bytes = bytes_from(offset_in_granule(part), size - done);
-    for (const plain_access& old : shadow_.of(part).accesses) check_against(old, a, part, false);
+    const byte_mask bytes = bytes_from(offset_in_granule(part), size - done);
+    granule& g = shadow_.of(part);
+    check_heap(g, part, bytes, at, size, {true, false}, code);
+    if (is_alone() || g.accesses.empty()) continue;
+    const exact::graph& graph = search_->current_graph();
+    const node& n = graph.at(search_->running(), search_->position() - 1);
+    plain_access a{step_here(code), bytes, n.kind == exact::node_kind::write};
+    --a.position;
+    for (const plain_access& old : g.accesses) check_against(old, a, part, false);
   }
 }
 
-void session::check_block(const void* at, std::size_t size, bool is_write, bool is_plain, const void* code) {
+/// The part of an access that lies in one granule: afterwards the thread is known to be allowed to use it.
+void session::check_block(granule& g, const void* part, const void* at, std::size_t size, access_kind kind,
+                          const void* code) {
+  const user_heap::block& b = usable_block(at, size, kind, code);
+  const std::byte* const granule_begin = static_cast<const std::byte*>(part) - offset_in_granule(part);
+  const std::byte* const first = std::max<const std::byte*>(b.begin, granule_begin);
+  g.allocated = bytes_from(offset_in_granule(first), static_cast<std::size_t>(b.end() - first));
+  static_assert(exact::thread_slots <= 32);
+  g.users |= 1U << self_.number;
+}
+
+const user_heap::block& session::usable_block(const void* at, std::size_t size, access_kind kind, const void* code) {
+  const bool is_write = kind.is_write;
   const auto show_this = [&] {
-    if (is_plain) show(is_write ? event_kind::cell_write : event_kind::cell_read, step_here(code), at);
+    if (kind.is_plain) show(is_write ? event_kind::cell_write : event_kind::cell_read, step_here(code), at);
   };
   const user_heap::block* const b = heap_.find(at);
   if (b == nullptr || !b->contains(static_cast<const std::byte*>(at) + size - 1)) {
@@ -369,20 +386,7 @@ void session::check_block(const void* at, std::size_t size, bool is_write, bool 
                      to_text(b->allocated.at)),
          code);
   }
-}
-
-/// Faults as the program's access would. Its compiler has removed the access, because the value is not needed.
-void session::touch(const void* at, std::size_t size, const void* code) {
-  const auto* const begin = static_cast<const volatile std::byte*>(at);
-  touched = {static_cast<const std::byte*>(at), size, code};
-  static_cast<void>(*begin);
-  static_cast<void>(begin[size - 1]);
-}
-
-void session::access(const void* at, std::size_t size, bool is_write, const void* code) {
-  if (size == 0) return;
-  if (is_write && !on_own_stack(at)) note_effect();
-  access_plainly(at, size, is_write, code);
+  return *b;
 }
 
 /// A loop that waits may leave the same value there in every round: only a different value is an effect.
@@ -392,48 +396,44 @@ void session::access_expected(const void* at, std::size_t size, expected_access 
   access_plainly(at, size, how != expected_access::read, code);
 }
 
-void session::access_plainly(const void* at, std::size_t size, bool is_write, const void* code) {
-  check_heap(at, size, is_write, true, code);
-  touch(at, size, code);
-  if (is_write) keep_original(at, size);
-  plain_access a;
-  a.by = step_here(code);
-  a.is_write = is_write;
+void session::access_parts(const void* at, std::size_t size, bool is_write, const void* code) {
   const auto* part = static_cast<const std::byte*>(at);
   const std::byte* const end = part + size;
   while (part < end) {
     const unsigned first = offset_in_granule(part);
-    a.bytes = bytes_from(first, static_cast<std::size_t>(end - part));
-    access_granule(part, a);
+    const byte_mask bytes = bytes_from(first, static_cast<std::size_t>(end - part));
+    access_part(part, bytes, at, size, is_write, code);
     part += granule_bytes - first;
   }
 }
 
-void session::access_granule(const void* at, const plain_access& a) {
-  granule& g = shadow_.of(at);
-  for (const plain_access& old : g.accesses) check_against(old, a, at, true);
-  if (!g.atomics.empty()) {
-    const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
-    for (std::size_t i = g.atomics.size(); i-- != 0;) {
-      atomic_place& place = g.atomics[i];
-      if ((place.bytes() & a.bytes) == 0) continue;
-      check_against_atomic(place, begin, a);
-      if (!a.is_write) continue;
-      // Something else lives there from now on.
-      ++g.generations[place.first];
-      g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
+/// There are other accesses to the granule, or atomic variables in it.
+void session::access_shared(granule& g, const void* part, const plain_access& a) {
+  for (const plain_access& old : g.accesses) check_against(old, a, part, true);
+  if (!g.atomics.empty()) access_atomics(g, part, a);
   g.notes(a);
 }
 
+void session::access_atomics(granule& g, const void* at, const plain_access& a) {
+  const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
+  for (std::size_t i = g.atomics.size(); i-- != 0;) {
+    atomic_place& place = g.atomics[i];
+    if ((place.bytes() & a.bytes) == 0) continue;
+    check_against_atomic(place, begin, a);
+    if (!a.is_write) continue;
+    // Something else lives there from now on.
+    ++g.generations[place.first];
+    g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 void session::report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
-  show(kind_of(old), old.by, at);
-  if (is_plain) show(kind_of(a), a.by, at);
+  show(kind_of(old), old, at);
+  if (is_plain) show(kind_of(a), a, at);
   fail(failure::data_race,
-       fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.by.thread - 1,
-                   name_of(old.is_write), old.by.thread - 1, to_text(old.by.at)),
-       a.by.at.code);
+       fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.thread - 1, name_of(old.is_write),
+                   old.thread - 1, to_text(old.at)),
+       a.at.code);
 }
 
 /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th.
@@ -455,14 +455,14 @@ event_id session::concurrent_event(std::uint16_t variable, bool writes_only, uns
 
 /// A plain access to memory in which an atomic variable lives. A read finds its newest value there.
 void session::check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a) {
-  const event_id other = concurrent_event(place.variable, !a.is_write, a.by.position);
+  const event_id other = concurrent_event(place.variable, !a.is_write, a.position);
   if (other != exact::nobody) {
     search_->set_partner(other);
-    show(kind_of(a), a.by, static_cast<const std::byte*>(granule_begin) + place.first);
+    show(kind_of(a), a, static_cast<const std::byte*>(granule_begin) + place.first);
     fail(failure::data_race,
-         fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.by.thread - 1,
+         fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.thread - 1,
                      other.thread - 1, to_text(other)),
-         a.by.at.code);
+         a.at.code);
   }
   if (a.is_write) return;
   const exact::graph& graph = search_->current_graph();
@@ -477,8 +477,7 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
 }
 
 /// Before a write to memory that the program had before a check in its middle: so that it can be undone.
-void session::keep_original(const void* at, std::size_t size) {
-  if (callers_begin_ == nullptr) return;
+void session::keep_original_granules(const void* at, std::size_t size) {
   const auto* part = static_cast<const std::byte*>(at) - offset_in_granule(at);
   for (const std::byte* const end = static_cast<const std::byte*>(at) + size; part < end; part += granule_bytes) {
     granule& g = shadow_.of(part);
@@ -552,18 +551,19 @@ void session::release(void* p, const void* code) {
          code);
   }
   plain_access a;
-  a.by = by;
+  static_cast<step&>(a) = by;
   a.is_write = true;
-  for (std::byte* part = b->begin; part < b->begin + b->size; part += granule_bytes - offset_in_granule(part)) {
+  for (std::byte* part = b->begin; part < b->end(); part += granule_bytes - offset_in_granule(part)) {
     granule& g = shadow_.of(part);
+    g.users = 0;
     a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
     for (const plain_access& old : g.accesses) {
-      if (old.by.thread == by.thread || (old.bytes & a.bytes) == 0 || old.by.before(search_->knows())) continue;
-      show(kind_of(old), old.by, part);
+      if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(search_->knows())) continue;
+      show(kind_of(old), old, part);
       show(event_kind::deallocate, by, p);
       fail(failure::use_after_free,
-           fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.by.thread - 1,
-                       to_text(old.by.at)),
+           fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.thread - 1,
+                       to_text(old.at)),
            code);
     }
     for (const atomic_place& place : g.atomics) {

@@ -22,9 +22,9 @@ inline constexpr std::size_t user_arena_bytes = std::size_t{64} * 1024 * 1024;
 
 /// A step of a thread that is no event of the graph: it comes after the thread's first `position` events.
 struct step {
+  code_place at;
   std::uint32_t position = 0;
   std::uint8_t thread = 0;
-  code_place at;
 
   /// Whether it happens-before what knows `known`.
   [[nodiscard]] bool before(const exact::clock& known) const noexcept { return known[thread] > position; }
@@ -39,9 +39,9 @@ class user_heap {
     step released;
     bool is_released = false;
 
-    [[nodiscard]] bool contains(const void* p) const noexcept {
-      return p >= begin && p < begin + (size == 0 ? 1 : size);
-    }
+    /// A block of no bytes has an address nevertheless.
+    [[nodiscard]] std::byte* end() const noexcept { return begin + (size == 0 ? 1 : size); }
+    [[nodiscard]] bool contains(const void* p) const noexcept { return p >= begin && p < end(); }
   };
   /// What was allocated before main(), by initialisers of global variables.
   static constexpr unsigned before_main = exact::constructing;

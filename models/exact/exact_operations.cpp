@@ -347,8 +347,11 @@ location search::find_variable(unsigned index, std::uint64_t mask, std::uint64_t
     report_here(failure::misuse, "the program is not deterministic: replayed, a variable begins with another value",
                 where);
   }
-  const event_id init{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)};
-  return {to_record(init, true), mask};
+  return known_variable(index, mask);
+}
+
+location search::known_variable(unsigned index, std::uint64_t mask) noexcept {
+  return {to_record({static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)}, true), mask};
 }
 
 clock search::knows() const noexcept {

@@ -51,10 +51,9 @@ void search::run_graph() {
   if (g_->unfinished_rmw != 0 && !finish_rmw(g_->unfinished_rmw)) return;
   begin_execution();
   if (program_ == nullptr) construct_scenario();
-  if (over() || !replay_threads()) return;
-  extend_threads();
-  if (over()) return;
-  end_execution();
+  const bool runs_to_its_end = !over() && replay_threads() && extend_threads();
+  if (program_ != nullptr) program_->leave();
+  if (runs_to_its_end) end_execution();
 }
 
 void search::begin_execution() {
@@ -118,7 +117,6 @@ void search::resume(unsigned thread) {
   current_ = thread;
   if (program_ != nullptr) program_->enter(thread);
   threads_[thread].stack.resume();
-  if (program_ != nullptr) program_->leave();
 }
 
 void search::abandon() {
@@ -161,7 +159,8 @@ bool search::doubt_resolved() {
   return true;
 }
 
-void search::extend_threads() {
+/// Returns false if the search is over.
+bool search::extend_threads() {
   extending_ = true;
   for (unsigned t = 1; t <= last_thread() && !over();) {
     if (!can_extend(t)) {
@@ -172,6 +171,7 @@ void search::extend_threads() {
     resume(t);
     t = program_ != nullptr ? 1 : t + 1;  // a thread with a lower number may wait for its end
   }
+  return !over();
 }
 
 bool search::can_extend(unsigned thread) const noexcept {

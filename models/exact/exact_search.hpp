@@ -56,7 +56,7 @@ class program {
   virtual void begin_execution() = 0;
   /// Runs the body of a thread, on its stack.
   virtual void run(unsigned thread) = 0;
-  /// enter() and leave() are called before and after a thread runs, on the stack of the search.
+  /// On the stack of the search: enter() is called before a thread runs, leave() when no thread will run for now.
   virtual void enter(unsigned thread) noexcept = 0;
   virtual void leave() noexcept = 0;
   /// All threads have come to their ends, in a complete execution; may report() a failure.
@@ -129,6 +129,8 @@ class search final : public engine, public waiting_engine {
   // for programs
   /// The `index`-th variable, which holds `value` before the first write: makes sure that it exists.
   [[nodiscard]] location find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where);
+  /// The same of a variable that this execution has found before.
+  [[nodiscard]] static location known_variable(unsigned index, std::uint64_t mask) noexcept;
   /// Starts the thread with that number, which must be the same whenever the running thread gets to this point.
   void spawn(unsigned thread, site where);
   /// Waits until the thread has ended.
@@ -149,11 +151,17 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] unsigned running() const noexcept { return current_; }
   /// Events of the running thread so far.
   [[nodiscard]] unsigned position() const noexcept { return threads_[current_].position; }
+  [[nodiscard]] const unsigned* position_of(unsigned thread) const noexcept { return &threads_[thread].position; }
   /// Whether the running thread has no further event in the graph.
   [[nodiscard]] bool at_frontier() const noexcept { return position() == g_->size(current_); }
   void await_since(unsigned position) noexcept { threads_[current_].await_begin = position; }
   /// What happens-before the next event of the running thread.
   [[nodiscard]] clock knows() const noexcept;
+  /// Whether more than `count` events of `thread` are among that.
+  [[nodiscard]] bool knows(unsigned thread, unsigned count) const noexcept {
+    const unsigned own = position();
+    return own == 0 ? knows()[thread] > count : g_->at(current_, own - 1).hb[thread] > count;
+  }
   [[nodiscard]] const graph& current_graph() const noexcept { return *g_; }
   [[nodiscard]] site site_of(event_id e) const noexcept { return threads_[e.thread].sites[e.index]; }
   /// The running thread comes to its end here.
@@ -229,7 +237,7 @@ class search final : public engine, public waiting_engine {
   void begin_execution();
   void construct_scenario();
   bool replay_threads();
-  void extend_threads();
+  [[nodiscard]] bool extend_threads();
   void end_execution();
   void complete_execution();
   void finish_scenario();

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// What the checker keeps of earlier accesses, to look at the next one for less, must not hide a failure.
+// check: exhaustive, 1 execution
+// check -DDETACHED: FAIL data race
+// check -DSTARTED_LATER: FAIL data race
+// check -DBETWEEN: FAIL data race
+// check -DOTHER_BYTES: FAIL data race
+// check -DREAD_FIRST: FAIL data race
+// check -DFREED: FAIL use after free
+// check -DBEYOND: FAIL outside of what was allocated
+// check -DUNKNOWN: FAIL unpublished allocation
+#include <atomic>
+#include <cassert>
+#include <thread>
+
+int data;
+int other;
+char bytes[8];
+std::atomic<char*> box{nullptr};
+std::atomic<bool> ready{false};
+
+void touch_bytes(char from, char to) {
+  for (char i = from; i != to; ++i) bytes[static_cast<int>(i)] = i;
+}
+
+int main() {
+  data = 1;
+#if defined(DETACHED)
+  // All threads that can be joined have been joined.
+  std::thread([] { data = 2; }).detach();
+  std::thread t([] { other = 1; });
+  t.join();
+  assert(data != 0);
+#elif defined(STARTED_LATER)
+  // Again a thread, after main() was alone between two.
+  std::thread([] { data = 2; }).join();
+  data = 3;
+  std::thread t([] { data = 4; });
+  data = 5;
+  t.join();
+#elif defined(BETWEEN)
+  // The same write before and after the store that the other thread sees.
+  std::thread t([] {
+    data = 2;
+    ready.store(true, std::memory_order::release);
+    data = 2;
+  });
+  if (ready.load(std::memory_order::acquire)) assert(data == 2);
+  t.join();
+#elif defined(OTHER_BYTES)
+  // The bytes have been accessed by this thread, but not all of them by the last access.
+  std::thread t([] {
+    touch_bytes(0, 4);
+    touch_bytes(3, 5);
+  });
+  assert(bytes[4] != 9);
+  t.join();
+#elif defined(READ_FIRST)
+  // A write after reads of the same thread, against another thread's read.
+  std::thread t([] {
+    assert(data != 9);
+    assert(data != 8);
+    data = 2;
+  });
+  assert(data != 9);
+  t.join();
+#elif defined(FREED)
+  // Memory that this thread has used, and which another thread frees.
+  std::thread t([] {
+    char* const p = new char[8]{};
+    p[0] = 1;
+    box.store(p, std::memory_order::release);
+    if (ready.load(std::memory_order::acquire)) p[0] = 1;
+  });
+  char* const p = box.load(std::memory_order::acquire);
+  delete[] p;
+  if (p != nullptr) ready.store(true, std::memory_order::release);
+  t.join();
+  if (p == nullptr) delete[] box.load();
+#elif defined(BEYOND)
+  // The next byte of the same word.
+  char* const p = new char[5]{};
+  p[4] = 1;
+  p[5] = 1;
+  delete[] p;
+#elif defined(UNKNOWN)
+  // One thread may use it, another may not.
+  std::thread t([] { box.store(new char[1], std::memory_order::relaxed); });
+  char* const p = box.load(std::memory_order::relaxed);
+  if (p != nullptr) *p = 2;
+  t.join();
+  delete[] box.load();
+#else
+  std::thread t([] {
+    for (int i = 0; i != 3; ++i) data += i;
+  });
+  t.join();
+  for (int i = 0; i != 3; ++i) data += i;
+  std::thread([] { assert(data == 7); }).join();
+#endif
+}
