@@ -99,13 +99,15 @@ struct search_result {
   std::map<std::uint32_t, std::string>
       variables;  ///< by their numbers in the trace: names, where the engine knows them
   std::map<std::uint32_t, std::uint32_t> variable_indices;  ///< by their numbers in the trace: how the program counts
-  bool knows_sources = false;                               ///< `trace` says what each read reads from
-  std::vector<stuck_thread> stuck;                          ///< of a deadlock, where the engine knows them
-  std::vector<shown_call> calls;                            ///< of a history that no order explains
-  std::vector<std::uint32_t> explained_calls;               ///< an order of some of them that explains their answers
-  std::uint32_t unexplained_call = no_event;  ///< `explained_calls` has all but this one; no_event: more are missing
-  std::vector<event> trace;                   ///< of the failing execution, or of the one that was asked for
-  std::vector<std::string> outcomes;          ///< distinct texts passed to record_outcome(), sorted
+  /// Of a failing execution: RC11 allows it, but C++20 has no single total order of its seq_cst operations.
+  bool forbidden_by_cpp20 = false;
+  bool knows_sources = false;                  ///< `trace` says what each read reads from
+  std::vector<stuck_thread> stuck;             ///< of a deadlock, where the engine knows them
+  std::vector<shown_call> calls;               ///< of a history that no order explains
+  std::vector<std::uint32_t> explained_calls;  ///< an order of some of them that explains their answers
+  std::uint32_t unexplained_call = no_event;   ///< `explained_calls` has all but this one; no_event: more are missing
+  std::vector<event> trace;                    ///< of the failing execution, or of the one that was asked for
+  std::vector<std::string> outcomes;           ///< distinct texts passed to record_outcome(), sorted
 };
 
 }  // namespace runq::model

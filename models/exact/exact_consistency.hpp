@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When is an execution graph allowed? By RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017), with C++20's release
-// sequences (P0982). C++20 took RC11's rule for seq_cst (P0668), and made it stronger in one shape: docs/checking.md,
+// sequences (P0982). C++20 took RC11's rule for seq_cst (P0668), and made it stronger in two shapes: docs/checking.md,
 // row "seq_cst".
 //
 // The search adds events one at a time, each after everything it depends on, so (po ∪ rf) has no cycle by construction
@@ -28,5 +28,9 @@ inline constexpr unsigned max_sequential = 1024;
 /// RC11's SC axiom: psc_base ∪ psc_F is acyclic. A new event that reads or is the newest write in mo has no outgoing
 /// psc edge, so the search asks only after adding another one.
 [[nodiscard]] bool psc_acyclic(const graph& g);
+
+/// Whether the seq_cst operations have a single total order as C++20 words it, which excludes a little more than the SC
+/// axiom of RC11. Takes long: for one execution, not for each.
+[[nodiscard]] bool has_total_order(const graph& g);
 
 }  // namespace runq::model::exact

@@ -306,6 +306,7 @@ void search::report(failure what, std::string message, site where) {
   result_.what = what;
   result_.message = std::move(message);
   result_.where = where;
+  result_.forbidden_by_cpp20 = g_->delayed == nobody && !has_total_order(*g_);
   describe_execution();
   event last;
   last.kind = event_kind::failure;

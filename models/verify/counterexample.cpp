@@ -205,9 +205,18 @@ std::map<std::uint32_t, std::string> variable_names(const search_result& result,
   return names;
 }
 
+namespace {
+
+constexpr const char* only_rc11 =
+    "only RC11: C++20 forbids this execution, because its seq_cst operations have no single total order; RC11 allows "
+    "it "
+    "(docs/checking.md, row seq_cst), and another execution may fail under both";
+
+}  // namespace
+
 std::vector<std::string> render_counterexample(const search_result& result, source_index& sources) {
   // Headings, notes on what is left out, the reason in a few lines, the last line.
-  const std::size_t frame = result.calls.empty() ? 5 : 8;
+  const std::size_t frame = (result.calls.empty() ? 5U : 8U) + (result.forbidden_by_cpp20 ? 1U : 0U);
   constexpr std::size_t most_calls = 16;
   const std::map<std::uint32_t, std::string> names = variable_names(result, sources);
   const explanation because = why(result, names);
@@ -225,6 +234,7 @@ std::vector<std::string> render_counterexample(const search_result& result, sour
   if (left_out != 0)
     lines.push_back(fmt::format("     ({} earlier steps, of construction or of no part in this, left out)", left_out));
   if (!because.sentence.empty()) lines.push_back("why: " + because.sentence);
+  if (result.forbidden_by_cpp20) lines.emplace_back(only_rc11);
   return lines;
 }
 

@@ -72,6 +72,7 @@ json result_json(const search_result& r, source_index& sources) {
     }
     const explanation because = why(r, names);
     if (!because.sentence.empty()) j["why"] = because.sentence;
+    if (r.forbidden_by_cpp20) j["forbidden_by_cpp20"] = true;
     if (because.unordered != no_event) j["unordered"] = because.unordered;
     if (because.failing != no_event) j["failing"] = because.failing;
     j["why_steps"] = because.steps;

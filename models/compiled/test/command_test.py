@@ -113,6 +113,17 @@ class Command(unittest.TestCase):
         why, _ = self.why("ALONE")
         self.assertEqual(why, "T0 alone leads here: no other thread makes a step")
 
+    def test_a_failure_that_cpp20_forbids_says_so(self):
+        program = os.path.join(PROGRAMS, "total_order.cpp")
+        sentence = r"^only RC11: C\+\+20 forbids this execution, because its seq_cst operations have no single total order"
+        for shape in ("-DTWO_STORES", "-DFENCE"):
+            # With a weaker order at one place both allow the same outcome.
+            for order, expected in (("", self.assertRegex), ("-DORDER=release", self.assertNotRegex)):
+                status, text = self.check(program, "--", shape, *([order] if order else []))
+                self.assertEqual(status, 1, text)
+                self.assertIn("check failed", text)
+                expected(text, re.compile(sentence, re.MULTILINE))
+
     def test_variables_with_the_same_name_are_told_apart(self):
         why, text = self.why("SAME_NAMES")
         atomic, plain = (re.search(rf"{what} +(?:plain )?(local of T0\(v\d+\))", text) for what in ("store", "read"))
