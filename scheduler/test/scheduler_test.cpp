@@ -702,6 +702,38 @@ TEST(scheduler, L24_tasks_that_await_tasks_are_calls_as_deep_as_memory_allows) {
   EXPECT_THROW(runq::run(throws_at(1000)), std::runtime_error);
 }
 
+struct throws_at_its_end {
+  // NOLINTNEXTLINE(bugprone-exception-escape): that is what it is for
+  ~throws_at_its_end() noexcept(false) { throw std::runtime_error("end"); }
+};
+using counted = std::shared_ptr<int>;
+task<counted> returns_and_throws(counted value) {
+  const throws_at_its_end end;
+  co_return value;
+}
+task<counted> returns_twice(counted first, counted second) {
+  try {
+    const throws_at_its_end end;
+    co_return first;
+  } catch (const std::runtime_error&) {
+  }
+  co_return second;
+}
+
+TEST(scheduler, what_a_destructor_throws_after_co_return_takes_the_place_of_the_result) {
+  const counted value = std::make_shared<int>(1);
+  const counted other = std::make_shared<int>(2);
+  EXPECT_THROW(runq::run(returns_and_throws(value)), std::runtime_error);
+  EXPECT_EQ(runq::run(returns_twice(value, other)), other);
+  runq::run([&]() -> task<> {
+    auto forked = co_await runq::fork(returns_and_throws(value));
+    co_await runq::join();
+    EXPECT_THROW((void)forked.get(), std::runtime_error);
+  });
+  EXPECT_EQ(value.use_count(), 1);
+  EXPECT_EQ(other.use_count(), 1);
+}
+
 // ---- ids, names, states ---------------------------------------------------------------------------------------------
 
 TEST(scheduler, L23_main_is_1_and_ids_grow_by_sixteens_per_processor) {

@@ -202,19 +202,15 @@ class basic_chase_lev<T, Atomics, Full>::owner {
 
   /// Adds one element at the bottom. Returns false, and changes nothing, when the deque is full and is bounded or finds
   /// no memory. Owner only. Wait-free, except when it grows: that allocates twice the capacity and copies.
-  [[nodiscard]] bool push(T value) noexcept {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool push(T value) noexcept {
     enter();
     basic_chase_lev& d = *deque_;
     // [chase_lev.push.bottom] relaxed: the owner is the only writer.
     const index b = d.bottom_.load(std::memory_order::relaxed);
-    array* const a = array_with_room(b);
-    if (a == nullptr) return false;
-    // [chase_lev.push.slot] relaxed: published by [chase_lev.push.publish]; thieves with an old top may be reading it.
-    a->slot(b).store(value, std::memory_order::relaxed);
-    // [chase_lev.push.publish] release: pairs with [chase_lev.steal.bottom]; weaker: a thief takes a slot not yet
-    // written, or a task whose contents it cannot see. A store rather than a fence, so that ThreadSanitizer sees it
-    // too.
-    d.bottom_.store(b + 1, std::memory_order::release);
+    // [chase_lev.push.array] relaxed: the owner is the only writer.
+    array* const a = d.array_.load(std::memory_order::relaxed);
+    if (!has_room(a, b)) return make_room_and_push(d, a, b, value);
+    put(d, *a, b, value);
     return true;
   }
 
@@ -341,15 +337,42 @@ class basic_chase_lev<T, Atomics, Full>::owner {
         "Move the owner handle, or call rebind(), to hand the deque over");
   }
 
+  // The second half of push().
+  static void put(basic_chase_lev& d, array& a, index b, T value) noexcept {
+    // [chase_lev.push.slot] relaxed: published by [chase_lev.push.publish]; thieves with an old top may be reading it.
+    a.slot(b).store(value, std::memory_order::relaxed);
+    // [chase_lev.push.publish] release: pairs with [chase_lev.steal.bottom]; weaker: a thief takes a slot not yet
+    // written, or a task whose contents it cannot see. A store rather than a fence, so that ThreadSanitizer sees it
+    // too.
+    d.bottom_.store(b + 1, std::memory_order::release);
+  }
+
+  // Static, so that a compiler need not keep the handle that push() is called with in memory.
+  RUNQ_RARELY_CALLED [[nodiscard]] static bool make_room_and_push(basic_chase_lev& d, array* a, index b,
+                                                                  T value) noexcept {
+    a = make_room(d, a, b);
+    if (a == nullptr) return false;
+    put(d, *a, b, value);
+    return true;
+  }
+
   // The array that has a free slot for index b: the present one, or a larger one; nullptr when there is no memory for
   // that, or the deque is bounded.
   [[nodiscard]] array* array_with_room(index b) noexcept {
-    basic_chase_lev& d = *deque_;
-    // [chase_lev.push.array] relaxed: the owner is the only writer.
-    array* const a = d.array_.load(std::memory_order::relaxed);
-    if (a == nullptr) return Full == when_full::grow ? publish(array::make(d.initial_capacity_, nullptr)) : nullptr;
+    // [chase_lev.push_batch.array] relaxed: the owner is the only writer.
+    array* const a = deque_->array_.load(std::memory_order::relaxed);
+    return has_room(a, b) ? a : make_room(*deque_, a, b);
+  }
+
+  // Whether the present array `a` is known to have a free slot for index b.
+  [[nodiscard]] bool has_room(const array* a, index b) const noexcept {
+    return a != nullptr && b - deque_->top_seen_.get() < static_cast<index>(a->capacity());
+  }
+
+  // The rare part of array_with_room(): `a`, if thieves have made room in it, or a larger array.
+  [[nodiscard]] static array* make_room(basic_chase_lev& d, array* a, index b) noexcept {
+    if (a == nullptr) return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr)) : nullptr;
     const index capacity = static_cast<index>(a->capacity());
-    if (b - d.top_seen_.get() < capacity) return a;
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
     // overwritten. kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind
     // this load, and C++ does not promise that.
@@ -357,7 +380,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     d.top_seen_.set(t);
     if (b - t < capacity) return a;
     if constexpr (Full == when_full::refuse) return nullptr;
-    return publish(grown(a, t, b));
+    return publish(d, grown(a, t, b));
   }
 
   // A copy of `a` of twice the capacity that holds the elements t … b-1 at their indices, or nullptr.
@@ -373,10 +396,10 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     return larger;
   }
 
-  array* publish(array* a) noexcept {
+  static array* publish(basic_chase_lev& d, array* a) noexcept {
     // [chase_lev.grow.publish] release: pairs with [chase_lev.steal.array]; weaker: a thief reads slots of an array
     // whose contents it cannot see.
-    if (a != nullptr) deque_->array_.store(a, std::memory_order::release);
+    if (a != nullptr) d.array_.store(a, std::memory_order::release);
     return a;
   }
 

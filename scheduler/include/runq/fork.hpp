@@ -16,6 +16,9 @@ namespace detail {
 
 /// Called by a forked<T> that is destroyed before the end of the run and before the join.
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
+/// To be called when `parent` joins children of which some run by themselves. True: it waits, and another machine may
+/// run it already. `at`: the place of the join, for dumps.
+[[nodiscard]] bool waits_for_children(processor& p, frame& parent, source_place at) noexcept;
 
 }  // namespace detail
 
@@ -120,19 +123,14 @@ class [[nodiscard]] join_awaiter {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
   RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller,
-                                                      source_place at = source_place::here()) noexcept {
+                                                      const char* file = __builtin_FILE(),
+                                                      unsigned line = __builtin_LINE()) noexcept {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
-    if (!parent.children.any()) return preempt_if_slice_is_over(p, caller);
-    const bool own_record = begin_end_of_strand(p, at);
-    if (parent.children.wait()) {
-      keep_strand(p, own_record);
-      return preempt_if_slice_is_over(p, caller);
-    }
-    // Another machine may run the parent already.
-    end_strand(p, own_record);
-    return true;
+    // The place is made only where it is needed, which g++ does not do by itself.
+    if (parent.children.any() && waits_for_children(p, parent, source_place::here(file, line))) return true;
+    return preempt_if_slice_is_over(p, caller);
   }
   void await_resume() {
     frame& parent = *parent_;

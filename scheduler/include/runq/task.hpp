@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "runq/detail/core.hpp"
 #include "runq/protocol/join_counter.hpp"
@@ -138,6 +138,8 @@ struct frame {
   /// Root: the scope whose child the task is, or null.
   [[nodiscard]] scope_state* scope_of_root() const noexcept { return callable != nullptr ? callable->scope : nullptr; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
+  /// Called: takes it out of its parent's list, where it is the newest, because the parent waits for it.
+  void leave_parent() const noexcept { parent->newest_below = next_below; }
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
 
@@ -189,9 +191,11 @@ void end_scope_child(scope_state& home) noexcept;
 /// of a scope, at its end.
 [[nodiscard]] std::coroutine_handle<> go_on_after_join(processor& p, frame& parent);
 
+/// The part of end_fork() for a child that runs by itself.
+[[nodiscard]] std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept;
 /// To be called when a forked child has ended. The parent goes on here, unless another thread runs it or it waits for
 /// another child.
-[[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
+RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
   child.finished.set();
@@ -209,13 +213,7 @@ void end_scope_child(scope_state& home) noexcept;
     }
     return transfer(p, parent.self);
   }
-  const bool own_record = begin_end_of_strand(p);
-  if (parent.children.arrive()) {
-    keep_strand(p, own_record);
-    return go_on_after_join(p, parent);
-  }
-  end_strand(p, own_record);
-  return std::noop_coroutine();
+  return end_fork_apart(p, parent);
 }
 
 struct final_awaiter {
@@ -227,7 +225,7 @@ struct final_awaiter {
     processor& p = *this_processor();
     if (f.children.any() && f.how != role::scope_body) fork_not_joined();
     if (f.how == role::called) {
-      f.parent->pop_below();
+      f.leave_parent();
       return transfer(p, f.parent->self);
     }
     if (is_forked(f)) return end_fork(p, f);
@@ -262,25 +260,39 @@ template <class T>
 class promise : public promise_base {
  public:
   promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
+  promise(const promise&) = delete;
+  promise& operator=(const promise&) = delete;
+  ~promise() { drop_result(); }
   [[nodiscard]] task<T> get_return_object() noexcept;
   template <std::convertible_to<T> U>
   void return_value(U&& value) {
-    result_.template emplace<1>(std::forward<U>(value));
+    drop_result();
+    std::construct_at(&result_, std::forward<U>(value));
+    has_result_ = true;
     is_over();
   }
   void unhandled_exception() noexcept {
     unhandled_in_detached();
-    result_.template emplace<2>(std::current_exception());
+    drop_result();
     static_cast<void>(tell_scope(*this));
+    // The body of a scope has none: its scope throws it, and its children may use this member now.
+    if (how != role::scope_body) error = std::current_exception();
     is_over();
   }
   [[nodiscard]] T take() {
-    if (result_.index() == 2) std::rethrow_exception(std::get<2>(result_));
-    return std::move(std::get<1>(result_));
+    if (!has_result_) std::rethrow_exception(error);
+    return std::move(result_);
   }
 
  private:
-  std::variant<std::monostate, T, std::exception_ptr> result_;
+  // There is one already when a destructor has thrown after `co_return`.
+  void drop_result() noexcept {
+    if (std::exchange(has_result_, false)) std::destroy_at(&result_);
+  }
+  bool has_result_ = false;
+  union {
+    T result_;  // if there is one; not std::optional, which has to be larger than T
+  };
 };
 
 template <>

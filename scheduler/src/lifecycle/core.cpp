@@ -311,6 +311,26 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
   if (!parent.error) parent.error = std::move(error);
 }
 
+std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept {
+  const bool own_record = begin_end_of_strand(p);
+  if (parent.children.arrive()) {
+    keep_strand(p, own_record);
+    return go_on_after_join(p, parent);
+  }
+  end_strand(p, own_record);
+  return std::noop_coroutine();
+}
+
+bool waits_for_children(processor& p, frame& parent, source_place at) noexcept {
+  const bool own_record = begin_end_of_strand(p, at);
+  if (!parent.children.wait()) {
+    end_strand(p, own_record);
+    return true;
+  }
+  keep_strand(p, own_record);
+  return false;
+}
+
 // ---- beginning and end ----------------------------------------------------------------------------------------------
 
 void frame::leave_joined() noexcept {

@@ -174,8 +174,9 @@ class core {
   static constexpr std::uint64_t clock_period = 8;
   [[nodiscard]] bool global_first(processor& p) {
     ++p.dispatches;
-    if (p.dispatches.get() % clock_period == 0) look_at_clock(p);
-    return p.dispatches.get() % global_period == 0;
+    const std::uint64_t n = p.dispatches.get();
+    if (n % clock_period == 0) look_at_clock(p);
+    return n % global_period == 0;
   }
   static void look_at_clock(processor& p);
   [[nodiscard]] bool poll_now(processor& p);

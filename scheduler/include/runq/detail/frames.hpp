@@ -64,7 +64,10 @@ class frame_cache {
       return;
     }
     list& free = lists_[class_of(bytes)];
-    free.first = ::new (memory) block{free.first, nullptr, 0};
+    // The other members are set when it comes first in a batch.
+    block* const freed = ::new (memory) block;
+    freed->next = free.first;
+    free.first = freed;
     hide(free.first, class_of(bytes));
     if (++free.size >= high) trim(class_of(bytes));
   }

@@ -4,16 +4,8 @@
 #pragma once
 
 #include "runq/atomics.hpp"
+#include "runq/common.hpp"
 #include "runq/protocol/short_lock.hpp"
-
-// For the few functions that every call, fork and end of a coroutine goes through: g++ does not inline them by itself,
-// which costs a tenth of a fork. For g++ only, which lays out a coroutine's frame before it inlines. clang may inline
-// first, and then keep a variable of await_suspend() in a frame that another thread destroys at that moment.
-#if defined(__GNUC__) && !defined(__clang__)
-#define RUNQ_ON_EVERY_CALL [[gnu::always_inline]]
-#else
-#define RUNQ_ON_EVERY_CALL
-#endif
 
 namespace runq::detail {
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runq/atomics.hpp"
+#include "runq/common.hpp"
 #include "runq/detail/stands_still.hpp"
 #include "runq/local_queue.hpp"
 
@@ -56,7 +57,7 @@ class machine_loop {
 
   /// Returns the next work for `m`: from its processor, or from another one. Sleeps until there is some. Returns
   /// nothing when the scheduler stops; then the machine has no processor any more.
-  [[nodiscard]] Work next(Machine& m) {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] Work next(Machine& m) {
     while (const Work w = find_work(m)) {
       host_.parking.found(m);
       if (!ends()) return w;
@@ -114,7 +115,7 @@ class machine_loop {
   }
 
  private:
-  [[nodiscard]] Work find_work(Machine& m) {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] Work find_work(Machine& m) {
     host_.searches(m);
     for (;;) {
       Processor* next = nullptr;
@@ -126,10 +127,9 @@ class machine_loop {
         next = retire_processor(m, *m.held);
       } else {
         Processor& p = *m.held;
-        if (const Work w = look(m, p)) return w;
-        host_.rests(m);
-        host_.leave(m);
-        next = host_.parking.machine_idle(m, p);
+        if (const Work w = take_local(p)) return w;
+        if (const Work w = look_further(m, p)) return w;
+        next = give_up(m, p);
       }
       if (next == nullptr) return {};
       hold(m, *next);
@@ -138,20 +138,27 @@ class machine_loop {
 
   // hand_processor_over() and retire_processor() of park_protocol require that the machine does not spin. Otherwise it
   // would count as one that looks for work while it sleeps.
-  [[nodiscard]] Processor* hand_processor_over(Machine& m, Processor& p) {
+  [[gnu::noinline]] [[nodiscard]] Processor* hand_processor_over(Machine& m, Processor& p) {
     host_.parking.found(m);
     host_.leave(m);
     return host_.parking.hand_processor_over(m, p);
   }
-  [[nodiscard]] Processor* retire_processor(Machine& m, Processor& p) {
+  [[gnu::noinline]] [[nodiscard]] Processor* retire_processor(Machine& m, Processor& p) {
     host_.parking.found(m);
     evacuate(p);
     host_.leave(m);
     return host_.parking.retire_processor(m, p);
   }
 
-  [[nodiscard]] Work look(Machine& m, Processor& p) {
-    if (const Work w = take_local_or_global(p)) return w;
+  [[gnu::noinline]] [[nodiscard]] Processor* give_up(Machine& m, Processor& p) {
+    host_.rests(m);
+    host_.leave(m);
+    return host_.parking.machine_idle(m, p);
+  }
+
+  // There is nothing on `p` itself.
+  [[gnu::noinline]] [[nodiscard]] Work look_further(Machine& m, Processor& p) {
+    if (const Work w = take_share(p)) return w;
     if (host_.poll_now(p)) {
       if (const Work w = take_local_or_global(p)) return w;
     }
@@ -160,14 +167,14 @@ class machine_loop {
     return spin(p);
   }
 
-  [[nodiscard]] Work take_local_or_global(Processor& p) {
+  [[gnu::noinline]] [[nodiscard]] Work take_local_or_global(Processor& p) {
     if (const Work w = take_local(p)) return w;
     return take_share(p);
   }
 
   // Now and then the global queue comes first, so that local tasks cannot starve its tasks. After a full chain the
   // oldest local task runs; otherwise the task that this processor made runnable last.
-  [[nodiscard]] Work take_local(Processor& p) {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] Work take_local(Processor& p) {
     if (host_.global_first(p)) {
       if (const Work w = take_turn()) return w;
     }

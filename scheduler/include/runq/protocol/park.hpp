@@ -129,12 +129,11 @@ class park_protocol {
   /// goes back. It was in no queue meanwhile, so a machine is woken for it if one is needed. Called by the deque's
   /// owner.
   template <class Owner, class Task>
-  bool take_newest(Owner& owner, Task wanted) {
+  RUNQ_ON_EVERY_CALL bool take_newest(Owner& owner, Task wanted) {
     const auto newest = owner.pop();
     if (!newest) return false;
     if (*newest == wanted) return true;
-    (void)owner.push(*newest);  // there is room: this task was in the deque before
-    submitted();
+    put_back(owner, *newest);
     return false;
   }
 
@@ -404,6 +403,13 @@ class park_protocol {
   }
 
  private:
+  // The rare part of take_newest().
+  template <class Owner, class Task>
+  RUNQ_RARELY_CALLED void put_back(Owner& owner, Task task) {
+    (void)owner.push(task);  // there is room: this task was in the deque before
+    submitted();
+  }
+
   // The machines that the caller wakes after it has released the lock: a system call under it would make all others
   // wait.
   struct to_wake {

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "runq/atomics.hpp"
+#include "runq/common.hpp"
 
 namespace runq {
 
@@ -36,7 +37,7 @@ class time_slice {
   }
 
   /// Whether the present slice is over: a task asks at every co_await. Only the thread that holds the processor.
-  [[nodiscard]] bool over() const noexcept {
+  RUNQ_ON_EVERY_CALL [[nodiscard]] bool over() const noexcept {
     // [slice.over] relaxed: at worst the task learns of it at a later co_await.
     const number ended = over_.load(std::memory_order::relaxed);
     // [slice.over.now] relaxed: as [slice.begin.read].
