@@ -179,6 +179,7 @@ void session::begin_execution() {
   for (auto& [at, place] : waiting_places_) place = {};
   keys_ = keys_before_main_;
   unjoined_ = 0;
+  releases_ = 0;
   begin_thread(1);
   threads_[1].values = values_before_main_;
   std::set_terminate(&terminated);

@@ -361,7 +361,7 @@ class session final : public exact::program {
   /// Of the access to `size` bytes at `at`, `part` is what lies in that granule.
   void check_heap(granule& g, const void* part, byte_mask bytes, const void* at, std::size_t size, access_kind kind,
                   const void* code) {
-    if (heap_.owns(part) && !g.may_use(self_.number, bytes)) check_block(g, part, at, size, kind, code);
+    if (heap_.owns(part) && !g.may_use(self_.number, bytes, releases_)) check_block(g, part, at, size, kind, code);
   }
   void check_block(granule& g, const void* part, const void* at, std::size_t size, access_kind kind, const void* code);
   [[nodiscard]] const user_heap::block& usable_block(const void* at, std::size_t size, access_kind kind,
@@ -395,6 +395,7 @@ class session final : public exact::program {
     const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
     if (conflicts && !search_->knows(old.thread, old.position)) report_race(old, a, at, is_plain);
   }
+  void require_unused(const user_heap::block& b, const step& by, const void* code);
   [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
   void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
@@ -432,8 +433,9 @@ class session final : public exact::program {
   thread_storage storage_;
   parked_threads parked_;
   std::byte* main_pointer_ = nullptr;
-  unsigned storage_of_ = 1;  ///< the thread whose thread-local variables are in use
-  unsigned unjoined_ = 0;    ///< threads that were started in this execution, and not joined
+  unsigned storage_of_ = 1;     ///< the thread whose thread-local variables are in use
+  std::uint32_t releases_ = 0;  ///< blocks that were freed in this execution
+  unsigned unjoined_ = 0;       ///< threads that were started in this execution, and not joined
   /// Of the thread that runs, or has run last.
   struct {
     unsigned number = 0;

@@ -356,9 +356,8 @@ void session::check_block(granule& g, const void* part, const void* at, std::siz
   const user_heap::block& b = usable_block(at, size, kind, code);
   const std::byte* const granule_begin = static_cast<const std::byte*>(part) - offset_in_granule(part);
   const std::byte* const first = std::max<const std::byte*>(b.begin, granule_begin);
-  g.allocated = bytes_from(offset_in_granule(first), static_cast<std::size_t>(b.end() - first));
   static_assert(exact::thread_slots <= 32);
-  g.users |= 1U << self_.number;
+  g.let_use(self_.number, bytes_from(offset_in_granule(first), static_cast<std::size_t>(b.end() - first)), releases_);
 }
 
 const user_heap::block& session::usable_block(const void* at, std::size_t size, access_kind kind, const void* code) {
@@ -526,6 +525,35 @@ void session::take_over(const void* p) {
   }
 }
 
+/// No other thread uses the block while it is freed.
+void session::require_unused(const user_heap::block& b, const step& by, const void* code) {
+  plain_access a;
+  static_cast<step&>(a) = by;
+  a.is_write = true;
+  for (std::byte* part = b.begin; part < b.end(); part += granule_bytes - offset_in_granule(part)) {
+    granule& g = shadow_.of(part);
+    a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b.begin + b.size - part));
+    for (const plain_access& old : g.accesses) {
+      if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(search_->knows())) continue;
+      show(kind_of(old), old, part);
+      show(event_kind::deallocate, by, b.begin);
+      fail(failure::use_after_free,
+           fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.thread - 1,
+                       to_text(old.at)),
+           code);
+    }
+    for (const atomic_place& place : g.atomics) {
+      const event_id other = concurrent_event(place.variable, false, by.position);
+      if (other == exact::nobody) continue;
+      search_->set_partner(other);
+      show(event_kind::deallocate, by, b.begin);
+      fail(failure::use_after_free,
+           fmt::format("memory is freed while in use: atomically by T{} at {}", other.thread - 1, to_text(other)),
+           code);
+    }
+  }
+}
+
 void session::release(void* p, const void* code) {
   user_heap::block* const b = heap_.find(p);
   if (search_ == nullptr) {
@@ -550,32 +578,9 @@ void session::release(void* p, const void* code) {
                      to_text(b->allocated.at)),
          code);
   }
-  plain_access a;
-  static_cast<step&>(a) = by;
-  a.is_write = true;
-  for (std::byte* part = b->begin; part < b->end(); part += granule_bytes - offset_in_granule(part)) {
-    granule& g = shadow_.of(part);
-    g.users = 0;
-    a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
-    for (const plain_access& old : g.accesses) {
-      if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(search_->knows())) continue;
-      show(kind_of(old), old, part);
-      show(event_kind::deallocate, by, p);
-      fail(failure::use_after_free,
-           fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.thread - 1,
-                       to_text(old.at)),
-           code);
-    }
-    for (const atomic_place& place : g.atomics) {
-      const event_id other = concurrent_event(place.variable, false, by.position);
-      if (other == exact::nobody) continue;
-      search_->set_partner(other);
-      show(event_kind::deallocate, by, p);
-      fail(failure::use_after_free,
-           fmt::format("memory is freed while in use: atomically by T{} at {}", other.thread - 1, to_text(other)),
-           code);
-    }
-  }
+  // Large blocks take long to look through, and most are freed by a thread that is alone.
+  if (!is_alone()) require_unused(*b, by, code);
+  ++releases_;
   b->is_released = true;
   b->released = by;
 }

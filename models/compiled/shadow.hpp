@@ -84,7 +84,8 @@ inline constexpr std::uintptr_t granule_bytes = 8;
 
 struct granule {
   std::uint64_t execution = 0;  ///< to which all but `known` and `is_put_back` belongs
-  std::uint32_t users = 0;      ///< of heap memory, a bit for each thread that is known to be allowed to use it
+  std::uint32_t users = 0;      ///< of heap memory, a bit for each thread that was known to be allowed to use it
+  std::uint32_t releases = 0;   ///< how much memory had been freed then
   byte_mask allocated = 0;      ///< the bytes that these threads may use
   bool is_put_back = false;     ///< every execution finds it as the first one did
   access_list accesses;
@@ -98,9 +99,14 @@ struct granule {
   };
   std::vector<numbered> known;  ///< the variables that were here in any execution
 
-  /// Whether the thread may use these bytes of the heap; false: it is not known.
-  [[nodiscard]] bool may_use(unsigned thread, byte_mask bytes) const noexcept {
-    return (users >> thread & 1) != 0 && (bytes & ~allocated) == 0;
+  /// Whether the thread may use these bytes of the heap, now that memory was freed so often; false: it is not known.
+  [[nodiscard]] bool may_use(unsigned thread, byte_mask bytes, std::uint32_t freed) const noexcept {
+    return releases == freed && (users >> thread & 1) != 0 && (bytes & ~allocated) == 0;
+  }
+  void let_use(unsigned thread, byte_mask bytes, std::uint32_t freed) noexcept {
+    users = (releases == freed ? users : 0) | 1U << thread;
+    releases = freed;
+    allocated = bytes;
   }
 
   /// Whether the last access was the same: then it has been compared with all others, and it is only newer now.
