@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -14,8 +16,19 @@
 
 namespace runq::simulate {
 
-/// std::atomic in virtual time. Operations take effect at the moment at which they begin, in the order of the clocks:
-/// so all processors agree on one order, and the memory orders decide only what an operation waits for.
+/// The value at `from`, when its line is there.
+template <class T>
+[[nodiscard]] T loaded(const T& from, site where) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  if (!world::here().load(&from, where, bits)) return from;
+  T value;
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof value);
+  return value;
+}
+
+/// std::atomic in virtual time, as x86 orders it: an operation takes effect when its line is there, a store when it
+/// leaves the store buffer. Memory orders other than seq_cst change nothing.
 template <class T>
 class atomic {
  public:
@@ -27,18 +40,17 @@ class atomic {
 
   T load(std::memory_order = std::memory_order::seq_cst, const char* file = __builtin_FILE(),
          int line = __builtin_LINE()) const noexcept {
-    world::here().load(this, {file, line});
-    return value_;
+    return loaded(value_, {file, line});
   }
   void store(T value, std::memory_order order = std::memory_order::seq_cst, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) noexcept {
     // On x86 a sequentially consistent store is an exchange.
     if (order == std::memory_order::seq_cst) {
       world::here().read_modify_write(this, {file, line});
+      value_ = value;
     } else {
-      world::here().store(this, {file, line});
+      world::here().store(&value_, {file, line}, &value, sizeof value);
     }
-    value_ = value;
   }
   T exchange(T value, std::memory_order = std::memory_order::seq_cst, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) noexcept {
@@ -83,12 +95,10 @@ class cell {
   cell() noexcept = default;
   explicit cell(T value) noexcept : value_(value) {}
   [[nodiscard]] T get(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const noexcept {
-    world::here().load(this, {file, line});
-    return value_;
+    return loaded(value_, {file, line});
   }
   void set(T value, const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
-    world::here().store(this, {file, line});
-    value_ = value;
+    world::here().store(&value_, {file, line}, &value, sizeof value);
   }
 
  private:

@@ -227,7 +227,8 @@ def draw(results, before, folder):
 def write_page(results, before, page):
     folder = page.with_suffix("")
     drawn = draw(results, before, folder)
-    lines = ["```console", "$ ./kit bench --simulate --write-docs", "```", ""]
+    words = "--before earlier.json --write-docs" if before else "--write-docs"
+    lines = ["```console", f"$ ./kit bench --simulate {words}", "```", ""]
     lines += [tables.as_markdown(*table) for table in all_tables(results, before)]
     if drawn:
         lines += [f"![{m['machine']}]({folder.name}/{m['name']}.svg)\n" for m in results["machines"]

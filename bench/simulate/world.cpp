@@ -2,8 +2,9 @@
 #include "world.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstring>
 #include <functional>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
@@ -120,15 +121,18 @@ void world::run() {
     me().stack.resume();
   }
   self_ = -1;
+  apply_stores(std::numeric_limits<picoseconds>::max());
 }
 
 // Every operation on shared memory begins with this: after it, no other processor's clock is behind the caller's.
 void world::take_turn() {
   if (stopped_) abandon();
   ++operations_;
-  if (turns_.empty() || turns_.front() >= std::pair{me().clock, self_}) return;
-  make_ready(self_);
-  me().stack.suspend();
+  if (!turns_.empty() && turns_.front() < std::pair{me().clock, self_}) {
+    make_ready(self_);
+    me().stack.suspend();
+  }
+  apply_stores(me().clock);
 }
 
 void world::stop() {
@@ -177,6 +181,7 @@ void world::work(picoseconds how_long) {
 void world::fall_asleep() {
   me().is = processor::condition::falling_asleep;
   me().woken = false;
+  drain_stores();
   spend(spent::calls, machine_.sleep_call);
   take_turn();
   if (!me().woken) {
@@ -188,6 +193,7 @@ void world::fall_asleep() {
 
 void world::wake(int i) {
   if (self_ < 0) return;
+  drain_stores();
   take_turn();
   const picoseconds begin = me().clock;
   spend(spent::calls, machine_.wake_call);
@@ -216,16 +222,17 @@ bool world::has_alone(const cache_line_state& line) const noexcept {
   return true;
 }
 
-void world::own(cache_line_state& line) noexcept {
+void world::own(cache_line_state& line, int processor) noexcept {
+  const auto i = static_cast<std::size_t>(processor);
   line.holders.fill(0);
-  line.holders[index() / bits] = std::uint64_t{1} << index() % bits;
+  line.holders[i / bits] = std::uint64_t{1} << i % bits;
   line.modified = true;
 }
 
-// Whether a processor of [begin, end) has the line.
-bool world::any_in(const cache_line_state& line, unsigned begin, unsigned end) const noexcept {
-  for (unsigned word = begin / bits; word * bits < end && word != line.holders.size(); ++word) {
-    std::uint64_t in = line.holders[word];
+// Whether a processor of [begin, end) is in the set.
+bool world::any_in(const set_of_processors& of, unsigned begin, unsigned end) noexcept {
+  for (std::size_t word = begin / bits; word * bits < end && word != of.size(); ++word) {
+    std::uint64_t in = of[word];
     if (word * bits < begin) in &= ~std::uint64_t{0} << begin % bits;
     if (end - word * bits < bits) in &= (std::uint64_t{1} << end % bits) - 1;
     if (in != 0) return true;
@@ -233,13 +240,23 @@ bool world::any_in(const cache_line_state& line, unsigned begin, unsigned end) c
   return false;
 }
 
+// From where a line that travels will come: from the last one that has asked for it.
+world::set_of_processors world::sources(const cache_line_state& line) const noexcept {
+  if (!travels(line)) return line.holders;
+  set_of_processors last{};
+  const auto i = static_cast<std::size_t>(line.asked_last);
+  last[i / bits] = std::uint64_t{1} << i % bits;
+  return last;
+}
+
 // A load is answered by the nearest holder.
 picoseconds world::from_nearest(const cache_line_state& line) const noexcept {
   const auto self = static_cast<unsigned>(self_);
   const unsigned socket = self / machine_.socket * machine_.socket;
   const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
-  if (any_in(line, group, std::min(group + machine_.group, socket + machine_.socket))) return machine_.same_group;
-  if (any_in(line, socket, socket + machine_.socket)) return machine_.same_socket;
+  const set_of_processors from = sources(line);
+  if (any_in(from, group, std::min(group + machine_.group, socket + machine_.socket))) return machine_.same_group;
+  if (any_in(from, socket, socket + machine_.socket)) return machine_.same_socket;
   return machine_.other_socket;
 }
 
@@ -249,55 +266,112 @@ picoseconds world::from_farthest(const cache_line_state& line) const noexcept {
   const unsigned socket = self / machine_.socket * machine_.socket;
   const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
   const unsigned group_end = std::min(group + machine_.group, socket + machine_.socket);
-  if (any_in(line, 0, socket) || any_in(line, socket + machine_.socket, most_processors)) return machine_.other_socket;
-  if (any_in(line, socket, group) || any_in(line, group_end, socket + machine_.socket)) return machine_.same_socket;
+  const set_of_processors from = sources(line);
+  if (any_in(from, 0, socket) || any_in(from, socket + machine_.socket, most_processors)) return machine_.other_socket;
+  if (any_in(from, socket, group) || any_in(from, group_end, socket + machine_.socket)) return machine_.same_socket;
   return machine_.same_group;
 }
 
-void world::load(const void* where, site called) {
-  if (self_ < 0) return;
+world::cache_line_state& world::begin_operation(const void* where, site called) {
   take_turn();
+  me().last_at = where;
+  me().last_site = called;
+  return line_of(where);
+}
+
+// If the line is on its way here for a store in the buffer, the caller waits for it.
+void world::await_own_store(cache_line_state& line, site called) {
+  if (!travels(line) || line.asked_last != self_ || !line.to_write) return;
+  wait(place_of(line, called), line.free_at - me().clock, 0);
+  take_turn();
+}
+
+// Each operation that needs a line of others asks for it at once, and waits in the line's queue: its clock goes forward
+// to the moment when the line is there. Then the others have their turns, up to that moment, and only then it takes
+// effect.
+bool world::load(const void* where, site called, std::uint64_t& value) {
+  if (self_ < 0) return false;
+  cache_line_state& line = begin_operation(where, called);
   processor& p = me();
-  p.last_at = where;
-  p.last_site = called;
-  cache_line_state& line = line_of(where);
-  const bool untouched = line.holders == set_of_processors{};
-  if (untouched || has(line)) {
+  const auto own_store =
+      std::find_if(p.stores.rbegin(), p.stores.rend(), [where](const buffered_store& s) { return s.to == where; });
+  if (own_store != p.stores.rend()) {
+    value = own_store->bits;
     spend(spent::own_lines, machine_.hit);
-  } else {
-    // The one that has changed the line sends it to one reader at a time; clean copies are made side by side.
-    const picoseconds begin = std::max(p.clock, line.free_at);
-    const picoseconds end = begin + from_nearest(line);
-    if (line.modified) line.free_at = end;
-    wait(place_of(line, called), end - p.clock, begin - p.clock);
+    return true;
   }
-  if (untouched) {
-    own(line);
-  } else if (!has(line)) {
-    line.modified = false;
-    line.holders[index() / bits] |= std::uint64_t{1} << index() % bits;
+  await_own_store(line, called);
+  const bool to_be_written = travels(line) && line.to_write;
+  const bool untouched = line.holders == set_of_processors{} && !to_be_written;
+  if (untouched || (has(line) && !to_be_written)) {
+    spend(spent::own_lines, machine_.hit);
+    if (untouched) own(line, self_);
+    return false;
   }
+  const picoseconds begin = std::max(p.clock, line.free_at);
+  const picoseconds end = begin + from_nearest(line);
+  // The one that has changed the line sends it to one reader; copies of what that one has are made side by side.
+  if (to_be_written || (line.modified && !travels(line))) {
+    line.free_at = end;
+    line.asked_last = self_;
+    line.to_write = false;
+  }
+  wait(place_of(line, called), end - p.clock, begin - p.clock);
+  take_turn();
+  line.modified = false;
+  line.holders[index() / bits] |= std::uint64_t{1} << index() % bits;
+  return false;
 }
 
 // A store waits in the store buffer for its line, and only a fence or a read-modify-write waits for it. Stores leave
 // the buffer in order.
-void world::store(const void* where, site called) {
-  if (self_ < 0) return;
-  take_turn();
-  processor& p = me();
-  p.last_at = where;
-  p.last_site = called;
-  cache_line_state& line = line_of(where);
-  if (line.holders != set_of_processors{} && !has_alone(line)) {
-    const picoseconds earliest = std::max(p.clock, p.stores_done);
-    const picoseconds begin = std::max(earliest, line.free_at);
-    p.last_store = place_of(line, called);
-    p.store_queued = begin - earliest;
-    p.stores_done = begin + from_farthest(line);
-    line.free_at = p.stores_done;
+void world::store(void* where, site called, const void* value, std::size_t size) {
+  if (self_ < 0) {
+    std::memcpy(where, value, size);
+    return;
   }
-  own(line);
+  cache_line_state& line = begin_operation(where, called);
+  processor& p = me();
+  const bool free = !travels(line) && (line.holders == set_of_processors{} || has_alone(line));
+  if (free && p.stores.empty()) {
+    own(line, self_);
+    std::memcpy(where, value, size);
+  } else {
+    const bool takes_line = !free && !(travels(line) && line.asked_last == self_ && line.to_write);
+    if (takes_line) {
+      const picoseconds earliest = std::max(p.clock, p.stores_done);
+      const picoseconds begin = std::max(earliest, line.free_at);
+      p.last_store = place_of(line, called);
+      p.store_queued = begin - earliest;
+      p.stores_done = begin + from_farthest(line);
+      line.free_at = p.stores_done;
+      line.asked_last = self_;
+      line.to_write = true;
+    }
+    buffered_store& last = p.stores.emplace_back(buffered_store{where, 0, size, takes_line});
+    std::memcpy(&last.bits, value, size);
+    drains_.emplace_back(std::max(p.stores_done, p.clock), ++stores_, self_);
+    std::push_heap(drains_.begin(), drains_.end(), std::greater{});
+  }
   spend(spent::own_lines, machine_.hit);
+}
+
+// The oldest store of a processor becomes visible.
+void world::leave_buffer(int of) {
+  processor& p = processors_[static_cast<std::size_t>(of)];
+  const buffered_store store = p.stores.front();
+  p.stores.pop_front();
+  std::memcpy(store.to, &store.bits, store.size);
+  if (store.takes_line) own(line_of(store.to), of);
+}
+
+void world::apply_stores(picoseconds until) {
+  while (!drains_.empty() && std::get<0>(drains_.front()) <= until) {
+    std::pop_heap(drains_.begin(), drains_.end(), std::greater{});
+    const int of = std::get<2>(drains_.back());
+    drains_.pop_back();
+    leave_buffer(of);
+  }
 }
 
 void world::drain_stores() {
@@ -310,20 +384,20 @@ void world::drain_stores() {
 void world::read_modify_write(const void* where, site called) {
   if (self_ < 0) return;
   drain_stores();
-  take_turn();
+  cache_line_state& line = begin_operation(where, called);
   processor& p = me();
-  p.last_at = where;
-  p.last_site = called;
-  cache_line_state& line = line_of(where);
-  if (line.holders == set_of_processors{} || has_alone(line)) {
+  if (!travels(line) && (line.holders == set_of_processors{} || has_alone(line))) {
     spend(spent::own_lines, machine_.rmw);
   } else {
     const picoseconds begin = std::max(p.clock, line.free_at);
     const picoseconds end = begin + from_farthest(line);
     line.free_at = end;
+    line.asked_last = self_;
+    line.to_write = true;
     wait(place_of(line, called), end - p.clock, begin - p.clock);
+    take_turn();
   }
-  own(line);
+  own(line, self_);
 }
 
 void world::fence() {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -67,8 +68,11 @@ class world {
 
   // -- called by processors; before and after run() they cost nothing --
 
-  void load(const void* at, site where);
-  void store(const void* at, site where);
+  /// After this the caller reads the value. True: not from memory, but `bits`, from the caller's own store buffer.
+  [[nodiscard]] bool load(const void* at, site where, std::uint64_t& bits);
+  /// Writes the `size` bytes at `bits` to `at`: now, or when the store leaves the store buffer.
+  void store(void* at, site where, const void* bits, std::size_t size);
+  /// After this the caller reads and writes the value, before any other operation.
   void read_modify_write(const void* at, site where);
   void fence();
   /// Waits for a moment; if `for_lock`, for the lock that it has looked at last.
@@ -120,18 +124,27 @@ class world {
   struct cache_line_state {
     set_of_processors holders{};
     bool modified = false;    // by its only holder, since it got the line
-    picoseconds free_at = 0;  // when the transfer that is under way ends
+    picoseconds free_at = 0;  // when the last transfer that was asked for ends
+    int asked_last = -1;      // who asked for it …
+    bool to_write = false;    // … and whether to be the only holder
     std::uint32_t name = 0;   // of names_
     std::size_t offset = 0;
+  };
+  struct buffered_store {
+    void* to;
+    std::uint64_t bits;
+    std::size_t size;
+    bool takes_line;  // false: an earlier store has done that
   };
   struct processor {
     model::exact::fiber stack;
     std::function<void()> body;
     picoseconds clock = 0;
-    picoseconds stores_done = 0;    // when the last store leaves the store buffer
-    picoseconds store_queued = 0;   // how long it has to wait for the line to be free
-    std::size_t last_store = 0;     // its place
-    const void* last_at = nullptr;  // of the last operation
+    std::deque<buffered_store> stores;  // in the store buffer, the oldest first
+    picoseconds stores_done = 0;        // when the last store leaves the store buffer
+    picoseconds store_queued = 0;       // how long it has to wait for the line to be free
+    std::size_t last_store = 0;         // its place
+    const void* last_at = nullptr;      // of the last operation
     site last_site;
     enum class condition : unsigned char { absent, ready, falling_asleep, sleeping, ended } is = condition::absent;
     bool woken = false;  // while it fell asleep
@@ -155,11 +168,17 @@ class world {
   [[nodiscard]] std::uint64_t number_of_file(const char* file);
   [[nodiscard]] bool has(const cache_line_state& line) const noexcept;
   [[nodiscard]] bool has_alone(const cache_line_state& line) const noexcept;
+  [[nodiscard]] bool travels(const cache_line_state& line) const noexcept { return line.free_at > now(); }
   [[nodiscard]] picoseconds from_nearest(const cache_line_state& line) const noexcept;
   [[nodiscard]] picoseconds from_farthest(const cache_line_state& line) const noexcept;
-  [[nodiscard]] bool any_in(const cache_line_state& line, unsigned begin, unsigned end) const noexcept;
-  void own(cache_line_state& line) noexcept;
+  [[nodiscard]] set_of_processors sources(const cache_line_state& line) const noexcept;
+  [[nodiscard]] static bool any_in(const set_of_processors& of, unsigned begin, unsigned end) noexcept;
+  static void own(cache_line_state& line, int processor) noexcept;
+  cache_line_state& begin_operation(const void* at, site where);
+  void await_own_store(cache_line_state& line, site where);
   void drain_stores();
+  void leave_buffer(int of);
+  void apply_stores(picoseconds until);
   void fall_asleep();
   void make_ready(int i);
   [[noreturn]] void abandon();
@@ -172,6 +191,9 @@ class world {
   int self_ = -1;
   // The processors that can go on, except the running one: a heap, the earliest clock first; ties by number.
   std::vector<std::pair<picoseconds, int>> turns_;
+  // The stores in all buffers: a heap, the earliest first. The second number is that of the store.
+  std::vector<std::tuple<picoseconds, std::uint64_t, int>> drains_;
+  std::uint64_t stores_ = 0;
   bool stopped_ = false;
   picoseconds end_ = 0;
   std::uint64_t operations_ = 0;
