@@ -35,10 +35,11 @@ enum class failure : unsigned char {
   double_free,
   leak,
   unpublished_allocation,
-  deadlock,  ///< no thread can go on: a lost wake-up
-  livelock,  ///< the execution exceeded the step limit
-  misuse,    ///< a mutex unlocked by another thread, and the like
-  crash,     ///< a compiled program: a signal, abort(), an uncaught exception
+  deadlock,       ///< no thread can go on: a lost wake-up
+  livelock,       ///< the execution exceeded the step limit
+  misuse,         ///< a mutex unlocked by another thread, and the like
+  crash,          ///< a compiled program: a signal, abort(), an uncaught exception
+  not_lock_free,  ///< a compiled program: a call that is claimed lock-free waits for a thread that has stopped
 };
 
 /// A point in the run of a thread: the number of steps it has made so far. Threads are numbered by the engine.

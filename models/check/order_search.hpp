@@ -26,6 +26,8 @@ struct order_search {
     unsigned phase = 0;
     unsigned variant = 0;
     bool done = false;
+    bool has_lost = false;     ///< it says that another call was faster
+    bool has_changed = false;  ///< the object
   };
 
   Play play;
@@ -57,7 +59,7 @@ struct order_search {
   }
 
   // --- as explains() asks for ---------------------------------------------------------------------------------------
-  [[nodiscard]] bool all_done() const { return pending() == 0; }
+  [[nodiscard]] bool all_done() const { return pending() == 0 && losses_have_a_winner(); }
   template <class Try>
   [[nodiscard]] bool any_that_may_go(Try&& attempt) {
     const std::uint64_t waiting = pending();
@@ -72,8 +74,13 @@ struct order_search {
     return play.variants(state, i);
   }
   template <class State>
-  [[nodiscard]] progress step(State& state, std::size_t i) const {
-    return play.step(state, i, positions[i].phase, positions[i].variant);
+  [[nodiscard]] progress step(State& state, std::size_t i) {
+    const progress made = play.step(state, i, positions[i].phase, positions[i].variant);
+    if constexpr (requires { Play::has_lost(state); }) {
+      positions[i].has_lost = Play::has_lost(state);
+      positions[i].has_changed = Play::has_changed(state);
+    }
+    return made;
   }
   void finish(std::size_t i) {
     positions[i].done = true;
@@ -86,6 +93,21 @@ struct order_search {
   }
 
  private:
+  /// A call that has lost needs another one beside it, before or after which it did not happen, that has changed the
+  /// object.
+  [[nodiscard]] bool losses_have_a_winner() const {
+    for (std::size_t i = 0; i != count; ++i) {
+      if (!positions[i].has_lost) continue;
+      bool any = false;
+      for (std::size_t j = 0; j != count; ++j) any = any || (positions[j].has_changed && are_beside(i, j));
+      if (!any) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool are_beside(std::size_t i, std::size_t j) const {
+    return i != j && (predecessors[i] >> j & 1) == 0 && (predecessors[j] >> i & 1) == 0;
+  }
+
   // The histories of a model are short, so the search does not remember the states that it has tried.
   struct nothing_seen {
     template <class State>

@@ -38,6 +38,7 @@ enum class event_kind : unsigned char {
   spawn,  ///< starts the thread with the number `value`
   join,   ///< has waited for the end of the thread with the number `value`
   choice,
+  stop,  ///< stops for ever; with value 0 it does not, and that is not shown
   failure
 };
 
@@ -69,7 +70,8 @@ struct search_progress {
 /// A thread that will never go on.
 struct stuck_thread {
   int thread = -1;
-  int joins = -1;  ///< the thread whose end it waits for; -1: it waits for something else
+  int joins = -1;        ///< the thread whose end it waits for; -1: it waits for something else
+  bool stopped = false;  ///< it waits for nothing: to stop there was a choice of the search
 };
 
 /// A call of a history that no order explains. Calls are numbered in the order in which they began in the trace.

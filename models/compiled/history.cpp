@@ -76,13 +76,16 @@ class spec_state {
   }
   ~spec_state() { by_->destroy(state_); }
 
-  [[nodiscard]] bool step(const recorded_call& c, unsigned variant, unsigned& variants) {
-    return by_->step(state_, c.call.data(), static_cast<unsigned>(c.began.thread), variant, &variants);
+  [[nodiscard]] bool step(const recorded_call& c, unsigned variant) {
+    return by_->step(state_, c.call.data(), static_cast<unsigned>(c.began.thread), variant, &last_);
   }
+  /// What the last step has done.
+  [[nodiscard]] const runq_check_step& last() const noexcept { return last_; }
 
  private:
   const runq_check_specification* by_;
   void* state_;
+  runq_check_step last_{1, false, false};
 };
 
 /// How the search for an order plays the calls (order_search.hpp).
@@ -91,14 +94,14 @@ struct played {
 
   [[nodiscard]] unsigned variants(const spec_state& state, std::size_t i) const {
     spec_state copy = state;
-    unsigned found = 1;
-    static_cast<void>(copy.step(*(*calls)[i], 0, found));
-    return found;
+    static_cast<void>(copy.step(*(*calls)[i], 0));
+    return copy.last().variants;
   }
   [[nodiscard]] model::progress step(spec_state& state, std::size_t i, unsigned, unsigned variant) const {
-    unsigned variants = 1;
-    return state.step(*(*calls)[i], variant, variants) ? model::progress::done : model::progress::illegal;
+    return state.step(*(*calls)[i], variant) ? model::progress::done : model::progress::illegal;
   }
+  [[nodiscard]] static bool has_lost(const spec_state& state) { return state.last().has_lost; }
+  [[nodiscard]] static bool has_changed(const spec_state& state) { return state.last().has_changed; }
 };
 using search_for_order = order_search<played, max_judged_calls>;
 
@@ -210,7 +213,7 @@ RUNQ_EXPORT void runq_check_history_begin(const void* history) noexcept {
   calls.begin(history);
 }
 
-RUNQ_EXPORT std::uint64_t runq_check_call_begin(const void* history) noexcept {
+RUNQ_EXPORT std::uint64_t runq_check_call_begin(const void* history, bool is_lock_free) noexcept {
   if (!in_program) return 0;
   const checker_scope scope;
   session& s = current_session();
@@ -220,11 +223,13 @@ RUNQ_EXPORT std::uint64_t runq_check_call_begin(const void* history) noexcept {
            __builtin_return_address(0));
   }
   calls.all().push_back({history, s.search()->now()});
+  s.begin_call(is_lock_free);
   return calls.all().size() - 1;
 }
 
 RUNQ_EXPORT void runq_check_call_end(std::uint64_t number, const void* call, std::size_t size, const char* text,
                                      std::size_t text_size) noexcept {
+  current_session().end_call();
   recorded_call& c = calls.all()[number];
   c.ended = current_session().search()->now();
   c.has_ended = true;
@@ -237,6 +242,13 @@ RUNQ_EXPORT void runq_check_judge(const void* history, const runq_check_specific
   const void* const code = __builtin_return_address(0);
   const checker_scope scope;
   judge(history, *by, quiescent, code);
+}
+
+RUNQ_EXPORT void runq_check_let_one_stop(unsigned threads) noexcept {
+  if (!in_program) return;
+  const void* const code = __builtin_return_address(0);
+  const checker_scope scope;
+  current_session().let_one_stop(threads, code);
 }
 
 RUNQ_EXPORT bool runq_check_pause() noexcept { return std::exchange(in_program, false); }

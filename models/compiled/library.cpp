@@ -153,7 +153,10 @@ class series_of_checks {
       }
       for (std::size_t i = 0; go_on && i != next.count; ++i) {
         found one = f;
-        if (i != 0) one.head.executions = 0;
+        if (i != 0) {
+          one.head.executions = 0;
+          one.head.seconds = 0;
+        }
         go_on = take(next.first + i, one);
       }
     }

@@ -200,6 +200,7 @@ void session::begin_thread(unsigned thread) {
   t.held.clear();
   t.taken.clear();
   t.values.clear();
+  t.in_call = t.in_lock_free_call = false;
 }
 
 void session::begin_at(const void* callers_stack) {
@@ -615,6 +616,13 @@ unsigned session::choose(unsigned alternatives, const void* code) {
   note_effect();
   return search_->choose(alternatives, here(code));
 }
+
+void session::begin_call(bool is_lock_free) noexcept {
+  running().in_call = true;
+  running().in_lock_free_call = is_lock_free;
+}
+void session::end_call() noexcept { running().in_call = running().in_lock_free_call = false; }
+void session::let_one_stop(unsigned threads, const void* code) { search_->let_stop(choose(threads + 1, code)); }
 
 void session::wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                          const void* code) {

@@ -218,6 +218,11 @@ class session final : public exact::program {
   /// From now on the clock shows at least that time to the running thread, and to whatever happens after this.
   void let_time_pass_until(std::uint64_t nanoseconds);
   [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
+  /// The running thread is in a call that a history records, or no longer.
+  void begin_call(bool is_lock_free) noexcept;
+  void end_call() noexcept;
+  /// One of the first `threads` threads of the program, or none, stops for ever somewhere in its calls.
+  void let_one_stop(unsigned threads, const void* code);
   // Threads that wait at an address until another thread wakes them: condition variables, futexes.
   /// The running thread waits from now on. Returns the number by which it can be woken.
   [[nodiscard]] unsigned begin_waiting(const void* at, const void* code);
@@ -245,6 +250,8 @@ class session final : public exact::program {
   void enter(unsigned thread) noexcept override;
   void leave() noexcept override;
   void end_execution() override;
+  bool may_stop(unsigned thread) const override { return threads_[thread].in_call; }
+  bool claims_to_finish(unsigned thread) const override { return threads_[thread].in_lock_free_call; }
   std::string name_of_variable(unsigned index) override;
 
  private:
@@ -293,6 +300,8 @@ class session final : public exact::program {
     std::vector<held_lock> held;
     std::vector<taken_lock> taken;  ///< and not given back
     std::vector<void*> values;      ///< by key
+    bool in_call = false;           ///< that a history records
+    bool in_lock_free_call = false;
   };
 
   [[nodiscard]] thread_info& running() noexcept { return *self_.info; }

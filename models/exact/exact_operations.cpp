@@ -32,8 +32,16 @@ std::string to_text(site where) {
 
 // --- replay ------------------------------------------------------------------------------------------------------
 
+/// Other threads cannot tell how far a thread has come but by what it has written: so it may stop before a write only.
+void search::stop_or_go_on(site where) {
+  if (program_->may_stop(current_) && choose(2, event_kind::stop, where) == 1) stop_running_thread(status::frozen);
+}
+
 /// Performs the operation; returns its (first) event.
 event_id search::perform(const operation& wanted, site where) {
+  if (may_stop_ != 0 && current_ == may_stop_ && (wanted.kind == node_kind::write || wanted.change != update::none)) {
+    stop_or_go_on(where);
+  }
   thread_state& t = threads_[current_];
   const event_id e{static_cast<std::uint16_t>(current_), static_cast<std::uint16_t>(t.position)};
   if (thread_index() == options_.freeze_thread && options_.freeze_thread >= 0 &&
@@ -400,10 +408,12 @@ void search::add_join(const operation& wanted, site where) {
   note_executed(where);
 }
 
-unsigned search::choose(unsigned alternatives, site where) {
+unsigned search::choose(unsigned alternatives, site where) { return choose(alternatives, event_kind::choice, where); }
+
+unsigned search::choose(unsigned alternatives, event_kind shown, site where) {
   operation o;
   o.kind = node_kind::choice;
-  o.shown = event_kind::choice;
+  o.shown = shown;
   o.operand = alternatives;
   return static_cast<unsigned>(g_->at(perform(o, where)).value);
 }

@@ -64,6 +64,7 @@ void search::begin_execution() {
   complete_ = false;
   impossible_ = false;
   doubtful_ = failure::none;
+  may_stop_ = 0;
   for (thread_state& t : threads_) {
     t.now = status::ready;
     t.position = 0;
@@ -187,6 +188,7 @@ void search::end_execution() {
     if (s == status::waiting || s == status::discarded || s == status::joining) return judge_waiting_threads();
     all_finished = all_finished && (s == status::finished || s == status::unborn);
   }
+  if (one_has_stopped()) return judge_beside_stopped_thread();
   if (!is_new_graph()) return;
   if (program_ != nullptr) {
     program_->end_execution();
@@ -211,6 +213,7 @@ void search::judge_waiting_threads() {
     }
     if (s == status::waiting && stuck == 0) stuck = t;
   }
+  if (one_has_stopped()) return judge_beside_stopped_thread();
   if (stuck == 0) stuck = joining;  // no thread waits for a value: they join themselves, or each other
   for (unsigned t = 1; t <= last_thread(); ++t) {
     const bool joins = threads_[t].now == status::joining;
@@ -219,6 +222,21 @@ void search::judge_waiting_threads() {
   }
   current_ = stuck;
   report(failure::deadlock, "a thread waits for ever, and no thread will wake it", threads_[stuck].where);
+}
+
+/// A thread that has stopped for ever may hold up others, but no call that is claimed lock-free. All threads that wait
+/// have seen the newest values.
+void search::judge_beside_stopped_thread() {
+  if (!is_new_graph()) return;
+  for (unsigned t = 1; t <= last_thread(); ++t) {
+    if (threads_[t].now != status::waiting || !program_->claims_to_finish(t)) continue;
+    result_.stuck.push_back({static_cast<int>(t) - 1, -1});
+    result_.stuck.push_back({static_cast<int>(may_stop_) - 1, -1, true});
+    current_ = t;
+    return report(failure::not_lock_free,
+                  "a call that is claimed lock-free waits for ever for a thread that has stopped", threads_[t].where);
+  }
+  complete_execution();
 }
 
 /// In a program, an old write of the newest value counts as the newest: the waiting thread may have written it in a

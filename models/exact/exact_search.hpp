@@ -61,6 +61,10 @@ class program {
   virtual void leave() noexcept = 0;
   /// All threads have come to their ends, in a complete execution; may report() a failure.
   virtual void end_execution() = 0;
+  /// Of the thread that let_stop() named: whether it may stop for ever where it is now.
+  [[nodiscard]] virtual bool may_stop(unsigned thread) const = 0;
+  /// Whether the thread is in a call that finishes although another thread has stopped for ever.
+  [[nodiscard]] virtual bool claims_to_finish(unsigned thread) const = 0;
   /// The name of the variable with that number; empty if unknown.
   [[nodiscard]] virtual std::string name_of_variable(unsigned index) = 0;
 };
@@ -137,6 +141,9 @@ class search final : public engine, public waiting_engine {
   void join(unsigned thread, site where);
   /// One of the numbers 0 … alternatives-1: all of them are explored.
   [[nodiscard]] unsigned choose(unsigned alternatives, site where);
+  /// In this execution that thread may stop for ever before each operation that might change memory, where may_stop()
+  /// says so: both are explored. To be called by the thread that starts it, or by itself. 0: no thread stops.
+  void let_stop(unsigned thread) noexcept { may_stop_ = thread; }
   /// A load that can only read what the running thread's event `like` has read, or what coherence forces. `like` may be
   /// `nobody`.
   [[nodiscard]] std::uint64_t load(location& at, std::memory_order order, event_id like, site where);
@@ -185,7 +192,7 @@ class search final : public engine, public waiting_engine {
     joining,    ///< waits for the end of another thread
     waiting,    ///< in an await or a lock: only another graph lets it go on
     discarded,  ///< in assume(false)
-    frozen,     ///< exact_options::freeze_thread
+    frozen,     ///< exact_options::freeze_thread, or let_stop()
     failed      ///< in a replay that may still turn out to be impossible (load buffering)
   };
   struct thread_state {
@@ -242,6 +249,10 @@ class search final : public engine, public waiting_engine {
   void complete_execution();
   void finish_scenario();
   void judge_waiting_threads();
+  [[nodiscard]] bool one_has_stopped() const noexcept {
+    return may_stop_ != 0 && threads_[may_stop_].now == status::frozen;
+  }
+  void judge_beside_stopped_thread();
   [[nodiscard]] bool saw_newest_values(unsigned thread) const;
   [[nodiscard]] bool only_waiting_rounds_after(event_id write) const;
   void resume(unsigned thread);
@@ -261,6 +272,8 @@ class search final : public engine, public waiting_engine {
 
   // exact_operations.cpp: one operation of a thread
   event_id perform(const operation& wanted, site where);
+  void stop_or_go_on(site where);
+  [[nodiscard]] unsigned choose(unsigned alternatives, event_kind shown, site where);
   [[nodiscard]] bool replay(const operation& wanted, site where);
   void await_source(const node& read);
   void note_executed(site where);
@@ -333,6 +346,7 @@ class search final : public engine, public waiting_engine {
 
   std::array<thread_state, thread_slots> threads_;  ///< construction and finish() share the stack of `constructing`
   unsigned current_ = constructing;
+  unsigned may_stop_ = 0;             ///< let_stop()
   bool extending_ = false;            ///< the threads have been replayed: the running one may add events
   bool impossible_ = false;           ///< load buffering: replayed, a thread does something else than the graph says
   failure doubtful_ = failure::none;  ///< a failure in a replay that may still turn out to be impossible

@@ -211,7 +211,7 @@ void search::describe_execution() {
   }
   const auto is_shown = [&](event_id e) {
     const node& n = g_->at(e);
-    if (n.kind == node_kind::end) return false;
+    if (n.kind == node_kind::end || (n.shown == event_kind::stop && n.value == 0)) return false;
     if ((n.kind == node_kind::init || n.kind == node_kind::cell_init) && !n.initialised) return false;
     return e.thread != constructing || n.variable.thread != constructing || touched[n.variable.index];
   };

@@ -252,7 +252,7 @@ def program_in_a_line(text):
     started = False
     for line in text.partition("\nint main() {")[2].partition("require_")[0].splitlines():
         thread = re.match(r"  std::thread t(\d+)", line)
-        call = re.match(r'\s+object\.call\("(\w+)", call_\w+(?:, (.*))?\);', line)
+        call = re.match(r'\s+object\.(?:lock_free_)?call\("(\w+)", call_\w+(?:, (.*))?\);', line)
         if thread:
             at, started = int(thread[1]), True
             threads[at] = []

@@ -57,6 +57,7 @@ namespace {
     case event_kind::spawn: return fmt::format("start T{}", e.value);
     case event_kind::join: return fmt::format("join  T{}", e.value);
     case event_kind::choice: return fmt::format("choose {}", e.value);
+    case event_kind::stop: return "stops for ever";
     case event_kind::failure: return "FAILS HERE";
   }
   return "?";

@@ -36,7 +36,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(failure, {{failure::none, "none"},
                                        {failure::deadlock, "deadlock"},
                                        {failure::livelock, "livelock"},
                                        {failure::misuse, "misuse"},
-                                       {failure::crash, "crash"}})
+                                       {failure::crash, "crash"},
+                                       {failure::not_lock_free, "not lock-free"}})
 
 NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
                                           {event_kind::store, "store"},
@@ -54,6 +55,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
                                           {event_kind::spawn, "spawn"},
                                           {event_kind::join, "join"},
                                           {event_kind::choice, "choice"},
+                                          {event_kind::stop, "stop"},
                                           {event_kind::failure, "check"}})
 
 NLOHMANN_JSON_SERIALIZE_ENUM(rmw_op, {{rmw_op::exchange, "exchange"},

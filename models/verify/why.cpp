@@ -137,6 +137,7 @@ class reason {
       case failure::out_of_order:
       case failure::crash: explain_values(); break;
       case failure::not_linearizable: explain_answers(); break;
+      case failure::not_lock_free:
       case failure::deadlock: explain_waiting(); break;
       case failure::leak: explain_leak(); break;
       default: break;
@@ -370,7 +371,7 @@ class reason {
     }
     if (!last) return;
     const event& e = trace_[*last];
-    if (waits_for_lock(e)) return say(chain_of_locks(*last, {}));
+    if (waits_for_lock(e)) return say(chain_of_locks(*last, {}) + who_has_stopped());
     if (!reads(e) || e.location == 0) {
       return say(fmt::format("{} waits", who) + what_others_do("no thread that could go on is left"));
     }
@@ -382,6 +383,15 @@ class reason {
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
                     render_value(e.value)) +
         what_others_do("no thread is left to write one"));
+  }
+
+  [[nodiscard]] std::string has_stopped(int number) {
+    const auto last = last_step_of(number);
+    return fmt::format("{} has stopped for ever{}", thread(number), last ? " at " + step(*last) : "");
+  }
+  [[nodiscard]] std::string who_has_stopped() {
+    const auto one = std::find_if(r_.stuck.begin(), r_.stuck.end(), [](const stuck_thread& s) { return s.stopped; });
+    return one == r_.stuck.end() ? "" : ", and " + has_stopped(one->thread);
   }
 
   /// The thread whose end `thread` waits for; -1: it does not.
@@ -399,7 +409,9 @@ class reason {
       if (s.thread == trace_.back().thread) continue;
       text += text.empty() ? "; " : ", and ";
       const auto last = last_step_of(s.thread);
-      if (s.joins >= 0) {
+      if (s.stopped) {
+        text += has_stopped(s.thread);
+      } else if (s.joins >= 0) {
         text += fmt::format("{} waits for the end of {}", thread(s.thread), thread(s.joins));
       } else if (last && waits_for_lock(trace_[*last])) {
         text += chain_of_locks(*last, {trace_.back().thread});

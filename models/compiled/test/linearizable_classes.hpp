@@ -39,6 +39,7 @@ class treiber_stack {
     }
     return {};
   }
+  [[nodiscard]] bool empty() const { return head_.load(std::memory_order::acquire) == nullptr; }
 
  private:
   static void link(std::atomic<node*>& head, node* n, node* node::*next) {
@@ -48,6 +49,66 @@ class treiber_stack {
   }
   std::atomic<node*> head_{nullptr};
   std::atomic<node*> retired_{nullptr};
+};
+
+/// For a pop that takes nothing if a call of another thread is faster.
+struct stack_that_loses : runq::spec::stack<int> {
+  std::optional<int> pop() {
+    if (runq::loses()) return {};
+    return runq::spec::stack<int>::pop();
+  }
+};
+/// The same for no reason.
+struct stack_that_fails : runq::spec::stack<int> {
+  std::optional<int> pop() {
+    if (runq::any_of(2) == 1) return {};
+    return runq::spec::stack<int>::pop();
+  }
+};
+/// The same as stack_that_loses, but cannot be compared.
+class opaque_stack_that_loses {
+ public:
+  bool push(int value) { return inside_.push(value); }
+  std::optional<int> pop() { return inside_.pop(); }
+  [[nodiscard]] bool empty() const { return inside_.empty(); }
+
+ private:
+  stack_that_loses inside_;
+};
+/// Its first pop after a push takes nothing, whoever else is there.
+class shy_stack {
+ public:
+  bool push(int value) {
+    shy_.store(true);
+    return inside_.push(value);
+  }
+  std::optional<int> pop() {
+    if (shy_.exchange(false)) return {};
+    return inside_.pop();
+  }
+
+ private:
+  treiber_stack<true> inside_;
+  std::atomic<bool> shy_{false};
+};
+/// Its pop takes nothing while somebody looks.
+class watched_stack {
+ public:
+  bool push(int value) { return inside_.push(value); }
+  std::optional<int> pop() {
+    if (watchers_.load() != 0) return {};
+    return inside_.pop();
+  }
+  [[nodiscard]] bool empty() {
+    watchers_.fetch_add(1);
+    const bool is_empty = inside_.empty();
+    watchers_.fetch_sub(1);
+    return is_empty;
+  }
+
+ private:
+  treiber_stack<true> inside_;
+  std::atomic<int> watchers_{0};
 };
 
 /// Takes from the wrong end.
@@ -138,4 +199,22 @@ class spin_lock {
 
  private:
   std::atomic<bool> locked_{false};
+};
+
+/// add() takes a lock, read() does not.
+template <class Lock>
+class locked_counter {
+ public:
+  long add(long more) {
+    lock_.lock();
+    const long before = value_.load(std::memory_order::relaxed);
+    value_.store(before + more, std::memory_order::release);
+    lock_.unlock();
+    return before;
+  }
+  [[nodiscard]] long read() const { return value_.load(std::memory_order::acquire); }
+
+ private:
+  Lock lock_;
+  std::atomic<long> value_{0};
 };

@@ -127,6 +127,75 @@ TEST(Linearizable, CountsWhatItDoesNotDecide) {
   EXPECT_EQ(v.calls(), 2U) << v;
 }
 
+TEST(Linearizable, ALostRaceNeedsAWinnerBesideIt) {
+  const runq::linearizable_verdict right = check_stack<treiber_stack<false>, stack_that_loses>();
+  EXPECT_TRUE(right) << right;
+  // Nobody is there to lose against.
+  const runq::linearizable_verdict wrong = check_stack<shy_stack, stack_that_loses>();
+  EXPECT_EQ(wrong.failure(), "not linearizable") << wrong;
+  EXPECT_EQ(wrong.calls(), 2U) << wrong;
+  EXPECT_EQ(wrong.text().find("std::thread t1"), std::string::npos) << wrong;
+  EXPECT_TRUE((check_stack<shy_stack, stack_that_fails>()));
+}
+
+template <class Specification>
+[[nodiscard]] runq::linearizable_verdict check_watched_stack() {
+  runq::linearizable<watched_stack, Specification> test;
+  test.initially("push", RUNQ_CODE([](auto& s, int value) { return s.push(value); }), 1);
+  test.operation("pop", RUNQ_CODE([](auto& s) { return s.pop(); }));
+  test.operation("empty", RUNQ_CODE([](auto& s) { return s.empty(); }));
+  test.options.calls = 1;
+  return test.check();
+}
+TEST(Linearizable, NobodyLosesAgainstACallThatChangesNothing) {
+  const runq::linearizable_verdict v = check_watched_stack<stack_that_loses>();
+  EXPECT_EQ(v.failure(), "not linearizable") << v;
+  EXPECT_NE(v.text().find("call_empty"), std::string::npos) << v;
+  // Which calls change a specification that cannot be compared is not known.
+  EXPECT_TRUE(check_watched_stack<opaque_stack_that_loses>());
+}
+
+TEST(Linearizable, ALockFreeCallWaitsForNobodyWhoHasStopped) {
+  stack_test<treiber_stack<true>, runq::spec::stack<int>> plain;
+  runq::linearizable<treiber_stack<true>, runq::spec::stack<int>> test;
+  test.operation("push", RUNQ_CODE([](auto& s, int value) { return s.push(value); }), runq::fresh).lock_free();
+  test.operation("pop", RUNQ_CODE([](auto& s) { return s.pop(); })).lock_free();
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_TRUE(v.passed()) << v;
+  EXPECT_NE(v.text().find("linearizable, lock-free where claimed: 27 of 27"), std::string::npos) << v;
+  EXPECT_GT(v.executions(), plain.check().executions()) << v;
+}
+
+template <class Lock>
+[[nodiscard]] runq::linearizable_verdict check_locked_counter(bool add_is_lock_free) {
+  runq::linearizable<locked_counter<Lock>, runq::spec::counter> test;
+  auto& add = test.operation("add", RUNQ_CODE([](auto& c, long more) { return c.add(more); }), 1L);
+  if (add_is_lock_free) add.lock_free();
+  test.operation("read", RUNQ_CODE([](auto& c) { return c.read(); })).lock_free();
+  return test.check();
+}
+TEST(Linearizable, ALockIsNotLockFree) {
+  for (const bool spins : {false, true}) {
+    const auto check = spins ? &check_locked_counter<spin_lock<true>> : &check_locked_counter<std::mutex>;
+    const runq::linearizable_verdict wrong = check(true);
+    EXPECT_EQ(wrong.failure(), "not lock-free") << wrong;
+    EXPECT_EQ(wrong.calls(), 2U) << wrong;
+    EXPECT_NE(wrong.program().find("runq::let_one_stop(2);"), std::string::npos) << wrong;
+    EXPECT_NE(wrong.program().find("object.lock_free_call(\"add\", "), std::string::npos) << wrong;
+    EXPECT_NE(wrong.text().find("has stopped for ever at step "), std::string::npos) << wrong;
+    // What is not claimed may wait, and what is claimed does not wait beside it.
+    const runq::linearizable_verdict right = check(false);
+    EXPECT_TRUE(right) << right;
+  }
+}
+
+TEST(Linearizable, TellsWhatTheGenerationCosts) {
+  const runq::linearizable_verdict v = check_stack<treiber_stack<true>, runq::spec::stack<int>>();
+  EXPECT_GT(v.search_seconds(), 0) << v;
+  EXPECT_GE(v.generation_seconds(), 0) << v;
+  EXPECT_NE(v.text().find(" s (generation 0."), std::string::npos) << v;
+}
+
 // --- each specification has a wrong twin
 // ------------------------------------------------------------------------------
 

@@ -34,19 +34,26 @@
 extern "C" {
 
 // The runtime, librunq_check.so.
+/// What a specification has done with a call.
+struct runq_check_step {
+  unsigned variants;  ///< ways in which the call may come about
+  bool has_lost;      ///< it says that another call was faster
+  bool has_changed;   ///< the object is another one than before
+};
 struct runq_check_specification {
   void* (*begin)();
   void* (*copy)(const void* state);
   void (*destroy)(void* state);
-  /// Makes the call; false if its answer is another one, or it cannot be made now. `variant`: which of `*variants`
-  /// ways.
-  bool (*step)(void* state, const void* call, unsigned thread, unsigned variant, unsigned* variants);
+  /// Makes the call; false if its answer is another one, or it cannot be made now. `variant`: which of
+  /// `step->variants` ways.
+  bool (*step)(void* state, const void* call, unsigned thread, unsigned variant, runq_check_step* step);
 };
 void runq_check_history_begin(const void* history) noexcept;
-std::uint64_t runq_check_call_begin(const void* history) noexcept;
+std::uint64_t runq_check_call_begin(const void* history, bool is_lock_free) noexcept;
 void runq_check_call_end(std::uint64_t number, const void* call, std::size_t size, const char* text,
                          std::size_t text_size) noexcept;
 void runq_check_judge(const void* history, const runq_check_specification* by, bool quiescent) noexcept;
+void runq_check_let_one_stop(unsigned threads) noexcept;
 /// What runs until runq_check_resume() is no part of what is checked. Both in one function, with no return between.
 bool runq_check_pause() noexcept;
 void runq_check_resume(bool was_checked) noexcept;
@@ -66,6 +73,7 @@ struct played_call {
   unsigned thread = 0;
   unsigned variant = 0;
   unsigned variants = 1;
+  bool has_lost = false;
 };
 inline played_call playing;
 
@@ -203,18 +211,29 @@ template <class Object>
 }
 
 /// The state of a specification: the object itself; or, if it cannot be copied or must not, the calls that led to it.
+/// `changed`: whether the call has made another object of it; true if that cannot be told.
 template <class Make, bool Copied>
 class specified {
+  using object = std::invoke_result_t<Make>;
+
  public:
-  [[nodiscard]] bool step(const call_record& call) { return answers_so(object_, call); }
+  [[nodiscard]] bool step(const call_record& call, bool& changed) {
+    if constexpr (std::equality_comparable<object>) {
+      const object before = object_;
+      const bool same = answers_so(object_, call);
+      changed = !(object_ == before);
+      return same;
+    }
+    return answers_so(object_, call);
+  }
 
  private:
-  std::invoke_result_t<Make> object_ = Make{}();
+  object object_ = Make{}();
 };
 template <class Make>
 class specified<Make, false> {
  public:
-  [[nodiscard]] bool step(const call_record& call) {
+  [[nodiscard]] bool step(const call_record& call, bool&) {
     auto object = Make{}();
     const played_call now = playing;
     for (const auto& [earlier, at] : calls_) {
@@ -236,13 +255,14 @@ inline constexpr runq_check_specification specification_of{
     []() -> void* { return new State; },
     [](const void* state) -> void* { return new State(*static_cast<const State*>(state)); },
     [](void* state) { delete static_cast<State*>(state); },
-    [](void* state, const void* call, unsigned thread, unsigned variant, unsigned* variants) {
-      playing = {thread, variant, 1};
+    [](void* state, const void* call, unsigned thread, unsigned variant, runq_check_step* step) {
+      playing = {thread, variant, 1, false};
       call_record made;
       std::memcpy(static_cast<void*>(&made), call, sizeof made - sizeof made.answer);
       std::memcpy(static_cast<void*>(&made), call, made.size());
-      const bool same = static_cast<State*>(state)->step(made);
-      *variants = playing.variants;
+      bool changed = true;
+      const bool same = static_cast<State*>(state)->step(made, changed);
+      *step = {playing.variants, playing.has_lost, changed && !playing.has_lost};
       return same;
     }};
 
@@ -264,8 +284,23 @@ inline constexpr runq_check_specification specification_of{
   detail::playing.variants = alternatives;
   return detail::playing.variant;
 }
+/// For specifications: true if the call gives up because a call of another thread was faster. That is an answer only
+/// beside a call of another thread that changes the object: neither happened before the other. A specification that can
+/// be compared (operator==) tells which calls change it; otherwise all do that have not given up themselves. Both is
+/// tried, as with any_of(2), and in place of it.
+///     std::optional<int> steal() { return runq::loses() ? std::nullopt : inside_.pop_front(); }
+[[nodiscard]] inline bool loses() {
+  detail::playing.has_lost = any_of(2) == 1;
+  return detail::playing.has_lost;
+}
 /// For specifications: which thread makes the call.
 [[nodiscard]] inline unsigned calling_thread() noexcept { return detail::playing.thread; }
+
+/// For programs, before their threads start: one of the first `threads` threads, in the order in which they start, or
+/// none, stops for ever at some point of a recorded call. Every such point is tried. The others must come to the end of
+/// every call that is made by `lock_free_call`: an execution in which one of them waits for ever fails as "not
+/// lock-free". What else waits then is no failure, and the history is not judged.
+inline void let_one_stop(unsigned threads) { runq_check_let_one_stop(threads); }
 
 /// Makes a T without arguments.
 template <class T>
@@ -293,19 +328,12 @@ class recorded_by {
   /// At most 64 calls.
   template <class Op, class... Args>
   auto call(const char* name, Op op, Args... arguments) {
-    static_assert(std::is_empty_v<Op>, "an operation captures nothing: give it what it needs as arguments");
-    static_assert((std::is_trivially_copyable_v<Args> && ...), "arguments of a recorded call are trivially copyable");
-    static_assert(sizeof(std::tuple<Args...>) <= detail::call_record::most_argument_bytes,
-                  "the arguments of a recorded call have 48 bytes at most");
-    const std::uint64_t number = runq_check_call_begin(this);
-    if constexpr (std::is_void_v<std::invoke_result_t<Op, object&, Args...>>) {
-      std::invoke(op, object_, arguments...);
-      end<Op>(number, name, nullptr, arguments...);
-    } else {
-      auto answer = std::invoke(op, object_, arguments...);
-      end<Op>(number, name, &answer, arguments...);
-      return answer;
-    }
+    return make_call(name, false, op, arguments...);
+  }
+  /// The same, of a call that is claimed to be lock-free: see let_one_stop().
+  template <class Op, class... Args>
+  auto lock_free_call(const char* name, Op op, Args... arguments) {
+    return make_call(name, true, op, arguments...);
   }
 
   /// Without being recorded.
@@ -321,6 +349,23 @@ class recorded_by {
   static constexpr bool is_copied = std::copy_constructible<specification> && !std::same_as<specification, object>;
   static constexpr const runq_check_specification& specification_ =
       detail::specification_of<detail::specified<MakeSpecification, is_copied>>;
+
+  template <class Op, class... Args>
+  auto make_call(const char* name, bool is_lock_free, Op op, Args... arguments) {
+    static_assert(std::is_empty_v<Op>, "an operation captures nothing: give it what it needs as arguments");
+    static_assert((std::is_trivially_copyable_v<Args> && ...), "arguments of a recorded call are trivially copyable");
+    static_assert(sizeof(std::tuple<Args...>) <= detail::call_record::most_argument_bytes,
+                  "the arguments of a recorded call have 48 bytes at most");
+    const std::uint64_t number = runq_check_call_begin(this, is_lock_free);
+    if constexpr (std::is_void_v<std::invoke_result_t<Op, object&, Args...>>) {
+      std::invoke(op, object_, arguments...);
+      end<Op>(number, name, nullptr, arguments...);
+    } else {
+      auto answer = std::invoke(op, object_, arguments...);
+      end<Op>(number, name, &answer, arguments...);
+      return answer;
+    }
+  }
 
   template <class Op, class Answer, class... Args>
   static void end(std::uint64_t number, const char* name, const Answer* answer, const Args&... arguments) noexcept {

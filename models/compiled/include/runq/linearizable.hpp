@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -94,6 +95,9 @@ class linearizable_verdict {
   /// Left out, because by the specification a call would wait for ever, or is not allowed.
   [[nodiscard]] std::size_t programs_left_out() const noexcept { return left_out_; }
   [[nodiscard]] std::uint64_t executions() const noexcept { return executions_; }
+  /// Of processor time: for the list of programs, and for their searches, in all processes.
+  [[nodiscard]] double generation_seconds() const noexcept { return generation_seconds_; }
+  [[nodiscard]] double search_seconds() const noexcept { return search_seconds_; }
   /// How many calls the program has that fails, or has no verdict; 0: all pass.
   [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
   /// That program, for runq-check: include before it what declares the class.
@@ -112,6 +116,8 @@ class linearizable_verdict {
   std::size_t programs_ = 0;
   std::size_t left_out_ = 0;
   std::uint64_t executions_ = 0;
+  double generation_seconds_ = 0;
+  double search_seconds_ = 0;
   std::size_t calls_ = 0;
   std::string program_;
   std::string text_;
@@ -235,10 +241,16 @@ class operation_roles {
     beside_ = std::move(role);
     return *this;
   }
+  /// Its calls come to their ends although another thread stops for ever, at any point of a call of its own.
+  operation_roles& lock_free() {
+    is_lock_free_ = true;
+    return *this;
+  }
 
  protected:
   std::string role_;
   std::string beside_;
+  bool is_lock_free_ = false;
 };
 
 /// The programs of one class. `Make` makes the object, `MakeSpecification` what judges it; neither captures anything.
@@ -284,7 +296,9 @@ class linearizable_by {
   [[nodiscard]] linearizable_verdict check() {
     linearizable_verdict found;
     const auto started = std::chrono::steady_clock::now();
+    const std::clock_t generating = std::clock();
     std::vector<detail::generated_program> all = programs_that_may_run(found.left_out_);
+    found.generation_seconds_ = static_cast<double>(std::clock() - generating) / CLOCKS_PER_SEC;
     found.programs_ = all.size();
     if (all.empty()) {
       found.text_ = "no verdict: there is no program: no operation, no thread, or all are left out\n";
@@ -316,12 +330,14 @@ class linearizable_by {
     std::string code;
     std::size_t choices = 1;
     std::size_t fresh = 0;  ///< arguments that are fresh
-    std::function<void(object&, unsigned choice, int number)> make_call;
+    std::function<void(object&, bool is_lock_free, unsigned choice, int number)> make_call;
     std::function<outcome(specification&, unsigned choice, int number)> play;
     std::function<std::string(unsigned choice, int number)> arguments;
 
     [[nodiscard]] const std::string& role() const { return this->role_; }
     [[nodiscard]] const std::string& not_by() const { return this->beside_; }
+    [[nodiscard]] bool is_lock_free() const { return this->is_lock_free_; }
+    void call(object& made, unsigned choice, int number) const { make_call(made, is_lock_free(), choice, number); }
   };
 
   /// What the checks come to, in the order of the programs.
@@ -335,6 +351,7 @@ class linearizable_by {
 
     bool take(std::size_t number, const runq_check_answer& answer, std::string_view text) {
       found.executions_ += answer.executions;
+      found.search_seconds_ += answer.seconds;
       if (answer.status == 0) {
         note_left_out(text.substr(0, text.find('\n')));
         progress.tell(++found.passed_, all.size(), found.executions_);
@@ -361,11 +378,15 @@ class linearizable_by {
       }
     }
     void end(double seconds) {
-      std::array<char, 200> size{};
-      std::snprintf(size.data(), size.size(),
-                    "%zu of %zu programs of up to %u threads with %u calls, %llu executions, %.1f s", found.passed_,
-                    all.size(), self.options.threads, self.options.calls,
-                    static_cast<unsigned long long>(found.executions_), seconds);
+      const double share = found.search_seconds_ > 0 ? 100 * found.generation_seconds_ / found.search_seconds_ : 0;
+      std::array<char, 240> size{};
+      std::snprintf(
+          size.data(), size.size(),
+          "%zu of %zu programs of up to %u threads with %u calls, %llu executions, %.1f s (generation %.4f s, "
+          "%.1f %% of %.2f s in searches)",
+          found.passed_, all.size(), self.options.threads, self.options.calls,
+          static_cast<unsigned long long>(found.executions_), seconds, found.generation_seconds_, share,
+          found.search_seconds_);
       const std::string also =
           found.left_out_ == 0 ? ""
                                : "; " + std::to_string(found.left_out_) +
@@ -382,7 +403,8 @@ class linearizable_by {
       }
       found.status_ = 0;
       found.text_ = std::string(exhaustive ? "exhaustive" : "bounded") + ": " +
-                    (self.options.quiescent ? "quiescently consistent" : "linearizable") + ": " + size.data() + also +
+                    (self.options.quiescent ? "quiescently consistent" : "linearizable") +
+                    (self.claims_lock_free() ? ", lock-free where claimed" : "") + ": " + size.data() + also +
                     "; left out:";
       for (const std::string& one : left_out) found.text_ += (&one == &left_out.front() ? " " : ", ") + one;
       found.text_ += "\n";
@@ -429,6 +451,10 @@ class linearizable_by {
         return !role.empty() && makes(operations_, t, role);
       });
     });
+  }
+
+  [[nodiscard]] bool claims_lock_free() const {
+    return std::any_of(operations_.begin(), operations_.end(), [](const any_operation& o) { return o.is_lock_free(); });
   }
 
   /// The thread that has the first role is the one that makes the object.
@@ -485,14 +511,15 @@ class linearizable_by {
   /// What is checked. The first thread is the one that calls this; threads with a role come first.
   void run(const detail::generated_program& p) const {
     object made;
-    for (const any_operation& o : before_) o.make_call(made, 0, 0);
+    for (const any_operation& o : before_) o.call(made, 0, 0);
+    if (lets_one_stop(p)) let_one_stop(static_cast<unsigned>(p.size()));
     std::array<std::thread, 16> others;
     for (std::size_t t = 1; t < p.size(); ++t) {
       others[t] = std::thread([this, &p, &made, t] { run_thread(p, t, made); });
     }
     run_thread(p, 0, made);
     for (std::size_t t = 1; t < p.size(); ++t) others[t].join();
-    for (const any_operation& o : after_) o.make_call(made, 0, 0);
+    for (const any_operation& o : after_) o.call(made, 0, 0);
     if (options.quiescent) {
       made.require_quiescently_consistent();
     } else {
@@ -501,7 +528,15 @@ class linearizable_by {
   }
   void run_thread(const detail::generated_program& p, std::size_t t, object& made) const {
     int number = number_of(p, t, 0);
-    for (const detail::generated_call& c : p[t]) operations_[c.operation].make_call(made, c.choice, number++);
+    for (const detail::generated_call& c : p[t]) operations_[c.operation].call(made, c.choice, number++);
+  }
+  /// Whether a thread may stop: there is another one, and a claim that it does not hold up.
+  [[nodiscard]] bool lets_one_stop(const detail::generated_program& p) const {
+    return p.size() > 1 && std::any_of(p.begin(), p.end(), [this](const detail::generated_thread& t) {
+             return std::any_of(t.begin(), t.end(), [this](const detail::generated_call& c) {
+               return operations_[c.operation].is_lock_free();
+             });
+           });
   }
 
   template <class Op, class... Generators>
@@ -521,9 +556,16 @@ class linearizable_by {
       };
       return std::tuple{next(generators)...};  // in braces: from left to right
     };
-    o.make_call = [values, called = o.name](object& made, unsigned choice, int number) {
-      std::apply([&](auto... arguments) { static_cast<void>(made.call(called.c_str(), Op{}, arguments...)); },
-                 values(choice, number));
+    o.make_call = [values, called = o.name](object& made, bool is_lock_free, unsigned choice, int number) {
+      std::apply(
+          [&](auto... arguments) {
+            if (is_lock_free) {
+              static_cast<void>(made.lock_free_call(called.c_str(), Op{}, arguments...));
+            } else {
+              static_cast<void>(made.call(called.c_str(), Op{}, arguments...));
+            }
+          },
+          values(choice, number));
     };
     o.play = [values](specification& state, unsigned choice, int number) {
       try {
@@ -570,6 +612,7 @@ class linearizable_by {
     }
     text += "\nint main() {\n  runq::recorded_by<decltype(make), decltype(make_specification)> object;\n";
     for (const any_operation& o : before_) text += "  " + print_call(o, 0, 0) + "\n";
+    if (lets_one_stop(p)) text += "  runq::let_one_stop(" + std::to_string(p.size()) + ");\n";
     for (std::size_t t = 1; t < p.size(); ++t) {
       text += "  std::thread t" + std::to_string(t) + "([&] {\n" + print_calls(p, t, "    ") + "  });\n";
     }
@@ -590,7 +633,8 @@ class linearizable_by {
     return text;
   }
   [[nodiscard]] static std::string print_call(const any_operation& o, unsigned choice, int number) {
-    return "object.call(\"" + o.name + "\", call_" + o.name + o.arguments(choice, number) + ");";
+    return std::string(o.is_lock_free() ? "object.lock_free_call(\"" : "object.call(\"") + o.name + "\", call_" +
+           o.name + o.arguments(choice, number) + ");";
   }
 
   std::string made_by_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What usual objects do when one call comes after the other: specifications for <runq/history.hpp> and
 // <runq/linearizable.hpp>. Your own is a class of the same kind: ordinary code, copyable, with the operations that the
-// object has. runq::wait_for_another_call(), not_allowed(), any_of() and calling_thread() are for it.
+// object has. runq::wait_for_another_call(), not_allowed(), any_of(), loses() and calling_thread() are for it.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,8 @@ class deque {
   [[nodiscard]] std::size_t size() const { return inside_.size(); }
   [[nodiscard]] bool empty() const { return inside_.empty(); }
 
+  friend bool operator==(const deque&, const deque&) = default;
+
  private:
   std::size_t capacity_;
   std::deque<T> inside_;
@@ -62,6 +64,8 @@ class queue {
   [[nodiscard]] std::size_t size() const { return inside_.size(); }
   [[nodiscard]] bool empty() const { return inside_.empty(); }
 
+  friend bool operator==(const queue&, const queue&) = default;
+
  private:
   deque<T> inside_;
 };
@@ -76,6 +80,8 @@ class stack {
   [[nodiscard]] std::size_t size() const { return inside_.size(); }
   [[nodiscard]] bool empty() const { return inside_.empty(); }
 
+  friend bool operator==(const stack&, const stack&) = default;
+
  private:
   deque<T> inside_;
 };
@@ -87,6 +93,8 @@ class set {
   bool insert(const T& value) { return inside_.insert(value).second; }
   bool erase(const T& value) { return inside_.erase(value) != 0; }
   [[nodiscard]] bool contains(const T& value) const { return inside_.count(value) != 0; }
+
+  friend bool operator==(const set&, const set&) = default;
 
  private:
   std::set<T> inside_;
@@ -113,6 +121,8 @@ class map {
     return at->second;
   }
 
+  friend bool operator==(const map&, const map&) = default;
+
  private:
   std::map<Key, T> inside_;
 };
@@ -131,6 +141,8 @@ class reg {
     return true;
   }
 
+  friend bool operator==(const reg&, const reg&) = default;
+
  private:
   T value_;
 };
@@ -142,6 +154,8 @@ class counter {
   void increment() { ++value_; }
   void decrement() { --value_; }
   [[nodiscard]] long read() const { return value_; }
+
+  friend bool operator==(const counter&, const counter&) = default;
 
  private:
   long value_ = 0;
@@ -161,6 +175,8 @@ class semaphore {
     return true;
   }
   void release() { ++count_; }
+
+  friend bool operator==(const semaphore&, const semaphore&) = default;
 
  private:
   long count_;
@@ -184,6 +200,8 @@ class mutex {
     if (owner_ != calling_thread()) not_allowed();
     owner_ = nobody;
   }
+
+  friend bool operator==(const mutex&, const mutex&) = default;
 
  private:
   static constexpr unsigned nobody = ~0U;
