@@ -50,6 +50,7 @@ static_assert(sizeof(node) <= sizeof(runq_task) && alignof(node) <= alignof(runq
 using ring = runq::basic_ring<void*, RUNQ_RING_CAPACITY, std::uint64_t, c_atomics>;
 using runnext = runq::basic_runnext<void*, c_atomics>;
 using chase_lev = runq::basic_chase_lev<void*, c_atomics>;
+using bounded_chase_lev = runq::basic_chase_lev<void*, c_atomics, runq::when_full::refuse>;
 using global_queue = runq::inject<&node::link>;
 using local_queue = runq::local_queue<&node::link>;
 
@@ -73,6 +74,12 @@ struct runq_chase_lev {
   explicit runq_chase_lev(std::size_t initial_capacity) noexcept : deque(initial_capacity) {}
   runq_c::chase_lev deque;
   runq_c::chase_lev::owner owner = deque.make_owner();
+};
+
+struct runq_bounded_chase_lev {
+  explicit runq_bounded_chase_lev(std::size_t capacity) noexcept : deque(capacity) {}
+  runq_c::bounded_chase_lev deque;
+  runq_c::bounded_chase_lev::owner owner = deque.make_owner();
 };
 
 struct runq_global {
@@ -214,6 +221,36 @@ runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element) {
 }
 bool runq_chase_lev_has_work(const runq_chase_lev* deque) { return deque->deque.make_thief().has_work(); }
 size_t runq_chase_lev_size_approx(const runq_chase_lev* deque) { return deque->deque.make_thief().size_approx(); }
+
+runq_bounded_chase_lev* runq_bounded_chase_lev_create(size_t capacity) {
+  runq_bounded_chase_lev* const made = create<runq_bounded_chase_lev>(capacity);
+  if (made == nullptr || made->deque.capacity() != 0) return made;
+  destroy(made);
+  return nullptr;
+}
+void runq_bounded_chase_lev_destroy(runq_bounded_chase_lev* deque) { destroy(deque); }
+void runq_bounded_chase_lev_hand_over(runq_bounded_chase_lev* deque) { deque->owner.rebind(); }
+
+runq_status runq_bounded_chase_lev_push(runq_bounded_chase_lev* deque, void* element) {
+  return deque->owner.push(element) ? RUNQ_OK : RUNQ_FULL;
+}
+size_t runq_bounded_chase_lev_push_batch(runq_bounded_chase_lev* deque, void* const* elements, size_t count) {
+  return deque->owner.push_batch(std::span(elements, count));
+}
+runq_status runq_bounded_chase_lev_pop(runq_bounded_chase_lev* deque, void** element) {
+  return give(deque->owner.pop(), element);
+}
+size_t runq_bounded_chase_lev_capacity(const runq_bounded_chase_lev* deque) { return deque->deque.capacity(); }
+
+runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, void** element) {
+  return give(deque->deque.make_thief().steal(), element);
+}
+bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque) {
+  return deque->deque.make_thief().has_work();
+}
+size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque) {
+  return deque->deque.make_thief().size_approx();
+}
 
 runq_global* runq_global_create(void) { return create<runq_global>(); }
 void runq_global_destroy(runq_global* global) { destroy(global); }

@@ -138,6 +138,35 @@ bool runq_chase_lev_has_work(const runq_chase_lev* deque);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_chase_lev_size_approx(const runq_chase_lev* deque);
 
+/* ---- bounded_chase_lev: the same with a limit; only the first function allocates */
+
+typedef struct runq_bounded_chase_lev runq_bounded_chase_lev;
+
+/** A new, empty deque for `capacity` elements, rounded up to a power of two, at least 2; or NULL when there is no
+ *  memory. */
+runq_bounded_chase_lev* runq_bounded_chase_lev_create(size_t capacity);
+/** Frees it; NULL is allowed. Elements still inside are not touched. */
+void runq_bounded_chase_lev_destroy(runq_bounded_chase_lev* deque);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_bounded_chase_lev_hand_over(runq_bounded_chase_lev* deque);
+
+/** Adds one element at the bottom, or RUNQ_FULL. Owner only. Wait-free. */
+runq_status runq_bounded_chase_lev_push(runq_bounded_chase_lev* deque, void* element);
+/** Adds the first of `count` elements, in order, all published at once; returns how many fitted. Owner only.
+ *  Wait-free. */
+size_t runq_bounded_chase_lev_push_batch(runq_bounded_chase_lev* deque, void* const* elements, size_t count);
+/** Takes the newest element, or RUNQ_EMPTY, also when a thief got the last one. Owner only. Wait-free. */
+runq_status runq_bounded_chase_lev_pop(runq_bounded_chase_lev* deque, void** element);
+/** How many elements fit. Any thread. Wait-free. */
+size_t runq_bounded_chase_lev_capacity(const runq_bounded_chase_lev* deque);
+
+/** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
+runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, void** element);
+/** Whether there is something to take: as runq_chase_lev_has_work. Any thread. Wait-free. */
+bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque);
+/** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque);
+
 /* ---- local_queue: what one processor owns; it overflows into a global queue (docs/queues/local_queue.md) */
 
 /** The link that a task carries, as any member of its struct; needs no initialisation. While the task is queued the

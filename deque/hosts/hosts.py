@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares each host with its own queue and with ours: hosts.py --build DIR [--taskflow CHECKOUT] [--repetitions N]
-[--json FILE].
+"""Compares each host with its own queue and with ours: hosts.py --build DIR [--HOST CHECKOUT] [--repetitions N]
+[--json FILE]. HOST is taskflow, libfork, stdexec or toomanycooks.
 
 The programs <host>_own and <host>_runq in DIR print lines "PROGRAM NUMBER", where less is better. Both run in turn, N
 times (default: 7, at least 3). A ratio is the median of the N ratios of neighbours, ours to theirs; below 1 ours is better.
@@ -17,66 +17,159 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import xml.etree.ElementTree
 
-HOSTS = {"eigen": "Eigen's ThreadPool", "fiber": "Boost.Fiber's work_stealing", "taskflow": "taskflow's executor"}
+HOSTS = {"eigen": "Eigen's ThreadPool", "fiber": "Boost.Fiber's work_stealing", "taskflow": "taskflow's executor",
+         "libfork": "libfork's pools", "stdexec": "stdexec's static_thread_pool", "toomanycooks": "TooManyCooks' ex_cpu"}
 MINUTES = 30
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+@dataclasses.dataclass
+class Test:
+    """One of a host's own tests. `fails` are the innermost Catch2 test cases and sections that demand what our queue
+    does not promise. A test that needs a `newer` compiler is left out, and said so, where it does not compile."""
+    source: str
+    fails: frozenset = frozenset()
+    newer: bool = False
 
 
 @dataclasses.dataclass
 class Checkout:
     """How to build a host of which the user has a checkout. `adaptor` is a header that every source includes first."""
     adaptor: str
-    folders: list  # of headers
-    tests: list    # the host's own
+    folders: list        # of headers
+    tests: list
+    framework: str       # of the tests: doctest, catch2 or gtest
+    standard: int = 20
+    with_each: tuple = ()  # sources and flags of each test
 
 
 CHECKOUTS = {
     "taskflow": Checkout("taskflow_wsq.hpp", ["", "3rd-party/doctest"], [
-        "unittests/test_wsq.cpp", "unittests/test_work_stealing.cpp", "unittests/test_task_group.cpp",
-        "unittests/test_asyncs.cpp", "unittests/test_runtimes.cpp"]),
+        Test("unittests/test_wsq.cpp"), Test("unittests/test_work_stealing.cpp"), Test("unittests/test_task_group.cpp"),
+        Test("unittests/test_asyncs.cpp"), Test("unittests/test_runtimes.cpp")], "doctest"),
+    "libfork": Checkout("libfork_deque.hpp", ["include"], [
+        Test("test/source/core/deque.cpp"), Test("test/source/core/core.cpp"), Test("test/source/core/exceptions.cpp"),
+        Test("test/source/core/unbalanced.cpp")], "catch2", standard=23),
+    # The newest block of stdexec's queue belongs to the owner alone; in ours a thief may take each element.
+    "stdexec": Checkout("stdexec_lifo_queue.hpp", ["include", "test"], [
+        Test("test/exec/test_bwos_lifo_queue.cpp", fails=frozenset({
+            "Put one, steal none", "Put three, Steal two", "exec::bwos::lifo_queue - size one block",
+            "exec::bwos::lifo_queue - two blocks of size one"})),
+        Test("test/exec/test_static_thread_pool.cpp")], "catch2"),
+    # The tests are a project of their own, tmc-examples, which has TooManyCooks as a submodule.
+    "toomanycooks": Checkout("toomanycooks_deque.hpp", ["submodules/TooManyCooks/include"], [
+        Test("tests/test_chase_lev_deque.cpp"), Test("tests/test_ex_cpu.cpp", newer=True),
+        Test("tests/test_prio.cpp", newer=True), Test("tests/test_fork_group.cpp", newer=True),
+        Test("tests/test_spawn_group.cpp", newer=True), Test("tests/test_misc.cpp", newer=True)], "gtest",
+        with_each=("-DTMC_STANDALONE_COMPILATION", "{checkout}/tests/standalone_compilation.cpp")),
 }
 
 
-def compile_all(host, checkout, build):
-    """Returns the programs that test the host with our queue; the two that are compared are called as elsewhere."""
+def framework_flags(framework, build):
+    """What a test program needs beside its source. Debian 12 has Catch2 2, whose header has another name than Catch2
+    3's, by which the hosts include it."""
+    if framework == "gtest":
+        return ["-lgtest", "-lgtest_main"]
+    if framework == "doctest":
+        return []
+    folder = build / "catch2_names" / "catch2"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in "catch_all", "catch_test_macros", "catch_template_test_macros":
+        (folder / f"{name}.hpp").write_text("#include <catch2/catch.hpp>\n")
+    main = build / "catch2_main.cpp"
+    main.write_text("#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n")
+    return [f"-I{folder.parent}", main]
+
+
+@dataclasses.dataclass
+class Program:
+    path: pathlib.Path
+    source: pathlib.Path
+    flags: list
+    test: Test = None
+
+
+def all_programs(host, checkout, build):
+    """The programs that test the host with our queue, and the two that are compared."""
     how = CHECKOUTS[host]
     ours = ["-include", HERE / how.adaptor, f"-I{HERE.parent / 'include'}"]
-    sources = {build / f"{host}_{pathlib.Path(test).stem}": (checkout / test, ours) for test in how.tests}
-    tests = list(sources)
-    sources[build / f"{host}_own"] = HERE / f"{host}_bench.cpp", []
-    sources[build / f"{host}_runq"] = HERE / f"{host}_bench.cpp", ours
-    for source, _ in sources.values():
-        if not source.exists():
-            sys.exit(f"hosts.py: there is no {source}: {checkout} is no checkout of {host}, or of another version")
+    with_each = [flag.format(checkout=checkout) for flag in how.with_each] + framework_flags(how.framework, build)
+    programs = [Program(build / f"{host}_{pathlib.Path(test.source).stem}", checkout / test.source, ours + with_each, test)
+                for test in how.tests]
+    programs.append(Program(build / f"{host}_own", HERE / f"{host}_bench.cpp", []))
+    programs.append(Program(build / f"{host}_runq", HERE / f"{host}_bench.cpp", ours))
+    for program in programs:
+        if not program.source.exists():
+            sys.exit(f"hosts.py: there is no {program.source}: {checkout} is no checkout of {host}, or of another version")
+    return programs
+
+
+def compile_all(host, checkout, build):
+    """Builds all programs of a host, and returns its tests."""
+    how = CHECKOUTS[host]
     build.mkdir(parents=True, exist_ok=True)
+    programs = all_programs(host, checkout, build)
+    compiler = os.environ.get("CXX", "g++")
 
     def compile_one(program):
-        source, flags = sources[program]
-        print(f"compile {source.name}", file=sys.stderr)
-        command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-DNDEBUG", *flags,
-                   *(f"-I{checkout / folder}" for folder in how.folders), source, "-o", program, "-pthread",
-                   *os.environ.get("CXXFLAGS", "").split()]
+        print(f"compile {program.source.name}", file=sys.stderr)
+        command = [compiler, f"-std=c++{how.standard}", "-O2", "-DNDEBUG",
+                   *(f"-I{checkout / folder}" for folder in how.folders), program.source, *program.flags, "-o",
+                   program.path, "-pthread", *os.environ.get("CXXFLAGS", "").split()]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
+    tests = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for program, done in zip(sources, pool.map(compile_one, sources)):
-            if done.returncode != 0:
-                sys.exit(f"hosts.py: {program.name} does not compile\n{done.stderr}")
+        for program, done in zip(programs, pool.map(compile_one, programs)):
+            if done.returncode == 0:
+                tests += [program] if program.test else []
+            elif program.test and program.test.newer:
+                print(f"{program.path.name}: not run, because {compiler} does not compile it; CXX=clang++-19 does")
+            else:
+                sys.exit(f"hosts.py: {program.path.name} does not compile\n{done.stderr}")
     return tests
 
 
-def test_all(programs):
-    """Prints what each of a host's tests says last. The first one that fails ends this program."""
-    for program in programs:
+def catch2_result(xml_text):
+    """The number of test cases, and the names of the innermost test cases and sections that failed."""
+    root = xml.etree.ElementTree.fromstring(xml_text)
+    failed = {part.get("name") for part in root.iter() if part.tag in ("TestCase", "Section")
+              for child in part if child.tag in ("Expression", "Exception", "Failure", "FatalErrorCondition")
+              and child.get("success") != "true"}
+    return sum(1 for _ in root.iter("TestCase")), failed
+
+
+def run_test(program, framework):
+    """Runs a test, and returns what is wrong with it, or nothing, and what it says of itself."""
+    options = ["-r", "xml"] if framework == "catch2" else []
+    try:
+        done = subprocess.run([program.path, *options], capture_output=True, text=True, timeout=60 * MINUTES, check=False)
+    except subprocess.TimeoutExpired:
+        return f"did not end within {MINUTES} minutes", ""
+    output = done.stdout + done.stderr
+    if framework == "catch2":
         try:
-            done = subprocess.run([program], capture_output=True, text=True, timeout=60 * MINUTES, check=False)
-        except subprocess.TimeoutExpired:
-            sys.exit(f"hosts.py: {program} did not end within {MINUTES} minutes")
-        if done.returncode != 0:
-            sys.exit(f"hosts.py: {program} failed with status {done.returncode}\n{done.stdout}{done.stderr}")
-        counts = [line.split("]")[1].strip() for line in done.stdout.splitlines() if "test cases:" in line]
-        print(f"{program.name}: passed; {' '.join(' '.join(counts).split())}", flush=True)
+            cases, failed = catch2_result(done.stdout)
+        except xml.etree.ElementTree.ParseError:
+            return f"ended with status {done.returncode}\n{output}", ""
+        if failed != program.test.fails or (not failed and done.returncode != 0):
+            return f"failed in {sorted(failed)}, expected is {sorted(program.test.fails)}\n{output}", ""
+        return "", f"{cases} test cases" + (f"; these fail by design: {'; '.join(sorted(failed))}" if failed else "")
+    if done.returncode != 0:
+        return f"failed with status {done.returncode}\n{output}", ""
+    said = [line for line in output.splitlines() if "test cases:" in line or "[  PASSED  ]" in line]
+    return "", " ".join(" ".join(line.split("]", 1)[1] for line in said).split())
+
+
+def test_all(programs, framework):
+    """Runs a host's own tests. The first one that fails ends this program."""
+    for program in programs:
+        wrong, said = run_test(program, framework)
+        if wrong:
+            sys.exit(f"hosts.py: {program.path} {wrong}")
+        print(f"{program.path.name}: passed; {said}", flush=True)
 
 
 def run(program):
@@ -112,7 +205,7 @@ def main():
         p.error("--repetitions: a median needs at least 3")
     checkouts = {host: getattr(a, host).resolve() for host in CHECKOUTS if getattr(a, host) is not None}
     for host, checkout in checkouts.items():
-        test_all(compile_all(host, checkout, a.build.resolve()))
+        test_all(compile_all(host, checkout, a.build.resolve()), CHECKOUTS[host].framework)
     results = {}
     for host in checkouts or [host for host in HOSTS if host not in CHECKOUTS]:
         title = HOSTS[host]

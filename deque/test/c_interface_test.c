@@ -105,6 +105,27 @@ static void chase_lev_alone(void) {
   runq_chase_lev_destroy(deque);
 }
 
+static void bounded_chase_lev_alone(void) {
+  char things[5];
+  void* got = NULL;
+  runq_bounded_chase_lev* deque = runq_bounded_chase_lev_create(3);
+  EXPECT(deque != NULL && runq_bounded_chase_lev_capacity(deque) == 4 && !runq_bounded_chase_lev_has_work(deque));
+  EXPECT(runq_bounded_chase_lev_pop(deque, &got) == RUNQ_EMPTY);
+  EXPECT(runq_bounded_chase_lev_steal(deque, &got) == RUNQ_EMPTY);
+  for (size_t i = 0; i != 3; ++i) EXPECT(runq_bounded_chase_lev_push(deque, at(things, i)) == RUNQ_OK);
+  void* batch[] = {at(things, 3), at(things, 4)};
+  EXPECT(runq_bounded_chase_lev_push_batch(deque, batch, 2) == 1);
+  EXPECT(runq_bounded_chase_lev_push(deque, at(things, 4)) == RUNQ_FULL);
+  EXPECT(runq_bounded_chase_lev_has_work(deque) && runq_bounded_chase_lev_size_approx(deque) == 4);
+  EXPECT(runq_bounded_chase_lev_steal(deque, &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_bounded_chase_lev_pop(deque, &got) == RUNQ_OK && got == at(things, 3));
+  EXPECT(runq_bounded_chase_lev_push(deque, at(things, 4)) == RUNQ_OK);
+  runq_bounded_chase_lev_hand_over(deque);
+  runq_bounded_chase_lev_destroy(deque);
+  runq_bounded_chase_lev_destroy(NULL);
+  EXPECT(runq_bounded_chase_lev_create((size_t)-1 / 2) == NULL);
+}
+
 /* A task of a runtime that uses the queues: a struct of its own, with the link anywhere in it. */
 struct job {
   int number;
@@ -354,6 +375,7 @@ int main(void) {
   ring_alone();
   runnext_alone();
   chase_lev_alone();
+  bounded_chase_lev_alone();
   local_queue_alone();
   EXPECT(strcmp(runq_status_text(RUNQ_LOST), "lost") == 0 && strcmp(runq_status_text(RUNQ_OK), "ok") == 0);
 

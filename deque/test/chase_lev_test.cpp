@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory_resource>
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
@@ -240,6 +241,46 @@ TEST(chase_lev, a_bounded_one_that_got_no_memory_has_no_capacity) {
   EXPECT_EQ(owner.push_batch(std::array<std::uint64_t, 2>{1, 2}), 0U);
   EXPECT_EQ(owner.pop(), std::nullopt);
   EXPECT_EQ(d.make_thief().steal().status, runq::steal_status::empty);
+}
+
+TEST(chase_lev, takes_its_memory_from_the_source_of_its_own) {
+  runq_test::counting_source source;
+  scarce_atomics::allocations_left = 0;  // the policy has none
+  {
+    scarce_deque d(2, source);
+    auto owner = d.make_owner();
+    EXPECT_EQ(source.held, 0) << "before the first push there is no array";
+    for (std::uint64_t i = 1; i <= 9; ++i) ASSERT_TRUE(owner.push(i));
+    EXPECT_EQ(source.held, 4) << "arrays of 2, 4, 8 and 16";
+    scarce_bounded_deque bounded(8, source);
+    EXPECT_EQ(bounded.capacity(), 8U);
+    EXPECT_EQ(source.held, 5);
+    for (std::uint64_t i = 9; i >= 1; --i) EXPECT_EQ(owner.pop(), i);
+  }
+  EXPECT_EQ(source.held, 0);
+  EXPECT_EQ(source.bytes_held, 0U) << "each array is given back with the size that it was asked for";
+}
+
+#ifdef __cpp_exceptions
+TEST(chase_lev, a_source_that_throws_is_a_push_that_says_no) {
+  runq_test::counting_source source{.left = 1};
+  deque d(2, source);
+  auto owner = d.make_owner();
+  ASSERT_TRUE(owner.push(1));
+  ASSERT_TRUE(owner.push(2));
+  EXPECT_FALSE(owner.push(3));
+  EXPECT_EQ(owner.pop(), 2U);
+  EXPECT_TRUE(owner.push(3));
+}
+#endif
+
+TEST(chase_lev, a_memory_resource_is_a_source) {
+  std::pmr::monotonic_buffer_resource arena;
+  std::pmr::memory_resource& source = arena;
+  deque d(2, source);
+  auto owner = d.make_owner();
+  for (std::uint64_t i = 1; i <= 100; ++i) ASSERT_TRUE(owner.push(i));
+  for (std::uint64_t i = 100; i >= 1; --i) ASSERT_EQ(owner.pop(), i);
 }
 
 TEST(chase_lev, a_batch_goes_in_whole_and_in_order_while_the_deque_grows) {

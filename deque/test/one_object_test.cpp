@@ -162,6 +162,21 @@ TEST(one_object, moving_a_deque_allocates_nothing) {
   EXPECT_EQ(d.size(), 100U);
 }
 
+TEST(one_object, a_deque_that_moves_takes_its_source_of_memory_along) {
+  runq_test::counting_source source;
+  {
+    runq::one_object<runq::chase_lev<int>> first(2, source);
+    EXPECT_TRUE(first.push(1));
+    runq::one_object<runq::chase_lev<int>> second(std::move(first));
+    for (int i = 2; i <= 5; ++i) EXPECT_TRUE(second.push(i));
+    EXPECT_EQ(source.held, 3) << "arrays of 2, 4 and 8";
+    EXPECT_TRUE(first.push(6)) << "the former object still knows its source";
+    EXPECT_EQ(source.held, 4);
+    for (int i = 5; i >= 1; --i) EXPECT_EQ(second.pop(), i);
+  }
+  EXPECT_EQ(source.bytes_held, 0U);
+}
+
 TEST(one_object, a_vector_of_workers_may_grow_before_they_start) {
   std::vector<deque> workers;
   for (int i = 0; i != 9; ++i) {

@@ -132,6 +132,20 @@ TEST_F(shared_fifo, gives_the_memory_of_a_burst_back) {
   EXPECT_EQ(counted_memory::held, 1) << "more than one spare segment is kept";
 }
 
+TEST_F(shared_fifo, takes_its_segments_from_the_source_of_its_own) {
+  runq_test::counting_source source;
+  counted_memory::left = 0;  // the policy has none
+  {
+    queue q(source);
+    ASSERT_TRUE(q.put_batch(from_to(1, 9)));
+    ASSERT_TRUE(q.put(10));
+    EXPECT_EQ(source.held, 4) << "10 values in segments of 3";
+    EXPECT_EQ(take_all(q), from_to(1, 10));
+  }
+  EXPECT_EQ(source.held, 0);
+  EXPECT_EQ(source.bytes_held, 0U);
+}
+
 TEST_F(shared_fifo, without_memory_nothing_changes) {
   queue q;
   counted_memory::left = 0;

@@ -58,6 +58,34 @@
 
 namespace runq_test {
 
+/// A memory source that counts, and refuses what goes beyond `left` allocations.
+struct counting_source {
+  int left = -1;  // -1: any number
+  int held = 0;
+  std::size_t bytes_held = 0;
+  void* allocate(std::size_t bytes, std::size_t alignment) {
+    if (left == 0) throw_bad_alloc();
+    if (left > 0) --left;
+    ++held;
+    bytes_held += bytes;
+    return ::operator new(bytes, std::align_val_t(alignment));
+  }
+  void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+    --held;
+    bytes_held -= bytes;
+    ::operator delete(memory, std::align_val_t(alignment));
+  }
+
+ private:
+  static void throw_bad_alloc() {
+#ifdef __cpp_exceptions
+    throw std::bad_alloc();
+#else
+    std::abort();
+#endif
+  }
+};
+
 // ---- allocations ----------------------------------------------------------------------------------------------------
 
 inline std::atomic<std::size_t> allocations{0};

@@ -71,10 +71,12 @@ class basic_chase_lev {
   /// before its first push. A bounded one allocates here; if there is no memory its capacity() is 0, and no push
   /// succeeds.
   explicit basic_chase_lev(std::size_t capacity = 64) noexcept
-      : top_(index{0}),
-        bottom_(index{0}),
-        array_(Full == when_full::refuse ? array::make(power_of_two(capacity), nullptr) : nullptr),
-        initial_capacity_(Full == when_full::refuse ? 0 : power_of_two(capacity)) {}
+      : basic_chase_lev(detail::queue_memory<Atomics>(), capacity) {}
+  /// The same with memory from `source`. Only the constructor, the owner's pushes and the destructor call it, so no two
+  /// threads do so at once.
+  template <memory_source Source>
+  basic_chase_lev(std::size_t capacity, Source& source) noexcept
+      : basic_chase_lev(detail::queue_memory<Atomics>(source), capacity) {}
   basic_chase_lev(const basic_chase_lev&) = delete;
   basic_chase_lev& operator=(const basic_chase_lev&) = delete;
 
@@ -82,7 +84,7 @@ class basic_chase_lev {
   ~basic_chase_lev() {
     // [chase_lev.destroy] relaxed: all uses by other threads happened before the destructor.
     array* a = array_.load(std::memory_order::relaxed);
-    while (a != nullptr) a = array::destroy(a);
+    while (a != nullptr) a = array::destroy(a, memory_);
   }
 
   /// The one owner handle. In debug builds making a second one while the first exists ends the program.
@@ -105,6 +107,13 @@ class basic_chase_lev {
   friend class one_object;
   using made_of = std::size_t;  // by one_object's constructor
 
+  basic_chase_lev(detail::queue_memory<Atomics> memory, std::size_t capacity) noexcept
+      : top_(index{0}),
+        bottom_(index{0}),
+        array_(Full == when_full::refuse ? array::make(power_of_two(capacity), nullptr, memory) : nullptr),
+        memory_(memory),
+        initial_capacity_(Full == when_full::refuse ? 0 : power_of_two(capacity)) {}
+
   // The elements of `unused`, and its array; nobody else uses either deque meanwhile. `unused` is empty then, and has
   // no memory: one that grows allocates at its next push, a bounded one has the capacity 0.
   basic_chase_lev(basic_chase_lev&& unused) noexcept
@@ -112,6 +121,7 @@ class basic_chase_lev {
         bottom_(read(unused.bottom_)),
         array_(read(unused.array_)),
         top_seen_(unused.top_seen_.get()),
+        memory_(unused.memory_),
         initial_capacity_(unused.initial_capacity_) {
     // [chase_lev.move.array] relaxed: nobody else is there.
     unused.array_.store(nullptr, std::memory_order::relaxed);
@@ -130,20 +140,22 @@ class basic_chase_lev {
   class array {
    public:
     /// An array of `capacity` slots that keeps `outgrown` alive, or nullptr when there is no memory for it.
-    [[nodiscard]] static array* make(std::size_t capacity, array* outgrown) noexcept {
+    [[nodiscard]] static array* make(std::size_t capacity, array* outgrown,
+                                     const detail::queue_memory<Atomics>& memory) noexcept {
       if (capacity > (std::numeric_limits<std::size_t>::max() - sizeof(array)) / sizeof(atomic<T>)) return nullptr;
-      void* const memory = Atomics::allocate(sizeof(array) + capacity * sizeof(atomic<T>));
-      if (memory == nullptr) return nullptr;
-      array* const a = ::new (memory) array(capacity, outgrown);
+      void* const room = memory.allocate(bytes(capacity));
+      if (room == nullptr) return nullptr;
+      array* const a = ::new (room) array(capacity, outgrown);
       for (std::size_t i = 0; i != capacity; ++i) ::new (static_cast<void*>(a->slots() + i)) atomic<T>;
       return a;
     }
     /// Frees `a` and returns the array that it kept alive.
-    static array* destroy(array* a) noexcept {
+    static array* destroy(array* a, const detail::queue_memory<Atomics>& memory) noexcept {
       array* const outgrown = a->outgrown_;
-      for (std::size_t i = 0; i != a->capacity(); ++i) a->slots()[i].~atomic<T>();
+      const std::size_t capacity = a->capacity();
+      for (std::size_t i = 0; i != capacity; ++i) a->slots()[i].~atomic<T>();
       a->~array();
-      Atomics::deallocate(a);
+      memory.deallocate(a, bytes(capacity));
       return outgrown;
     }
 
@@ -153,6 +165,9 @@ class basic_chase_lev {
     }
 
    private:
+    [[nodiscard]] static std::size_t bytes(std::size_t capacity) noexcept {
+      return sizeof(array) + capacity * sizeof(atomic<T>);
+    }
     array(std::size_t capacity, array* outgrown) noexcept : capacity_(capacity), outgrown_(outgrown) {}
     [[nodiscard]] atomic<T>* slots() noexcept { return std::launder(reinterpret_cast<atomic<T>*>(this + 1)); }
 
@@ -179,6 +194,7 @@ class basic_chase_lev {
   // small.
   cell<index> top_seen_{index{0}};
   detail::owner_flag<Atomics> owned_;
+  const detail::queue_memory<Atomics> memory_;  // used by the owner, the constructor and the destructor
   const std::size_t initial_capacity_;
 };
 
@@ -371,7 +387,8 @@ class basic_chase_lev<T, Atomics, Full>::owner {
 
   // The rare part of array_with_room(): `a`, if thieves have made room in it, or a larger array.
   [[nodiscard]] static array* make_room(basic_chase_lev& d, array* a, index b) noexcept {
-    if (a == nullptr) return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr)) : nullptr;
+    if (a == nullptr)
+      return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr, d.memory_)) : nullptr;
     const index capacity = static_cast<index>(a->capacity());
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
     // overwritten. kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind
@@ -380,12 +397,12 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     d.top_seen_.set(t);
     if (b - t < capacity) return a;
     if constexpr (Full == when_full::refuse) return nullptr;
-    return publish(d, grown(a, t, b));
+    return publish(d, grown(d, a, t, b));
   }
 
   // A copy of `a` of twice the capacity that holds the elements t … b-1 at their indices, or nullptr.
-  [[nodiscard]] static array* grown(array* a, index t, index b) noexcept {
-    array* const larger = array::make(2 * a->capacity(), a);
+  [[nodiscard]] static array* grown(const basic_chase_lev& d, array* a, index t, index b) noexcept {
+    array* const larger = array::make(2 * a->capacity(), a, d.memory_);
     if (larger == nullptr) return nullptr;
     for (index i = t; i != b; ++i) {
       // [chase_lev.grow.old] relaxed: the owner wrote it.

@@ -7,9 +7,11 @@
 #else
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -79,7 +81,63 @@ struct batch_result {
   [[nodiscard]] explicit operator bool() const noexcept { return status == steal_status::taken; }
 };
 
+/// What gives one queue its memory: a std::pmr::memory_resource, or a type of yours with the same two functions. An
+/// allocate() that throws or returns nullptr means that there is no memory. The source must outlive the queue.
+template <class S>
+concept memory_source = requires(S& source, void* memory, std::size_t bytes, std::size_t alignment) {
+  { source.allocate(bytes, alignment) } -> std::convertible_to<void*>;
+  source.deallocate(memory, bytes, alignment);
+};
+
 namespace detail {
+
+// The memory of one queue: from the source that the queue's constructor was given, otherwise from the policy.
+template <class Atomics>
+class queue_memory {
+ public:
+  queue_memory() noexcept = default;
+  template <memory_source S>
+  explicit queue_memory(S& source) noexcept : source_(std::addressof(source)), calls_(&calls_of<S>) {}
+
+  // Memory aligned for any fundamental type, or nullptr.
+  [[nodiscard]] void* allocate(std::size_t bytes) const noexcept {
+    return calls_ == nullptr ? Atomics::allocate(bytes) : calls_->allocate(source_, bytes);
+  }
+  void deallocate(void* memory, std::size_t bytes) const noexcept {
+    if (calls_ == nullptr) {
+      Atomics::deallocate(memory);
+    } else {
+      calls_->deallocate(source_, memory, bytes);
+    }
+  }
+
+ private:
+  struct calls {
+    void* (*allocate)(void* source, std::size_t bytes) noexcept;
+    void (*deallocate)(void* source, void* memory, std::size_t bytes) noexcept;
+  };
+  template <class S>
+  static void* allocate_from(void* source, std::size_t bytes) noexcept {
+#ifdef __cpp_exceptions
+    try {
+      return static_cast<S*>(source)->allocate(bytes, alignof(std::max_align_t));
+    } catch (...) {
+      return nullptr;
+    }
+#else
+    return static_cast<S*>(source)->allocate(bytes, alignof(std::max_align_t));
+#endif
+  }
+  template <class S>
+  static void deallocate_to(void* source, void* memory, std::size_t bytes) noexcept {
+    static_cast<S*>(source)->deallocate(memory, bytes, alignof(std::max_align_t));
+  }
+  template <class S>
+  static constexpr calls calls_of{&allocate_from<S>, &deallocate_to<S>};
+
+  void* source_ = nullptr;
+  const calls* calls_ = nullptr;
+};
 
 // A thief reads a slot before it knows whether it wins the race for it, so slots are relaxed atomics. They must be
 // lock-free, which asks for a trivially copyable type.

@@ -71,6 +71,12 @@ class one_object {
   /// An object made of what the queue is made of: a capacity, a first index, the global queue.
   explicit one_object(typename queue::made_of argument) noexcept : queue_(argument) {}
 
+  /// The same with memory from `source`: a chase_lev's capacity and where its arrays come from.
+  template <memory_source Source>
+  requires std::constructible_from<queue, typename queue::made_of, Source&> one_object(typename queue::made_of argument,
+                                                                                       Source& source)
+  noexcept : queue_(argument, source) {}
+
   /// Takes the elements of `unused`, and leaves it empty. Neither allocates nor fails. A bounded_chase_lev from which
   /// its elements were taken has the capacity 0.
   one_object(one_object&& unused) noexcept : queue_(std::move(unused.queue_)) {}

@@ -49,6 +49,9 @@ class basic_shared_fifo {
   static constexpr std::size_t max_batch = 128;
 
   basic_shared_fifo() noexcept : size_(0) {}
+  /// A queue whose segments come from `source`. Several threads may call it at once.
+  template <memory_source Source>
+  explicit basic_shared_fifo(Source& source) noexcept : memory_(source), size_(0) {}
   basic_shared_fifo(const basic_shared_fifo&) = delete;
   basic_shared_fifo& operator=(const basic_shared_fifo&) = delete;
   ~basic_shared_fifo() {
@@ -60,7 +63,7 @@ class basic_shared_fifo {
   /// Appends one value. False if there is no memory for a segment; then nothing changed. Any thread.
   [[nodiscard]] bool put(T value) noexcept {
     if (put_into_last(value)) return true;
-    segment* const fresh = segment::make();
+    segment* const fresh = segment::make(memory_);
     if (fresh == nullptr) return false;
     fresh->append(value);
     splice({fresh, fresh, 1});
@@ -74,7 +77,7 @@ class basic_shared_fifo {
     list batch;
     for (const T& value : values) {
       if (!batch.has_room()) {
-        segment* const fresh = segment::make();
+        segment* const fresh = segment::make(memory_);
         if (fresh == nullptr) {
           free_all(batch.first);
           return false;
@@ -159,13 +162,13 @@ class basic_shared_fifo {
   class segment {
    public:
     /// nullptr: no memory.
-    [[nodiscard]] static segment* make() noexcept {
-      void* const memory = Atomics::allocate(sizeof(segment));
-      return memory == nullptr ? nullptr : ::new (memory) segment;
+    [[nodiscard]] static segment* make(const detail::queue_memory<Atomics>& memory) noexcept {
+      void* const room = memory.allocate(sizeof(segment));
+      return room == nullptr ? nullptr : ::new (room) segment;
     }
-    static void destroy(segment* s) noexcept {
+    static void destroy(segment* s, const detail::queue_memory<Atomics>& memory) noexcept {
       s->~segment();
-      Atomics::deallocate(s);
+      memory.deallocate(s, sizeof(segment));
     }
     [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
     [[nodiscard]] bool has_room() const noexcept { return last_ != SegmentValues; }
@@ -243,10 +246,11 @@ class basic_shared_fifo {
     size_.store(values_.size, std::memory_order::release);
   }
 
-  static void free_all(segment* s) noexcept {
-    while (s != nullptr) segment::destroy(std::exchange(s, s->next));
+  void free_all(segment* s) const noexcept {
+    while (s != nullptr) segment::destroy(std::exchange(s, s->next), memory_);
   }
 
+  const detail::queue_memory<Atomics> memory_;
   mutable typename Atomics::mutex mutex_;
   list values_;                                          // under mutex_
   segment* spare_ = nullptr;                             // under mutex_: at most one, empty

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// libfork with its own deque, or, compiled with `-include libfork_deque.hpp`, with ours. Prints a line "PROGRAM
+// NANOSECONDS" a fork for each program. hosts.py compares the two.
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+#include <libfork/core.hpp>
+#include <libfork/schedule.hpp>
+
+namespace {
+
+constexpr std::size_t workers = 2;
+
+// Fork and join: the naive Fibonacci numbers.
+constexpr auto fibonacci = [](auto self, std::size_t n) -> lf::task<std::size_t> {
+  if (n < 2) co_return n;
+  std::size_t one = 0;
+  std::size_t other = 0;
+  co_await lf::fork(&one, self)(n - 1);
+  co_await lf::call(&other, self)(n - 2);
+  co_await lf::join;
+  co_return one + other;
+};
+
+// Returns how many forks there were.
+template <class Pool>
+std::size_t fork_join(Pool& pool) {
+  if (lf::sync_wait(pool, fibonacci, std::size_t{30}) != 832'040) std::abort();
+  return 1'346'268;
+}
+
+template <class Pool>
+void measure(const char* name) {
+  Pool pool(workers);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::size_t steps = fork_join(pool);
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(steps));
+}
+
+}  // namespace
+
+int main() {
+  measure<lf::lazy_pool>("lazy_pool");
+  measure<lf::busy_pool>("busy_pool");
+}
