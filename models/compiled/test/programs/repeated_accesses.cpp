@@ -78,10 +78,12 @@ int main() {
   t.join();
   if (p == nullptr) delete[] box.load();
 #elif defined(BEYOND)
-  // The next byte of the same word.
-  char* const p = new char[5]{};
-  p[4] = 1;
-  p[5] = 1;
+  // The next byte of the same word. By way of `box`, and read, because clang++ -O2 leaves out what it sees to be beyond
+  // the block, and what is written to memory that is freed.
+  box.store(new char[5]{}, std::memory_order::relaxed);
+  char* const p = box.load(std::memory_order::relaxed);
+  assert(p[4] == 0);
+  assert(p[5] != 9);
   delete[] p;
 #elif defined(UNKNOWN)
   // One thread may use it, another may not.
