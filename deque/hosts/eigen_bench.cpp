@@ -6,14 +6,16 @@
 #endif
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <unsupported/Eigen/CXX11/ThreadPool>
 
+#include "host_bench.hpp"
+
 namespace {
+
+using runq_hosts::measure;
 
 constexpr int workers = 2;
 constexpr std::size_t tasks = 1U << 18U;
@@ -23,17 +25,18 @@ void check(bool ok) {
 }
 
 // One thread outside schedules all tasks.
-void from_outside() {
+std::size_t from_outside() {
   std::atomic<std::size_t> ran{0};
   {
     Eigen::ThreadPool pool(workers);
     for (std::size_t i = 0; i != tasks; ++i) pool.Schedule([&ran] { ran.fetch_add(1, std::memory_order::relaxed); });
   }
   check(ran.load() == tasks);
+  return tasks;
 }
 
 // Each task schedules two more: a binary tree.
-void tree() {
+std::size_t tree() {
   Eigen::ThreadPool pool(workers);
   Eigen::Barrier done(tasks - 1);
   struct node {
@@ -49,10 +52,11 @@ void tree() {
   };
   pool.Schedule(node{&pool, &done, 1});
   done.Wait();
+  return tasks;
 }
 
 // A parallel loop: 256 tasks from outside, wait for all, again.
-void loops() {
+std::size_t loops() {
   constexpr std::size_t each = 256;
   Eigen::ThreadPool pool(workers);
   std::atomic<std::size_t> sum{0};
@@ -67,13 +71,7 @@ void loops() {
     done.Wait();
   }
   check(sum.load() == tasks);
-}
-
-void measure(const char* name, void (*program)()) {
-  const auto begin = std::chrono::steady_clock::now();
-  program();
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / tasks);
+  return tasks;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Boost.Fiber with its own work_stealing (RUNQ_HOST_OWN_QUEUE), or with ours. Prints a line "PROGRAM NANOSECONDS" a
 // step for each program, and "memory KILOBYTES", the most that was resident. hosts.py compares the two.
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <sys/resource.h>
 
 #include "fiber_work_stealing.hpp"
+#include "host_bench.hpp"
 
 namespace {
 
@@ -61,13 +61,6 @@ std::size_t yields() {
   return n * each;
 }
 
-void measure(const char* name, std::size_t (*program)()) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t steps = program();
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(steps));
-}
-
 }  // namespace
 
 int main() {
@@ -86,8 +79,8 @@ int main() {
     std::unique_lock lock(mutex);
     if (self != 0) return ended.wait(lock, [&] { return end; });
     lock.unlock();
-    measure("skynet", skynet);
-    measure("yields", yields);
+    runq_hosts::measure("skynet", skynet);
+    runq_hosts::measure("yields", yields);
     lock.lock();
     end = true;
     ended.notify_all();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // libfork with its own deque, or, compiled with `-include libfork_deque.hpp`, with ours. Prints a line "PROGRAM
 // NANOSECONDS" a fork for each program. hosts.py compares the two.
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 
 #include <libfork/core.hpp>
 #include <libfork/schedule.hpp>
+
+#include "host_bench.hpp"
 
 namespace {
 
@@ -34,10 +34,7 @@ std::size_t fork_join(Pool& pool) {
 template <class Pool>
 void measure(const char* name) {
   Pool pool(workers);
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t steps = fork_join(pool);
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(steps));
+  runq_hosts::measure(name, [&] { return fork_join(pool); });
 }
 
 }  // namespace

@@ -2,14 +2,14 @@
 // stdexec's static_thread_pool with its own queue, or, compiled with `-include stdexec_lifo_queue.hpp`, with ours.
 // Prints a line "PROGRAM NANOSECONDS" a task for each program. hosts.py compares the two.
 #include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 
 #include <exec/start_detached.hpp>
 #include <exec/static_thread_pool.hpp>
 #include <stdexec/execution.hpp>
+
+#include "host_bench.hpp"
 
 namespace {
 
@@ -58,10 +58,7 @@ std::size_t from_outside(program& p) {
 void measure(const char* name, std::size_t (*run)(program&)) {
   exec::static_thread_pool pool(workers);
   program p{pool.get_scheduler(), leaves};
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t tasks = run(p);
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(tasks));
+  runq_hosts::measure(name, [&] { return run(p); });
 }
 
 }  // namespace

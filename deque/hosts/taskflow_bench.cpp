@@ -2,12 +2,12 @@
 // taskflow with its own queues, or, compiled with `-include taskflow_wsq.hpp`, with ours. Prints a line "PROGRAM
 // NANOSECONDS" a task for each program. hosts.py compares the two.
 #include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 
 #include <taskflow/taskflow.hpp>
+
+#include "host_bench.hpp"
 
 namespace {
 
@@ -59,10 +59,7 @@ std::size_t from_outside(tf::Executor& executor) {
 
 void measure(const char* name, std::size_t (*program)(tf::Executor&)) {
   tf::Executor executor(workers);
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t steps = program(executor);
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(steps));
+  runq_hosts::measure(name, [&] { return program(executor); });
 }
 
 }  // namespace

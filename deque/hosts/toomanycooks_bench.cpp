@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // TooManyCooks with its own deque, or, compiled with `-include toomanycooks_deque.hpp`, with ours. Prints a line
 // "PROGRAM NANOSECONDS" a task for each program. hosts.py compares the two.
-#include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include <tmc/all_headers.hpp>
+
+#include "host_bench.hpp"
 
 namespace {
 
@@ -43,10 +43,7 @@ std::size_t batches(tmc::ex_cpu& executor) {
 void measure(const char* name, std::size_t (*program)(tmc::ex_cpu&)) {
   tmc::ex_cpu executor;
   executor.set_thread_count(workers).init();
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t tasks = program(executor);
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  std::printf("%s %.1f\n", name, took.count() / static_cast<double>(tasks));
+  runq_hosts::measure(name, [&] { return program(executor); });
 }
 
 }  // namespace
