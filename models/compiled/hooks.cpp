@@ -150,10 +150,10 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   return done;
 }
 
-void access(const void* at, std::size_t size, bool is_write, const void* code) {
+[[gnu::always_inline]] inline void access(const void* at, std::size_t size, bool is_write, const void* code) {
   if (!in_program) return;
   const checker_scope scope;
-  session& s = current_session();
+  session& s = *runq::model::compiled::only_session;  // it runs the program
   if (s.executed().is_recording()) s.executed().note(code);
   s.access(at, size, is_write, code);
 }
@@ -161,11 +161,7 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
 /// The most frequent calls, each with code of its own.
 template <std::size_t Size, bool IsWrite>
 [[gnu::noinline]] void access(const void* at, const void* code) {
-  if (!in_program) return;
-  const checker_scope scope;
-  session& s = *runq::model::compiled::only_session;
-  if (s.executed().is_recording()) s.executed().note(code);
-  s.access(at, Size, IsWrite, code);
+  access(at, Size, IsWrite, code);
 }
 
 }  // namespace
