@@ -27,6 +27,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -657,25 +658,46 @@ def as_markdown(title, head, lines, note):
 
 # ---- plots and the page ----------------------------------------------------------------------------------------------
 
-def draw(results, folder):
+def load_pyplot():
+    """matplotlib's pyplot with the settings of all plots, or None where there is none."""
     try:
         import matplotlib
     except ImportError:
-        # Debian's matplotlib belongs to Debian's python3, which need not be the first in the path.
-        system = "/usr/bin/python3"
-        if os.path.exists(system) and not os.path.samefile(system, sys.executable):
-            saved = folder / "results.json"
-            folder.mkdir(parents=True, exist_ok=True)
-            save(results, saved)
-            done = subprocess.run([system, "-B", __file__, "--from", saved, "--plots", folder, "--quiet"])
-            saved.unlink()
-            return done.returncode == 0
-        print("no plots: python3-matplotlib is not installed", file=sys.stderr)
-        return False
+        return None
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "runqkit", "svg.fonttype": "none", "font.size": 9,
                                 "axes.spines.top": False, "axes.spines.right": False})
     from matplotlib import pyplot
+    return pyplot
+
+
+def draw_by_system_python(script, folder, inputs):
+    """Lets Debian's python3, to which its matplotlib belongs and which need not be the first in the path, draw what `inputs`
+    say: an option of the script for each, and its text. Returns whether there are plots."""
+    system = "/usr/bin/python3"
+    if not os.path.exists(system) or os.path.samefile(system, sys.executable):
+        print("no plots: python3-matplotlib is not installed", file=sys.stderr)
+        return False
+    with tempfile.TemporaryDirectory() as scratch:
+        words = []
+        for option, text in inputs.items():
+            file = Path(scratch) / option
+            file.write_text(text)
+            words += [f"--{option}", file]
+        done = subprocess.run([system, "-B", script, *words, "--plots", folder, "--quiet"])
+    return done.returncode == 0
+
+
+def finish_plot(pyplot, figure, file):
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def draw(results, folder):
+    pyplot = load_pyplot()
+    if pyplot is None:
+        return draw_by_system_python(__file__, folder, {"from": as_json(results)})
     folder.mkdir(parents=True, exist_ok=True)
     ours = {"ring", "split_ring", "split_ring_fences", "ring_drain", "ring_steal_half", "ring_push_batch", "chase_lev",
             "split_deque", "split_deque_fences", "local_queue", "local_queue_next", "chase_lev_object", "ring_object",
@@ -686,9 +708,7 @@ def draw(results, folder):
         return "#1b6ca8" if name in ours else "#999999" if name in floors else "#d98032"
 
     def finish(figure, name):
-        figure.tight_layout()
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        pyplot.close(figure)
+        finish_plot(pyplot, figure, folder / f"{name}.svg")
 
     def bars(name, row, label):
         names = [c for c in candidates_of(results, row) if results.median(row, c)]
@@ -773,8 +793,8 @@ def write_page(results, page):
 
 # ---- the command -----------------------------------------------------------------------------------------------------
 
-def save(results, file):
-    file.write_text(json.dumps({"context": results.context, "absent": results.absent, "rows": results.rows}, indent=1))
+def as_json(results):
+    return json.dumps({"context": results.context, "absent": results.absent, "rows": results.rows}, indent=1)
 
 
 def load(file):
@@ -812,7 +832,7 @@ def main():
             measure_scheduler(build, results, options)
         results.context["load"] = [before, os.getloadavg()[0]]
     if options.json:
-        save(results, options.json)
+        options.json.write_text(as_json(results))
     if not options.quiet:
         for table in tables(results):
             print(as_text(*table))

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runq/atomics.hpp"
+#include "runq/detail/policy.hpp"
 #include "runq/protocol/short_lock.hpp"
 #include "world.hpp"
 
@@ -105,20 +106,18 @@ class cell {
   T value_{};
 };
 
-/// How a thread waits for a short_lock: as the scheduler's short_wait does (scheduler/src/idle/short_lock.cpp), in
-/// virtual time.
+/// How a thread waits for a short_lock: as the scheduler's short_wait does, in virtual time.
 class lock_wait {
  public:
   template <class Condition>
   static void until(Condition&& condition) noexcept {
-    constexpr int pauses = 100;
-    constexpr int yields = 100;
-    // nanosleep(2) for 100 µs; by default Linux adds up to 50 µs (timerslack).
-    constexpr picoseconds sleep = ns(150'000);
+    using detail::short_wait;
+    // By default Linux adds up to 50 µs to nanosleep(2) (timerslack).
+    constexpr picoseconds sleep = ns(short_wait::sleep + 50'000);
     for (int times = 0; !condition(); ++times) {
-      if (times < pauses) {
+      if (times < short_wait::pauses) {
         world::here().pause(true);
-      } else if (times < pauses + yields) {
+      } else if (times < short_wait::pauses + short_wait::yields) {
         world::here().yield_call();
       } else {
         world::here().nap(sleep);

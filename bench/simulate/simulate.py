@@ -175,27 +175,10 @@ def all_tables(results, before):
 
 
 def draw(results, before, folder):
-    try:
-        import matplotlib
-    except ImportError:
-        # Debian's matplotlib belongs to Debian's python3, which need not be the first in the path.
-        system = "/usr/bin/python3"
-        if os.path.exists(system) and not os.path.samefile(system, sys.executable):
-            folder.mkdir(parents=True, exist_ok=True)
-            saved = {name: folder / f"{name}.json" for name in ("results", "before")}
-            words = ["--from", saved["results"], *(["--before", saved["before"]] if before else [])]
-            saved["results"].write_text(json.dumps(results))
-            saved["before"].write_text(json.dumps(before))
-            done = subprocess.run([system, "-B", __file__, *words, "--plots", folder, "--quiet"])
-            for file in saved.values():
-                file.unlink()
-            return done.returncode == 0
-        print("no plots: python3-matplotlib is not installed", file=sys.stderr)
-        return False
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "runqkit", "svg.fonttype": "none", "font.size": 9,
-                                "axes.spines.top": False, "axes.spines.right": False})
-    from matplotlib import pyplot
+    pyplot = tables.load_pyplot()
+    if pyplot is None:
+        inputs = {"from": json.dumps(results), **({"before": json.dumps(before)} if before else {})}
+        return tables.draw_by_system_python(__file__, folder, inputs)
     folder.mkdir(parents=True, exist_ok=True)
     for machine in results["machines"]:
         figure, axes = pyplot.subplots(figsize=(7, 4))
@@ -218,9 +201,7 @@ def draw(results, before, folder):
         axes.set_ylabel("millions of pieces of work per second")
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-        figure.tight_layout()
-        figure.savefig(folder / f"{machine['name']}.svg", metadata={"Date": None})
-        pyplot.close(figure)
+        tables.finish_plot(pyplot, figure, folder / f"{machine['name']}.svg")
     return True
 
 

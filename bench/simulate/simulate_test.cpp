@@ -133,33 +133,47 @@ TEST(simulate, a_counter_that_all_want_saturates_at_one_operation_per_transfer) 
   }
 }
 
-TEST(simulate, a_thread_that_is_woken_while_it_falls_asleep_does_not_sleep) {
+/// When a thread goes on that parks at the beginning and is woken after `work`.
+picoseconds end_of_sleep(picoseconds work) {
   world w(toy, 2);
   basic_parker<virtual_futex, policy> parker;
-  const auto ends = ends_of(2, [&](unsigned i) {
+  return ends_of(2, [&](unsigned i) {
     if (i == 0) {
       parker.park();
     } else {
-      w.work(ns(100));  // the other one is in its system call
+      w.work(work);
       parker.unpark();
     }
-  });
-  EXPECT_GT(ends[0], 0) << "it sleeps for ever";
-  EXPECT_LT(ends[0], toy.wake_up) << "it slept";
+  })[0];
 }
 
-TEST(simulate, a_thread_that_sleeps_is_woken) {
+TEST(simulate, a_thread_that_is_woken_while_it_falls_asleep_does_not_sleep) {
+  const picoseconds end = end_of_sleep(ns(100));  // it is in its system call
+  EXPECT_GT(end, 0) << "it sleeps for ever";
+  EXPECT_LT(end, toy.wake_up) << "it slept";
+}
+
+TEST(simulate, a_thread_that_sleeps_is_woken) { EXPECT_GE(end_of_sleep(ns(10'000)), ns(10'000) + toy.wake_up); }
+
+TEST(simulate, who_waits_for_a_lock_is_counted_at_its_line) {
   world w(toy, 2);
-  basic_parker<virtual_futex, policy> parker;
-  const auto ends = ends_of(2, [&](unsigned i) {
-    if (i == 0) {
-      parker.park();
-    } else {
-      w.work(ns(10'000));
-      parker.unpark();
-    }
+  alignas(64) policy::mutex lock;
+  w.name(&lock, sizeof lock, "lock", sizeof lock);
+  ends_of(2, [&](unsigned i) {
+    if (i == 1) w.work(ns(1000));  // the other one has the lock by then
+    lock.lock();
+    w.work(ns(10'000));
+    lock.unlock();
   });
-  EXPECT_GE(ends[0], ns(10'000) + toy.wake_up);
+  picoseconds waited = 0;
+  picoseconds queued = 0;
+  for (const world::place& p : w.places()) {
+    if (p.object != "lock") continue;
+    waited += p.waited;
+    queued += p.queued;
+  }
+  EXPECT_GE(queued, ns(8500)) << "the other one had the lock for 9 µs";
+  EXPECT_GE(waited, queued);
 }
 
 struct outcome {

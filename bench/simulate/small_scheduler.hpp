@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runq/chase_lev.hpp"
+#include "runq/detail/core.hpp"
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/stands_still.hpp"
 #include "runq/detail/steal_order.hpp"
@@ -191,11 +192,11 @@ class small_scheduler {
   // -- what machine_loop asks of its host: as core.hpp and poll.cpp, without timers and descriptors --
 
   using task_list = inject_chain<&task::link>;
-  static constexpr int looks = 16;
-  static constexpr int look_pauses = 64;
-  static constexpr int steal_rounds = 4;
-  static constexpr int watch_pauses = detail::watch_pauses;
-  static constexpr std::uint32_t global_period = 61;
+  static constexpr int looks = detail::core::looks;
+  static constexpr int look_pauses = detail::core::look_pauses;
+  static constexpr int steal_rounds = detail::core::steal_rounds;
+  static constexpr int watch_pauses = detail::core::watch_pauses;
+  static constexpr std::uint64_t global_period = detail::core::global_period;
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] bool global_first(processor& p) {
     ++p.dispatches;

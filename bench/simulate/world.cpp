@@ -249,26 +249,31 @@ world::set_of_processors world::sources(const cache_line_state& line) const noex
   return last;
 }
 
-// A load is answered by the nearest holder.
-picoseconds world::from_nearest(const cache_line_state& line) const noexcept {
+world::neighbourhood world::neighbours() const noexcept {
   const auto self = static_cast<unsigned>(self_);
   const unsigned socket = self / machine_.socket * machine_.socket;
+  const unsigned socket_end = socket + machine_.socket;
   const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
+  return {socket, socket_end, group, std::min(group + machine_.group, socket_end)};
+}
+
+// A load is answered by the nearest holder.
+picoseconds world::from_nearest(const cache_line_state& line) const noexcept {
+  const neighbourhood near = neighbours();
   const set_of_processors from = sources(line);
-  if (any_in(from, group, std::min(group + machine_.group, socket + machine_.socket))) return machine_.same_group;
-  if (any_in(from, socket, socket + machine_.socket)) return machine_.same_socket;
+  if (any_in(from, near.group, near.group_end)) return machine_.same_group;
+  if (any_in(from, near.socket, near.socket_end)) return machine_.same_socket;
   return machine_.other_socket;
 }
 
 // A write must reach all holders, and so takes as long as it takes to the farthest.
 picoseconds world::from_farthest(const cache_line_state& line) const noexcept {
-  const auto self = static_cast<unsigned>(self_);
-  const unsigned socket = self / machine_.socket * machine_.socket;
-  const unsigned group = socket + (self - socket) / machine_.group * machine_.group;
-  const unsigned group_end = std::min(group + machine_.group, socket + machine_.socket);
+  const neighbourhood near = neighbours();
   const set_of_processors from = sources(line);
-  if (any_in(from, 0, socket) || any_in(from, socket + machine_.socket, most_processors)) return machine_.other_socket;
-  if (any_in(from, socket, group) || any_in(from, group_end, socket + machine_.socket)) return machine_.same_socket;
+  if (any_in(from, 0, near.socket) || any_in(from, near.socket_end, most_processors)) return machine_.other_socket;
+  if (any_in(from, near.socket, near.group) || any_in(from, near.group_end, near.socket_end)) {
+    return machine_.same_socket;
+  }
   return machine_.same_group;
 }
 

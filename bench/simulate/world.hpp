@@ -169,6 +169,11 @@ class world {
   [[nodiscard]] bool has(const cache_line_state& line) const noexcept;
   [[nodiscard]] bool has_alone(const cache_line_state& line) const noexcept;
   [[nodiscard]] bool travels(const cache_line_state& line) const noexcept { return line.free_at > now(); }
+  /// The processors of the caller's socket, and of its group: each from the first up to the end.
+  struct neighbourhood {
+    unsigned socket, socket_end, group, group_end;
+  };
+  [[nodiscard]] neighbourhood neighbours() const noexcept;
   [[nodiscard]] picoseconds from_nearest(const cache_line_state& line) const noexcept;
   [[nodiscard]] picoseconds from_farthest(const cache_line_state& line) const noexcept;
   [[nodiscard]] set_of_processors sources(const cache_line_state& line) const noexcept;

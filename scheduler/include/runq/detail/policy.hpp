@@ -12,6 +12,12 @@ namespace runq::detail {
 /// How a thread waits for a condition that another thread makes true within a few dozen instructions.
 class short_wait {
  public:
+  // Pauses take some µs, longer than any section; after that the holder must have lost its CPU. A yield lets the holder
+  // run, unless it may not run before this thread sleeps: SCHED_FIFO, or a quota of CPU time that is used up.
+  static constexpr int pauses = 100;
+  static constexpr int yields = 100;
+  static constexpr long sleep = 100'000;  // ns
+
   template <class Condition>
   static void until(Condition&& condition) noexcept {
     for (short_wait wait; !condition();) wait.once();
