@@ -961,7 +961,9 @@ TEST_F(ending, L2_a_signal_handler_ends_a_run_by_a_pipe) {
           };
           struct sigaction before {};
           sigaction(SIGUSR1, &action, &before);
-          runq::go([]() -> task<> { co_await runq::blocking([] { return kill(getpid(), SIGUSR1); }); });
+          // To the calling thread: clang++'s ThreadSanitizer loses a signal that arrives at a thread whose start is not
+          // complete.
+          runq::go([]() -> task<> { co_await runq::blocking([] { return std::raise(SIGUSR1); }); });
           std::array<std::byte, 1> one{};
           (void)co_await from.read(one);
           sigaction(SIGUSR1, &before, nullptr);
