@@ -277,6 +277,30 @@ TEST_F(when, SC7_all_results_come_back_in_order) {
   });
 }
 
+TEST_F(when, what_they_return_is_a_task) {
+  on_any_number_of_processors([]() -> task<> {
+    const auto both = []() -> task<std::tuple<int, int>> { return runq::when_all(number(1), number(2)); };
+    EXPECT_EQ(co_await both(), std::tuple(1, 2));
+    const auto nested = co_await runq::when_all(runq::when_all(number(1), number(2)));
+    EXPECT_EQ(std::get<0>(nested), std::tuple(1, 2));
+    const auto first = co_await runq::when_any(runq::when_any(number(3)));
+    EXPECT_EQ(std::get<0>(std::get<0>(first)), 3);
+    auto spawned = runq::spawn(runq::when_all(number(5)));
+    EXPECT_EQ(co_await spawned, std::tuple(5));
+    int sum = 0;
+    runq::wait_group done;
+    done.add(1);
+    const auto adds = [&](int n) -> task<> {
+      sum += n;
+      done.done();
+      co_return;
+    };
+    runq::go(runq::when_all(adds(4)));
+    co_await done.wait();
+    EXPECT_EQ(sum, 4);
+  });
+}
+
 TEST_F(when, SC7_all_run_at_the_same_time) {
   on_any_number_of_processors([]() -> task<> {
     runq::channel<int> between;

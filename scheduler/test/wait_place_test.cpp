@@ -11,7 +11,10 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "support.hpp"
 
@@ -126,6 +129,32 @@ task<> scope(nothing_comes& w) {
   };
   co_await runq::with_scope(body);
 }
+constexpr unsigned when_all_line = __LINE__ + 1;
+task<> when_all(nothing_comes& w) { (void)co_await runq::when_all(receive(w), send(w)); }
+constexpr unsigned stoppable_when_all_line = __LINE__ + 1;
+task<> stoppable_when_all(nothing_comes& w) { (void)co_await runq::when_all(w.stop.get_token(), receive(w)); }
+constexpr unsigned when_all_of_vector_line = __LINE__ + 4;
+task<> when_all_of_vector(nothing_comes& w) {
+  std::vector<task<>> work;
+  work.push_back(receive(w));
+  (void)co_await runq::when_all(std::move(work));
+}
+// The place of the call, not of the co_await.
+constexpr unsigned when_all_as_task_line = __LINE__ + 2;
+task<> when_all_as_task(nothing_comes& w) {
+  task<std::tuple<std::monostate>> all = runq::when_all(receive(w));
+  (void)co_await all;
+}
+constexpr unsigned when_any_line = __LINE__ + 1;
+task<> when_any(nothing_comes& w) { (void)co_await runq::when_any(receive(w), send(w)); }
+constexpr unsigned stoppable_when_any_line = __LINE__ + 1;
+task<> stoppable_when_any(nothing_comes& w) { (void)co_await runq::when_any(w.stop.get_token(), receive(w)); }
+constexpr unsigned when_any_of_vector_line = __LINE__ + 4;
+task<> when_any_of_vector(nothing_comes& w) {
+  std::vector<task<>> work;
+  work.push_back(receive(w));
+  (void)co_await runq::when_any(std::move(work));
+}
 constexpr unsigned join_line = __LINE__ + 3;
 task<> join(nothing_comes& w) {
   co_await runq::fork(receive(w));
@@ -160,12 +189,20 @@ constexpr std::array kinds{
     kind{"second call", once, "sync.Mutex.Lock", once_line},
     kind{"spawned", spawned, "semacquire", spawned_line},
     kind{"scope", scope, "join", scope_line},
+    kind{"when_all", when_all, "join", when_all_line},
+    kind{"stoppable when_all", stoppable_when_all, "join", stoppable_when_all_line},
+    kind{"when_all of a vector", when_all_of_vector, "join", when_all_of_vector_line},
+    kind{"when_all as a task", when_all_as_task, "join", when_all_as_task_line},
+    kind{"when_any", when_any, "join", when_any_line},
+    kind{"stoppable when_any", stoppable_when_any, "join", stoppable_when_any_line},
+    kind{"when_any of a vector", when_any_of_vector, "join", when_any_of_vector_line},
     kind{"join", join, "join", join_line},
 };
 
-/// What a dump says of a task with this name that waits here.
+/// What a dump says of a task with this name, which may be empty, that waits here.
 std::string entry(const std::string& reason, const std::string& name, unsigned line) {
-  return "[" + reason + "]:\n" + name + "\n\t" + __FILE__ + ":" + std::to_string(line) + "\n";
+  return "[" + reason + "]:\n" + name + (name.empty() ? "" : "\n") + "\t" + __FILE__ + ":" + std::to_string(line) +
+         "\n";
 }
 
 task<> all_wait(nothing_comes& w) {
@@ -232,6 +269,46 @@ TEST(wait_place, a_dump_names_the_line_of_a_sleep) {
     // Its body sleeps in the lambda.
     const bool there = co_await dump_has(s, entry("sleep", "patient", timeout_line - 1));
     EXPECT_TRUE(there) << s.dump();
+  });
+}
+
+void called_too_early() { ADD_FAILURE(); }
+constexpr unsigned later_line = __LINE__ + 1;
+runq::delayed_task later(const char* name) { return runq::after_func(24h, called_too_early, name); }
+
+TEST(wait_place, a_dump_names_the_line_of_after_func) {
+  scheduler s({.procs = 2});
+  s.run([&s]() -> task<> {
+    const runq::delayed_task called_once = later("later");
+    // The task that waits after it was stopped is another one.
+    runq::delayed_task set_again = later("again");
+    EXPECT_TRUE(set_again.stop());
+    EXPECT_FALSE(set_again.reset(24h));
+    for (const char* name : {"later", "again"}) {
+      const std::string text = entry("chan receive", name, later_line);
+      const bool there = co_await dump_has(s, text);
+      EXPECT_TRUE(there) << text << s.dump();
+    }
+  });
+}
+
+constexpr unsigned detached_line = __LINE__ + 3;
+task<> detached() {
+  auto other = runq::spawn(sleep(), "spawned by it");
+  other.detach();
+  co_await sleep();
+}
+
+// The tasks that the library starts for them have no name.
+TEST(wait_place, a_dump_names_the_line_of_the_call_for_which_the_library_waits) {
+  scheduler s({.procs = 2});
+  s.run([&s]() -> task<> {
+    runq::go(detached());
+    runq::go(timeout());
+    for (const std::string& text : {entry("semacquire", "", detached_line), entry("sleep", "", timeout_line)}) {
+      const bool there = co_await dump_has(s, text);
+      EXPECT_TRUE(there) << text << s.dump();
+    }
   });
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "runq/scheduler.hpp"
+#include "runq/source_place.hpp"
 #include "runq/task.hpp"
 #include "runq/timer.hpp"
 
@@ -20,10 +21,11 @@ namespace runq {
 
 namespace detail {
 
-/// Calls `f` when `due` fires. Ends without a call when the channel of `due` is closed.
+/// Calls `f` when `due` fires. Ends without a call when the channel of `due` is closed. Dumps say that it waits at
+/// `at`.
 template <class F>
-task<> call_when_due(std::shared_ptr<F> f, std::shared_ptr<timer> due) {
-  const auto fired = co_await due->channel().receive();
+task<> call_when_due(std::shared_ptr<F> f, std::shared_ptr<timer> due, source_place at) {
+  const auto fired = co_await placed(due->channel().receive(), at);
   if (!fired) co_return;
   if constexpr (is_task<std::invoke_result_t<F&>>::value) {
     auto called = std::invoke(*f);
@@ -34,15 +36,17 @@ task<> call_when_due(std::shared_ptr<F> f, std::shared_ptr<timer> due) {
 }
 
 template <class F>
-void start_call_when_due(const std::shared_ptr<void>& f, const std::shared_ptr<timer>& due, const char* name) {
-  go(call_when_due<F>(std::static_pointer_cast<F>(f), due), name);
+void start_call_when_due(const std::shared_ptr<void>& f, const std::shared_ptr<timer>& due, const char* name,
+                         source_place at) {
+  go(call_when_due<F>(std::static_pointer_cast<F>(f), due, at), name);
 }
 
 }  // namespace detail
 
 class delayed_task;
 template <class F>
-delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name = nullptr);
+delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name = nullptr,
+                        source_place at = source_place::here());
 
 /// What after_func() returns. Its destructor and an assignment to it do what stop() does. Movable, not copyable; one
 /// task at a time uses it. A handle that was default-constructed or moved from has no function: its stop() returns
@@ -57,6 +61,7 @@ class [[nodiscard]] delayed_task {
     std::swap(due_, moved.due_);
     std::swap(start_, moved.start_);
     std::swap(name_, moved.name_);
+    std::swap(at_, moved.at_);
     return *this;
   }
   ~delayed_task() { (void)stop(); }
@@ -81,7 +86,7 @@ class [[nodiscard]] delayed_task {
     const bool put_off = due_ && stop_timer();
     if (!put_off) {
       auto due = std::make_shared<timer>();
-      start_(f_, due, name_);
+      start_(f_, due, name_, at_);
       due_ = std::move(due);
     }
     due_->start(d);
@@ -89,12 +94,13 @@ class [[nodiscard]] delayed_task {
   }
 
  private:
-  using start_function = void (*)(const std::shared_ptr<void>&, const std::shared_ptr<timer>&, const char*);
+  using start_function = void (*)(const std::shared_ptr<void>&, const std::shared_ptr<timer>&, const char*,
+                                  source_place);
   template <class F>
-  friend delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name);
+  friend delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name, source_place at);
 
-  delayed_task(std::shared_ptr<void> f, start_function start, const char* name) noexcept
-      : f_(std::move(f)), start_(start), name_(name) {}
+  delayed_task(std::shared_ptr<void> f, start_function start, const char* name, source_place at) noexcept
+      : f_(std::move(f)), start_(start), name_(name), at_(at) {}
 
   // Returns whether a task still waits for it. The end of the run destroys the task and lets the timer run.
   bool stop_timer() { return due_->stop() && due_.use_count() != 1; }
@@ -103,23 +109,24 @@ class [[nodiscard]] delayed_task {
   std::shared_ptr<timer> due_;  // null: stopped. Owned by the task that waits for it, too, of which there is one
   start_function start_ = nullptr;
   const char* name_ = nullptr;
+  source_place at_;
 };
 
 /// Calls `f` in a task of its own after at least `d`, and returns a handle, which can stop that or change the time. `f`
 /// is a function without parameters, which may return a task; it is moved (or copied) and lives as long as the handle
 /// or a call of it. A handle that is destroyed stops it: for a function that nobody stops write a task that begins with
-/// a sleep_for(). `name`, a literal or nullptr, is for dumps. An exception that leaves `f` ends the process, as with
-/// go(). Until then it costs a task that waits, with which it ends when the run does.
+/// a sleep_for(). `name`, a literal or nullptr, and `at` are for dumps. An exception that leaves `f` ends the process,
+/// as with go(). Until then it costs a task that waits, with which it ends when the run does.
 ///
 /// Throws std::bad_alloc; runq::misuse outside a task. Tasks only.
 ///
 ///     auto watchdog = runq::after_func(5s, [] { std::puts("no number for 5 s"); });
 ///     while (auto n = co_await numbers.receive()) watchdog.reset(5s);
 template <class F>
-delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name) {
+delayed_task after_func(std::chrono::nanoseconds d, F&& f, const char* name, source_place at) {
   using function = std::decay_t<F>;
   static_assert(std::invocable<function&>, "runq: after_func: f must be callable without arguments, and again");
-  delayed_task later(std::make_shared<function>(std::forward<F>(f)), detail::start_call_when_due<function>, name);
+  delayed_task later(std::make_shared<function>(std::forward<F>(f)), detail::start_call_when_due<function>, name, at);
   (void)later.reset(d);
   return later;
 }

@@ -91,9 +91,9 @@ template <class F>
 struct main_result {
   using type = std::invoke_result_t<F&>;
 };
-template <class T>
-struct main_result<task<T>> {
-  using type = T;
+template <class F>
+requires is_task<F>::value struct main_result<F> {
+  using type = typename F::value_type;
 };
 template <class F>
 requires is_task<std::invoke_result_t<F&>>::value struct main_result<F> {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runq/scheduler.hpp"
+#include "runq/source_place.hpp"
 #include "runq/task.hpp"
 #include "runq/wait_group.hpp"
 
@@ -126,9 +127,8 @@ using stoppable_spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_gro
 
 /// Waits for the task after its handle has been dropped, so that an exception that leaves the task is not lost.
 template <class R>
-task<void> wait_detached(std::shared_ptr<spawn_state<R>> of) {
-  spawned_wait<R> ended(*of);
-  static_cast<void>(co_await ended);
+task<void> wait_detached(std::shared_ptr<spawn_state<R>> of, source_place at) {
+  static_cast<void>(co_await placed(spawned_wait<R>(*of), at));
 }
 
 }  // namespace detail
@@ -171,9 +171,9 @@ class [[nodiscard]] spawned {
 
   /// Lets the task go on by itself, as one that go() has started: its result is dropped, and an exception ends the
   /// process. Tasks only. Throws std::bad_alloc, and as co_await.
-  void detach() {
+  void detach(source_place at = source_place::here()) {
     if (state().awaited) detail::throw_misuse("runq: a spawned task was detached after it was awaited");
-    go(detail::wait_detached(state_));
+    go(detail::wait_detached(state_, at));
     state_.reset();
   }
 

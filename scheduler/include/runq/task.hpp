@@ -413,10 +413,14 @@ struct access {
   }
 };
 
-template <class>
-struct is_task : std::false_type {};
 template <class T>
-struct is_task<task<T>> : std::true_type {};
+void takes_task(const task<T>&);
+/// Whether it is a task, or derived from one as when_all is.
+template <class W>
+struct is_task : std::false_type {};
+template <class W>
+requires std::is_class_v<W> && requires(const W& w) { takes_task(w); }
+struct is_task<W> : std::true_type {};
 
 }  // namespace detail
 }  // namespace runq

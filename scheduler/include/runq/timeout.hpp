@@ -29,9 +29,9 @@ struct time_limit {
   bool over = false;  // written before the scope is asked to stop
 };
 
-inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limit, scope& s) {
+inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limit, scope& s, source_place at) {
   try {
-    co_await sleep_for(d, limit.work_is_over.get_token());
+    co_await placed(sleep_for(d, limit.work_is_over.get_token()), at);
   } catch (const cancelled&) {
     co_return;
   }
@@ -60,7 +60,7 @@ template <class F>
       ~at_the_end() { limit.work_is_over.request_stop(); }
     };
     const at_the_end here{limit};
-    s.go(detail::ask_to_stop_after(d, limit, s));
+    s.go(detail::ask_to_stop_after(d, limit, s, at));
     co_return co_await std::invoke(f, s.stop_token());
   };
   bool was_cancelled = false;

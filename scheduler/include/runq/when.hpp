@@ -18,6 +18,7 @@
 
 #include "runq/detail/temporaries.hpp"
 #include "runq/scope.hpp"
+#include "runq/source_place.hpp"
 #include "runq/task.hpp"
 
 namespace runq {
@@ -26,9 +27,9 @@ namespace detail {
 
 template <class W>
 struct result_of_piece {};
-template <class T>
-struct result_of_piece<task<T>> {
-  using type = T;
+template <class W>
+requires is_task<W>::value struct result_of_piece<W> {
+  using type = typename W::value_type;
 };
 template <class W>
 requires is_task<std::invoke_result_t<W&, const std::stop_token&>>::value struct result_of_piece<W>
@@ -43,8 +44,8 @@ concept piece_of_work = requires {
 
 /// What a piece of work returns, in a place that can hold it.
 template <class W>
-using value_of = std::conditional_t<std::is_void_v<typename result_of_piece<W>::type>, std::monostate,
-                                    typename result_of_piece<W>::type>;
+using value_of = std::conditional_t<std::is_void_v<typename result_of_piece<std::decay_t<W>>::type>, std::monostate,
+                                    typename result_of_piece<std::decay_t<W>>::type>;
 
 template <class T>
 task<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value_by(task<T>& work) {
@@ -92,7 +93,7 @@ task<void> one_of_any(W& work, scope& s, first_end& first, Keep keep) {
 }
 
 template <class... W>
-task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> work) {
+task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
   std::tuple<std::optional<value_of<W>>...> results;
   const auto body = [&](scope& s) -> task<void> {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -101,7 +102,7 @@ task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> 
     (std::index_sequence_for<W...>());
     co_return;
   };
-  co_await with_scope(body, std::move(outer));
+  co_await placed(with_scope(body, std::move(outer)), at);
   const auto value = [](auto& result) {
     if (!result) throw cancelled();
     return std::move(*result);
@@ -110,13 +111,13 @@ task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> 
 }
 
 template <class W>
-task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work) {
+task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work, source_place at) {
   std::vector<std::optional<value_of<W>>> results(work.size());
   const auto body = [&](scope& s) -> task<void> {
     for (std::size_t i = 0; i != work.size(); ++i) s.go(one_of_all(work[i], s, results[i]));
     co_return;
   };
-  co_await with_scope(body, std::move(outer));
+  co_await placed(with_scope(body, std::move(outer)), at);
   std::vector<value_of<W>> values;
   values.reserve(results.size());
   for (auto& result : results) {
@@ -127,7 +128,7 @@ task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work
 }
 
 template <class... W>
-task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...> work) {
+task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
   std::optional<std::variant<value_of<W>...>> result;
   first_end first;
   const auto body = [&](scope& s) -> task<void> {
@@ -139,13 +140,13 @@ task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...
     (std::index_sequence_for<W...>());
     co_return;
   };
-  co_await with_scope(body, std::move(outer));
+  co_await placed(with_scope(body, std::move(outer)), at);
   if (!result) throw cancelled();
   co_return std::move(*result);
 }
 
 template <class W>
-task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vector<W> work) {
+task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vector<W> work, source_place at) {
   if (work.empty()) throw_misuse("runq: when_any() was given nothing to wait for");
   std::optional<std::pair<std::size_t, value_of<W>>> result;
   first_end first;
@@ -155,7 +156,7 @@ task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vec
     }
     co_return;
   };
-  co_await with_scope(body, std::move(outer));
+  co_await placed(with_scope(body, std::move(outer)), at);
   if (!result) throw cancelled();
   co_return std::move(*result);
 }
@@ -168,22 +169,37 @@ task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vec
 /// stop and is thrown when all have ended. When `outer` stops, all are asked to stop, and runq::cancelled is thrown if
 /// one of them heeds that. Costs a scope and two frames for each. Tasks only.
 ///
+/// It is a task<std::tuple<...>>, and a class only because a function cannot have `at`, the place of the call, behind
+/// any number of pieces.
+///
 ///     const auto fetch = [](int page) -> runq::task<int> { co_return page; };
 ///     auto [a, b] = co_await runq::when_all(fetch(1), fetch(2));
-template <detail::piece_of_work... W>
-[[nodiscard]] auto when_all(std::stop_token outer, W&&... work) {
+template <class... W>
+class [[nodiscard]] when_all : public task<std::tuple<detail::value_of<W>...>> {
   static_assert(detail::no_function_destroyed_twice<W...>());
-  return detail::all_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...));
-}
+
+ public:
+  explicit when_all(W&&... work, source_place at = source_place::here())
+      : when_all(std::stop_token(), std::forward<W>(work)..., at) {}
+  explicit when_all(std::stop_token outer, W&&... work, source_place at = source_place::here())
+      : task<std::tuple<detail::value_of<W>...>>(
+            detail::all_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
+};
+/// The same for a number of pieces that is known at run time; a task<std::vector<...>>.
+template <class W>
+class [[nodiscard]] when_all<std::vector<W>> : public task<std::vector<detail::value_of<W>>> {
+ public:
+  explicit when_all(std::vector<W> work, std::stop_token outer = {}, source_place at = source_place::here())
+      : task<std::vector<detail::value_of<W>>>(detail::all_of(std::move(outer), std::move(work), at)) {}
+};
 template <detail::piece_of_work... W>
-[[nodiscard]] auto when_all(W&&... work) {
-  return when_all(std::stop_token(), std::forward<W>(work)...);
-}
-/// The same for a number of pieces that is known at run time; returns a vector.
+when_all(W&&...) -> when_all<W...>;
+template <detail::piece_of_work... W>
+when_all(std::stop_token, W&&...) -> when_all<W...>;
 template <detail::piece_of_work W>
-[[nodiscard]] auto when_all(std::vector<W> work, std::stop_token outer = {}) {
-  return detail::all_of(std::move(outer), std::move(work));
-}
+when_all(std::vector<W>, std::stop_token = {}) -> when_all<std::vector<W>>;
+template <class... W>  // one piece, which is a when_all itself: not moved from, as an object of a class would be
+when_all(when_all<W...>&&)->when_all<when_all<W...>>;
 
 /// `co_await when_any(work...)` does all of it at the same time until the first piece ends, asks the others to stop,
 /// and waits for them: so work that is a function should heed its token, and a task<T> is waited for to its end.
@@ -195,21 +211,33 @@ template <detail::piece_of_work W>
 ///       co_return 42;
 ///     };
 ///     const auto answer = co_await runq::when_any(ask, ask);
-template <detail::piece_of_work... W>
-[[nodiscard]] auto when_any(std::stop_token outer, W&&... work) {
+template <class... W>
+class [[nodiscard]] when_any : public task<std::variant<detail::value_of<W>...>> {
   static_assert(sizeof...(W) != 0, "runq::when_any: there is nothing to wait for");
   static_assert(detail::no_function_destroyed_twice<W...>());
-  return detail::any_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...));
-}
-template <detail::piece_of_work... W>
-[[nodiscard]] auto when_any(W&&... work) {
-  return when_any(std::stop_token(), std::forward<W>(work)...);
-}
-/// The same for a number of pieces that is known at run time; returns a pair of the number of the first, from 0, and
+
+ public:
+  explicit when_any(W&&... work, source_place at = source_place::here())
+      : when_any(std::stop_token(), std::forward<W>(work)..., at) {}
+  explicit when_any(std::stop_token outer, W&&... work, source_place at = source_place::here())
+      : task<std::variant<detail::value_of<W>...>>(
+            detail::any_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
+};
+/// The same for a number of pieces that is known at run time; a task of a pair of the number of the first, from 0, and
 /// its result. Throws runq::misuse when there is none.
+template <class W>
+class [[nodiscard]] when_any<std::vector<W>> : public task<std::pair<std::size_t, detail::value_of<W>>> {
+ public:
+  explicit when_any(std::vector<W> work, std::stop_token outer = {}, source_place at = source_place::here())
+      : task<std::pair<std::size_t, detail::value_of<W>>>(detail::any_of(std::move(outer), std::move(work), at)) {}
+};
+template <detail::piece_of_work... W>
+when_any(W&&...) -> when_any<W...>;
+template <detail::piece_of_work... W>
+when_any(std::stop_token, W&&...) -> when_any<W...>;
 template <detail::piece_of_work W>
-[[nodiscard]] auto when_any(std::vector<W> work, std::stop_token outer = {}) {
-  return detail::any_of(std::move(outer), std::move(work));
-}
+when_any(std::vector<W>, std::stop_token = {}) -> when_any<std::vector<W>>;
+template <class... W>  // as for when_all
+when_any(when_any<W...>&&)->when_any<when_any<W...>>;
 
 }  // namespace runq
