@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Faults in small programs that use every kind of await. The faults, one per child process: the run ends at the k-th
-// await; the scheduler is destroyed at the k-th await; the k-th await throws; the k-th allocation fails. After each of
-// them every object must have been destroyed once, and nothing may hang or crash. This program replaces operator new.
+// Faults in small programs that use every kind of await, and in asio_go(). The faults, one per child process: the run
+// ends at the k-th await; the scheduler is destroyed at the k-th await; the k-th await throws; the k-th allocation
+// fails. After each of them every object must have been destroyed once, and nothing may hang or crash. This program
+// replaces operator new.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -20,6 +21,14 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if __has_include(<asio/bind_cancellation_slot.hpp>)
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/io_context.hpp>
+
+#include "runq/asio.hpp"
+#endif
 
 #include "support.hpp"
 
@@ -461,5 +470,94 @@ TEST_P(fault_injection, every_allocation_fails_once) {
       no_memory);
   EXPECT_GT(ended, 1);
 }
+
+#if __has_include(<asio/bind_cancellation_slot.hpp>)
+
+// ---- asio_go --------------------------------------------------------------------------------------------------------
+
+/// Asio's own memory, which does not come from operator new, may run out, too.
+template <class T>
+struct memory_that_fails {
+  using value_type = T;
+  memory_that_fails() = default;
+  template <class U>
+  explicit memory_that_fails(const memory_that_fails<U>& /*other*/) noexcept {}
+  [[nodiscard]] T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{alignof(T)}));
+  }
+  void deallocate(T* p, std::size_t n) noexcept { ::operator delete (p, n * sizeof(T), std::align_val_t{alignof(T)}); }
+  template <class U>
+  [[nodiscard]] bool operator==(const memory_that_fails<U>& /*other*/) const noexcept {
+    return true;
+  }
+};
+
+/// What has become of a call of asio_go().
+struct told {
+  int times = 0;
+  int result = 0;
+  bool no_memory = false;
+};
+
+struct is_told {
+  using executor_type = asio::io_context::executor_type;
+  using allocator_type = memory_that_fails<void>;
+  using cancellation_slot_type = asio::cancellation_slot;
+  [[nodiscard]] executor_type get_executor() const noexcept { return where; }
+  [[nodiscard]] allocator_type get_allocator() const noexcept { return {}; }
+  [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+  void operator()(const std::exception_ptr& error, int n) {
+    ++what->times;
+    what->result = n;
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+      what->no_memory = true;
+    }
+  }
+  executor_type where;
+  cancellation_slot_type slot;
+  told* what;
+  std::shared_ptr<local> here;
+};
+
+/// Calls asio_go(), in which the k-th allocation fails, and waits for its handler. One thread is Asio's and a task's.
+[[nodiscard]] int tells_asio(int k) {
+  world w;
+  told what;
+  {
+    asio::cancellation_signal signal;
+    asio::io_context io{1};
+    runq::scheduler s({.procs = 1});
+    s.run([&]() -> task<> {
+      const auto work = [&w, here = std::make_shared<local>(w)]() -> task<int> {
+        const local inner(w);
+        co_await runq::yield();
+        co_return 7;
+      };
+      is_told handler{io.get_executor(), signal.slot(), &what, std::make_shared<local>(w)};
+      const auto home = runq::this_task::handle();
+      until_failure = k;
+      runq::asio_go(home, work, std::move(handler));
+      while (!io.stopped()) {
+        io.poll();
+        co_await runq::yield();
+      }
+      until_failure = -1;
+    });
+  }
+  if (w.alive != 0 || what.times != 1) return wrong;
+  if (what.no_memory ? !has_failed || what.result != 0 : what.result != 7) return wrong;
+  return has_failed ? 0 : was_last;
+}
+
+TEST(asio_go_faults, every_allocation_fails_once_and_the_handler_is_called_once) {
+  if (!sched_test::own_operator_new) {
+    GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
+  }
+  EXPECT_GT(each(tells_asio, no_memory), 5);
+}
+
+#endif
 
 }  // namespace

@@ -31,9 +31,12 @@ foreach(source IN LISTS test_sources)
 endforeach()
 
 if(TARGET asio_test)
-  target_include_directories(asio_test SYSTEM PRIVATE "${RUNQ_ASIO_122_INCLUDE}")
-  # g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
-  target_compile_options(asio_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+  # fault_injection_test has tests of asio_go() where there is Asio.
+  foreach(name IN ITEMS asio_test fault_injection_test)
+    target_include_directories(${name} SYSTEM PRIVATE "${RUNQ_ASIO_122_INCLUDE}")
+    # g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+  endforeach()
 endif()
 
 # g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).

@@ -9,12 +9,14 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <asio/associated_allocator.hpp>
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
@@ -27,6 +29,7 @@
 #include <asio/system_executor.hpp>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/fatal.hpp"
 #include "runq/detail/outside_work.hpp"
 #include "runq/detail/temporaries.hpp"
 #include "runq/scheduler.hpp"
@@ -405,25 +408,20 @@ concept invocable_by_asio = std::invocable<F&> || std::invocable<F&, const std::
 template <class F>
 concept starts_task = invocable_by_asio<F> && is_task<decltype(started_by(std::declval<F&>(), {}))>::value;
 
-/// Completes a handler, on the handler's executor, exactly once, when it is destroyed: with the task's result; or with
-/// runq::run_ended, if the task was destroyed before it had one.
+/// What the handler of a task is called with: its result, or why there is none.
 template <class Handler, class R>
 class asio_answer {
  public:
+  using executor = ::asio::associated_executor_t<Handler>;
   explicit asio_answer(Handler&& handler)
       : where_(::asio::get_associated_executor(handler)), work_(where_), handler_(std::move(handler)) {}
-  asio_answer(const asio_answer&) = delete;
-  asio_answer& operator=(const asio_answer&) = delete;
-  ~asio_answer() {
+
+  [[nodiscard]] const executor& where() const noexcept { return where_; }
+  [[nodiscard]] const Handler& handler() const noexcept { return handler_; }
+  /// To be called when the task has ended: if it has neither a result nor an error, it was destroyed by the end of its
+  /// run.
+  void close() noexcept {
     if (!out_.error && !has_result_) out_.error = std::make_exception_ptr(run_ended());
-    ::asio::post(where_, [handler = std::move(handler_), out = std::move(out_), work = std::move(work_)]() mutable {
-      ::asio::get_associated_cancellation_slot(handler).clear();
-      if constexpr (std::is_void_v<R>) {
-        std::move(handler)(out.error);
-      } else {
-        std::move(handler)(out.error, out.value ? std::move(*out.value) : R());
-      }
-    });
   }
   /// No task could be started.
   void fail(std::exception_ptr error) noexcept { out_.error = std::move(error); }
@@ -441,9 +439,19 @@ class asio_answer {
       out_.error = std::current_exception();
     }
   }
+  /// Calls the handler. Once, on its executor.
+  void give() {
+    const auto work = std::move(work_);
+    auto handler = std::move(handler_);
+    ::asio::get_associated_cancellation_slot(handler).clear();
+    if constexpr (std::is_void_v<R>) {
+      std::move(handler)(out_.error);
+    } else {
+      std::move(handler)(out_.error, out_.value ? std::move(*out_.value) : R());
+    }
+  }
 
  private:
-  using executor = ::asio::associated_executor_t<Handler>;
   executor where_;
   ::asio::executor_work_guard<executor> work_;
   Handler handler_;
@@ -451,17 +459,63 @@ class asio_answer {
   bool has_result_ = false;
 };
 
-/// The members are destroyed in the reverse order: f before the answer is given.
+/// In the queue of the handler's executor, with the handler's allocator.
+template <class Handler, class R>
+class asio_delivery {
+ public:
+  using allocator_type = ::asio::associated_allocator_t<Handler>;
+  explicit asio_delivery(std::shared_ptr<asio_answer<Handler, R>> what) noexcept
+      : what_(std::move(what)), allocator_(::asio::get_associated_allocator(what_->handler())) {}
+  [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_; }
+  void operator()() { std::exchange(what_, nullptr)->give(); }
+
+ private:
+  std::shared_ptr<asio_answer<Handler, R>> what_;
+  allocator_type allocator_;  // needed also when the answer is given
+};
+
+/// Calls `f`, and once more if there was no memory. Without it the handler would be lost.
+template <class F>
+auto or_end_process(F f) noexcept {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+  }
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    fatal("fatal error: runq: out of memory for the handler of asio_go\n");
+  }
+}
+
+/// Sends the answer when it is destroyed.
+template <class Handler, class R>
+class asio_sender {
+ public:
+  explicit asio_sender(Handler&& handler) : what_(std::make_shared<asio_answer<Handler, R>>(std::move(handler))) {}
+  asio_sender(const asio_sender&) = delete;
+  asio_sender& operator=(const asio_sender&) = delete;
+  ~asio_sender() {
+    what_->close();
+    or_end_process([this] { ::asio::post(what_->where(), asio_delivery<Handler, R>(what_)); });
+  }
+  [[nodiscard]] asio_answer<Handler, R>& answer() const noexcept { return *what_; }
+
+ private:
+  std::shared_ptr<asio_answer<Handler, R>> what_;
+};
+
+/// The members are destroyed in the reverse order: f before the answer is sent.
 template <class Handler, class F, class R>
 struct asio_work {
-  std::shared_ptr<asio_answer<Handler, R>> answer;
+  std::shared_ptr<asio_sender<Handler, R>> sender;
   std::shared_ptr<std::stop_source> stop;
   F f;
 };
 
 template <class Handler, class F, class R>
 task<void> work_for_asio(std::unique_ptr<asio_work<Handler, F, R>> work) {
-  co_await work->answer->run(work->f, work->stop->get_token());
+  co_await work->sender->answer().run(work->f, work->stop->get_token());
 }
 
 /// What asio_go() gives to asio::async_initiate().
@@ -471,16 +525,16 @@ struct asio_go_initiation {
   void operator()(Handler handler, const scheduler::handle& home, F f) const {
     using whole = asio_work<Handler, F, R>;
     const auto slot = ::asio::get_associated_cancellation_slot(handler);
-    const auto answer = std::make_shared<asio_answer<Handler, R>>(std::move(handler));
-    // The answer has the handler now, and tells it of every error.
+    const auto sender = or_end_process([&] { return std::make_shared<asio_sender<Handler, R>>(std::move(handler)); });
+    // The sender has the handler now, and tells it of every error.
     try {
       const auto stop = std::make_shared<std::stop_source>();
       if (auto writable = slot; writable.is_connected()) {
         writable.assign([stop](::asio::cancellation_type) { stop->request_stop(); });
       }
-      home.go(work_for_asio(std::unique_ptr<whole>(new whole{answer, stop, std::move(f)})), "asio_go");
+      home.go(work_for_asio(std::unique_ptr<whole>(new whole{sender, stop, std::move(f)})), "asio_go");
     } catch (...) {
-      answer->fail(std::current_exception());
+      sender->answer().fail(std::current_exception());
     }
   }
 };
@@ -540,8 +594,9 @@ template <class Where, class F>
 /// completes `token` on its executor with (std::exception_ptr, R), or (std::exception_ptr): for Asio's coroutines,
 /// `co_await runq::asio_go(home, f, asio::use_awaitable)` returns the result or throws. R is default-constructible. The
 /// token's cancellation slot requests a stop. If the run or the scheduler ends first, the exception is
-/// runq::run_ended; if there is no memory for the task, std::bad_alloc. The io_context counts it as outstanding work,
-/// and must not be destroyed before. Any thread.
+/// runq::run_ended; if there is no memory for the task, std::bad_alloc. Without memory for the handler itself the
+/// process ends with a message, status 2. The io_context counts it as outstanding work, and must not be destroyed
+/// before. Any thread.
 template <class F, class Token>
 auto asio_go(const scheduler::handle& home, F&& f, Token&& token) {
   static_assert(detail::no_function_destroyed_twice<F>());
