@@ -35,28 +35,30 @@ from pathlib import Path
 BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 
 # The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
-SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6, "pingpong": 100000,
-         "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200, "sleep": 200, "blocking": 20,
-         "parked": 10000}
-SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "pingpong": 50, "yield": 3,
-         "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5, "blocking": 1, "parked": 20}
+SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6,
+         "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
+         "sleep": 200, "blocking": 20, "parked": 10000}
+SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "scope": 500,
+         "pingpong": 50, "yield": 3, "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5,
+         "blocking": 1, "parked": 20}
 OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
 UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
-         "forks": "ns per fork", "pingpong": "ns per round", "yield": "ns per yield", "memory": "bytes per task",
-         "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo", "sleep": "µs late",
-         "blocking": "ms", "parked": "CPU ms per second", "wrk": "ns per request", "wrk_p99": "µs",
+         "forks": "ns per fork", "scope": "ns per child", "pingpong": "ns per round", "yield": "ns per yield",
+         "memory": "bytes per task", "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo",
+         "sleep": "µs late", "blocking": "ms", "parked": "CPU ms per second", "wrk": "ns per request", "wrk_p99": "µs",
          "pipes_calls": "system calls per round", "echo_calls": "system calls per echo",
          "sleep_calls": "system calls per sleep"}
 TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens": "12 queens",
           "tree": "lopsided tree, 10⁶ nodes (1 : 15)", "spawn": "one task starts 10⁶ and waits",
-          "forks": "10⁶ forks before one join", "pingpong": "ping-pong over two channels",
-          "yield": "1000 tasks yield in turn", "memory": "a task that waits, resident memory",
-          "idle": "all tasks wait, CPU time", "pipes": "ping-pong over two pipes", "pipes_calls": "the same",
+          "forks": "10⁶ forks before one join", "scope": "10⁶ children of a scope",
+          "pingpong": "ping-pong over two channels", "yield": "1000 tasks yield in turn",
+          "memory": "a task that waits, resident memory", "idle": "all tasks wait, CPU time",
+          "pipes": "ping-pong over two pipes", "pipes_calls": "the same",
           "echo": "TCP echo, 64 connections within the process", "echo_calls": "the same",
           "sleep": "a sleep of 1 ms, median", "sleep_calls": "the same",
           "blocking": "8 tasks, 20 calls each that block for 1 ms", "parked": "10,000 sockets are waited for, CPU time",
           "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "the same, 99 percent of answers within"}
-FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks")
+FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks", "scope")
 SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "runq": ("candidate_runq", {}, None),
     "runq_child": ("candidate_runq", {"RUNQ_FORKS": "child"}, FORK_ROWS),

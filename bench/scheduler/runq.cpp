@@ -118,16 +118,29 @@ double tree_row(unsigned workers, long nodes) {
          static_cast<double>(nodes);
 }
 
+task<> counts(std::atomic<long>& counter) {
+  counter.fetch_add(1, std::memory_order::relaxed);
+  co_return;
+}
+
 double forks_row(unsigned workers, long n) {
   const auto body = [n]() -> task<> {
     std::atomic<long> done{0};
-    const auto child = [](std::atomic<long>& counter) -> task<> {
-      counter.fetch_add(1, std::memory_order::relaxed);
-      co_return;
-    };
-    for (long i = 0; i != n; ++i) co_await fork(child(done));
+    for (long i = 0; i != n; ++i) co_await fork(counts(done));
     co_await join();
     bench::require(done == n, "forks");
+  };
+  return timed_in(workers, body) / static_cast<double>(n);
+}
+
+double scope_row(unsigned workers, long n) {
+  const auto body = [n]() -> task<> {
+    std::atomic<long> done{0};
+    const auto forks_all = [n, &done](runq::scope& s) -> task<> {
+      for (long i = 0; i != n; ++i) co_await s.fork(counts(done));
+    };
+    co_await runq::with_scope(forks_all);
+    bench::require(done == n, "scope");
   };
   return timed_in(workers, body) / static_cast<double>(n);
 }
@@ -370,6 +383,7 @@ int main(int argc, char** argv) {
                      {"queens", queens_row},
                      {"tree", tree_row},
                      {"forks", forks_row},
+                     {"scope", scope_row},
                      {"spawn", spawn_row},
                      {"pingpong", pingpong_row},
                      {"yield", yield_row},
