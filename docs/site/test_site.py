@@ -43,12 +43,14 @@ function open_page(path, width) {
     document.body.append(frame);
   });
 }
+function ids_of(page) {
+  return new Set([...page.querySelectorAll("[id], a[name]")].map((one) => one.id || one.name));
+}
 function fetch_ids(path) {
   if (!seen.has(path)) {
     seen.set(path, fetch(path).then(async (answer) => {
       if (!answer.ok) return null;
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      return new Set([...page.querySelectorAll("[id], a[name]")].map((one) => one.id || one.name));
+      return ids_of(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }));
   }
   return seen.get(path);
@@ -84,7 +86,9 @@ async function visit(path, todo) {
           continue;
         }
         ++links;
-        const ids = await fetch_ids(url.pathname), anchor = decodeURIComponent(url.hash.slice(1));
+        // A drawing makes its own ids.
+        const ids = url.pathname === path ? ids_of(page) : await fetch_ids(url.pathname);
+        const anchor = decodeURIComponent(url.hash.slice(1));
         if (!ids) problem(`${path}: the link ${url.pathname} leads nowhere`);
         else if (anchor && !ids.has(anchor)) problem(`${path}: ${url.pathname} has no #${anchor}`);
         if (ids && url.pathname.endsWith(".html") && !url.pathname.startsWith("/source/")) todo.add(url.pathname);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The calls of a history that no order explains, drawn along the time of the failing execution: which thread asked what
-// when, and what the answers were. As text; html/calls.hpp draws the same for a browser.
+// when, and what the answers were. As text; html/page.html draws the same for a browser.
 #pragma once
 
 #include <cstddef>

@@ -7,60 +7,53 @@
 #include <fstream>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "html/common.hpp"
-#include "html/overview.hpp"
-#include "html/timeline.hpp"
+#include "html/describe.hpp"
+#include "html/execution.hpp"
+#include "html/totals.hpp"
 
 namespace runq::model {
 
 namespace {
 
-using nlohmann::json;
+using namespace html;
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + path.string());
+/// html/page.html, which draws the data that stand in the place of "@DATA@".
+constexpr std::string_view page_template =
+#include "runq_page.inc"
+    ;
+
+// ----- the names of the pages
+
+[[nodiscard]] bool fits_file_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+}
+
+/// Only letters, digits and ".", "_", "-".
+[[nodiscard]] std::string file_name(std::string_view raw) {
+  constexpr std::size_t longest = 150;  // file systems allow 255 bytes; a number and ".html" follow
+  std::string safe;
+  for (const char c : raw.substr(0, longest)) {
+    if (fits_file_name(c)) {
+      safe += c;
+    } else if (!safe.empty() && safe.back() != '-') {
+      safe += '-';
+    }
+  }
+  // Neither hidden, nor taken for an option.
+  while (!safe.empty() && (safe.front() == '.' || safe.front() == '-')) safe.erase(0, 1);
+  while (!safe.empty() && safe.back() == '-') safe.pop_back();
+  return safe.empty() ? "trace" : safe;
 }
 
 [[nodiscard]] std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
-}
-
-// A litmus test comes as one search with a result per engine; from here on it is a search per engine, as in a case.
-// With load buffering, the exact engine is expected to show what C++20 allows, no less and no more.
-void append_by_engine(json& searches, const json& search) {
-  for (const auto& [engine, result] : html::object(search, "result").items()) {
-    if (!result.is_object()) continue;
-    json one = search;
-    one["engine"] = engine;
-    one["result"] = result;
-    if (engine == "load buffering") one["litmus"][engine] = html::flag(html::object(search, "litmus"), "cpp20");
-    searches.push_back(std::move(one));
-  }
-}
-
-[[nodiscard]] json by_engine(const json& report) {
-  json searches = json::array();
-  for (const json& search : html::list(report, "searches")) {
-    const json& result = html::object(search, "result");
-    if (html::is_litmus(search) && !result.contains("what") && !result.contains("error")) {
-      append_by_engine(searches, search);
-    } else {
-      searches.push_back(search);
-    }
-  }
-  json changed = report.is_object() ? report : json::object();
-  changed["searches"] = std::move(searches);
-  return changed;
 }
 
 /// A name that no other search has yet, for two searches may differ only in characters that a file name cannot have, or
@@ -71,31 +64,124 @@ void append_by_engine(json& searches, const json& search) {
   return name + ".html";
 }
 
-[[nodiscard]] std::vector<std::string> page_names(const json& searches) {
-  std::vector<std::string> names;
+/// Adds "page", the name of its page, to each search that has a trace.
+void name_pages(json& searches) {
   std::set<std::string> used{"index"};
-  for (const json& search : searches) {
-    const std::string wanted = html::file_name(html::text(search, "case") + "-" + html::label_of(search) +
-                                               (html::is_litmus(search) ? "-" + html::engine_of(search) : ""));
-    names.push_back(html::has_trace(search) ? unused_name(wanted, used) : "");
+  for (json& search : searches) {
+    if (list(object(search, "result"), "trace").empty()) continue;
+    std::string wanted = text(search, "case") + "-" + text(search, "label");
+    if (text(search, "kind") == "litmus") wanted += "-" + text(search, "engine");
+    search["page"] = unused_name(file_name(wanted), used);
   }
-  return names;
+}
+
+// ----- what stands in the pages
+
+/// The order as it is in the shipped header, where the ledger knows it.
+[[nodiscard]] std::string shipped_order(const json& search, const json& ledger) {
+  const std::string site = changed_site(search);
+  for (const json& row : ledger) {
+    if (!site.empty() && text(row, "site") == site) return text(row, "written");
+  }
+  return {};
+}
+
+[[nodiscard]] json timeline_data(const json& search, const json& ledger) {
+  json data = execution_json(search);
+  data["page"] = "timeline";
+  data["search"] = search;
+  data["shipped"] = shipped_order(search, ledger);
+  data["replay"] = replay_of(search);
+  for (const char* key : {"trace", "cases"}) data["search"]["result"].erase(key);
+  if (data["search"]["result"].contains("relacy")) data["search"]["result"]["relacy"].erase("trace");
+  return data;
+}
+
+/// The page of the mutant that makes the same change in the same case, if it was run.
+[[nodiscard]] std::string page_of(const json& row, const json& searches) {
+  for (const json& s : searches) {
+    const std::string kind = text(s, "kind");
+    if (kind != "search" && kind != "litmus" && s.contains("page") && text(s, "case") == text(row, "case") &&
+        changed_site(s) == text(row, "site") && text(s, "changed").ends_with(text(row, "weaker"))) {
+      return s["page"];
+    }
+  }
+  return {};
+}
+
+/// How many of the searches that must find nothing were cut off before they found anything.
+[[nodiscard]] unsigned undecided(const json& searches) {
+  unsigned n = 0;
+  for (const json& s : searches) {
+    if (text(s, "kind") != "mutant") continue;
+    for (const json& c : list(object(s, "result"), "cases")) {
+      n += text(c, "what") == "none" && text(c, "how") == "cut_short" ? 1 : 0;
+    }
+  }
+  return n;
+}
+
+[[nodiscard]] json only(const json& from, std::initializer_list<const char*> keys) {
+  json some = json::object();
+  for (const char* key : keys) {
+    if (from.contains(key)) some[key] = from[key];
+  }
+  return some;
+}
+
+[[nodiscard]] json index_data(json report) {
+  json& searches = report["searches"];
+  add_totals(report);
+  report["page"] = "index";
+  report["undecided"] = undecided(searches);
+  for (json& row : report["ledger"]) row["page"] = page_of(row, searches);
+  for (json& s : searches) {
+    json result = only(s["result"], {"executions", "blocked", "seconds", "what", "message", "by", "where", "error"});
+    result["relacy"] = only(object(s["result"], "relacy"), {"what", "executions"});
+    s["result"] = std::move(result);
+  }
+  return report;
+}
+
+// ----- the files
+
+/// JSON in which no "<" stands, so that nothing in it ends the element that it stands in, or begins a comment.
+[[nodiscard]] std::string embeddable(const json& data) {
+  std::string safe;
+  for (const char c : data.dump(-1, ' ', false, json::error_handler_t::replace)) {
+    c == '<' ? safe += "\\u003c" : safe += c;
+  }
+  return safe;
+}
+
+[[nodiscard]] std::string page(const json& data) {
+  constexpr std::string_view place = "@DATA@";
+  std::string html(page_template);
+  return html.replace(html.find(place), place.size(), embeddable(data));
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + path.string());
 }
 
 }  // namespace
 
 void write_html(const std::string& dir, const json& raw_report) {
-  const json report = by_engine(raw_report);
+  json report = described(raw_report);
   const std::filesystem::path folder(dir);
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw std::runtime_error(fmt::format("cannot make the folder {}: {}", dir, error.message()));
-  const json& searches = html::list(report, "searches");
-  const std::vector<std::string> pages = page_names(searches);
-  for (std::size_t i = 0; i != pages.size(); ++i) {
-    if (!pages[i].empty()) write_file(folder / pages[i], html::timeline_page(searches[i], report));
+  name_pages(report["searches"]);
+  for (const json& search : report["searches"]) {
+    if (search.contains("page")) {
+      write_file(folder / search["page"].get<std::string>(), page(timeline_data(search, report["ledger"])));
+    }
   }
-  write_file(folder / "index.html", html::overview_page(report, pages));
+  write_file(folder / "index.html", page(index_data(std::move(report))));
 }
 
 }  // namespace runq::model

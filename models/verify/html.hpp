@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Results as pages that a person reads in a browser: an index, and one page per counterexample. The pages need no
-// server and load nothing: style, script and drawings are in them.
+// Results as pages that a person reads in a browser: an index, and one page per counterexample. Each page is
+// html/page.html with other data. It needs no server and loads nothing: its style, its data, as JSON, and the script
+// that draws them are in it.
 #pragma once
 
 #include <string>

@@ -289,9 +289,9 @@ as it is: exhaustive"""
             drawn = [name for name in os.listdir(pages) if name != "index.html"]
             self.assertEqual(len(drawn), 1)
             with open(os.path.join(pages, drawn[0]), encoding="utf-8") as file:
-                page = file.read()
-            self.assertIn(search["result"]["why"], page)
-            self.assertIn("class=\"conflict", page)
+                page = json.loads(file.read().partition('id="data">')[2].partition("</script>")[0])
+            self.assertEqual(page["search"]["result"]["why"], search["result"]["why"])
+            self.assertEqual(page["steps"][search["result"]["failing"]]["conflict"], search["result"]["unordered"])
             with open(os.path.join(pages, "index.html"), encoding="utf-8") as file:
                 self.assertIn(drawn[0], file.read())
 

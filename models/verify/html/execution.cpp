@@ -2,20 +2,67 @@
 #include "execution.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include "common.hpp"
+#include "fields.hpp"
 #include "plain_value.hpp"
 
 namespace runq::model::html {
 
 namespace {
 
+constexpr int main_thread = -1;
+constexpr int nothing = -1;  ///< no such step
+
+struct step {
+  int index = 0;
+  std::string kind;  ///< "load", "cas ok", … as json.hpp spells them
+  int thread = main_thread;
+  std::string file;
+  std::uint64_t line = 0;
+  std::string order;  ///< empty for steps that have none
+  std::uint64_t location = 0;
+  std::string value;    ///< read, or written; for read-modify-write: read
+  std::string written;  ///< for read-modify-write
+  std::string newest;   ///< for a stale read: the value it ignored
+  std::string site;
+  std::string source;
+  bool stale = false;
+
+  int reads_from = nothing;
+  bool inferred = false;      ///< `reads_from` is the last write of that value, not the engine's word
+  int ignored = nothing;      ///< for a stale read: the write of the newest value
+  int conflict = nothing;     ///< the last access of another thread that the failing step is not ordered with
+  bool weakened = false;      ///< an operation that the mutant changed
+  bool failing = false;       ///< where the failure was noticed
+  bool stuck = false;         ///< the last step of a thread that can go on no more
+  bool minor = true;          ///< of no part in the failure, as far as can be told
+  bool construction = false;  ///< before the threads start
+
+  [[nodiscard]] bool reads() const;
+  [[nodiscard]] bool writes() const;
+  [[nodiscard]] bool is_cell() const { return kind == "read" || kind == "write"; }
+  [[nodiscard]] const std::string& value_written() const {
+    return kind == "store" || kind == "write" ? value : written;
+  }
+};
+
+struct execution {
+  std::vector<step> steps;
+  std::vector<int> columns;                    ///< threads in the timeline, main first where it has a part
+  std::map<std::uint64_t, std::string> names;  ///< variable -> what the source calls it: "tail_"
+};
+
 [[nodiscard]] bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
 }
+
+bool step::reads() const { return is_one_of(kind, {"load", "rmw", "cas ok", "cas failed", "read"}); }
+bool step::writes() const { return is_one_of(kind, {"store", "rmw", "cas ok", "write"}); }
 
 [[nodiscard]] std::string value_of(const json& event, const char* key) {
   const std::string named = text(event, (std::string(key) + "_text").c_str());
@@ -207,14 +254,7 @@ void find_columns(execution& e) {
   e.columns.assign(threads.begin(), threads.end());
 }
 
-}  // namespace
-
-bool step::reads() const { return is_one_of(kind, {"load", "rmw", "cas ok", "cas failed", "read"}); }
-bool step::writes() const { return is_one_of(kind, {"store", "rmw", "cas ok", "write"}); }
-
-std::string thread_name(int thread) { return thread == main_thread ? "main" : fmt::format("T{}", thread); }
-
-execution read_execution(const json& search) {
+[[nodiscard]] execution read_execution(const json& search) {
   const json& result = object(search, "result");
   const json& trace = list(result, "trace");
   execution e;
@@ -227,6 +267,42 @@ execution read_execution(const json& search) {
   name_variables(e, trace);
   find_columns(e);
   return e;
+}
+
+[[nodiscard]] json step_json(const step& s, const execution& e) {
+  json j = {{"kind", s.kind},
+            {"thread", s.thread},
+            {"file", s.file},
+            {"line", s.line},
+            {"order", s.order},
+            {"location", s.location},
+            {"value", s.value},
+            {"written", s.written},
+            {"newest", s.newest},
+            {"site", s.site},
+            {"source", s.source},
+            {"reads", s.reads()},
+            {"inferred", s.inferred},
+            {"stale", s.stale},
+            {"weakened", s.weakened},
+            {"failing", s.failing},
+            {"stuck", s.stuck},
+            {"minor", s.minor},
+            {"construction", s.construction}};
+  if (const auto name = e.names.find(s.location); name != e.names.end()) j["variable"] = name->second;
+  if (s.reads_from != nothing) j["reads_from"] = s.reads_from;
+  if (s.ignored != nothing) j["ignored"] = s.ignored;
+  if (s.conflict != nothing) j["conflict"] = s.conflict;
+  return j;
+}
+
+}  // namespace
+
+json execution_json(const json& search) {
+  const execution e = read_execution(search);
+  json steps = json::array();
+  for (const step& s : e.steps) steps.push_back(step_json(s, e));
+  return {{"steps", std::move(steps)}, {"threads", e.columns}};
 }
 
 }  // namespace runq::model::html
