@@ -25,16 +25,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "models/compiled"))
+from checked_program import compile_checked, run, run_checked  # noqa: E402
+
 PAGE = ROOT / "docs/field.md"
 COVERAGE = ROOT / "models/compiled/coverage.py"
 ENOUGH = 200  # seconds for one structure: a search that takes longer has become too large for this report
 
 # Without this, <runq/check.hpp> tells the runtime that the program makes checks, and is none to be checked.
 AS_A_WHOLE = "#define RUNQ_CHECK_RUNTIME\n"
-
-
-def run(command, **more):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, **more)
 
 
 @dataclass
@@ -169,8 +168,8 @@ class Checker:
         if wrong:
             return None, wrong
         program = folder / "program"
-        made = run([self.tool, "--compiler", self.compiler, "--compile-only", str(program), str(structure.source), "--", "-g1",
-                    f"-I{headers}", *beside, *structure.flags])
+        made = compile_checked(self.tool, self.compiler, program, [structure.source],
+                               ["-g1", f"-I{headers}", *beside, *structure.flags])
         return (program, "") if made.returncode == 0 else (None, made.stderr)
 
     def check(self, structure):
@@ -179,9 +178,8 @@ class Checker:
         if program is None:
             return Result("no verdict: it does not compile", text=wrong, seconds=time.monotonic() - began)
         executed = program.parent / "executed"
-        words = "\n".join([*structure.options, "--executed", str(executed)])
         try:
-            ran = run([str(program)], timeout=ENOUGH, env={**os.environ, "LD_BIND_NOW": "1", "RUNQ_CHECK": words})
+            ran = run_checked(program, [*structure.options, "--executed", str(executed)], timeout=ENOUGH)
         except subprocess.TimeoutExpired:
             return Result(f"no verdict: it took longer than {ENOUGH} s", seconds=time.monotonic() - began)
         result = read_result(ran.stdout + ran.stderr if not ran.stdout else ran.stdout, time.monotonic() - began)

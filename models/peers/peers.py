@@ -12,9 +12,7 @@ Exit status: 0: all verdicts are as expected; 1: one is not; 2: nothing was chec
 """
 import argparse
 import fnmatch
-import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +22,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "models/compiled"))
+from checked_program import compile_checked, run, run_checked  # noqa: E402
+
 # The headers of their harness are looked for there, after the system's, but before the harness's own ones.
 COMPILED_WITH = [f"-I{HERE / 'include'}", "-w"]
 
@@ -71,15 +72,11 @@ def check(tool, compiler, program, folder):
     sources, flags = program.sources(folder)
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "program"
-        compiled = subprocess.run([tool, "--compiler", compiler, "--compile-only", str(made), *map(str, sources), "--", *flags],
-                                  capture_output=True, text=True, check=False)
+        compiled = compile_checked(tool, compiler, made, sources, flags)
         if compiled.returncode != 0:
             return Result("does not compile", text=compiled.stderr)
-        # The programs free little.
-        words = "\n".join(["--no-leaks", *program.options])
         began = time.monotonic()
-        ran = subprocess.run([str(made)], capture_output=True, text=True, check=False,
-                             env={**os.environ, "LD_BIND_NOW": "1", "RUNQ_CHECK": words})
+        ran = run_checked(made, ["--no-leaks", *program.options])  # the programs free little
         seconds = time.monotonic() - began
     text = ran.stdout + ran.stderr
     verdict = next((line for line in text.splitlines() if re.match(r"exhaustive|bounded|FAIL|no verdict", line)), "no verdict")
@@ -110,7 +107,7 @@ def main():
     if not folder:
         print(f"peers: DIR is not given: {len(programs) - len(asked)} programs not run; they are from {table['source']}")
     # Other compilers compile to other loops, of which more or fewer executions are explored.
-    counts = o.compiler == "g++" and subprocess.run(["g++", "-dumpversion"], capture_output=True, text=True, check=False).stdout.strip() == "12"
+    counts = o.compiler == "g++" and run(["g++", "-dumpversion"]).stdout.strip() == "12"
     wrong = 0
     print(f"{'program':40} {'verdict':30} {'executions':>10} {'time':>9}")
     for program in asked:
