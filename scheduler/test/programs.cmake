@@ -9,6 +9,7 @@ set(common_headers
     <runq/runq.hpp>)
 runq_precompile(runq_scheduler_test_headers LIBRARIES runq::scheduler runq_warnings GTest::gmock
                 HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+target_compile_options(runq_scheduler_test_headers PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
 runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADERS ${common_headers})
 
 # test/<part>_test.cpp; global_queue_test.cpp is about the build without queues per processor.
@@ -23,9 +24,13 @@ foreach(source IN LISTS test_sources)
   endif()
   if(name STREQUAL "global_queue_test")
     runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler_global_queue runq_walkthrough)
+  elseif(name MATCHES "_stress_test$" AND RUNQ_UNIT_TEST_OPTIONS)
+    # Precompiled headers serve only programs with the same options.
+    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler runq_walkthrough)
   else()
     runq_test_program(${name} SOURCE ${source} PRECOMPILED runq_scheduler_test_headers
                       LIBRARIES runq::scheduler runq_walkthrough)
+    target_compile_options(${name} PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
   endif()
   target_compile_definitions(${name} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
 endforeach()
