@@ -19,7 +19,6 @@ INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)(.*)$")
 CALLED = re.compile(r"<(__tsan_\w+|__atomic_\w+)(?:@plt)?>")
 ATOMIC = re.compile(r"^(?:__tsan_atomic\d*|__atomic)_(load|store|exchange|fetch_\w+|compare_exchange|thread_fence)")
 ACCESS = re.compile(r"^__tsan_(?:unaligned_|volatile_)?(?:read|write)")
-SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/")
 
 # `kind` is as in --weaken; "" is a plain access.
 Operation = collections.namedtuple("Operation", "returns_to kind")
@@ -33,9 +32,10 @@ def kind_of(function):
     return "" if ACCESS.match(function) else None
 
 
-def run(tool, *arguments, given=None):
+def run(tool, *arguments, given=None, env=None):
     try:
-        return subprocess.run([tool, *arguments], input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+        return subprocess.run([tool, *arguments], input=given, env=env, stdout=subprocess.PIPE, text=True,
+                              check=True).stdout
     except FileNotFoundError:
         sys.exit(f"runq-check: --coverage needs {tool} (Debian: binutils)")
     except subprocess.CalledProcessError as error:
@@ -70,25 +70,24 @@ def inlined_lines(program, addresses):
     return chains
 
 
-def is_system(file):
-    return file.startswith(SYSTEM) or "/include/c++/" in file or file.endswith("runq/history.hpp")
-
-
-def is_about_atomics(file):
-    """A header in which std::atomic and its like are written: its callers give the orders."""
-    return os.path.basename(file).startswith(("atomic", "stdatomic")) or "/__atomic/" in file
+def owners_of(program, files):
+    """Whose each file is: "program", "library" or "atomics" (symbols.hpp). The program tells: it holds the checker."""
+    files = sorted(files)
+    said = run(os.path.abspath(program), given="".join(f"{file}\n" for file in files),
+               env={**os.environ, "RUNQ_CHECK_FILES": ""})
+    return dict(zip(files, said.split(), strict=True))
 
 
 def is_named(path, names):
     return any(f"/{name}" in path if name.endswith("/") else path == name or path.endswith("/" + name) for name in names)
 
 
-def place_of(operation, chain, names):
+def place_of(operation, chain, owners, names):
     """The innermost line that counts. Nothing for an operation within the library, of which the program gives no order."""
     for file, line in chain:
-        if not is_system(file) or is_named(file, names):
+        if owners[file] == "program" or is_named(file, names):
             return file, line
-        if operation.kind and not is_about_atomics(file):
+        if operation.kind and owners[file] != "atomics":
             return None
     return None
 
@@ -125,8 +124,9 @@ def places(program, executed, names):
     all_operations = list(operations(program))
     # A return address may belong to the next line already.
     chains = inlined_lines(program, [o.returns_to - 1 for o in all_operations])
+    owners = owners_of(program, {file for chain in chains for file, _ in chain})
     for operation, chain in zip(all_operations, chains):
-        where = place_of(operation, chain, names)
+        where = place_of(operation, chain, owners, names)
         if where is not None and (not names or is_named(where[0], names)):
             found[where + (operation.kind,)].add(executed.get(operation.returns_to))
     return found

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // In place of main(): checks the program, and prints the verdict. Options come by the environment, because the command
 // line belongs to the program: RUNQ_CHECK holds them (runq-check sets it). A program that uses <runq/check.hpp> runs as
-// ever instead, and its checks are made by library.cpp.
+// ever instead, and its checks are made by library.cpp. With RUNQ_CHECK_FILES nothing is checked: coverage.py asks
+// whose files are.
 #include "start.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 
 #include <dlfcn.h>
@@ -18,6 +20,7 @@
 #include "results.hpp"
 #include "share_out.hpp"
 #include "signals.hpp"
+#include "symbols.hpp"
 
 namespace runq::model::compiled {
 
@@ -35,8 +38,21 @@ code_ranges system_code;
   _exit(a.status);
 }
 
+/// Answers each line of the standard input, a path, with "program", "library" or "atomics".
+[[noreturn]] void say_whose_files() {
+  for (std::string file; std::getline(std::cin, file);) {
+    const file_owner owner = owner_of(file);
+    std::cout << (owner == file_owner::program   ? "program"
+                  : owner == file_owner::atomics ? "atomics"
+                                                 : "library")
+              << '\n';
+  }
+  _exit(std::cout.flush() ? 0 : 2);
+}
+
 int checked_main(int argc, char** argv, char** environment) {
   initialising = false;
+  if (std::getenv("RUNQ_CHECK_FILES") != nullptr) say_whose_files();
   if (has_own_checks) {
     current_session().register_exit_handlers();
     give_keys_back();

@@ -18,8 +18,7 @@ namespace {
 
 void ignore_error(void*, const char*, int) {}
 
-[[nodiscard]] bool is_library(const source_line& at) {
-  const std::string_view file = at.file;
+[[nodiscard]] bool is_library(std::string_view file) {
   for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/"}) {
     if (file.starts_with(folder)) return true;
   }
@@ -28,7 +27,6 @@ void ignore_error(void*, const char*, int) {}
          path_ends_with(file, "runq/history.hpp");
 }
 
-/// The headers in which std::atomic and its like are written, whose callers give the orders.
 [[nodiscard]] bool is_about_atomics(std::string_view file) {
   const std::string_view name = file.substr(file.rfind('/') + 1);
   return name.starts_with("atomic") || name.starts_with("stdatomic") ||
@@ -54,6 +52,11 @@ void ignore_error(void*, const char*, int) {}
 }
 
 }  // namespace
+
+file_owner owner_of(std::string_view file) {
+  if (!is_library(file)) return file_owner::program;
+  return is_about_atomics(file) ? file_owner::atomics : file_owner::library;
+}
 
 bool path_ends_with(std::string_view path, std::string_view name) {
   if (!path.ends_with(name)) return false;
@@ -110,7 +113,7 @@ source_line symbols::line_of_atomic(const frame* at, const std::vector<std::stri
   bool is_innermost = true;
   for (; at != nullptr && at->code != nullptr; at = at->caller) {
     for (const source_line& l : lines_of(at->code)) {
-      if (!is_library(l) || ends_as_named(l)) return l;
+      if (!is_library(l.file) || ends_as_named(l)) return l;
       if (!is_about_atomics(l.file) || (is_innermost && l.file.ends_with("/atomic_wait.h"))) return {};
       is_innermost = false;
     }
@@ -122,7 +125,7 @@ std::vector<source_line> symbols::own_lines(const frame* at) {
   std::vector<source_line> own;
   for (; at != nullptr && at->code != nullptr; at = at->caller) {
     for (const source_line& l : lines_of(at->code)) {
-      if (!is_library(l)) own.push_back(l);
+      if (!is_library(l.file)) own.push_back(l);
     }
   }
   return own;
@@ -138,7 +141,7 @@ bool symbols::is_within(const frame* at, std::string_view file) {
 bool symbols::is_in_std_lock(const frame* at) {
   for (; at != nullptr && at->code != nullptr; at = at->caller) {
     for (const source_line& l : lines_of(at->code)) {
-      if (!is_library(l)) return false;
+      if (!is_library(l.file)) return false;
       // Of libstdc++ (for mutexes of different types), and of libc++.
       for (const std::string_view name : {"lock<", "__lock_impl<", "__lock_first<"}) {
         if (path_ends_with(l.file, "mutex") && unqualified(l.function).starts_with(name)) return true;

@@ -22,6 +22,14 @@ struct source_line {
   std::string function;
 };
 
+/// Whose source a file is.
+enum class file_owner : unsigned char {
+  program,
+  library,  ///< the compiler's library, the system's headers, the checker's own header, and what is unknown
+  atomics,  ///< a header of the library in which std::atomic and its like are written, whose callers give the orders
+};
+[[nodiscard]] file_owner owner_of(std::string_view file);
+
 /// Whether the path is that name, or ends with it after a slash.
 [[nodiscard]] bool path_ends_with(std::string_view path, std::string_view name);
 
