@@ -69,11 +69,16 @@ SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "rayon": ("candidate_rayon", {}, None),
     "tbb": ("candidate_tbb", {}, None),
     "fiber": ("candidate_fiber", {}, None),
+    "libfork": ("candidate_libfork", {}, None),
+    "stdexec": ("candidate_stdexec", {}, None),
+    "taskflow": ("candidate_taskflow", {}, None),
+    "toomanycooks": ("candidate_toomanycooks", {}, None),
 }
+CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")
 SWEEP_TASKS = [10**3, 10**4, 10**5, 10**6, 10**7]
 SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
 SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
-SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber"]
+SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber", *CHECKOUTS]
 
 # The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs.
 STATEMENTS = [
@@ -95,6 +100,8 @@ STATEMENTS = [
     ("scheduler", "fib against Go, 2 workers", ("fib/2", "runq"), ("fib/2", "go"), 1 / 15),
     ("scheduler", "fib against oneTBB, 1 worker", ("fib/1", "runq"), ("fib/1", "tbb"), 1 / 3),
     ("scheduler", "fib against oneTBB, 2 workers", ("fib/2", "runq"), ("fib/2", "tbb"), 1 / 3),
+    ("scheduler", "fib against libfork, 1 worker", ("fib/1", "runq"), ("fib/1", "libfork"), 1.0),
+    ("scheduler", "fib against libfork, 2 workers", ("fib/2", "runq"), ("fib/2", "libfork"), 1.0),
     ("scheduler", "skynet against Go, 1 worker", ("skynet/1", "runq"), ("skynet/1", "go"), 0.1),
     ("scheduler", "skynet against Go, 2 workers", ("skynet/2", "runq"), ("skynet/2", "go"), 0.1),
     ("scheduler", "skynet against oneTBB, 1 worker", ("skynet/1", "runq"), ("skynet/1", "tbb"), 1.0),
@@ -241,6 +248,11 @@ def has_peers(build):
     return cached(build).get("RUNQ_BENCH_PEERS") == "ON"
 
 
+def checkout_of(build, name):
+    """The folder of the checkout with which this build measures a scheduler that is not packaged; "": none."""
+    return cached(build).get(f"RUNQ_BENCH_{name.upper()}", "")
+
+
 def queue_rows(build):
     """(program, name as it knows it, row, candidate) of every row that is built."""
     for program in sorted(build.glob("*_bench")):
@@ -301,7 +313,8 @@ def measure_queues(build, results, options):
 
 def candidates_built(build):
     return {name: c for name, c in SCHEDULERS.items()
-            if os.access(build / c[0], os.X_OK) and (name.startswith("runq") or has_peers(build))}
+            if os.access(build / c[0], os.X_OK) and (name.startswith("runq") or has_peers(build))
+            and (name not in CHECKOUTS or checkout_of(build, name))}
 
 
 def worker_counts():
@@ -492,6 +505,8 @@ def describe(build, results):
         f"{version([compiler, '--version'])}, {kind}: {known.get(f'CMAKE_CXX_FLAGS_{kind.upper()}', '')}",
         version(["go", "version"]) if (build / "candidate_go").exists() else "",
         version(["rustc", "--version"]) if (build / "candidate_rayon").exists() else "") if v]
+    context["compilers"] += [f"{name} {version(['git', '-C', checkout_of(build, name), 'rev-parse', '--short', 'HEAD'])}"
+                             for name in CHECKOUTS if has_peers(build) and checkout_of(build, name)]
     context["date"] = datetime.date.today().isoformat()
     if has_peers(build):
         results.absent = dict(line.split(": ", 1) for line in (build / "peers_absent.txt").read_text().splitlines())
