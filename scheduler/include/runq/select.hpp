@@ -45,7 +45,7 @@ class select_arm {
   virtual void enlist() = 0;
   virtual void forget() = 0;
 
-  waiter<Policy> place;
+  competing_waiter<Policy> place;
   std::size_t number = 0;  // as the caller of select() counts them
 };
 

@@ -42,7 +42,7 @@ class pool {
 
  private:
   static constexpr std::size_t slab_bytes = std::size_t{64} * 1024;
-  struct alignas(frame_cache::granule) slab {
+  struct alignas(cache_line) slab {
     slab* older;
   };
 

@@ -27,11 +27,17 @@ namespace runq::detail {
 /// comes back from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to
 /// `low`. Only the thread that holds the processor may use it.
 ///
-/// A coroutine's promise is not told the alignment of its frame. But the frame's size is a multiple of its alignment,
-/// so a block is aligned as well as its size allows: see alignment_for().
+/// A coroutine's promise is not told the alignment of its frame. But with g++ the frame's size is a multiple of its
+/// alignment, so a block is aligned as well as its size allows: see alignment_for(), and for clang++ `granule`.
 class frame_cache {
  public:
-  static constexpr std::size_t granule = 64;         // bytes: one cache line
+  // Blocks have a multiple of so many bytes. With clang++ 14 the size of a frame is not always a multiple of its
+  // alignment; a cache line is enough for the alignments that it heeds.
+#if defined(__clang__)
+  static constexpr std::size_t granule = 64;
+#else
+  static constexpr std::size_t granule = 16;         // what operator new aligns to
+#endif
   static constexpr std::size_t largest = 1024;       // bytes: larger frames come from operator new
   static constexpr std::size_t most_aligned = 4096;  // bytes: a page
   static constexpr std::uint32_t high = 64;          // blocks of one class
@@ -72,7 +78,10 @@ class frame_cache {
     if (++free.size >= high) trim(class_of(bytes));
   }
 
-  [[nodiscard]] static constexpr std::size_t class_of(std::size_t bytes) noexcept { return (bytes - 1) / granule; }
+  /// The class of the smallest blocks that have room for `bytes`, and for the links of a free block.
+  [[nodiscard]] static constexpr std::size_t class_of(std::size_t bytes) noexcept {
+    return (std::max(bytes, sizeof(block)) - 1) / granule;
+  }
   [[nodiscard]] static constexpr std::size_t size_of_class(std::size_t c) noexcept { return (c + 1) * granule; }
 
   /// The largest power of two that divides `bytes`, between what every operator new gives and most_aligned.

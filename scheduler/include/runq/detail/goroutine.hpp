@@ -43,7 +43,7 @@ struct alignas(cache_line) goroutine {
   [[no_unique_address]] task_state<> state;  // so that the next two members lie in its padding
   // How long it waits to run is measured now and then: see options::latency_period.
   std::uint8_t until_measured = 0;   // how often it becomes runnable before that
-  std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a task that waits has 256 bytes; 0: not measured
+  std::uint32_t runnable_since = 0;  // in units of 64 ns, so that a record has 64 bytes; 0: not measured
 
   [[nodiscard]] bool is(task_status s) const noexcept { return state.status() == s; }
   /// `runnable`: set by the thread that is about to queue the task.

@@ -43,33 +43,22 @@ struct waiter {
   cell<void*> value{nullptr};
   // Null as long as there is no list to leave: the task has not waited, or has gone on, or the list was destroyed.
   cell<typename Policy::sleeper> who{nullptr};
-  cell<suspension<atomics>*> claim{nullptr};  // null: the task can be woken through this list only
-  cell<std::uint32_t> arm{0};
   cell<bool> linked{false};
-  cell<bool> ok{false};         // the waker's answer to what the task waited for
-  passed_over<atomics> passed;  // set by a thread that took it out of the list and did not win it
+  cell<bool> ok{false};  // the waker's answer to what the task waited for
+  const bool competes;   // it is a competing_waiter
+
+  waiter() noexcept : waiter(false) {}
 
   /// Whether the caller, which has taken this task out of its list, is the thread that must wake it; must_wake says
   /// how.
   [[nodiscard]] bool wins(bool& must_wake) {
-    suspension<atomics>* const shared = claim.get();
-    if (shared == nullptr) {
-      must_wake = true;
-      return true;
-    }
-    const claim_result result = shared->claim(arm.get());
-    must_wake = result == claim_result::must_wake;
-    if (result != claim_result::lost) return true;
-    passed.set();
-    return false;
+    must_wake = true;
+    return !competes || claims(must_wake);
   }
 
   /// Whether the task waits in a list, or a thread has just taken it out and is about to wake it. Called by the task
   /// itself, or by the thread that destroys it.
   [[nodiscard]] bool waits() const { return who.get() != nullptr && Policy::asleep(who.get()); }
-
-  /// Whether the task still has to leave a list after it was woken through another one. Called like waits().
-  [[nodiscard]] bool left_behind() const { return who.get() != nullptr && !passed.get(); }
 
   /// Called by the thread that destroys the task: waits for the thread that took it out of its list and is about to
   /// wake it.
@@ -83,7 +72,41 @@ struct waiter {
     await_waker(who.get());
     who.set(nullptr);
   }
+
+ protected:
+  explicit waiter(bool has_competitors) noexcept : competes(has_competitors) {}
+
+ private:
+  [[nodiscard]] bool claims(bool& must_wake);
 };
+
+/// A waiter of a task that has others in other lists, so that it is woken through one of several: as in a select.
+template <class Policy>
+struct competing_waiter : waiter<Policy> {
+  using atomics = typename Policy::atomics;
+  template <class T>
+  using cell = typename atomics::template cell<T>;
+
+  cell<suspension<atomics>*> claim{nullptr};  // which all of the task's waiters share
+  cell<std::uint32_t> arm{0};                 // what this one claims it for
+  passed_over<atomics> passed;                // set by a thread that took it out of the list and did not win it
+
+  competing_waiter() noexcept : waiter<Policy>(true) {}
+
+  /// Whether the task still has to leave a list after it was woken through another one. Called like waits().
+  [[nodiscard]] bool left_behind() const { return this->who.get() != nullptr && !passed.get(); }
+};
+
+// The part of wins() for a competing_waiter. Not inline: most waiters are none.
+template <class Policy>
+[[gnu::noinline]] bool waiter<Policy>::claims(bool& must_wake) {
+  auto& self = static_cast<competing_waiter<Policy>&>(*this);
+  const claim_result result = self.claim.get()->claim(self.arm.get());
+  must_wake = result == claim_result::must_wake;
+  if (result != claim_result::lost) return true;
+  self.passed.set();
+  return false;
+}
 
 /// A waiter whose wait another thread may end by withdraw(), as a stop request does.
 template <class Policy>
