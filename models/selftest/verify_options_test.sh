@@ -46,6 +46,10 @@ has weak.json '"outcome": "failed"'
 has weak.json '"changed": "[ring.push.publish] relaxed"'
 has weak/index.html '"failed":1,'
 has weak/ring-push_vs_steal-exhaustive.html 'ring.push.publish'
+# The page's replay line leads to the same execution.
+replay='--case ring/push_vs_steal --weaken ring.push.publish:relaxed --execution 2'
+has weak/ring-push_vs_steal-exhaustive.html "./kit verify $replay\""
+ends 1 "graph 2: uninitialised read" $replay
 
 ends 0 "graph 2: passes" --case ring/push_vs_steal --execution 2 --json shown.json --html shown
 has shown.json '"outcome": "passed"'

@@ -401,17 +401,24 @@ job plan_one(const options& o, const manifest& m, const json& cases) {
     std::vector<std::string> arguments = {"--search", search};
     const std::string number = std::to_string(o.execution);
     std::string changed;
+    std::string replay;
+    if (!o.search.empty()) replay += " --search " + search;
     if (o.execution != 0) arguments.insert(arguments.end(), {"--show", number});
     if (o.execution != 0 && search == "random")
       arguments.insert(arguments.end(), {"--first", number, "--executions", "1"});
-    if (search == "bounded") arguments.insert(arguments.end(), {"--bound", std::to_string(o.bound)});
+    if (search == "bounded") {
+      arguments.insert(arguments.end(), {"--bound", std::to_string(o.bound)});
+      replay += " --bound " + std::to_string(o.bound);
+    }
     if (const std::size_t colon = o.weaken.find(':'); !o.weaken.empty()) {
       if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
       arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
       changed = fmt::format("[{}] {}", o.weaken.substr(0, colon), o.weaken.substr(colon + 1));
+      replay += " --weaken " + o.weaken;
     }
     job j = search_job(m, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
     j.changed = changed;
+    j.replay = replay.empty() ? replay : replay.substr(1);
     return j;
   }
   usage_error("this needs --case with the full name of one case; ./kit verify --list names them");
