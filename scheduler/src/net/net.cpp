@@ -327,7 +327,6 @@ class connection : rt::after_stretch {
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
       d_.mark.waits();
       if (d_.side->wait(g)) return true;
-      d_.mark.goes_on_at_once();
       return rt::preempt_or_go_on(g);
     }
     [[nodiscard]] int await_resume() noexcept {

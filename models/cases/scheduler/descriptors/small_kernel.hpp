@@ -188,7 +188,6 @@ inline void reading_task::go_on() {
   while (!attempt()) {
     mark.waits();
     if (from.get()->readable.wait(*this)) return;  // the thread that wakes the task goes on with it
-    mark.goes_on_at_once();
   }
   require(!kernel.received, "the task runs twice");
   kernel.received = true;

@@ -34,7 +34,8 @@ struct polled_descriptor {
 /// What a reader knows of its direction: whether another attempt would get nothing before the next notice comes. A read
 /// that gets less than was asked for has emptied the stream, and the next edge tells when there is more: see epoll(7).
 /// But there is no next edge if the end, an error or urgent data, where a read stops short, has been announced already.
-/// One task at a time.
+/// The notice of that is either used up, and then the reader knows `unusual`, or it ends the next wait. One task at a
+/// time.
 template <class Atomics = std_atomics>
 class drained_mark {
   template <class T>
@@ -45,21 +46,12 @@ class drained_mark {
   /// Called before an attempt.
   void attempts() noexcept { drained_.set(false); }
   /// Called after an attempt that got something, but less than was asked for.
-  void stopped_short(const noticed_fact<Atomics>& unusual) noexcept {
-    drained_.set(was_woken_.get() && !unusual.known());
-  }
-  /// Called before readiness::wait().
-  void waits() noexcept {
-    drained_.set(false);
-    was_woken_.set(true);
-  }
-  /// Called after a readiness::wait() that returned false. A notice that woke the task makes `unusual` visible to it. A
-  /// notice that was kept for it may not, and then the next read finds out by itself.
-  void goes_on_at_once() noexcept { was_woken_.set(false); }
+  void stopped_short(const noticed_fact<Atomics>& unusual) noexcept { drained_.set(!unusual.known()); }
+  /// Called before readiness::wait(): a task that goes on after a notice reads again.
+  void waits() noexcept { drained_.set(false); }
 
  private:
   cell<bool> drained_{false};
-  cell<bool> was_woken_{false};  // by a notice that came while the task waited
 };
 
 /// One event, as the kernel reports it.
