@@ -72,8 +72,8 @@ class next_first {
 };
 
 /// At the start there are `Processors` processors; machine 0 has processor 0 and spins, and the other machines do not
-/// run. settle() and the calls after it change that.
-template <unsigned Machines, unsigned Processors, int Tasks, class Queues = shipped_queues<>>
+/// run. settle() and the calls after it change that. park_protocol locks the mutex of `Parking`.
+template <unsigned Machines, unsigned Processors, int Tasks, class Queues = shipped_queues<>, class Parking = atomics>
 class machine_loop_model : public scenario {
  public:
   struct machine;
@@ -232,7 +232,7 @@ class machine_loop_model : public scenario {
   void lost(processor&) {}
 
   global_queue global;
-  park_protocol<machine, processor, machine_loop_model, atomics> parking{*this};
+  park_protocol<machine, processor, machine_loop_model, Parking> parking{*this};
   machine_loop<machine, processor, work, machine_loop_model, atomics> looping{*this};
   struct no_rhythm {};
   monitor_loop<machine_loop_model, parker, no_rhythm, atomics> monitoring{*this};  // does not run

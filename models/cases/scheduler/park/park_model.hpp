@@ -99,8 +99,8 @@ struct slot_queues {
 };
 
 /// See machine_loop_model.
-template <unsigned Machines, unsigned Processors, int Tasks, unsigned Room = 1>
-class park_model : public machine_loop_model<Machines, Processors, Tasks, slot_queues<Room>> {
+template <unsigned Machines, unsigned Processors, int Tasks, unsigned Room = 1, class Parking = atomics>
+class park_model : public machine_loop_model<Machines, Processors, Tasks, slot_queues<Room>, Parking> {
  protected:
   void submit(slots<Room>& queue, int id) {
     queue.put(this->tasks.make(id));

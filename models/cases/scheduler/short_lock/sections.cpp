@@ -2,23 +2,13 @@
 // Sections under a short_lock: one at a time, and each sees what those before it wrote.
 #include <mutex>
 
-#include "runq/protocol/short_lock.hpp"
 #include "scenario.hpp"
-#include "waiting.hpp"
+#include "short_lock_model.hpp"
 
 namespace runq::model {
 namespace {
 
-struct patient {
-  template <class Condition>
-  static void until(Condition&& condition) {
-    await(condition);
-  }
-};
-
 struct sections : scenario {
-  using lock_type = basic_short_lock<patient, atomics>;
-
   // Two steps on plain memory: it is a data race if two threads are in it at once, or if one does not see what the one
   // before it wrote.
   void enter() {
@@ -31,7 +21,7 @@ struct sections : scenario {
   }
   void finish() override { require(count.get() == entered, "a section did not see what the one before it wrote"); }
 
-  lock_type lock;
+  short_lock lock;
   cell<int> count{0};
   int entered = 0;
 };
@@ -57,6 +47,34 @@ struct lock_vs_try final : sections {
     work();
     lock.unlock();
   }
+};
+
+// Thread 0: lock, a section, unlock ‖ thread 1: sets a flag, and then lock_unless() of that flag is called by thread 2;
+// if it has the lock, a section, unlock.
+struct lock_vs_unless final : sections {
+  void thread(unsigned index) override {
+    if (index == 0) return enter();
+    if (index == 1) return flag.store(true, std::memory_order::relaxed);
+    const bool has_it = lock.lock_unless([this] { return seen = flag.load(std::memory_order::relaxed); });
+    require(has_it || seen, "a thread gave up although its condition was false");
+    if (!has_it) return;
+    work();
+    lock.unlock();
+  }
+
+  atomic<bool> flag{false};
+  bool seen = false;  // only thread 2 uses it
+};
+
+// Thread 0 holds the lock for ever, and sets a flag ‖ thread 1: lock_unless() of that flag.
+struct gives_up final : sections {
+  void thread(unsigned index) override {
+    if (index == 0) return flag.store(true, std::memory_order::relaxed);
+    require(!lock.lock_unless([this] { return flag.load(std::memory_order::relaxed); }), "two threads hold the lock");
+  }
+  gives_up() { lock.lock(); }
+
+  atomic<bool> flag{false};
 };
 
 const bool added[] = {
@@ -88,6 +106,20 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"try_relaxed", "short_lock.try", std::memory_order::relaxed}},
+    }),
+    add_case<lock_vs_unless>({
+        .name = "short_lock/lock_vs_unless",
+        .property = "lock_unless() has the lock alone, or gives up because its condition is true",
+        .threads = 3,
+        .quick = {.random = 20'000, .bound = 3},
+        .mutants = {{"unless_relaxed", "short_lock.unless", std::memory_order::relaxed}},
+    }),
+    add_case<gives_up>({
+        .name = "short_lock/gives_up",
+        .property =
+            "a thread that waits in lock_unless() for a lock that is never free ends when its condition is true",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 4},
     }),
 };
 

@@ -31,6 +31,7 @@
 
 #include "runq/atomics.hpp"
 #include "runq/common.hpp"
+#include "runq/protocol/short_lock.hpp"
 
 namespace runq {
 
@@ -102,11 +103,7 @@ class park_protocol {
   /// way. Any thread. If the place belongs to a processor, only its machine, which must have made a seq_cst fence since
   /// it got that processor, because a machine that goes to sleep looks only at the processors that it knows of.
   void submitted_in_order() {
-    // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
-    if (spinning_.load(std::memory_order::relaxed) != 0) return;
-    // [park.submit.need] relaxed: likewise: a machine that withdraws the request looks at all queues after a fence.
-    if (need_spinning_.load(std::memory_order::relaxed) != 0) return;
-    wake_one();
+    if (!cared_for()) wake_one();
   }
 
   /// Makes `task` the next to run in the local_queue of `queue`, and wakes a machine if one is needed. Returns how many
@@ -465,14 +462,32 @@ class park_protocol {
     need_spinning_.store(0U, std::memory_order::relaxed);
   }
 
+  // Whether a machine looks for work, or is asked to: then a submitter wakes none. Asked after the task was published,
+  // and after the fence if there is one; once or any number of times.
+  [[nodiscard]] bool cared_for() const {
+    // [park.submit.spinning] relaxed: ordered by the fence, or by how the task was published.
+    if (spinning_.load(std::memory_order::relaxed) != 0) return true;
+    // [park.submit.need] relaxed: likewise: a machine that withdraws the request looks at all queues after a fence.
+    return need_spinning_.load(std::memory_order::relaxed) != 0;
+  }
+
   // Wakes one machine with one idle processor, unless another submitter was faster: one spinning machine is enough.
   // Only a machine that will look at all queues is ever counted in `spinning_`. If a submitter counted itself while it
   // looks for an idle processor, other submitters would rely on it although it may find none.
-  void wake_one() {
+  //
+  // A submitter that waits for the lock goes on asking cared_for(), and gives up when the answer is yes: when many
+  // submit at once, most need not take the lock. No wake-up is lost, because the question comes after the fence, and a
+  // late answer is as good as the first. A machine that was counted lowers the count after that. Either it has found
+  // work, and submits itself; or it makes its fence, which comes after the submitter's, and so finds the task at its
+  // last look. That machine may hold this very lock, to go to sleep: it lowers the count when it has released the lock.
+  // A request stays until a machine withdraws it that will do one of the two, or until resize() does, which submits.
+  // Not inlined, so that submitted() is short where it wakes nobody.
+  [[gnu::noinline]] void wake_one() {
     Processor* p = nullptr;
     Machine* m = nullptr;
     {
-      const std::lock_guard lock(mutex_);
+      if (!lock_unless(mutex_, [this] { return cared_for(); })) return;
+      const std::lock_guard lock(mutex_, std::adopt_lock);
       // [park.one.again] relaxed: ordered by the lock, which wakers hold while they raise it.
       if (spinning_.load(std::memory_order::relaxed) != 0) return;
       p = pop_idle();
@@ -654,7 +669,9 @@ class park_protocol {
   // lock; spinning machines clear it without.
   atomic<unsigned> need_spinning_;
   atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
-  atomic<unsigned> limit_;            // number of processors; written under the lock
+  // Number of processors; written under the lock. Every machine reads it before each task, so it has a cache line of
+  // its own: the counters above change whenever a machine begins to look for work.
+  alignas(cache_line) atomic<unsigned> limit_;
   alignas(cache_line) typename Atomics::mutex mutex_;
   cell<Processor*> idle_list_{nullptr};           // under the lock
   cell<Machine*> idle_machines_{nullptr};         // under the lock

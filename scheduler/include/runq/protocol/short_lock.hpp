@@ -31,10 +31,28 @@ class basic_short_lock {
     return !taken_.exchange(true, std::memory_order::acquire);
   }
 
+  /// Takes the lock, unless another thread holds it and `condition()` becomes true meanwhile. Returns whether this
+  /// thread has the lock. Not lock-free.
+  template <class Condition>
+  [[nodiscard]] bool lock_unless(Condition&& condition) noexcept {
+    // [short_lock.unless] acquire: as [short_lock.lock].
+    while (taken_.exchange(true, std::memory_order::acquire)) {
+      bool gave_up = false;
+      Waiting::until([&] {
+        // [short_lock.unless.look] relaxed: a guess; [short_lock.unless] decides.
+        if (!taken_.load(std::memory_order::relaxed)) return true;
+        gave_up = condition();
+        return gave_up;
+      });
+      if (gave_up) return false;
+    }
+    return true;
+  }
+
   /// Only the thread that holds the lock. Wait-free.
   void unlock() noexcept {
-    // [short_lock.unlock] release: pairs with [short_lock.lock], [short_lock.try] and [short_lock.again]; weaker: the
-    // next section does not see what this one wrote.
+    // [short_lock.unlock] release: pairs with [short_lock.lock], [short_lock.try], [short_lock.unless] and
+    // [short_lock.again]; weaker: the next section does not see what this one wrote.
     taken_.store(false, std::memory_order::release);
   }
 
@@ -51,5 +69,16 @@ class basic_short_lock {
 
   typename Atomics::template atomic<bool> taken_;
 };
+
+/// lock_unless() of a mutex that has it, as a short_lock; any other mutex does not give up. Not lock-free.
+template <class Mutex, class Condition>
+[[nodiscard]] bool lock_unless(Mutex& mutex, Condition&& condition) {
+  if constexpr (requires { mutex.lock_unless(condition); }) {
+    return mutex.lock_unless(condition);
+  } else {
+    mutex.lock();
+    return true;
+  }
+}
 
 }  // namespace runq
