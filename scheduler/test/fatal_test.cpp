@@ -2,12 +2,14 @@
 // When a scheduler ends its process, and when it must not: deadlocks, panics, too many threads. Rows L4, L6, L7, X12
 // and X13.
 #include <atomic>
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support.hpp"
 
@@ -224,6 +226,63 @@ TEST(fatal, L7_a_stop_token_that_nobody_can_use_any_more_prevents_nothing) {
                          co_await c.send(1);
                          std::optional<int> v;
                          (void)co_await runq::select(source.get_token(), runq::on_receive(c, v));
+                         (void)co_await c.receive();
+                       }),
+                       ContainsRegex(deadlock("chan receive")));
+}
+
+// Task c begins to wait, d, a, in this order, on one processor. The source of a's token is destroyed. The others wake
+// each other: c is stopped, and waits once more; a goes on, then d, so that only c is left, until a thread stops it
+// again.
+TEST(fatal, L7_no_deadlock_while_one_of_many_stop_tokens_has_a_source) {
+  runq::scheduler s({.procs = 1});
+  std::stop_source of_c;
+  std::stop_source of_c_again;
+  std::stop_source of_d;
+  std::optional<std::stop_source> of_a(std::in_place);
+  std::thread stopper([&] {
+    EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == 1 && s.stats().spawned == 4; }));
+    of_c.request_stop();
+    EXPECT_TRUE(sched_test::comes_true([&] { return s.stats().idle_procs == 1 && s.stats().finished == 2; }));
+    of_c_again.request_stop();
+  });
+  s.run([&]() -> task<> {
+    channel<int> for_a;
+    channel<int> for_d;
+    channel<int> for_main;
+    const auto wait = [](const std::stop_source& source, channel<int>& until_closed) -> task<std::size_t> {
+      std::optional<int> v;
+      co_return co_await runq::select(source.get_token(), runq::on_receive(until_closed, v));
+    };
+    runq::go([&]() -> task<> {
+      EXPECT_EQ(co_await runq::select(of_c.get_token()), runq::stopped);
+      for_a.close();
+      EXPECT_EQ(co_await runq::select(of_c_again.get_token()), runq::stopped);
+      for_main.close();
+    });
+    co_await runq::yield();
+    runq::go([&]() -> task<> { EXPECT_NE(co_await wait(of_d, for_d), runq::stopped); });
+    co_await runq::yield();
+    runq::go([&]() -> task<> {
+      EXPECT_NE(co_await wait(*of_a, for_a), runq::stopped);
+      for_d.close();
+    });
+    co_await runq::yield();
+    of_a.reset();
+    (void)co_await for_main.receive();
+  });
+  stopper.join();
+}
+
+TEST(fatal, L7_stop_tokens_that_all_have_lost_their_sources_prevent_nothing) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         std::vector<std::stop_source> sources(3);
+                         for (std::stop_source& source : sources) {
+                           runq::go([token = source.get_token()]() -> task<> { (void)co_await runq::select(token); });
+                         }
+                         for (int i = 0; i != 10; ++i) co_await runq::yield();
+                         sources.clear();
+                         channel<int> c;
                          (void)co_await c.receive();
                        }),
                        ContainsRegex(deadlock("chan receive")));

@@ -209,6 +209,22 @@ TEST_F(net, files_cannot_be_polled) {
   });
 }
 
+TEST_F(net, a_descriptor_that_blocks_is_made_one_that_does_not) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  runq::run(
+      [&]() -> task<> {
+        stream a(ends[0]);
+        stream b(ends[1]);
+        EXPECT_NE(fcntl(a.fd(), F_GETFL) & O_NONBLOCK, 0);
+        if (testing::Test::HasFailure()) co_return;  // the read would keep the only thread
+        runq::go([&]() -> task<> { co_await write_text(b, "later"); });
+        const std::string got = co_await read_text(a, 5);
+        EXPECT_EQ(got, "later");
+      },
+      {.procs = 1});
+}
+
 TEST_F(net, reading_into_nothing_and_writing_nothing) {
   runq::run([]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
@@ -788,10 +804,12 @@ TEST_F(net, after_the_deadline_nothing_is_done_even_if_it_could_be) {
 }
 
 TEST_F(net, a_deadline_can_be_taken_back) {
-  runq::run([]() -> task<> {
+  scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
     a.set_deadline(runq::clock::now() + 1ms);
     a.set_deadline(runq::clock::time_point::max());
+    EXPECT_EQ(s.stats().timers, 0U);
     co_await runq::sleep_for(4ms);
     co_await write_text(b, "x");
     const std::string got = co_await read_text(a, 1);
@@ -965,6 +983,46 @@ TEST_F(net_death, L7_an_open_descriptor_alone_does_not_hide_a_deadlock) {
           (void)co_await c.receive();
         },
         {.procs = 2});
+  };
+  EXPECT_EXIT(deadlock(), testing::ExitedWithCode(2),
+              "^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n");
+}
+
+// The machine goes idle while main waits for the pipe, and once more when it waits for ever.
+TEST_F(net_death, L7_a_task_that_has_waited_for_a_descriptor_may_be_part_of_a_deadlock) {
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
+  const auto deadlock = [](unsigned procs) {
+    scheduler s({.procs = procs});
+    s.run([&]() -> task<> {
+      auto [in, out] = runq::net::pipe();
+      std::jthread outside([&s, procs, fd = out.fd()] {
+        EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == procs; }));
+        EXPECT_EQ(write(fd, "x", 1), 1);
+      });
+      const std::string got = co_await read_text(in, 1);
+      outside.join();
+      runq::channel<int> c;
+      (void)co_await c.receive();
+    });
+  };
+  const char* const report = "^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n";
+  EXPECT_EXIT(deadlock(1), testing::ExitedWithCode(2), report);
+  EXPECT_EXIT(deadlock(2), testing::ExitedWithCode(2), report);
+}
+
+TEST_F(net_death, L7_a_wait_for_a_descriptor_that_ended_with_its_run_hides_no_deadlock) {
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
+  const auto deadlock = [] {
+    scheduler s({.procs = 1});
+    s.run([&s]() -> task<> {
+      auto ends = runq::net::pipe();
+      runq::go([&ends]() -> task<> { (void)co_await read_text(ends.first, 1); });
+      while (s.dump().find("[IO wait]") == std::string::npos) co_await runq::yield();
+    });
+    s.run([]() -> task<> {
+      runq::channel<int> c;
+      (void)co_await c.receive();
+    });
   };
   EXPECT_EXIT(deadlock(), testing::ExitedWithCode(2),
               "^fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 \\[chan receive\\]:\n");

@@ -96,7 +96,7 @@ enum class role : std::uint8_t {
 class scope_state;
 
 /// The part of every promise that does not depend on the result.
-struct frame {
+struct frame : memory_of_frame {
   std::coroutine_handle<> self;
   union {
     frame* parent;      // called or forked: by whom
@@ -142,12 +142,6 @@ struct frame {
   void leave_parent() const noexcept { parent->newest_below = next_below; }
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
-
-  // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
-  RUNQ_ON_EVERY_CALL static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
-  RUNQ_ON_EVERY_CALL static void operator delete(void* memory, std::size_t bytes) noexcept {
-    deallocate_frame(memory, bytes);
-  }
 };
 
 /// Destroys a coroutine that has ended, has not begun or waits, and all coroutines below it, the innermost first, so

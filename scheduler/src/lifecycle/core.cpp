@@ -704,30 +704,25 @@ core::stop_wait::stop_wait(core& home, const std::stop_token& token) : home_(hom
 
 core::stop_wait::~stop_wait() {
   const std::lock_guard lock(home_.stop_waits_mutex_);
+  if (listed_) leave();
+}
+
+// The caller holds stop_waits_mutex_.
+void core::stop_wait::leave() noexcept {
+  listed_ = false;
   (previous_ != nullptr ? previous_->next_ : home_.stop_waits_) = next_;
   if (next_ != nullptr) next_->previous_ = previous_;
 }
 
-bool core::somebody_may_stop() const {
+// Asks the tokens now, because a source may have been destroyed since the task began to wait. A token that has lost its
+// last source gets no other, so it is asked once.
+bool core::stop_possible() {
   const std::lock_guard lock(stop_waits_mutex_);
-  for (const stop_wait* w = stop_waits_; w != nullptr; w = w->next_) {
-    // Asked now, because the source may have been destroyed since the task began to wait.
-    if (w->token_.stop_possible()) return true;
+  while (stop_waits_ != nullptr) {
+    if (stop_waits_->token_.stop_possible()) return true;
+    stop_waits_->leave();
   }
   return false;
-}
-
-bool core::somebody_may_wake() const {
-  bool may = somebody_may_stop();
-  for_each_goroutine([&may](const goroutine& g) {
-    if (g.is(task_status::waiting)) {
-      may |= g.state.reason() == wait_reason::io_wait;
-    } else {
-      // A runnable task: a thread is about to queue it.
-      may |= !g.is(task_status::dead);
-    }
-  });
-  return may;
 }
 
 statistics core::count() const {

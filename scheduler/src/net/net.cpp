@@ -175,7 +175,7 @@ class connection : rt::after_stretch {
   static void begin_close(std::shared_ptr<connection> c) noexcept {
     if (!c || c->closed()) return;
     // Each operation owns the connection, too.
-    if (c.use_count() == 1 || c->home_.ends()) return c->close();
+    if (c.use_count() == 1) return c->close();
     connection& here = *c;
     if (!here.uses_.begin_close()) return;
     here.take_away(true);
@@ -318,19 +318,21 @@ class connection : rt::after_stretch {
       // Waits for a stop request that is about to wake the task.
       on_stop_.reset();
       d_.side->leave<rt::task_waiting>(*who_);
+      rt::this_processor()->waits_for_kernel.end();
     }
 
     [[nodiscard]] bool await_ready() const noexcept { return given_up() != 0; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
       who_ = &g;
+      rt::this_processor()->waits_for_kernel.start();
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
       d_.mark.waits();
       if (d_.side->wait(g)) return true;
       return rt::preempt_or_go_on(g);
     }
     [[nodiscard]] int await_resume() noexcept {
-      who_ = nullptr;
+      if (std::exchange(who_, nullptr) != nullptr) rt::this_processor()->waits_for_kernel.end();
       on_stop_.reset();
       return given_up();
     }

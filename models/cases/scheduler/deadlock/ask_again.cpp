@@ -68,7 +68,7 @@ struct two_handles final : deadlock_model {
   }
 };
 
-// The last timer and the last handle go, whichever is last. The machine is idle already.
+// The last timer fires ‖ the last handle is given up. The machine is idle already.
 struct timer_vs_handle final : deadlock_model {
   timer_vs_handle() {
     timer.store(1, std::memory_order::relaxed);

@@ -3,6 +3,8 @@
 // machine, which holds the last processor. What the machine does with the lock is in models/cases/scheduler/park/.
 #pragma once
 
+#include <array>
+
 #include "runq/protocol/deadlock.hpp"
 #include "scenario.hpp"
 #include "waiting.hpp"
@@ -20,18 +22,19 @@ class deadlock_model : public scenario {
   [[nodiscard]] bool calls_in_progress() const { return calls.get() != 0; }
   [[nodiscard]] bool timers_pending() const { return timer.load(std::memory_order::acquire) != 0; }
   [[nodiscard]] bool anything_queued() const { return queued.load(std::memory_order::relaxed) != 0; }
-  [[nodiscard]] bool somebody_may_wake() const { return runnable.load(std::memory_order::relaxed) != 0; }
+  [[nodiscard]] bool stop_possible() const { return stop.load(std::memory_order::relaxed) != 0; }
+  template <class F>
+  void for_each_kernel_wait(F&& f) const {
+    for (const auto& tally : waits_for_kernel) f(tally);
+  }
 
  protected:
   void check_deadlock() {
     if (question.all_wait()) reported.set(reported.get() + 1);
   }
-  /// As ready() does: makes the task runnable, then puts it in the global queue. ready() would also wake a machine,
-  /// under the lock; here that comes too late to matter to the thread that asks.
-  void wake() {
-    runnable.store(1, std::memory_order::relaxed);
-    queued.store(1, std::memory_order::relaxed);
-  }
+  /// As ready() does: puts the task in the global queue. ready() would also wake a machine, under the lock; here that
+  /// comes too late to matter to the thread that asks.
+  void wake() { queued.store(1, std::memory_order::relaxed); }
   /// The machine finds nothing, gives up the last processor, and therefore asks whether this is a deadlock.
   void rest() {
     const std::lock_guard guard(lock);
@@ -46,12 +49,13 @@ class deadlock_model : public scenario {
 
   deadlock_question<deadlock_model, atomics> question{*this};
   mutex lock;
-  cell<int> held{1};        // under the lock: processors in the hands of machines
-  cell<int> calls{0};       // under the lock: machines that are in calls and hold no processor
-  cell<int> reported{0};    // under the lock: deadlocks that were reported
-  atomic<int> timer{0};     // 1: the timer is pending
-  atomic<int> queued{0};    // 1: the task is in the global queue
-  atomic<int> runnable{0};  // 1: the task does not wait any more
+  std::array<kernel_waits<atomics>, 2> waits_for_kernel;  // of two processors
+  cell<int> held{1};                                      // under the lock: processors in the hands of machines
+  cell<int> calls{0};     // under the lock: machines that are in calls and hold no processor
+  cell<int> reported{0};  // under the lock: deadlocks that were reported
+  atomic<int> timer{0};   // 1: the timer is pending
+  atomic<int> queued{0};  // 1: the task is in the global queue
+  atomic<int> stop{0};    // 1: the task waits with a stop token that has a source
 };
 
 }  // namespace runq::model

@@ -64,8 +64,8 @@ struct ends_elsewhere final : processors {
     }
   }
   void finish() override {
-    require(answers.get() == 1, "not asked once");
-    require(alive.get() == 1, "a task too many or too few");
+    require(answers.get() == 1, "the number of tasks was not asked for exactly once");
+    require(alive.get() == 1, "the number of tasks at the end is wrong");
   }
   atomic<int> queued{0};
 };
@@ -97,7 +97,10 @@ struct processor_moves final : processors {
     tallies[0].end();
     give_up(one_less);
   }
-  void finish() override { require(answers.get() == (held.get() == 0 && alive.get() == 0 ? 1 : 0), "not asked once"); }
+  void finish() override {
+    require(answers.get() == (held.get() == 0 && alive.get() == 0 ? 1 : 0),
+            "the number of tasks was not asked for exactly once");
+  }
   cell<bool> given_up{false};  // under the lock
 };
 
@@ -122,7 +125,9 @@ struct started_outside final : processors {
       ask_if_idle(0);
     }
   }
-  void finish() override { require(answers.get() >= 1 && alive.get() == 2, "no thread has asked"); }
+  void finish() override {
+    require(answers.get() >= 1 && alive.get() == 2, "no thread has asked for the number of tasks");
+  }
 };
 
 // Two threads outside count at once, with locks of their own, before either takes the lock of the processors.
@@ -134,7 +139,7 @@ struct started_outside_at_once final : processors {
     alive.set(alive.get() + 1);
     if (alive.get() == 2) ask();
   }
-  void finish() override { require(answers.get() == 1, "no thread has asked"); }
+  void finish() override { require(answers.get() == 1, "no thread has asked for the number of tasks"); }
 };
 
 // The end of a run destroys the tasks that are left, while a thread outside starts one, which stays.

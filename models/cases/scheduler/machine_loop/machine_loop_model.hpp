@@ -86,14 +86,16 @@ class machine_loop_model : public scenario {
       if (!constructing_ || unparked != 0) parker::park();
       if (constructing_) unparked = 0;
     }
-    // Gives up once, if there is no token yet: at any moment, as the other threads run before it or after it.
+    // Gives up once per sleep, if there is no token yet: at any moment, as the other threads run before it or after it.
     [[nodiscard]] bool park_for_long() {
       if (constructing_ || gave_up_) {
         park();
+        gave_up_ = false;
         return true;
       }
-      gave_up_ = true;
-      return parker::take();
+      const bool woken = parker::take();
+      gave_up_ = !woken;
+      return woken;
     }
     void unpark() {
       ++unparked;
@@ -182,13 +184,13 @@ class machine_loop_model : public scenario {
   }
   void start_machine(processor& p) {
     // Called while the scenario is constructed, or by the thread that then goes on as this machine.
-    require(started != Machines, "one machine more was to be started than there are");
+    require(started != Machines, "more machines are started than the model has");
     machine& m = machines[started++];
     m.spinning.set(true);
     looping.hold(m, p);
   }
   [[nodiscard]] bool keeps(std::size_t idle_machines) const { return idle_machines <= kept; }
-  void check_deadlock() {}
+  virtual void check_deadlock() {}
   [[nodiscard]] machine* this_idle_machine() {
     const int thread = current_engine().thread_index();
     machine* const m = thread < 0 ? nullptr : here_[static_cast<std::size_t>(thread)];
@@ -257,7 +259,7 @@ class machine_loop_model : public scenario {
   }
   /// Machine i looks for work from now on, although it has just had some.
   void look_for_work(unsigned i) {
-    require(parking.may_spin(machines[i]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[i]), "no machine spins, and yet this machine may not spin");
   }
   /// Machine i is in a blocking call: the monitor takes its processor, for another machine if one needs it.
   void take_from(unsigned i, bool needed) {

@@ -106,7 +106,55 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
   }
 };
 
+// Machine 1 has the processor that machine 0 lost. Machine 0 comes back, queues its task, and sleeps ‖ machine 1 runs
+// out of work. The task runs, and then waits for ever. A machine that sleeps leaves, so the model ends.
+struct queued_meanwhile final : blocking_model<3, 1, 1> {
+  queued_meanwhile() {
+    kept = 0;
+    settle(0);
+    block(0);
+    require(look(0), "a processor is not taken although no machine looks for work");
+    constructed();
+  }
+  void check_deadlock() override {
+    if (parking.without_processor() != 0 || global.has_work()) return;
+    require(ran.get(), "a deadlock is reported while a task is about to be queued");
+    reported = true;
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      be(machines[0]);
+      come_back(tasks.make(1));
+      if (machines[2].held != nullptr) work_and_leave(machines[2]);
+      work_and_leave(machines[0]);
+    } else {
+      work_and_leave(machines[1]);
+    }
+  }
+  void come_back(task* mine) {
+    if (calling.leave(call) == outcome::lost) return calling.queue(*mine);
+    tasks.run(mine);
+    ran.set(true);
+  }
+  void work_and_leave(machine& m) {
+    while (run_one(m) != 0) ran.set(true);
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require(reported, "no thread has reported the deadlock");
+  }
+
+  cell<bool> ran{false};
+  bool reported = false;
+};
+
 const bool added[] = {
+    add_case<queued_meanwhile>({
+        .name = "park/queued_meanwhile",
+        .property = "a deadlock is reported after a machine has queued the task of its call, and not before",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
     add_case<taken_meanwhile>({
         .name = "park/taken_meanwhile",
         .property = "a machine that comes back from a call keeps its processor, or gets it back from the monitor",
@@ -121,8 +169,8 @@ const bool added[] = {
     }),
     add_case<given_back>({
         .name = "park/given_back",
-        .property =
-            "a waiting machine gets the processor of one that asks before its next task, or that gives its own up",
+        .property = "a machine that waits for a processor gets it when another gives one up, or asks before its next "
+                    "task whether one waits",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

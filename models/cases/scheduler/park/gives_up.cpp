@@ -2,7 +2,7 @@
 // A submitter that waits for the lock leaves when a machine looks for work or is asked to: its task is found all the
 // same. The lock is the shipped one here.
 #include "../short_lock/short_lock_model.hpp"
-#include "park_model.hpp"
+#include "not_spinning.hpp"
 
 namespace runq::model {
 namespace {
@@ -53,37 +53,7 @@ struct one_waker final : model_with_lock<3, 3, 3> {
     constructed();
   }
   void thread(unsigned index) override { submit(processors[index].queue, static_cast<int>(index) + 1); }
-  void finish() override {
-    int woken = 0;
-    for (const machine& m : machines) woken += m.parker.unparked;
-    require(woken == 1, "not one machine was woken");
-    require(parking.spinning() == 1, "the woken machine does not count as spinning");
-    require(!parking.need_spinning(), "one more machine was asked for although one is idle");
-  }
-};
-
-// As park/need_spinning: two processors, machine 0 spins, machine 1 may not, and so sleeps without a last look.
-struct not_spinning final : model_with_lock<2, 2, 2> {
-  not_spinning() {
-    settle(0);
-    settle(1);
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
-    global.put(tasks.make(1));
-    constructed();
-  }
-  void thread(unsigned index) override {
-    machine& m = machines[index];
-    if (run_one(m) == 1) {
-      submit(m.held->queue, 2);
-      wait_for(2);
-    } else {
-      tell(2);
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
+  void finish() override { require_one_was_woken(); }
 };
 
 const bool added[] = {
@@ -106,7 +76,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<not_spinning>({
+    add_case<not_spinning<atomics_and_short_lock>>({
         .name = "park/gives_up_vs_not_spinning",
         .property = "a submitter that waits for the lock of a machine that goes idle without a last look does not "
                     "give up",

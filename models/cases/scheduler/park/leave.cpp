@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A machine that is one too many, and has slept for long, leaves, unless somebody wakes it at that moment.
+// A surplus machine that has slept for long leaves, unless another thread wakes it at that moment.
 #include "park_model.hpp"
 
 namespace runq::model {
@@ -12,7 +12,7 @@ struct leave_vs_submit final : park_model<2, 1, 1> {
     kept = 1;
     settle(0);
     take_from(0, true);
-    require(parking.come_back() == nullptr, "an idle processor where there is none");
+    require(parking.come_back() == nullptr, "the model says that a processor is idle, but none is");
     put_to_sleep(1);
     constructed();
   }
@@ -36,7 +36,7 @@ struct leave_vs_stop final : park_model<2, 1, 1> {
     kept = 0;
     settle(0);
     take_from(0, true);
-    require(parking.come_back() == nullptr, "an idle processor where there is none");
+    require(parking.come_back() == nullptr, "the model says that a processor is idle, but none is");
     constructed();
   }
   void thread(unsigned index) override {

@@ -1,37 +1,10 @@
 // SPDX-License-Identifier: MIT
 // golang/go#45867: machines that were not spinning give up their processor without a last look at all queues. The
 // request (`need_spinning`) covers them.
-#include "park_model.hpp"
+#include "not_spinning.hpp"
 
 namespace runq::model {
 namespace {
-
-// Two processors. Machine 0 spins, machine 1 has just ended a task and may not spin as long as 0 does. Task 1, from
-// outside, is for whichever machine comes first. That machine submits task 2 on its own processor and waits for it, so
-// the other machine must run task 2.
-struct not_spinning final : park_model<2, 2, 2> {
-  not_spinning() {
-    settle(0);
-    settle(1);
-    // Machine 0 has ended its task, too, and looked again.
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
-    global.put(tasks.make(1));
-    constructed();
-  }
-  void thread(unsigned index) override {
-    machine& m = machines[index];
-    if (run_one(m) == 1) {
-      submit(m.held->queue, 2);
-      wait_for(2);
-    } else {
-      tell(2);
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
-};
 
 // Processors 0 and 1 are in use; processor 2 has just become surplus. Machine 0 spins, holds processor 0, and finds
 // nothing ‖ machine 1, busy on processor 1: submits task 1 there and waits for it ‖ machine 2 gives processor 2 up, and
@@ -42,7 +15,7 @@ struct asked_late final : park_model<3, 3, 1> {
     settle(0);
     settle(1);
     settle(2);
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this machine may not spin");
     parking.resize(2);
     constructed();
   }
@@ -84,7 +57,7 @@ struct submitters_do_not_spin final : park_model<2, 2, 2> {
 };
 
 const bool added[] = {
-    add_case<not_spinning>({
+    add_case<not_spinning<>>({
         .name = "park/need_spinning",
         .property = "no task waits while a machine that was not spinning makes its processor idle (golang/go#45867)",
         .threads = 2,

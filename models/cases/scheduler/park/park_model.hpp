@@ -106,6 +106,14 @@ class park_model : public machine_loop_model<Machines, Processors, Tasks, slot_q
     queue.put(this->tasks.make(id));
     this->parking.submitted();
   }
+  // At the end: of the idle machines, one was woken to look for all tasks.
+  void require_one_was_woken() {
+    int woken = 0;
+    for (const auto& m : this->machines) woken += m.parker.unparked;
+    require(woken == 1, "not one machine was woken");
+    require(this->parking.spinning() == 1, "the woken machine does not count as spinning");
+    require(!this->parking.need_spinning(), "another machine is started although one is idle");
+  }
 };
 
 }  // namespace runq::model

@@ -31,16 +31,16 @@ struct stop_vs_submit final : park_model<1, 1, 1> {
     started = 0;
     require(parking.limit() == 0, "a stopped scheduler has processors");
     parking.restart(1);
-    require(parking.limit() == 1, "a scheduler that was started again has not its processors");
+    require(parking.limit() == 1, "a scheduler that was started again lacks processors");
     parking.submitted();
     require(started == 1 && parking.spinning() == 1, "a scheduler that was started again wakes no machine");
-    require(!parking.need_spinning(), "one more machine is asked for in a scheduler that has just started");
+    require(!parking.need_spinning(), "another machine is started in a scheduler that has just started");
   }
 };
 
 // One processor of two, and a request for more. Outside: stop, and when the machine has left, restart ‖ outside, after
-// the stop: there are two now ‖ machine 0, busy until the stop. Machine 1, which answers the request, has a processor
-// of its own.
+// the stop: raises the limit to two ‖ machine 0, busy until the stop. Machine 1, which answers the request, has a
+// processor of its own.
 struct resize_vs_restart final : park_model<2, 2, 2> {
   resize_vs_restart() {
     parking.resize(1);
@@ -69,8 +69,8 @@ struct resize_vs_restart final : park_model<2, 2, 2> {
   }
 };
 
-// One processor of two. Machine, busy: submits a task on its own queue and waits for it ‖ outside: there are two now ‖
-// machine, asleep.
+// One processor of two. Machine, busy: submits a task on its own queue and waits for it ‖ outside: raises the limit to
+// two ‖ machine, asleep.
 struct grow_vs_submit final : park_model<2, 2, 1> {
   grow_vs_submit() {
     settle(0);
@@ -124,7 +124,7 @@ struct retire_vs_last_spinner final : park_model<2, 2, 1> {
   retire_vs_last_spinner() {
     settle(0);
     settle(1);
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this machine may not spin");
     processors[1].queue.put(tasks.make(1));
     parking.resize(1);
     constructed();
@@ -168,7 +168,7 @@ struct retire_to_another final : park_model<3, 3, 2, 2> {
     // settle(2) has woken machine 1 again; it found nothing, and neither did machine 0.
     wake_up(machines[1]);
     put_to_sleep(1);
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this machine may not spin");
     processors[2].queue.put(tasks.make(1));
     processors[2].queue.put(tasks.make(2));
     parking.resize(2);

@@ -58,7 +58,7 @@ struct queued_after_call final : park_model<2, 1, 1> {
   queued_after_call() {
     settle(0);
     take_from(0, true);
-    require(parking.come_back() == nullptr, "an idle processor where there is none");
+    require(parking.come_back() == nullptr, "the model says that a processor is idle, but none is");
     put_to_sleep(1);
     constructed();
   }

@@ -58,11 +58,7 @@ struct one_waker final : park_model<2, 2, 2> {
   void thread(unsigned index) override {
     submit(index == 0 ? global : processors[1].queue, static_cast<int>(index) + 1);
   }
-  void finish() override {
-    require(machines[0].parker.unparked + machines[1].parker.unparked == 1, "not one machine was woken");
-    require(parking.spinning() == 1, "the woken machine does not count as spinning");
-    require(!parking.need_spinning(), "one more machine was asked for although one is idle");
-  }
+  void finish() override { require_one_was_woken(); }
 };
 
 // Two tasks are queued, each goes on until the other has begun; no machine was woken for the second because one
@@ -94,7 +90,7 @@ struct woken_while_looking final : park_model<2, 2, 1> {
   woken_while_looking() {
     settle(0);
     put_to_sleep(1);
-    require(parking.may_spin(machines[0]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[0]), "no machine spins, and yet this machine may not spin");
     constructed();
   }
   void thread(unsigned index) override {
@@ -117,7 +113,7 @@ struct three_machines final : park_model<3, 3, 2> {
     settle(0);
     settle(1);
     put_to_sleep(2);
-    require(parking.may_spin(machines[1]), "no machine spins, and yet this one may not");
+    require(parking.may_spin(machines[1]), "no machine spins, and yet this machine may not spin");
     constructed();
   }
   void thread(unsigned index) override {

@@ -250,7 +250,9 @@ class core {
   [[nodiscard]] bool calls_in_progress() const { return parking.without_processor() != 0; }
   [[nodiscard]] bool timers_pending() const noexcept { return earliest_timer() != never; }
   [[nodiscard]] bool anything_queued() const { return global.has_work(); }
-  [[nodiscard]] bool somebody_may_wake() const;
+  [[nodiscard]] bool stop_possible();
+  template <class F>
+  void for_each_kernel_wait(F&& f) const;
 
   /// Exists while a task waits with a stop token: as long as the token has a source, a thread outside the scheduler may
   /// wake the task.
@@ -264,8 +266,10 @@ class core {
 
    private:
     friend core;
+    void leave() noexcept;
     core& home_;
     const std::stop_token& token_;
+    bool listed_ = true;             // under stop_waits_mutex_
     stop_wait* next_ = nullptr;      // under stop_waits_mutex_
     stop_wait* previous_ = nullptr;  // under stop_waits_mutex_
   };
@@ -339,7 +343,6 @@ class core {
   [[nodiscard]] std::string trace_detail(const statistics& s) const;
   [[nodiscard]] static const goroutine* task_of(const machine& m);
   void read_environment();
-  [[nodiscard]] bool somebody_may_stop() const;
   void begin_slice(machine& m, const goroutine& g);
   void end_slice(const machine& m, const processor& p, instant end);
   [[noreturn]] void deadlock() const;
@@ -379,7 +382,7 @@ class core {
   std::vector<watched> seen_by_monitor_ = std::vector<watched>(max_processors);  // only the monitor uses it
   instant next_trace_ = 0;                                                       // only the monitor uses it
 
-  mutable short_lock stop_waits_mutex_;
+  short_lock stop_waits_mutex_;
   stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_
 
   mutable std::mutex goroutines_mutex_;
@@ -503,6 +506,11 @@ template <class F>
 void core::for_each_processor(F&& f) const {
   processors_.for_each(f);
   spares_.for_each(f);
+}
+
+template <class F>
+void core::for_each_kernel_wait(F&& f) const {
+  for_each_processor([&f](const processor& p) { f(p.waits_for_kernel); });
 }
 
 /// Calls `f` with every record there is, dead ones included.

@@ -27,17 +27,13 @@ namespace runq::detail {
 /// comes back from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to
 /// `low`. Only the thread that holds the processor may use it.
 ///
-/// A coroutine's promise is not told the alignment of its frame. But with g++ the frame's size is a multiple of its
-/// alignment, so a block is aligned as well as its size allows: see alignment_for(), and for clang++ `granule`.
+/// A block is aligned as well as its size allows: see alignment_for(). So what needs an alignment asks for a multiple
+/// of it: a closure by its type, a coroutine's frame by frame_memory.
+///
+/// Its layout and its classes are the same with every compiler, because a program and the library may come from two.
 class frame_cache {
  public:
-  // Blocks have a multiple of so many bytes. With clang++ 14 the size of a frame is not always a multiple of its
-  // alignment; a cache line is enough for the alignments that it heeds.
-#if defined(__clang__)
-  static constexpr std::size_t granule = 64;
-#else
-  static constexpr std::size_t granule = 16;         // what operator new aligns to
-#endif
+  static constexpr std::size_t granule = 16;         // bytes: what operator new aligns to
   static constexpr std::size_t largest = 1024;       // bytes: larger frames come from operator new
   static constexpr std::size_t most_aligned = 4096;  // bytes: a page
   static constexpr std::uint32_t high = 64;          // blocks of one class

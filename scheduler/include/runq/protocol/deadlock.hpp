@@ -5,24 +5,35 @@
 //
 // A thread asks under the lock that hands out processors, when no machine holds one: then no task runs, and no local
 // queue holds one. There is no deadlock while something outside may still make a task runnable: a thread with a handle,
-// a machine in a blocking call, a timer, the kernel. If the last of these goes away without making a task runnable, no
-// machine comes by to ask again, so the thread that saw it go asks.
+// a machine in a blocking call, a timer, a stop request, the kernel. If the last of these goes away without making a
+// task runnable, no machine comes by to ask again, so the thread that saw it go asks.
+//
+// A machine asks whenever it is the last to go idle, so the question looks at no list of tasks, only at counts.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "runq/atomics.hpp"
+#include "runq/protocol/live_tasks.hpp"
 
 namespace runq {
 
+/// The waits of one processor's tasks for the kernel: a task starts one on its processor before anything can wake it,
+/// and ends it, on the processor that it has then, when it goes on or is destroyed.
+template <class Atomics = std_atomics>
+using kernel_waits = task_tally<Atomics>;
+
 /// `Host` is the scheduler around it:
 /// - void ask_if_idle(): under its lock: if no machine holds a processor, asks all_wait() and acts on it
-/// - bool calls_in_progress(): machines in blocking calls without a processor; under the lock
+/// - bool calls_in_progress(): machines in blocking calls without a processor, until what they made runnable is queued;
+///   under the lock
 /// - bool timers_pending(): any timer that is not yet fired; one that is being fired is pending until what it wakes is
 ///   queued
 /// - bool anything_queued(): in the global queue
-/// - bool somebody_may_wake(): a task that waits for the outside, or is about to be queued
-/// No operation but ask_if_idle() takes a lock.
+/// - bool stop_possible(): a task waits with a stop token that has a source
+/// - void for_each_kernel_wait(f): calls f(tally) with the kernel_waits of every processor
+/// ask_if_idle() takes the lock that hands out processors. The others do not.
 template <class Host, class Atomics = std_atomics>
 class deadlock_question {
  public:
@@ -55,10 +66,19 @@ class deadlock_question {
     // [deadlock.handles] acquire: pairs with [deadlock.detach].
     if (handles_.load(std::memory_order::acquire) != 0) return false;
     if (host_.calls_in_progress() || host_.timers_pending()) return false;
-    return !host_.anything_queued() && !host_.somebody_may_wake();
+    return !host_.anything_queued() && !host_.stop_possible() && !kernel_may_wake();
   }
 
  private:
+  // A task ends its wait when it goes on, and not when it is woken. So it still counts while the thread that woke it is
+  // about to queue it. It may go on on another processor than it began to wait on, so only the sum means something.
+  [[nodiscard]] bool kernel_may_wake() const {
+    std::uint64_t waiting = 0;
+    host_.for_each_kernel_wait(
+        [&waiting](const kernel_waits<Atomics>& tally) { waiting += tally.started() - tally.ended(); });
+    return waiting != 0;
+  }
+
   Host& host_;
   typename Atomics::template atomic<unsigned> handles_;
 };

@@ -62,17 +62,18 @@ class live_tasks {
   /// A thread that holds no processor starts a task. Any thread, before another thread can take the task, and before
   /// the caller takes the lock of the host under which count() is called.
   void start_outside() noexcept {
-    // [live.outside] relaxed: the lock that this thread takes next orders it before count().
-    outside_.fetch_add(std::uint64_t{1}, std::memory_order::relaxed);
+    // [live.outside] release: pairs with [live.outside.count]: a thread that counts the task also sees that the caller
+    // has a handle; weaker: a deadlock is reported although the caller is about to queue the task.
+    outside_.fetch_add(std::uint64_t{1}, std::memory_order::release);
   }
   /// The end of a run has destroyed `n` tasks. Called while no machine runs.
   void destroy(std::uint64_t n) noexcept {
-    // [live.destroy] relaxed: as [live.outside].
+    // [live.destroy] relaxed: the lock that this thread takes next orders it before count().
     destroyed_.fetch_add(n, std::memory_order::relaxed);
   }
   /// How many tasks threads outside have started. Any thread.
   [[nodiscard]] std::uint64_t started_outside() const noexcept {
-    // [live.outside.read] relaxed: as [live.outside].
+    // [live.outside.read] relaxed: for statistics.
     return outside_.load(std::memory_order::relaxed);
   }
 
@@ -81,8 +82,9 @@ class live_tasks {
   /// start.
   template <class ForEachTally>
   [[nodiscard]] std::uint64_t count(ForEachTally&& for_each_tally) const {
-    std::uint64_t live = started_outside();
-    // [live.destroyed] relaxed: as [live.outside].
+    // [live.outside.count] acquire: pairs with [live.outside].
+    std::uint64_t live = outside_.load(std::memory_order::acquire);
+    // [live.destroyed] relaxed: as [live.destroy].
     live -= destroyed_.load(std::memory_order::relaxed);
     for_each_tally([&live](const task_tally<Atomics>& tally) { live += tally.started() - tally.ended(); });
     return live;

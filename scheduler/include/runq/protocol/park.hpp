@@ -203,13 +203,16 @@ class park_protocol {
     return next != nullptr ? next : sleep(m);
   }
 
-  /// Machine `m`, which holds no processor, sleeps until another thread hands it one. Returns the processor, or nullptr
-  /// when the scheduler stops. Called by the machine itself.
+  /// Machine `m`, for which come_back() had no processor, and which has queued its task, sleeps until another thread
+  /// hands it a processor. Returns that, or nullptr when the scheduler stops. Called by the machine itself.
   [[nodiscard]] Processor* idle_without_processor(Machine& m) {
     {
       const std::lock_guard lock(mutex_);
+      without_processor_.set(without_processor_.get() - 1);
       if (stopping_.get()) return nullptr;
       add_idle(m);
+      // The task may have run already, and the machine that ran it have asked while this one still counted.
+      if (held_.get() == 0) host_.check_deadlock();
     }
     return sleep(m);
   }
@@ -250,12 +253,13 @@ class park_protocol {
     return true;
   }
 
-  /// Machine `m` comes back from a blocking call during which its processor was taken: gets an idle processor, if there
-  /// is one.
+  /// A machine comes back from a blocking call during which its processor was taken: gets an idle processor, if there
+  /// is one. Otherwise it counts for without_processor() until idle_without_processor(): its task is in no queue yet.
   [[nodiscard]] Processor* come_back() {
     const std::lock_guard lock(mutex_);
-    without_processor_.set(without_processor_.get() - 1);
-    return stopping_.get() ? nullptr : pop_idle();
+    Processor* const p = stopping_.get() ? nullptr : pop_idle();
+    if (p != nullptr) without_processor_.set(without_processor_.get() - 1);
+    return p;
   }
 
   /// Machine `m` comes back from such a call and must go on with what it does: waits for a processor, and gets one
@@ -300,8 +304,8 @@ class park_protocol {
     return sleep(m);
   }
 
-  /// The number of machines in blocking calls whose processors were taken: they will make tasks runnable. With the lock
-  /// held.
+  /// The number of machines in blocking calls whose processors were taken, and of those that are back and have not
+  /// queued their tasks yet: they will make tasks runnable. With the lock held.
   [[nodiscard]] unsigned without_processor() const { return without_processor_.get(); }
 
   /// Sets the number of processors to `n`. New ones are idle; if a submitter has left a request, one machine is woken.
