@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eigen's thread pool with its own queue (RUNQ_HOST_OWN_QUEUE), or with ours. Prints a line "PROGRAM NANOSECONDS" a
-// task for each program. hosts.py compares the two.
+// Eigen's thread pool with its own queue (RUNQ_HOST_OWN_QUEUE), or with ours. For each program it prints a line
+// "PROGRAM NANOSECONDS", the time of one task. hosts.py compares the two.
 #ifndef RUNQ_HOST_OWN_QUEUE
 #include "eigen_run_queue.hpp"
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Boost.Fiber with its own work_stealing (RUNQ_HOST_OWN_QUEUE), or with ours. Prints a line "PROGRAM NANOSECONDS" a
-// step for each program, and "memory KILOBYTES", the most that was resident. hosts.py compares the two.
+// Boost.Fiber with its own work_stealing (RUNQ_HOST_OWN_QUEUE), or with ours. For each program it prints a line
+// "PROGRAM NANOSECONDS", the time of one step; then "memory KILOBYTES", the most that was resident. hosts.py compares
+// the two.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

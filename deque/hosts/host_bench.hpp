@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the hosts' benchmarks measure, and print what hosts.py reads: a line "PROGRAM NANOSECONDS" a task for each
-// program.
+// How the hosts' benchmarks measure, and print what hosts.py reads: for each program a line "PROGRAM NANOSECONDS", the
+// time of one task.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Hosts that nobody here wrote, with our queues inside (docs/hosts.md): `ctest -L hosts` tests them, `./kit hosts` also
+# Other people's runtimes with our queues inside (docs/hosts.md): `ctest -L hosts` tests them, `./kit hosts` also
 # compares them with the hosts' own queues. ctest lists a host whose package is not installed as disabled.
 find_path(RUNQ_EIGEN_INCLUDE unsupported/Eigen/CXX11/ThreadPool PATH_SUFFIXES eigen3)
 mark_as_advanced(RUNQ_EIGEN_INCLUDE)
 find_package(Boost QUIET COMPONENTS fiber context)
+find_path(RUNQ_CAF_INCLUDE caf/scheduler/coordinator.hpp)
+find_library(RUNQ_CAF_LIBRARY caf_core)
+mark_as_advanced(RUNQ_CAF_INCLUDE RUNQ_CAF_LIBRARY)
 add_custom_target(runq_hosts)
 
 # runq_host_program(NAME SOURCE HOST …): one that `./kit hosts` needs.
@@ -50,5 +53,18 @@ if(NOT TARGET Boost::fiber
    OR CMAKE_CXX_FLAGS MATCHES "-fno-(exceptions|rtti)|-fsanitize=")
   set(has_fiber OFF)
 endif()
+# CAF 0.17: later versions have other policies. Its actors pass messages inside its library, where ThreadSanitizer does
+# not look.
+set(has_caf OFF)
+if(RUNQ_CAF_INCLUDE
+   AND RUNQ_CAF_LIBRARY
+   AND NOT CMAKE_CROSSCOMPILING
+   AND NOT CMAKE_CXX_FLAGS MATCHES "-fno-(exceptions|rtti)|-fsanitize=[a-z,]*thread")
+  file(STRINGS "${RUNQ_CAF_INCLUDE}/caf/config.hpp" has_caf REGEX "define CAF_VERSION 17[0-9][0-9]")
+  if(has_caf)
+    set(has_caf ON)
+  endif()
+endif()
 runq_host(eigen IF ${has_eigen} INCLUDE "${RUNQ_EIGEN_INCLUDE}")
 runq_host(fiber IF ${has_fiber} LIBRARIES Boost::fiber)
+runq_host(caf IF ${has_caf} LIBRARIES "${RUNQ_CAF_LIBRARY}" Threads::Threads INCLUDE "${RUNQ_CAF_INCLUDE}")

@@ -19,8 +19,10 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
-HOSTS = {"eigen": "Eigen's ThreadPool", "fiber": "Boost.Fiber's work_stealing", "taskflow": "taskflow's executor",
-         "libfork": "libfork's pools", "stdexec": "stdexec's static_thread_pool", "toomanycooks": "TooManyCooks' ex_cpu"}
+HOSTS = {"eigen": "Eigen's ThreadPool", "fiber": "Boost.Fiber's work_stealing", "caf": "CAF's work_stealing",
+         "taskflow": "taskflow's executor",
+         "libfork": "libfork's pools", "stdexec": "stdexec's static_thread_pool",
+         "toomanycooks": "TooManyCooks' ex_cpu"}
 MINUTES = 30
 HERE = pathlib.Path(__file__).resolve().parent
 

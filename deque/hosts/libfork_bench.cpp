@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libfork with its own deque, or, compiled with `-include libfork_deque.hpp`, with ours. Prints a line "PROGRAM
-// NANOSECONDS" a fork for each program. hosts.py compares the two.
+// libfork with its own deque, or, compiled with `-include libfork_deque.hpp`, with ours. For each program
+// it prints a line "PROGRAM NANOSECONDS", the time of one fork. hosts.py compares the two.
 #include <cstddef>
 #include <cstdlib>
 

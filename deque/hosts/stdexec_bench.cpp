@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // stdexec's static_thread_pool with its own queue, or, compiled with `-include stdexec_lifo_queue.hpp`, with ours.
-// Prints a line "PROGRAM NANOSECONDS" a task for each program. hosts.py compares the two.
+// For each program it prints a line "PROGRAM NANOSECONDS", the time of one task. hosts.py compares the two.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// taskflow with its own queues, or, compiled with `-include taskflow_wsq.hpp`, with ours. Prints a line "PROGRAM
-// NANOSECONDS" a task for each program. hosts.py compares the two.
+// taskflow with its own queues, or, compiled with `-include taskflow_wsq.hpp`, with ours. For each program
+// it prints a line "PROGRAM NANOSECONDS", the time of one task. hosts.py compares the two.
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>

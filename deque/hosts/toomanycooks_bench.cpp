@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// TooManyCooks with its own deque, or, compiled with `-include toomanycooks_deque.hpp`, with ours. Prints a line
-// "PROGRAM NANOSECONDS" a task for each program. hosts.py compares the two.
+// TooManyCooks with its own deque, or, compiled with `-include toomanycooks_deque.hpp`, with ours. For each
+// program it prints a line "PROGRAM NANOSECONDS", the time of one task. hosts.py compares the two.
 #include <cstddef>
 #include <cstdlib>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eigen's thread pool with our queue: while the owner takes one of two tasks, from outside or its own, a worker that
-// asks before it sleeps always sees the other one.
+// Eigen's thread pool with our queue: the owner takes one of two tasks, which it has pushed itself, or which came from
+// outside. Meanwhile a worker that asks before it sleeps always sees the other task.
 // check: exhaustive
 // check -DFROM_OUTSIDE: exhaustive
 #include <cassert>
