@@ -44,7 +44,8 @@ class chaos {
     everybody().held.store(0, std::memory_order::relaxed);
     everybody().active.store(threads, std::memory_order::relaxed);
   }
-  /// Disturbs this thread from now on. `plan` chooses the hot lines, `thread`, below max_threads, the dice.
+  /// Disturbs this thread from now on. `plan` chooses the hot lines; `thread`, below max_threads, seeds this thread's
+  /// random numbers.
   static void begin(std::uint64_t plan, std::size_t thread) noexcept {
     state& s = mine();
     s.plan = plan;

@@ -60,7 +60,7 @@ class chase_lev_deque {
   typename deque::thief thief_;
 };
 
-/// The same as one object, which is moved where the others hand their owner over.
+/// The same as one object, which is moved where other candidates hand over their owner handle.
 template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow>
 class chase_lev_object {
  public:

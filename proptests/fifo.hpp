@@ -164,6 +164,8 @@ class fifo_spec {
     }
   }
 
+  [[nodiscard]] bool is_empty(std::size_t i) const { return queues_[i].items.empty(); }
+
   /// The number of ways in which a concurrent call may have had its result.
   [[nodiscard]] unsigned variants(const operation&, const outcome&) const { return 1; }
 
@@ -478,6 +480,9 @@ class fifo_subject final : public subject {
       default: return apply_optional(o, own, other);
     }
   }
+
+  /// Queue number `i`, for what is no operation of this class.
+  [[nodiscard]] const Queue& queue(std::size_t i) const { return *queues_[i]; }
 
   void rebind() override {
     if constexpr (requires(Queue & q) { q.rebind(); }) {

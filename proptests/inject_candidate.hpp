@@ -161,7 +161,7 @@ std::vector<candidate> inject_candidates_on_threads() {
       case 3: {
         const node<std_atomics>* const got = chains[a].pop_front();
         const value want = models[a].empty() ? 0 : detail::cut_front(models[a], 1)[0];
-        if ((got == nullptr ? 0 : got->id) != want) wrong = "pop_front() is not the first";
+        if ((got == nullptr ? 0 : got->id) != want) wrong = "pop_front() did not return the first element";
         break;
       }
       case 4:

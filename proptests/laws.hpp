@@ -349,7 +349,7 @@ struct focus {
   bool any_start = false;
 };
 
-/// Agreement about some verbs in everything that a call returns.
+/// For calls with one of these verbs, everything that the call returns must agree.
 inline auto agree_on(std::vector<verb> verbs) {
   return [verbs = std::move(verbs)](const operation& o, const outcome& want, const outcome& seen) {
     for (const verb v : verbs) {
@@ -422,7 +422,7 @@ class execution {
       while (pushed_ < to_wrap) {
         call({verb::push_run, 0, 0, chunk, 0, 0});
         call({verb::pop_run, 0, 0, chunk, 0, 0});
-        if (entered_.empty()) break;  // it takes nothing: some other law says so
+        if (entered_.empty()) break;  // the queue accepts no element: another law reports that
       }
     }
     for (const operation& o : Spec::emptying(queues_)) {

@@ -38,17 +38,19 @@ enum class verb : std::uint8_t {
   global_put,   ///< `n` values from `first` on, at once, into the global queue
   global_take,  ///< one from the global queue
   room,
-  has_work,     ///< of `victim`'s queue
-  look,         ///< look(): as has_work, for an actor that is about to sleep
-  size_approx,  ///< of `victim`'s queue
-  hand_over,    ///< the owner handle is moved
+  has_work,      ///< of `victim`'s queue
+  look,          ///< look(): as has_work, for an actor that is about to sleep
+  size_approx,   ///< of `victim`'s queue
+  hand_over,     ///< the owner handle is moved
+  observe,       ///< of `victim`'s queue: was it empty
+  pushed_since,  ///< into `victim`'s queue, since `actor` observed it
 };
 
 [[nodiscard]] inline const char* name_of(verb v) noexcept {
   static constexpr const char* names[] = {
       "push",        "push_run",  "push_batch", "push_front", "push_next",   "pop",        "pop_run",   "steal",
       "steal_half",  "steal_out", "steal_next", "shed_half",  "drain",       "take_batch", "take_from", "global_put",
-      "global_take", "room",      "has_work",   "look",       "size_approx", "hand_over"};
+      "global_take", "room",      "has_work",   "look",       "size_approx", "hand_over",  "observe",   "pushed_since"};
   return names[static_cast<std::size_t>(v)];
 }
 
@@ -112,7 +114,7 @@ inline constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max()
 
 /// A queue that laws are run on: how to make it, and what it is supposed to be.
 struct candidate {
-  std::string name;                ///< as in a report
+  std::string name;                ///< by which reports name it
   std::size_t capacity = 0;        ///< `unbounded` where there is no limit
   unsigned index_bits = 0;         ///< width of its counters; 0 where it has none, or where they never wrap
   bool owner_pops_newest = false;  ///< LIFO for the owner, as a Chase-Lev deque

@@ -46,7 +46,7 @@ class ring_queue {
   values drain() {
     values out;
     const std::size_t n = owner_.drain([&out](value v) { out.push_back(v); });
-    if (n != out.size()) out.push_back(0);  // it lies about how many there were
+    if (n != out.size()) out.push_back(0);  // the number that it returned is wrong: let the law fail
     return out;
   }
   std::size_t room() { return owner_.room(); }
@@ -80,7 +80,7 @@ class ring_queue {
   typename ring::thief thief_;
 };
 
-/// The same as one object, which is moved where the others hand their owner over.
+/// The same as one object, which is moved where other candidates hand over their owner handle.
 template <std::size_t Capacity, class Index, class Atomics = std_atomics>
 class ring_object {
  public:

@@ -54,7 +54,7 @@ class shared_fifo_subject final : public subject {
   }
 
  private:
-  // That there is no memory is no answer that a law allows.
+  // No law allows the answer that there is no memory.
   static outcome to_outcome(bool put) { return put ? outcome{} : outcome{answer::lost, 0, {}, false}; }
   static value value_of(const element& e) {
     if constexpr (requires { e.first; }) {

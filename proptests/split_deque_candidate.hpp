@@ -30,7 +30,7 @@ class split_deque_queue {
 
   bool push(value v) { return owner_.push(v); }
   std::optional<value> pop() { return owner_.pop(); }
-  /// Until it is not lost: a push may lose a steal its race, which the specification does not know.
+  /// Steals until the answer is not `lost`: a push may make a steal lose, which the specification does not know.
   steal_result<value> steal() {
     for (;;) {
       const steal_result<value> got = thief_.steal();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "suites.hpp"
 
+#include "counted_laws.hpp"
 #include "fifo_laws.hpp"
 #include "inject_laws.hpp"
 #include "local_queue_laws.hpp"
@@ -21,6 +22,14 @@ int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alon
   suite s("chase_lev");
   if (!alone.empty()) s.add(fifo_laws(alone));
   if (!threads.empty()) s.add(fifo_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_counted_laws(int argc, char** argv, const std::vector<candidate>& alone,
+                     const std::vector<candidate>& threads) {
+  suite s("counted");
+  if (!alone.empty()) s.add(counted_laws(alone));
+  if (!threads.empty()) s.add(counted_thread_laws(threads));
   return s.run(argc, argv);
 }
 

@@ -20,7 +20,8 @@ namespace runq::props {
 
 namespace detail {
 
-/// What stops the process at a failure: a law, a contract or a sanitizer.
+/// Prints the calls so far as a unit test. Called before the process ends at a failure, which a law, a contract or a
+/// sanitizer has found.
 inline void print_fuzz_repro() {
   const std::string code = "as a unit test:\n----------------------------------------\n" + transcript::code() +
                            "----------------------------------------\n";
@@ -91,6 +92,6 @@ int fuzz(const std::string& stem, const std::vector<candidate>& candidates, cons
 
 }  // namespace runq::props
 
-// AddressSanitizer calls this before it ends the process. Not inline: it has a weak one of its own, which comes first
-// in the link. A target is one source, so there is one of these.
+// AddressSanitizer calls this before it ends the process. It is not inline, because the linker would choose the
+// sanitizer's own weak definition. Each fuzz target is one source file, so this is defined once.
 extern "C" void __asan_on_error() { runq::props::detail::print_fuzz_repro(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The laws of runq::chase_lev on a header with all seeded bugs, of which RUNQ_MUTANT chooses one. It grows soon.
+// The laws of runq::chase_lev on a header with all seeded bugs, of which RUNQ_MUTANT chooses one. Its first
+// array has two slots, so it grows soon.
 #include "chase_lev_candidate.hpp"
 #include "suites.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The laws of runq::local_queue on a header with all seeded bugs, of which RUNQ_MUTANT chooses one. Its counters wrap
-// around soon.
+// The laws of runq::local_queue on a header with all seeded bugs, of which RUNQ_MUTANT chooses one. Its counters
+// are narrow, so they wrap around soon.
 #include "local_queue_candidate.hpp"
 #include "suites.hpp"
 

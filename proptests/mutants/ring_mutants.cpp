@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The laws of runq::ring on a header with all seeded bugs, of which RUNQ_MUTANT chooses one. The counters of these
-// rings wrap around soon.
+// rings are narrow, so they wrap around soon.
 #include "ring_candidate.hpp"
 #include "suites.hpp"
 

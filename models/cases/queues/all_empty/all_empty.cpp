@@ -45,13 +45,14 @@ struct never_both final : two_deques<2> {
       push(first, 2);
       pop(second);
     } else {
-      require(!(ByHelper ? all_empty(first, second) : one_after_the_other()), "both were called empty, and never were");
+      require(!(ByHelper ? all_empty(first, second) : one_after_the_other()),
+              "both were called empty, but at each moment one of them held a task");
     }
   }
 };
 
-// The same with a pop of the last task in each deque, during which the deque looks as it did before the push. Owner of
-// both: push pop, to and fro.
+// As never_both, but in both deques a task is pushed and the last task popped again; after the pop the deque looks as
+// it did before the push. Owner of both: push pop, to and fro.
 struct to_and_fro final : two_deques<4> {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -62,7 +63,7 @@ struct to_and_fro final : two_deques<4> {
       push(first, 4);
       pop(second);
     } else {
-      require(!all_empty(first, second), "both were called empty, and never were");
+      require(!all_empty(first, second), "both were called empty, but at each moment one of them held a task");
     }
   }
 };
@@ -76,7 +77,7 @@ struct two_owners final : two_deques<2> {
     } else if (index == 1) {
       if (!first.empty()) pop(second);
     } else {
-      require(!all_empty(first, second), "both were called empty, and never were");
+      require(!all_empty(first, second), "both were called empty, but at each moment one of them held a task");
     }
   }
 };
@@ -90,7 +91,7 @@ struct with_inject final : two_deques<2> {
     } else if (index == 1) {
       if (global.has_work()) pop(second);
     } else {
-      require(!all_empty(global, second), "both were called empty, and never were");
+      require(!all_empty(global, second), "both were called empty, but at each moment one of them held a task");
     }
   }
   void finish() override {
@@ -117,21 +118,23 @@ const bool added[] = {
     }),
     add_case<to_and_fro>({
         .name = "all_empty/to_and_fro",
-        .property = "the same while tasks are pushed and popped in both deques, and leave no trace in them",
+        .property =
+            "all_empty() never says yes while two deques, of which one always holds a task, get and lose tasks in turn",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
     }),
     add_case<with_inject>({
         .name = "all_empty/with_inject",
-        .property = "the same of a queue that all threads share and a deque, whose owner has seen a task put",
+        .property = "all_empty() never says yes about a shared queue and a deque whose owner pops after it saw a put",
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::blocking,
     }),
     add_case<two_owners>({
         .name = "all_empty/two_owners",
-        .property = "the same if each deque has an owner, and one of them has seen the other's push",
+        .property =
+            "all_empty() never says yes about deques of two owners, one of which pops after it saw the other's push",
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
         .mutants = {{"observe_relaxed", "counted.observe", std::memory_order::relaxed},

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// runq::counted as a candidate: a chase_lev, unbounded and bounded, and a ring.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chaos_atomics.hpp"
+#include "fifo.hpp"
+#include "runq/all_empty.hpp"
+#include "runq/chase_lev.hpp"
+#include "runq/ring.hpp"
+
+namespace runq::props {
+
+/// A counted queue, made of `argument`, at most 255. Queue: a chase_lev or a ring, which holds at most Capacity values.
+template <class Queue, std::size_t Capacity, bool PopsNewest>
+class counted_queue {
+ public:
+  using queue = counted<Queue>;
+  static constexpr std::size_t capacity = Capacity;
+  static constexpr bool owner_pops_newest = PopsNewest;
+
+  explicit counted_queue(std::uint64_t argument) : queue_(static_cast<std::uint8_t>(argument)) {}
+
+  bool push(value v) { return queue_.push(v); }
+  std::size_t push_batch(std::span<const value> vs) { return queue_.push_batch(vs); }
+  std::optional<value> pop() { return queue_.pop(); }
+  steal_result<value> steal() { return queue_.steal(); }
+  [[nodiscard]] auto observe() const { return queue_.observe(); }
+  [[nodiscard]] bool pushed_since(const typename queue::observation& seen) const { return queue_.pushed_since(seen); }
+
+ private:
+  queue queue_;
+};
+
+/// Counted queues behind `subject`, and what each actor observed of each of them last.
+template <class Counted, std::size_t Argument>
+class counted_subject final : public subject {
+ public:
+  counted_subject(std::uint64_t, std::size_t queues) : queues_(Argument, queues), seen_(queues, observations(queues)) {}
+
+  outcome apply(const operation& o) override {
+    if (o.what != verb::observe && o.what != verb::pushed_since) return queues_.apply(o);
+    const Counted& asked = queues_.queue(o.victim);
+    auto& seen = seen_[o.actor][o.victim];
+    if (o.what == verb::pushed_since) return {answer::done, asked.pushed_since(seen) ? 1U : 0U, {}, false};
+    seen = asked.observe();
+    return {answer::done, seen.empty() ? 1U : 0U, {}, false};
+  }
+
+ private:
+  using observations = std::vector<typename Counted::queue::observation>;
+  fifo_subject<Counted> queues_;
+  std::vector<observations> seen_;
+};
+
+template <class Queue, std::size_t Capacity, bool PopsNewest, std::size_t Argument>
+[[nodiscard]] candidate counted_candidate(const std::string& queue_name) {
+  using counted = counted_queue<Queue, Capacity, PopsNewest>;
+  candidate c = fifo_candidate<counted>("runq::counted<" + queue_name + ">");
+  c.expression = "runq::props::counted_candidate<" + queue_name + ", " +
+                 (Capacity == unbounded ? "runq::props::unbounded" : std::to_string(Capacity)) +
+                 (PopsNewest ? ", true, " : ", false, ") + std::to_string(Argument) + ">(\"" + queue_name + "\")";
+  c.verbs.push_back(verb::observe);
+  c.verbs.push_back(verb::pushed_since);
+  c.make = [](std::uint64_t start, std::size_t queues) -> std::unique_ptr<subject> {
+    return std::make_unique<counted_subject<counted, Argument>>(start, queues);
+  };
+  c.code = [type = c.name](std::uint64_t, std::size_t queues) {
+    paste p;
+    for (std::size_t i = 0; i != queues; ++i) {
+      p.setup += "  " + type + " owner" + std::to_string(i) + "(" + std::to_string(Argument) + ");\n";
+      for (std::size_t v = 0; v != queues; ++v) {
+        p.setup +=
+            "  [[maybe_unused]] " + type + "::observation seen" + std::to_string(i) + "_" + std::to_string(v) + ";\n";
+      }
+    }
+    p.thief.clear();
+    return p;
+  };
+  return c;
+}
+
+/// The candidates that the suites run on. They are templates, so that a program that does not call them does not
+/// compile them.
+template <class = void>
+std::vector<candidate> counted_candidates() {
+  return {counted_candidate<chase_lev<value>, unbounded, true, 2>("runq::chase_lev<std::uint32_t>"),
+          counted_candidate<bounded_chase_lev<value>, 8, true, 8>("runq::bounded_chase_lev<std::uint32_t>"),
+          counted_candidate<basic_ring<value, 4, std::uint8_t>, 4, false, 250>(
+              "runq::basic_ring<std::uint32_t, 4, std::uint8_t>")};
+}
+/// The same header with forced delays, for real threads.
+template <class = void>
+std::vector<candidate> counted_candidates_on_threads() {
+  return {counted_candidate<basic_chase_lev<value, chaos_atomics>, unbounded, true, 2>(
+              "runq::basic_chase_lev<std::uint32_t, runq::props::chaos_atomics>"),
+          counted_candidate<basic_ring<value, 4, std::uint8_t, chaos_atomics>, 4, false, 250>(
+              "runq::basic_ring<std::uint32_t, 4, std::uint8_t, runq::props::chaos_atomics>")};
+}
+
+}  // namespace runq::props

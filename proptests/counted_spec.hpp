@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Queues that count their pushes, for all_empty(): their specification, that of the queue (fifo.hpp) with a count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fifo.hpp"
+#include "history.hpp"
+#include "operations.hpp"
+
+namespace runq::props {
+
+/// The reference. Each actor remembers what it observed of each queue last; at first, that nothing was pushed.
+class counted_spec : public fifo_spec {
+ public:
+  static constexpr const char* type_name = "runq::props::counted_spec";
+
+  counted_spec(const candidate& c, std::size_t queues)
+      : fifo_spec(c, queues), pushes_(queues), seen_(queues, std::vector<seen>(queues)) {}
+
+  outcome apply(const operation& o) {
+    if (o.what == verb::push || o.what == verb::push_batch) ++pushes_[o.actor];
+    if (o.what == verb::push_run) pushes_[o.actor] += o.n;
+    if (o.what == verb::observe) {
+      remember(o);
+      return {answer::done, is_empty(o.victim) ? 1U : 0U, {}, false};
+    }
+    if (o.what == verb::pushed_since) {
+      return {answer::done, seen_[o.actor][o.victim].pushes != pushes_[o.victim] ? 1U : 0U, {}, false};
+    }
+    return fifo_spec::apply(o);
+  }
+
+  /// While others are at work, only two answers promise something: that the queue was empty, and that nothing was
+  /// pushed since it was. The other two may be due to a push that is on its way.
+  progress step(const operation& o, unsigned phase, unsigned variant, const outcome& answered) {
+    if (o.what == verb::observe) {
+      remember(o);
+      seen_[o.actor][o.victim].empty = answered.count != 0;
+      return answered.count == 0 || is_empty(o.victim) ? progress::done : progress::illegal;
+    }
+    if (o.what == verb::pushed_since) {
+      const seen& then = seen_[o.actor][o.victim];
+      const bool says_no_rightly = !then.empty || then.pushes == pushes_[o.victim];
+      return answered.count != 0 || says_no_rightly ? progress::done : progress::illegal;
+    }
+    const progress made = fifo_spec::step(o, phase, variant, answered);
+    const bool pushes = o.what == verb::push || o.what == verb::push_batch;
+    if (pushes && made == progress::done) ++pushes_[o.actor];
+    return made;
+  }
+
+  void encode(std::vector<std::uint32_t>& key) const {
+    fifo_spec::encode(key);
+    for (const std::vector<seen>& of_actor : seen_) {
+      for (const seen& s : of_actor) key.push_back(2 * s.pushes + (s.empty ? 1U : 0U));
+    }
+  }
+
+  static operation tidy(operation o, const candidate& c, std::size_t queues) {
+    o = fifo_spec::tidy(o, c, queues);
+    if (o.what == verb::observe || o.what == verb::pushed_since) {
+      o.victim = static_cast<std::uint8_t>((o.actor + o.m) % queues);
+    }
+    return o;
+  }
+
+  /// Thread 0 pushes and pops, the others steal, and ask.
+  static std::vector<verb> concurrent_mix(std::size_t actor) {
+    if (actor == 0) return {verb::push, verb::push, verb::push_batch, verb::pop};
+    return {verb::observe, verb::steal, verb::pushed_since};
+  }
+
+  static std::string code(const operation& o, const outcome& want, const paste& words) {
+    const std::string seen = "seen" + std::to_string(o.actor) + "_" + std::to_string(o.victim);
+    const std::string queue = "owner" + std::to_string(o.victim);
+    const std::string yes = want.count != 0 ? "true" : "false";
+    if (o.what == verb::observe)
+      return seen + " = " + queue + ".observe();\n  EXPECT_EQ(" + seen + ".empty(), " + yes + ");";
+    if (o.what == verb::pushed_since) return "EXPECT_EQ(" + queue + ".pushed_since(" + seen + "), " + yes + ");";
+    return fifo_spec::code(o, want, words);
+  }
+
+ private:
+  struct seen {
+    std::uint32_t pushes = 0;
+    bool empty = false;
+  };
+  void remember(const operation& o) { seen_[o.actor][o.victim] = {pushes_[o.victim], is_empty(o.victim)}; }
+
+  std::vector<std::uint32_t> pushes_;    // how many, of each queue
+  std::vector<std::vector<seen>> seen_;  // by actor and queue
+};
+
+}  // namespace runq::props
