@@ -56,40 +56,36 @@ using local_queue = runq::local_queue<&node::link>;
 
 static_assert(RUNQ_DEFAULT_BACKOFF == runnext::default_backoff);
 
-}  // namespace runq_c
-
 // A queue and its owner handle. C has no owner type, so the caller must see to it that only one thread at a time uses
 // it.
-struct runq_ring {
-  runq_c::ring queue{};
-  runq_c::ring::owner owner = queue.make_owner();
+template <class Queue>
+struct with_owner {
+  template <class... Arguments>
+  explicit with_owner(Arguments&... arguments) noexcept : queue(arguments...) {}
+  Queue queue;
+  typename Queue::owner owner = queue.make_owner();
 };
 
-struct runq_runnext {
-  runq_c::runnext slot{};
-  runq_c::runnext::owner owner = slot.make_owner();
-};
+}  // namespace runq_c
 
-struct runq_chase_lev {
-  explicit runq_chase_lev(std::size_t initial_capacity) noexcept : deque(initial_capacity) {}
-  runq_c::chase_lev deque;
-  runq_c::chase_lev::owner owner = deque.make_owner();
+struct runq_ring : runq_c::with_owner<runq_c::ring> {
+  using with_owner::with_owner;
 };
-
-struct runq_bounded_chase_lev {
-  explicit runq_bounded_chase_lev(std::size_t capacity) noexcept : deque(capacity) {}
-  runq_c::bounded_chase_lev deque;
-  runq_c::bounded_chase_lev::owner owner = deque.make_owner();
+struct runq_runnext : runq_c::with_owner<runq_c::runnext> {
+  using with_owner::with_owner;
 };
-
+struct runq_chase_lev : runq_c::with_owner<runq_c::chase_lev> {
+  using with_owner::with_owner;
+};
+struct runq_bounded_chase_lev : runq_c::with_owner<runq_c::bounded_chase_lev> {
+  using with_owner::with_owner;
+};
 struct runq_global {
   runq_c::global_queue queue{};
 };
 
-struct runq_local_queue {
-  explicit runq_local_queue(runq_global& global) noexcept : queue(global.queue) {}
-  runq_c::local_queue queue;
-  runq_c::local_queue::owner owner = queue.make_owner();
+struct runq_local_queue : runq_c::with_owner<runq_c::local_queue> {
+  using with_owner::with_owner;
 };
 
 namespace {
@@ -199,57 +195,37 @@ runq_status runq_runnext_put(runq_runnext* slot, void* element, void** displaced
 runq_status runq_runnext_take(runq_runnext* slot, void** element) { return give(slot->owner.take(), element); }
 
 runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** element) {
-  return give(slot->slot.make_thief().steal(backoff), element);
+  return give(slot->queue.make_thief().steal(backoff), element);
 }
-bool runq_runnext_has_work(const runq_runnext* slot) { return slot->slot.make_thief().has_work(); }
+bool runq_runnext_has_work(const runq_runnext* slot) { return slot->queue.make_thief().has_work(); }
 
+// What both kinds of chase_lev have, named NAME_…; FULL is what a push says that finds no room.
+// NOLINTBEGIN(bugprone-macro-parentheses): a parameter is a name.
+#define RUNQ_CHASE_LEV_FUNCTIONS(NAME, FULL)                                                                  \
+  void NAME##_destroy(NAME* deque) { destroy(deque); }                                                        \
+  void NAME##_hand_over(NAME* deque) { deque->owner.rebind(); }                                               \
+  runq_status NAME##_push(NAME* deque, void* element) { return deque->owner.push(element) ? RUNQ_OK : FULL; } \
+  size_t NAME##_push_batch(NAME* deque, void* const* elements, size_t count) {                                \
+    return deque->owner.push_batch(std::span(elements, count));                                               \
+  }                                                                                                           \
+  runq_status NAME##_pop(NAME* deque, void** element) { return give(deque->owner.pop(), element); }           \
+  size_t NAME##_capacity(const NAME* deque) { return deque->queue.capacity(); }                               \
+  runq_status NAME##_steal(const NAME* deque, void** element) {                                               \
+    return give(deque->queue.make_thief().steal(), element);                                                  \
+  }                                                                                                           \
+  bool NAME##_has_work(const NAME* deque) { return deque->queue.make_thief().has_work(); }                    \
+  size_t NAME##_size_approx(const NAME* deque) { return deque->queue.make_thief().size_approx(); }
+// NOLINTEND(bugprone-macro-parentheses)
+
+RUNQ_CHASE_LEV_FUNCTIONS(runq_chase_lev, RUNQ_NO_MEMORY)
 runq_chase_lev* runq_chase_lev_create(size_t initial_capacity) { return create<runq_chase_lev>(initial_capacity); }
-void runq_chase_lev_destroy(runq_chase_lev* deque) { destroy(deque); }
-void runq_chase_lev_hand_over(runq_chase_lev* deque) { deque->owner.rebind(); }
 
-runq_status runq_chase_lev_push(runq_chase_lev* deque, void* element) {
-  return deque->owner.push(element) ? RUNQ_OK : RUNQ_NO_MEMORY;
-}
-size_t runq_chase_lev_push_batch(runq_chase_lev* deque, void* const* elements, size_t count) {
-  return deque->owner.push_batch(std::span(elements, count));
-}
-runq_status runq_chase_lev_pop(runq_chase_lev* deque, void** element) { return give(deque->owner.pop(), element); }
-size_t runq_chase_lev_capacity(const runq_chase_lev* deque) { return deque->deque.capacity(); }
-
-runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element) {
-  return give(deque->deque.make_thief().steal(), element);
-}
-bool runq_chase_lev_has_work(const runq_chase_lev* deque) { return deque->deque.make_thief().has_work(); }
-size_t runq_chase_lev_size_approx(const runq_chase_lev* deque) { return deque->deque.make_thief().size_approx(); }
-
+RUNQ_CHASE_LEV_FUNCTIONS(runq_bounded_chase_lev, RUNQ_FULL)
 runq_bounded_chase_lev* runq_bounded_chase_lev_create(size_t capacity) {
   runq_bounded_chase_lev* const made = create<runq_bounded_chase_lev>(capacity);
-  if (made == nullptr || made->deque.capacity() != 0) return made;
+  if (made == nullptr || made->queue.capacity() != 0) return made;
   destroy(made);
   return nullptr;
-}
-void runq_bounded_chase_lev_destroy(runq_bounded_chase_lev* deque) { destroy(deque); }
-void runq_bounded_chase_lev_hand_over(runq_bounded_chase_lev* deque) { deque->owner.rebind(); }
-
-runq_status runq_bounded_chase_lev_push(runq_bounded_chase_lev* deque, void* element) {
-  return deque->owner.push(element) ? RUNQ_OK : RUNQ_FULL;
-}
-size_t runq_bounded_chase_lev_push_batch(runq_bounded_chase_lev* deque, void* const* elements, size_t count) {
-  return deque->owner.push_batch(std::span(elements, count));
-}
-runq_status runq_bounded_chase_lev_pop(runq_bounded_chase_lev* deque, void** element) {
-  return give(deque->owner.pop(), element);
-}
-size_t runq_bounded_chase_lev_capacity(const runq_bounded_chase_lev* deque) { return deque->deque.capacity(); }
-
-runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, void** element) {
-  return give(deque->deque.make_thief().steal(), element);
-}
-bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque) {
-  return deque->deque.make_thief().has_work();
-}
-size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque) {
-  return deque->deque.make_thief().size_approx();
 }
 
 runq_global* runq_global_create(void) { return create<runq_global>(); }
@@ -262,7 +238,7 @@ runq_task* runq_global_take(runq_global* global) { return task_of(global->queue.
 bool runq_global_has_work(const runq_global* global) { return global->queue.has_work(); }
 size_t runq_global_size_approx(const runq_global* global) { return global->queue.size_approx(); }
 
-runq_local_queue* runq_local_queue_create(runq_global* global) { return create<runq_local_queue>(*global); }
+runq_local_queue* runq_local_queue_create(runq_global* global) { return create<runq_local_queue>(global->queue); }
 void runq_local_queue_destroy(runq_local_queue* queue) { destroy(queue); }
 void runq_local_queue_hand_over(runq_local_queue* queue) { queue->owner.rebind(); }
 
