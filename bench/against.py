@@ -36,7 +36,7 @@ def queue_jobs(build):
 def scheduler_jobs(sizes):
     jobs = {}
     for row, size in sizes.items():
-        for workers in (1,) if row in ("memory", "blocking", "parked") else run.worker_counts()[0]:
+        for workers in (1,) if row in run.ONE_WORKER else run.worker_counts()[0]:
             def measure(where, row=row, size=size, workers=workers):
                 done = run.execute([where / "candidate_runq", row, str(workers), str(size), "0.1"], workers)
                 return float(done.stdout)

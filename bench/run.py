@@ -37,15 +37,16 @@ BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
 # The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6,
          "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
-         "sleep": 200, "blocking": 20, "parked": 10000}
+         "sleep": 200, "blocking": 20, "parked": 10000, "beside_yields": 200, "beside_waiters": 10**6}
 SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "scope": 500,
          "pingpong": 50, "yield": 3, "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5,
-         "blocking": 1, "parked": 20}
+         "blocking": 1, "parked": 20, "beside_yields": 5, "beside_waiters": 100}
 OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
 UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
          "forks": "ns per fork", "scope": "ns per child", "pingpong": "ns per round", "yield": "ns per yield",
          "memory": "bytes per task", "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo",
-         "sleep": "µs late", "blocking": "ms", "parked": "CPU ms per second", "wrk": "ns per request", "wrk_p99": "µs",
+         "sleep": "µs late", "blocking": "ms", "parked": "CPU ms per second",
+         "beside_yields": "ns per round", "beside_waiters": "ns per round", "wrk": "ns per request", "wrk_p99": "µs",
          "pipes_calls": "system calls per round", "echo_calls": "system calls per echo",
          "sleep_calls": "system calls per sleep"}
 TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens": "12 queens",
@@ -57,8 +58,12 @@ TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens
           "echo": "TCP echo, 64 connections within the process", "echo_calls": "the same",
           "sleep": "a sleep of 1 ms, median", "sleep_calls": "the same",
           "blocking": "8 tasks, 20 calls each that block for 1 ms", "parked": "10,000 sockets are waited for, CPU time",
+          "beside_yields": "ping-pong over two pipes, beside a task that only yields",
+          "beside_waiters": "a thread answers after 100 µs, beside 10⁶ tasks that wait",
           "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "the same, 99 percent of answers within"}
+ONE_WORKER = ("memory", "blocking", "parked", "beside_yields", "beside_waiters")
 FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks", "scope")
+CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")  # of which no package is in Debian
 SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "runq": ("candidate_runq", {}, None),
     "runq_child": ("candidate_runq", {"RUNQ_FORKS": "child"}, FORK_ROWS),
@@ -69,12 +74,8 @@ SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "rayon": ("candidate_rayon", {}, None),
     "tbb": ("candidate_tbb", {}, None),
     "fiber": ("candidate_fiber", {}, None),
-    "libfork": ("candidate_libfork", {}, None),
-    "stdexec": ("candidate_stdexec", {}, None),
-    "taskflow": ("candidate_taskflow", {}, None),
-    "toomanycooks": ("candidate_toomanycooks", {}, None),
+    **{name: (f"candidate_{name}", {}, None) for name in CHECKOUTS},
 }
-CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")
 SWEEP_TASKS = [10**3, 10**4, 10**5, 10**6, 10**7]
 SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
 SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
@@ -250,7 +251,7 @@ def has_peers(build):
 
 def checkout_of(build, name):
     """The folder of the checkout with which this build measures a scheduler that is not packaged; "": none."""
-    return cached(build).get(f"RUNQ_BENCH_{name.upper()}", "")
+    return cached(build).get(f"RUNQ_BENCH_{name.upper()}", "") if has_peers(build) else ""
 
 
 def queue_rows(build):
@@ -312,9 +313,10 @@ def measure_queues(build, results, options):
 
 
 def candidates_built(build):
-    return {name: c for name, c in SCHEDULERS.items()
-            if os.access(build / c[0], os.X_OK) and (name.startswith("runq") or has_peers(build))
-            and (name not in CHECKOUTS or checkout_of(build, name))}
+    def belongs(name):
+        return name.startswith("runq") or (checkout_of(build, name) if name in CHECKOUTS else has_peers(build))
+
+    return {name: c for name, c in SCHEDULERS.items() if os.access(build / c[0], os.X_OK) and belongs(name)}
 
 
 def worker_counts():
@@ -348,7 +350,7 @@ def measure_scheduler(build, results, options):
             if rows and row not in rows:
                 continue
             size = OF_FIBERS.get(row, n) if candidate == "fiber" else n
-            if row in ("memory", "blocking", "parked"):
+            if row in ONE_WORKER:
                 counts = [1]
             elif row in ("fib", "skynet", "spawn", "tree"):
                 counts = [*usual, too_many]
@@ -506,7 +508,7 @@ def describe(build, results):
         version(["go", "version"]) if (build / "candidate_go").exists() else "",
         version(["rustc", "--version"]) if (build / "candidate_rayon").exists() else "") if v]
     context["compilers"] += [f"{name} {version(['git', '-C', checkout_of(build, name), 'rev-parse', '--short', 'HEAD'])}"
-                             for name in CHECKOUTS if has_peers(build) and checkout_of(build, name)]
+                             for name in CHECKOUTS if checkout_of(build, name)]
     context["date"] = datetime.date.today().isoformat()
     if has_peers(build):
         results.absent = dict(line.split(": ", 1) for line in (build / "peers_absent.txt").read_text().splitlines())

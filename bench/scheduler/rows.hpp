@@ -2,8 +2,8 @@
 // What the candidates of the scheduler benchmark have in common: the command line, the clock, the checks.
 //
 // A candidate is a program `candidate ROW WORKERS N SECONDS`. It carries the row out, of size N, once to warm up and
-// then until so many seconds are over (0: just once), checks each result, and prints one number, the mean. A row that
-// it does not have: status 3. The rows:
+// then until so many seconds are over (0: just once), checks each result, and prints one number, the mean. It
+// ends with status 3 if it does not have the row. The rows:
 //
 //   fib        ns per fork of fib(N): one fork, one call, one join; no cutoff
 //   skynet     ns per leaf of a tree with N leaves, ten children to a node
@@ -18,6 +18,9 @@
 //   memory     resident bytes per task, N of which wait
 //   idle       CPU ms per second while all tasks wait, over N ms
 //   pipes      ns per round: two tasks, two pipes, 16 bytes there and back, N rounds
+//   beside_yields   as pipes, beside a task that yields all the time
+//   beside_waiters  ns per round beside N tasks that wait for ever: a task writes to a pipe and waits for a thread's
+//              answer, which comes after 100 µs, so that all machines go idle
 //   echo       ns per echo: 64 TCP connections in this process, 16 bytes there and back, N times each
 //              (in both, a reader has room for 1024 bytes, as if it did not know how much will come)
 //   sleep      µs by which a sleep of 1 ms lasts too long: the median of N, one after the other
@@ -50,6 +53,8 @@ inline constexpr long echo_connections = 64;
 inline constexpr std::size_t message_bytes = 16;
 inline constexpr std::size_t room_bytes = 1024;
 inline constexpr long blocking_tasks = 8;
+inline constexpr long rounds_beside_waiters = 100;
+inline constexpr std::chrono::microseconds answer_time{100};
 
 [[nodiscard]] inline double now_ns() {
   return static_cast<double>(
@@ -71,7 +76,7 @@ template <class F>
   return now_ns() - begin;
 }
 
-// ---- what is right --------------------------------------------------------------------------------------------------
+// ---- expected results -----------------------------------------------------------------------------------------------
 
 [[nodiscard]] inline long fib_value(long n) {
   long a = 0;
@@ -87,7 +92,7 @@ template <class F>
   return known[n];
 }
 
-// ---- what is computed -----------------------------------------------------------------------------------------------
+// ---- the computations -----------------------------------------------------------------------------------------------
 
 /// A partial placement of queens, one per row, by columns.
 struct board {
@@ -191,7 +196,8 @@ inline int run(int argc, char** argv, const std::map<std::string, row>& rows) {
   const auto workers = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
   const long n = std::strtol(argv[3], nullptr, 10);
   const double limit_ns = std::strtod(argv[4], nullptr) * 1e9;
-  const bool once = chosen->first == "memory" || chosen->first == "idle" || chosen->first == "parked";
+  const bool once = chosen->first == "memory" || chosen->first == "idle" || chosen->first == "parked" ||
+                    chosen->first == "beside_waiters";
   const bool by_time = limit_ns > 0 && !once;
   if (by_time) static_cast<void>(chosen->second(workers, n));
   double sum = 0;

@@ -7,10 +7,12 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <runq/runq.hpp>
+#include <unistd.h>
 
 #include "rows.hpp"
 
@@ -285,6 +287,70 @@ double pipes_row(unsigned workers, long rounds) {
   return timed_in(workers, body) / static_cast<double>(rounds);
 }
 
+double beside_yields_row(unsigned workers, long rounds) {
+  const auto body = [rounds]() -> task<> {
+    auto there = runq::net::pipe();
+    auto back = runq::net::pipe();
+    bool over = false;
+    runq::wait_group group;
+    group.add(2);
+    runq::go([&]() -> task<> {
+      co_await echo(there.first, back.second);
+      group.done();
+    });
+    runq::go([&]() -> task<> {
+      while (!std::atomic_ref(over).load(std::memory_order::relaxed)) co_await runq::yield();
+      group.done();
+    });
+    co_await ask(back.first, there.second, rounds);
+    std::atomic_ref(over).store(true, std::memory_order::relaxed);
+    co_await group.wait();
+  };
+  return timed_in(workers, body) / static_cast<double>(rounds);
+}
+
+/// Sends back what it receives, until the end, but so late that the machine that waits for it has gone idle.
+void echo_by_thread(int from, int to) {
+  char buffer[bench::room_bytes];
+  for (;;) {
+    const ssize_t n = read(from, buffer, sizeof buffer);
+    if (n <= 0) break;
+    std::this_thread::sleep_for(bench::answer_time);
+    bench::require(write(to, buffer, static_cast<std::size_t>(n)) == n, "a write to a pipe");
+  }
+  close(from);
+  close(to);
+}
+
+double beside_waiters_row(unsigned workers, long n) {
+  runq::scheduler s(with(workers));
+  double ns = 0;
+  int there[2];
+  int back[2];
+  bench::require(pipe(there) == 0 && pipe(back) == 0, "two pipes");
+  std::thread other(echo_by_thread, there[0], back[1]);
+  s.run([&]() -> task<> {
+    runq::channel<int> never;
+    runq::wait_group begun;
+    begun.add(n);
+    for (long i = 0; i != n; ++i) {
+      runq::go([&]() -> task<> {
+        begun.done();
+        static_cast<void>(co_await never.receive());
+      });
+    }
+    co_await begun.wait();
+    stream from(back[0]);
+    stream to(there[1]);
+    const double begin = bench::now_ns();
+    co_await ask(from, to, bench::rounds_beside_waiters);
+    ns = bench::now_ns() - begin;
+    never.close();
+  });
+  other.join();
+  return ns / bench::rounds_beside_waiters;
+}
+
 double echo_row(unsigned workers, long each) {
   runq::scheduler s(with(workers));
   double ns = 0;
@@ -391,6 +457,8 @@ int main(int argc, char** argv) {
                      {"memory", memory_row},
                      {"idle", idle_row},
                      {"pipes", pipes_row},
+                     {"beside_yields", beside_yields_row},
+                     {"beside_waiters", beside_waiters_row},
                      {"echo", echo_row},
                      {"sleep", sleep_row},
                      {"blocking", blocking_row},

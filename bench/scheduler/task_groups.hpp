@@ -16,10 +16,16 @@ namespace bench {
 template <class Pool>
 class task_groups {
  public:
-  static const std::map<std::string, row>& rows() {
-    static const std::map<std::string, row> all{{"fib", fib_row},   {"skynet", skynet_row}, {"queens", queens_row},
-                                                {"tree", tree_row}, {"spawn", spawn_row},   {"grain", grain_row}};
-    return all;
+  /// The program, with the pool's own row `idle`.
+  static int run(int argc, char** argv, const row& idle) {
+    return bench::run(argc, argv,
+                      {{"fib", fib_row},
+                       {"skynet", skynet_row},
+                       {"queens", queens_row},
+                       {"tree", tree_row},
+                       {"spawn", spawn_row},
+                       {"grain", grain_row},
+                       {"idle", idle}});
   }
 
  private:

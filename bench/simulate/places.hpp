@@ -45,7 +45,7 @@ class virtual_place {
   explicit virtual_place(picoseconds of_a_piece) : piece_(of_a_piece) {}
   void work() { world::here().work(piece_); }
   [[nodiscard]] std::int64_t clock() const { return world::here().now() / 1000; }
-  // What only the benchmark counts costs nothing.
+  // Takes no virtual time, because only the benchmark needs the count.
   void done(unsigned) {
     if (++done_ == expected_) world::here().stop();
   }

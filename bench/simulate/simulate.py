@@ -152,7 +152,7 @@ def places_table(results, machine, most=3):
             lines.append([f"{workload}, {n}", place, f"{100 * waited:.1f}", f"{100 * queued:.1f}", ", ".join(sites[:4])])
     return f"The worst lines: {machine['name']}", \
         ["workload, processors", "object + offset of the line", "waited", "queued", "by"], lines, \
-        "Percent of the time of all processors: until the line was there or the lock in it free; of that, while others had it."
+        "Percent of the time of all processors: waiting for the line or for the lock in it; of that, while other processors had it."
 
 
 def real_table(results):

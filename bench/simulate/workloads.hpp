@@ -197,8 +197,8 @@ class program {
   scheduler& s_;
   const unsigned n_;
   std::size_t count_ = 0;
-  std::size_t idle_ = 0;    // the first so many tasks do no work …
-  std::uint32_t each_ = 0;  // … each of the others does so many pieces
+  std::size_t idle_ = 0;    // so many tasks, the first ones, do no work
+  std::uint32_t each_ = 0;  // so many pieces of work does each of the others
   std::uint64_t pieces_ = 0;
   std::uint64_t runs_ = 0;
 };

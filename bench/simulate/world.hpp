@@ -112,7 +112,7 @@ class world {
     std::string object;
     std::size_t offset = 0;  // of the cache line in the object
     site where;
-    picoseconds waited = 0;  // until the line was there, and for the lock in it
+    picoseconds waited = 0;  // for the line, and for the lock in it
     picoseconds queued = 0;  // the part of it in which other processors had the line or the lock
     std::uint64_t times = 0;
   };
@@ -125,8 +125,8 @@ class world {
     set_of_processors holders{};
     bool modified = false;    // by its only holder, since it got the line
     picoseconds free_at = 0;  // when the last transfer that was asked for ends
-    int asked_last = -1;      // who asked for it …
-    bool to_write = false;    // … and whether to be the only holder
+    int asked_last = -1;      // the processor that has asked for the line last
+    bool to_write = false;    // whether that processor wants to be the only holder
     std::uint32_t name = 0;   // of names_
     std::size_t offset = 0;
   };

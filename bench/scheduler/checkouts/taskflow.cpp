@@ -39,8 +39,4 @@ double idle_row(unsigned workers, long ms) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  auto rows = bench::task_groups<pool>::rows();
-  rows.emplace("idle", idle_row);
-  return bench::run(argc, argv, rows);
-}
+int main(int argc, char** argv) { return bench::task_groups<pool>::run(argc, argv, idle_row); }
