@@ -249,7 +249,7 @@ class later_by_clock : public later {
  protected:
   void SetUp() override {
     later::SetUp();
-    if (!interposed) GTEST_SKIP() << "the sanitizer has these functions for itself";
+    if (!interposed) GTEST_SKIP() << "the sanitizer replaces these functions itself";
     time_of_test = 1'000'000'000'000;
   }
   void TearDown() override {

@@ -643,7 +643,7 @@ TEST_F(blocking, L21_options_out_of_range) {
             "runq: options::max_blocking_calls must be at least 1");
   EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.idle_thread_life = {}}); }),
             "runq: options::idle_thread_life must be more than 0");
-  // As long as time goes is for ever.
+  // The longest time that the option can hold means for ever.
   held_calls calls;
   runq::run(
       [&]() -> task<> {

@@ -343,7 +343,7 @@ TEST_F(cancelling, SC5_what_takes_too_long_is_asked_to_stop) {
     } catch (const runq::timed_out& error) {
       thrown = error.what();
     }
-    EXPECT_EQ(thrown, "runq: the time for it was over");
+    EXPECT_EQ(thrown, "runq: with_timeout(): the time limit was reached");
     EXPECT_TRUE(asked);
     // A function that ignores the stop request and returns late still has its result returned.
     const auto stubborn = [](std::stop_token stop) -> task<int> {

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,7 +90,7 @@ class clocks : public sched_test::alarmed {
  protected:
   void SetUp() override {
     alarmed::SetUp();
-    if (!interposed) GTEST_SKIP() << "the sanitizer has these functions for itself";
+    if (!interposed) GTEST_SKIP() << "the sanitizer replaces these functions itself";
   }
   void TearDown() override {
     time_of_test = -1;
@@ -308,6 +309,43 @@ TEST_F(clocks, X5_another_machine_fires_the_timers_of_a_busy_processor_without_t
         co_return;
       },
       {.procs = 2});
+}
+
+// The other machine sleeps in the poller when the busy task starts what has a time: only the start can tell it when to
+// wake.
+TEST_F(clocks, X4_what_a_busy_task_starts_wakes_the_machine_in_the_poller_without_the_monitor) {
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    // clang++ 14 captures no structured bindings.
+    auto ends = runq::net::pipe();
+    auto& from = ends.first;
+    runq::timer ticks(1h);
+    for (const bool by_deadline : {false, true}) {
+      for (int i = 0; i != 5; ++i) {
+        std::atomic<bool> woken{false};
+        runq::go([&]() -> task<> {
+          if (by_deadline) {
+            (void)co_await sched_test::error_of_read(from);
+          } else {
+            (void)co_await ticks.channel().receive();
+          }
+          woken = true;
+        });
+        from.set_read_deadline(runq::clock::time_point::max());
+        co_await runq::sleep_for(1ms);  // now the task waits, or is about to
+        monitor_stands_still = true;
+        hold_until([&] { return s.stats().idle_procs == 1; }, "the other machine has nothing to do");
+        std::this_thread::sleep_for(20ms);  // most often it sleeps now, and the monitor's last nap is over
+        if (by_deadline) {
+          from.set_read_deadline(runq::clock::now() + 1ms);
+        } else {
+          (void)ticks.reset(1ms);
+        }
+        hold_until([&] { return woken.load(); }, "the task is woken");
+        monitor_stands_still = false;
+      }
+    }
+  });
 }
 
 // ---- a kernel that counts in ms -------------------------------------------------------------------------------------

@@ -80,7 +80,9 @@ using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
 using sched_test::deadlock_line;
+using sched_test::hold_until;
 using sched_test::repeats;
+using sched_test::wait_for;
 using sched_test::yield_until;
 
 class ending : public sched_test::alarmed {
@@ -505,6 +507,36 @@ TEST_F(ending, L7_a_stop_source_that_goes_hides_no_deadlock) {
   }
 }
 
+// The first processor's machine runs the child, the other one takes the parent, which ends as another strand than the
+// one that it was started as. If the record of one of them were not given back, it would count as a task that may still
+// wake others.
+TEST_F(ending, L7_a_task_that_ends_on_another_processor_than_its_own_hides_no_deadlock) {
+  EXPECT_EXIT(runq::run(
+                  []() -> task<> {
+                    for (int i = 0; i != 20; ++i) {
+                      std::atomic<bool> taken{false};
+                      std::atomic<bool> ended{false};
+                      const auto child = [](std::atomic<bool>& goes_on) -> task<> {
+                        hold_until([&] { return goes_on.load(); }, "the other machine takes the parent");
+                        co_return;
+                      };
+                      const auto parent = [&]() -> task<> {
+                        const at_end ends([&] { ended = true; });
+                        co_await runq::fork(child(taken));
+                        taken = true;
+                        std::this_thread::sleep_for(1ms);  // most often the child ends first
+                        co_await runq::join();
+                      };
+                      runq::go(parent);
+                      co_await yield_until([&] { return ended.load(); });
+                    }
+                    runq::channel<int> never;
+                    (void)co_await never.receive();
+                  },
+                  {.procs = 3}),
+              testing::ExitedWithCode(2), deadlock_line);
+}
+
 // ---- destructors ----------------------------------------------------------------------------------------------------
 
 // A destructor that runs at the end may do what the plain code of a task may do. A task that it starts never runs.
@@ -536,6 +568,68 @@ TEST_F(ending, L2_a_destructor_that_starts_a_task_starts_none) {
     s.wait();
     EXPECT_EQ(ran, 0);
     EXPECT_EQ(s.stats().spawned, s.stats().finished + 9) << "nine waiting tasks were destroyed, and no more started";
+  }
+}
+
+// The run ends while two parents wait in a deque, each behind its fork of a child with a result: no machine takes them
+// any more, and so none of them has the handle of its child yet.
+TEST_F(ending, L2_children_are_destroyed_although_their_parents_have_no_handles_yet) {
+  for (const runq::fork_policy forks : {runq::fork_policy::continuation, runq::fork_policy::child}) {
+    std::atomic<int> alive{0};
+    const auto count = [&] {
+      ++alive;
+      return at_end([&] { --alive; });
+    };
+    std::atomic<bool> innermost_runs{false};
+    std::atomic<bool> main_has_ended{false};
+    const auto innermost = [&]() -> task<int> {
+      const auto here = count();
+      innermost_runs = true;
+      hold_until([&] { return main_has_ended.load(); }, "main ends");
+      co_await runq::yield();
+      co_return 1;
+    };
+    const auto middle = [&]() -> task<int> {
+      const auto here = count();
+      auto child = co_await runq::fork(innermost());
+      co_await runq::join();
+      co_return child.get();
+    };
+    const auto outer = [&]() -> task<> {
+      const auto here = count();
+      auto child = co_await runq::fork(middle());
+      co_await runq::join();
+    };
+    runq::run(
+        [&]() -> task<> {
+          const at_end ends([&] { main_has_ended = true; });
+          runq::go(outer);
+          hold_until([&] { return innermost_runs.load(); }, "the other machine runs the innermost");
+          co_return;
+        },
+        {.procs = 2, .forks = forks});
+    EXPECT_EQ(alive, 0);
+  }
+}
+
+// The thread starts its task while no machine runs any more. So the end of the run must see to it that one looks for
+// the task.
+TEST_F(ending, L2_a_task_that_a_thread_starts_while_the_others_are_destroyed_runs_after_the_run) {
+  for (const unsigned procs : {1U, 2U}) {
+    scheduler s({.procs = procs});
+    const auto here = s.attach();
+    std::atomic<bool> ran{false};
+    s.run([&]() -> task<> {
+      runq::channel<int> begun;
+      runq::go([&]() -> task<> {
+        const at_end ends([&] { std::thread([&] { here.go([&] { ran = true; }); }).join(); });
+        co_await begun.send(1);
+        (void)co_await runq::select();
+      });
+      (void)co_await begun.receive();
+      hold_until([&] { return s.stats().idle_procs == procs - 1; }, "the other processor is idle");
+    });
+    EXPECT_TRUE(wait_for(ran)) << "the task waits for the next run";
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// execution: schedule() in the manner of P2300: a receiver is told exactly once, in a task or that it was stopped.
+// execution: schedule() in the manner of P2300: a receiver is completed exactly once, by set_value in a task or by
+// set_stopped.
 #include "runq/execution.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ using runq::task;
 
 static_assert(ex::scheduler<task_scheduler>);
 
-/// What receivers were told, and on which kind of thread.
+/// How receivers were completed, and on which kind of thread.
 struct told {
   std::atomic<int> values{0};
   std::atomic<int> stopped{0};
@@ -150,7 +151,7 @@ TEST(execution, an_operation_that_is_not_started_does_nothing) {
   EXPECT_EQ(what.values + what.stopped, 0);
 }
 
-// It owns the operation, and destroys it when it is told.
+// A receiver that owns its operation, and destroys it when it is completed.
 struct self_destroying {
   using receiver_concept = ex::receiver_tag;
   std::shared_ptr<std::shared_ptr<void>> owned;

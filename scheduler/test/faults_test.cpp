@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Faults of the system: it starts no more threads, its clock jumps, its calls are interrupted all the time. For this
-// the program replaces pthread_create(), clock_gettime(), sched_getaffinity() and syscall(). They call the C library's
-// functions unless a test asks for something else.
+// the program replaces pthread_create(), clock_gettime(), sched_getaffinity(), syscall(), read(), send() and accept4().
+// They call the C library's functions unless a test asks for something else.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -14,6 +14,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -27,11 +28,13 @@
 #include <pthread.h>
 #include <runq/detail/container.hpp>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "interposed.hpp"
+#include "net_support.hpp"
 #include "support.hpp"
 
 namespace {
@@ -48,6 +51,9 @@ std::atomic<int> monotonic_readings{0};
 std::atomic<void (*)(void* state, std::int64_t ns)> in_sleep{nullptr};
 std::atomic<void*> state_in_sleep{nullptr};
 std::atomic<bool> next_thread_is_monitor{false};
+
+/// What the next read(), send() or accept4() calls first, once. It returns the error with which the call fails, or 0.
+std::atomic<std::function<int()>*> in_next_call{nullptr};
 
 /// A simulated kernel with `cpus_of_kernel` CPUs. It refuses CPU sets of fewer than `bits_of_kernel` bits. 0 bits: the
 /// real kernel answers.
@@ -88,9 +94,32 @@ bool monitor_naps(bool waits, const timespec* timeout) {
   return true;
 }
 
+bool this_call_fails() {
+  auto* const does = in_next_call.exchange(nullptr);
+  if (does == nullptr) return false;
+  const int error = (*does)();
+  errno = error;
+  return error != 0;
+}
+
 }  // namespace
 
 extern "C" {
+
+ssize_t read(int fd, void* into, std::size_t bytes) {
+  static auto* const real = next_one<decltype(read)>("read");
+  return this_call_fails() ? -1 : real(fd, into, bytes);
+}
+
+ssize_t send(int fd, const void* from, std::size_t bytes, int flags) {
+  static auto* const real = next_one<decltype(send)>("send");
+  return this_call_fails() ? -1 : real(fd, from, bytes, flags);
+}
+
+int accept4(int fd, sockaddr* peer, socklen_t* size, int flags) {
+  static auto* const real = next_one<decltype(accept4)>("accept4");
+  return this_call_fails() ? -1 : real(fd, peer, size, flags);
+}
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   static auto* const real = next_one<decltype(pthread_create)>("pthread_create");
@@ -168,7 +197,7 @@ class faults : public sched_test::alarmed {
 };
 
 #define RUNQ_NEEDS_INTERPOSITION() \
-  if (!interposed) GTEST_SKIP() << "the sanitizer has these functions for itself"
+  if (!interposed) GTEST_SKIP() << "the sanitizer replaces these functions itself"
 
 // ---- many CPUs ------------------------------------------------------------------------------------------------------
 
@@ -541,6 +570,61 @@ TEST_F(faults, interrupted_machines_go_back_to_sleep_or_to_work) {
       });
     }
   }
+}
+
+// ---- descriptors ----------------------------------------------------------------------------------------------------
+
+// close() gives the descriptor's number to something that can neither be read nor written, so the system call of the
+// task that is in the middle of its operation fails with an error that has nothing to do with the stream.
+TEST_F(faults, S14_a_close_between_the_question_and_the_system_call_cancels_the_operation) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    for (const bool reads : {true, false}) {
+      auto [a, b] = runq::net::socket_pair();
+      std::function<int()> closes = [&a = a] {
+        a.close();
+        return 0;
+      };
+      in_next_call = &closes;
+      auto operation = reads ? sched_test::error_of_read(a) : sched_test::error_of_write(a);
+      const int error = co_await std::move(operation);
+      EXPECT_EQ(error, ECANCELED);
+      EXPECT_EQ(in_next_call.load(), nullptr) << "no system call was made";
+    }
+  });
+}
+
+TEST_F(faults, an_interrupted_system_call_is_made_again) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    std::function<int()> is_interrupted = [] { return EINTR; };
+    auto [a, b] = runq::net::socket_pair();
+    in_next_call = &is_interrupted;
+    co_await a.write(sched_test::bytes_of("x"));
+    EXPECT_EQ(in_next_call.load(), nullptr) << "no system call was made";
+    in_next_call = &is_interrupted;
+    const std::string got = co_await sched_test::read_text(b, 1);
+    EXPECT_EQ(got, "x");
+    EXPECT_EQ(in_next_call.load(), nullptr) << "no system call was made";
+  });
+}
+
+// The peer may be gone before its connection is accepted. That is no error of the listener.
+TEST_F(faults, an_accept_that_fails_because_of_the_peer_is_made_again) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    runq::net::listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    for (const int error : {ECONNABORTED, EINTR}) {
+      std::function<int()> fails = [error] { return error; };
+      runq::net::stream there = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      in_next_call = &fails;
+      runq::net::stream here = co_await l.accept();
+      EXPECT_EQ(in_next_call.load(), nullptr) << "no system call was made";
+      co_await there.write(sched_test::bytes_of("x"));
+      const std::string got = co_await sched_test::read_text(here, 1);
+      EXPECT_EQ(got, "x");
+    }
+  });
 }
 
 }  // namespace

@@ -173,6 +173,54 @@ TEST_P(fork_join, an_exception_of_a_child_without_result_comes_at_the_join_after
   });
 }
 
+TEST_P(fork_join, of_several_exceptions_of_children_the_first_comes_at_the_join) {
+  runq::run(
+      []() -> task<> {
+        std::vector<int> thrown;
+        const auto fails = [&](int n) -> task<> {
+          thrown.push_back(n);
+          throw n;
+          co_return;
+        };
+        co_await runq::fork(fails(1));
+        co_await runq::fork(fails(2));
+        co_await runq::fork(fails(3));
+        int caught = 0;
+        try {
+          co_await runq::join();
+        } catch (int n) {
+          caught = n;
+        }
+        EXPECT_EQ(thrown.size(), 3U);
+        EXPECT_EQ(caught, thrown.front());
+      },
+      {.procs = 1, .forks = GetParam()});
+}
+
+// The child is in its parent's list, because the parent went on while the child waited. The join destroys it.
+TEST_P(fork_join, the_result_of_a_child_that_has_ended_may_be_dropped_before_the_join) {
+  runq::run(
+      []() -> task<> {
+        const auto result = std::make_shared<int>(1);
+        runq::channel<int> gate;
+        const auto waits = [&]() -> task<std::shared_ptr<int>> {
+          (void)co_await gate.receive();
+          co_return result;
+        };
+        {
+          const auto dropped = co_await runq::fork(waits());
+          co_await runq::yield();
+          co_await gate.send(1);
+          while (result.use_count() == 1) co_await runq::yield();
+          for (int i = 0; i != 8; ++i) co_await runq::yield();  // now it has ended
+        }
+        EXPECT_EQ(result.use_count(), 2);
+        co_await runq::join();
+        EXPECT_EQ(result.use_count(), 1);
+      },
+      {.procs = 1, .forks = GetParam()});
+}
+
 TEST_P(fork_join, an_exception_passes_through_all_joins_up_to_run) {
   on_any_number_of_processors([](const runq::options& o) {
     struct nested {

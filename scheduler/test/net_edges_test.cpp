@@ -63,8 +63,8 @@ using net_edges_death = net_edges;
 
 const int rounds = sched_test::repeats(slow_build ? 100 : 300);
 
-/// Waits until exactly n tasks wait for descriptors. False: that took longer than `patience`. A task may still be
-/// about to wait when this counts it, unless there is one processor: then it is in its line.
+/// Waits until exactly n tasks wait for descriptors. False: that took longer than `patience`. With several processors a
+/// task that is counted may still be about to join the list of waiters; with one processor it has joined it.
 task<bool> n_wait(scheduler& s, std::size_t n) {
   const auto end = runq::clock::now() + patience;
   for (;;) {
@@ -169,6 +169,18 @@ TEST_F(net_edges, L2_a_deadline_outlives_the_run_in_which_it_was_set) {
       });
     }
   }
+}
+
+TEST_F(net_edges, a_deadline_that_is_set_outside_a_task_is_misuse) {
+  scheduler s({.procs = 1});
+  std::optional<stream_pair> kept;
+  s.run([&]() -> task<> {
+    kept.emplace(runq::net::socket_pair());
+    co_return;
+  });
+  EXPECT_THROW(kept->first.set_deadline(runq::clock::now() + 1h), runq::misuse);
+  EXPECT_NO_THROW(kept->first.set_deadline(runq::clock::time_point::max()));
+  kept.reset();
 }
 
 TEST_F(net_edges, L2_a_listener_outlives_the_run_in_which_tasks_accepted) {
@@ -448,7 +460,7 @@ TEST_F(net_edges, S14_a_unix_listener_finds_its_file_from_another_directory) {
 
 // ---- several tasks, one descriptor ----------------------------------------------------------------------------------
 
-// Where the order counts, the tasks come while there is one processor, and the others are added then: see n_wait().
+// Tests of the order begin with one processor, and add the others when all tasks are in the list: see n_wait().
 
 TEST_F(net_edges, S13_several_tasks_accept_first_come_first_served) {
   constexpr int acceptors = 8;

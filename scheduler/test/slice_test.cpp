@@ -229,7 +229,7 @@ TEST(slice, X1_time_in_which_the_processor_was_not_in_use_is_no_turn) {
 class under_the_tests_clock : public sched_test::alarmed {
  protected:
   void SetUp() override {
-    if (!interposed) GTEST_SKIP() << "the sanitizer has clock_gettime() for itself";
+    if (!interposed) GTEST_SKIP() << "the sanitizer replaces clock_gettime() itself";
     alarmed::SetUp();
     time_of_test = 1000 * ms;
   }

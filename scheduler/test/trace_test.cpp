@@ -237,6 +237,16 @@ TEST(trace, X15_parks_counts_how_often_machines_go_to_sleep) {
   }
 }
 
+TEST(trace, X15_parks_counts_the_machines_of_former_runs) {
+  runq::scheduler s({.procs = 1});
+  for (std::uint64_t run = 1; run <= 3; ++run) {
+    s.run([]() -> task<> {
+      for (int i = 0; i != 3; ++i) co_await runq::sleep_for(1ms);
+    });
+    EXPECT_GE(s.stats().parks, 3 * run);
+  }
+}
+
 // A machine that finds a task wakes another machine, which may find another task. Here it finds none.
 TEST(trace, X15_useless_wakes_counts_machines_that_were_woken_in_vain) {
   runq::scheduler s({.procs = 2});

@@ -25,8 +25,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 AT_ONCE = 20  # runs in one process, at most
-ABOUT = 60  # s, for which one process runs, as far as one knows
-LONGEST = 1200  # s, of one process: then it hangs
+ABOUT = 60  # s, the time for which one process is expected to run
+LONGEST = 1200  # s, of one process: one that takes longer counts as hanging
 
 
 def edges():
