@@ -3,7 +3,7 @@
 // Timers, sockets and strands are Asio's own and know nothing of it: they get the context where they would get an
 // io_context. Asio watches the descriptors and the clock on a thread of its own and hands the handlers over.
 //
-// The three ways in which Asio submits a handler meet the queue's three ways in:
+// Asio submits a handler in one of three ways. The executor does this:
 //   asio::post      behind everything this worker has             (local_queue::push)
 //   asio::defer     to be run next, for it continues what runs    (local_queue::push_next, the runnext slot)
 //   asio::dispatch  on a worker: at once, without any queue
@@ -26,8 +26,8 @@
 #include <asio.hpp>
 #include <runq/local_queue.hpp>
 
-/// Runs handlers on threads of its own, each with a queue that the others rob. An exception that leaves a handler ends
-/// the process.
+/// Runs handlers on threads of its own. Each thread has a queue, from which the others steal. An exception that leaves
+/// a handler ends the process.
 class stealing_pool : public asio::execution_context {
   struct handler {
     virtual ~handler() = default;
@@ -54,7 +54,7 @@ class stealing_pool : public asio::execution_context {
     for (unsigned i = 0; i != threads; ++i) workers_.push_back(std::make_unique<worker>(*this, i + 1));
     for (const auto& w : workers_) w->thread = std::thread([&w = *w] { w.work(); });
   }
-  /// Waits as wait() does; then nothing of Asio's can come any more.
+  /// Waits as wait() does. After that Asio submits no more handlers.
   ~stealing_pool() {
     wait();
     {
@@ -118,10 +118,10 @@ class stealing_pool : public asio::execution_context {
       if (pool.global_.has_work()) {
         if (handler* const shared = owner.take_from(pool.global_, pool.workers_.size())) return shared;
       }
-      return rob();
+      return steal_from_another();
     }
 
-    handler* rob() {
+    handler* steal_from_another() {
       for (const auto next_too : {runq::steal_runnext::no, runq::steal_runnext::yes}) {
         const std::size_t start = random();
         for (std::size_t i = 0; i != pool.workers_.size(); ++i) {
@@ -156,8 +156,9 @@ class stealing_pool : public asio::execution_context {
     } else {
       self_->owner.push(h);
     }
-    // Publish, fence, look for sleepers: against count as a sleeper, fence, look for work, in sleep(). One of the two
-    // looks finds what it looks for; examples/thread_pool.cpp says why.
+    // This thread has published the handler; after a fence it looks for sleepers. A worker in sleep() first counts
+    // itself as a sleeper; after a fence it looks for handlers. So this thread sees the sleeper, or the worker sees the
+    // handler; examples/thread_pool.cpp says why.
     runq::std_atomics::fence(std::memory_order::seq_cst);
     if (sleepers_.load(std::memory_order::relaxed) == 0) return;
     const std::lock_guard lock(mutex_);
@@ -281,7 +282,7 @@ static_assert(asio::execution::is_executor<stealing_pool::executor_type>::value)
 // What sockets and timers keep by default.
 static_assert(std::is_convertible_v<stealing_pool::executor_type, asio::any_io_executor>);
 
-// ---- four things that Asio does, and what they must come to
+// ---- four programs that use Asio, and the results that they must have
 
 namespace {
 
@@ -341,7 +342,7 @@ class ticker : public std::enable_shared_from_this<ticker> {
     timer_.expires_after(std::chrono::milliseconds(1));
     timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
       const bool too_early = std::chrono::steady_clock::now() < self->timer_.expiry();
-      if (error || too_early) return;  // the missing call will be noticed
+      if (error || too_early) return;  // the check of the number of calls fails then
       self->seen_();
       if (--self->left_ != 0) self->start();
     });

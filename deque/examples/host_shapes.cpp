@@ -136,23 +136,24 @@ int main() {
   fork_join_deque deque;
   check(deque.empty() && deque.pop() == nullptr && deque.steal() == nullptr, "an empty deque gives null pointers");
   for (task* const one : all) check(deque.push(one), "a deque that grows takes all");
-  check(deque.size() == 6 && deque.pop() == &t[5] && deque.steal() == &t[0], "the newest, and the oldest");
+  check(deque.size() == 6 && deque.pop() == &t[5] && deque.steal() == &t[0],
+        "a pop takes the newest, a steal the oldest");
 
   bounded_deque bounded;
   for (int i = 0; i != 4; ++i)
     check(bounded.push(all[static_cast<std::size_t>(i)]) == nullptr, "there is room for four");
-  check(bounded.push(&t[4]) == &t[4], "the fifth comes back");
+  check(bounded.push(&t[4]) == &t[4], "a push of a fifth task hands it back");
   task* stolen = nullptr;
-  check(bounded.steal(stolen) && stolen == &t[0], "a steal into a variable");
+  check(bounded.steal(stolen) && stolen == &t[0], "a steal into a variable takes the oldest");
   for (int i = 0; i != 3; ++i) check(bounded.pop([] { return nullptr; }) != nullptr, "three are left");
-  check(bounded.pop([&] { return &t[5]; }) == &t[5], "what to do when it is empty");
+  check(bounded.pop([&] { return &t[5]; }) == &t[5], "a pop from an empty deque calls the function that it was given");
   check(!bounded.steal(stolen), "nothing is left to steal");
 
   deque_with_producers produced;
   std::mutex of_the_host;
   const auto produce = [&](std::ptrdiff_t from) {
     const std::lock_guard lock(of_the_host);
-    check(produced.push(all.begin() + from, 3) == 3, "a producer");
+    check(produced.push(all.begin() + from, 3) == 3, "a producer pushes all its tasks");
   };
   std::thread first(produce, 0);
   std::thread second(produce, 3);
@@ -160,7 +161,7 @@ int main() {
   second.join();
   int taken = 0;
   while (produced.pop() != nullptr || produced.steal() != nullptr) ++taken;
-  check(taken == 6, "all that both have pushed, popped by a third thread");
+  check(taken == 6, "a third thread takes all that both producers have pushed");
 
   runq::inject<&task::link> global;
   fair_queue mine(global);
@@ -170,17 +171,19 @@ int main() {
   check(yours.pop() == &t[0] && yours.pop() == &t[1] && mine.pop() == &t[3], "first in, first out");
   global.put(&t[0]);
   check(mine.pop() == &t[4] && mine.pop() == &t[5] && mine.pop() == &t[0] && mine.pop() == nullptr,
-        "then the global queue");
+        "a processor whose queue is empty takes from the global queue");
 
   priority_queues urgent_first;
-  check(urgent_first.push(&t[0], 2) && urgent_first.push(&t[1], 0) && urgent_first.push(&t[2], 1), "there is memory");
-  check(urgent_first.pop() == &t[1] && urgent_first.steal() == &t[2] && urgent_first.pop() == &t[0], "by priority");
+  check(urgent_first.push(&t[0], 2) && urgent_first.push(&t[1], 0) && urgent_first.push(&t[2], 1),
+        "a push has memory for its task");
+  check(urgent_first.pop() == &t[1] && urgent_first.steal() == &t[2] && urgent_first.pop() == &t[0],
+        "the most urgent task is taken first");
 
   with_pinned_tasks worker;
   worker.push_pinned(&t[0]);
-  check(worker.push(&t[1]), "there is memory");
+  check(worker.push(&t[1]), "a push has memory for its task");
   check(worker.steal() == &t[1] && worker.steal() == nullptr, "no thief gets a pinned task");
-  check(worker.pop() == &t[0] && worker.pop() == nullptr, "its thread does");
+  check(worker.pop() == &t[0] && worker.pop() == nullptr, "the thread to which a task is pinned gets it");
   runq::chase_lev<join*> lifo;
   auto lifo_owner = lifo.make_owner();
   runq::ring<join*> fifo;
@@ -190,6 +193,6 @@ int main() {
   std::printf("a tree of 255 tasks, 8 levels: the stack holds at most %d with a deque, %d with a ring\n", with_deque,
               with_ring);
   check(with_deque == 8, "with a deque the stack is as deep as the tree");
-  check(with_ring == 128, "with a ring it holds half of all tasks");
+  check(with_ring == 128, "with a ring the stack holds half of all tasks");
   std::puts("every shape does what its host expects");
 }

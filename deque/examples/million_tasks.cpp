@@ -54,9 +54,9 @@ using global_queue = local_queue::global_queue;
 
 struct counters {
   std::size_t executed = 0;     // tasks that this thread ran
-  std::size_t steals = 0;       // successful robberies,
+  std::size_t steals = 0;       // successful steals,
   std::size_t stolen = 0;       // and the tasks that they brought
-  std::size_t lost = 0;         // robberies in which another thread was quicker
+  std::size_t lost = 0;         // steals in which another thread was quicker
   std::size_t overflowed = 0;   // tasks that a full ring sent to the global queue
   std::size_t from_global = 0;  // tasks that this thread took from there
 
@@ -135,10 +135,10 @@ class worker {
       owner_.push_batch(std::move(batch));
       if (first != nullptr) return first;
     }
-    return rob();
+    return steal_from_another();
   }
 
-  task* rob() {
+  task* steal_from_another() {
     for (int round = 0; round != 4; ++round) {
       const auto next_too = round == 3 ? runq::steal_runnext::yes : runq::steal_runnext::no;
       const std::size_t start = random_();

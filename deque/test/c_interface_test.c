@@ -200,7 +200,7 @@ static void local_queue_alone(void) {
   runq_global_destroy(NULL);
 }
 
-/* ---- two threads: the owner pushes all jobs and pops now and then; the thief robs until it is told to stop */
+/* ---- two threads: the owner pushes all jobs and pops now and then; the thief steals until it is told to stop */
 
 enum { job_count = 20000 };
 static struct job jobs[job_count];

@@ -245,7 +245,7 @@ TEST(chase_lev, a_bounded_one_that_got_no_memory_has_no_capacity) {
 
 TEST(chase_lev, takes_its_memory_from_the_source_of_its_own) {
   runq_test::counting_source source;
-  scarce_atomics::allocations_left = 0;  // the policy has none
+  scarce_atomics::allocations_left = 0;  // the policy has no memory left
   {
     scarce_deque d(2, source);
     auto owner = d.make_owner();

@@ -134,7 +134,7 @@ TEST_F(shared_fifo, gives_the_memory_of_a_burst_back) {
 
 TEST_F(shared_fifo, takes_its_segments_from_the_source_of_its_own) {
   runq_test::counting_source source;
-  counted_memory::left = 0;  // the policy has none
+  counted_memory::left = 0;  // the policy has no memory left
   {
     queue q(source);
     ASSERT_TRUE(q.put_batch(from_to(1, 9)));

@@ -112,7 +112,8 @@ TEST(split_deque_stress, owner_and_thief_never_both_get_a_private_element) {
 // Whether the test above can fail. Not run by ctest, because it needs two processors that do nothing else:
 //   split_deque_stress_test --gtest_also_run_disabled_tests --gtest_filter='*without*'
 TEST(split_deque_stress, DISABLED_without_the_heavy_fence_both_get_one) {
-  if (!runq::membarrier_atomics::asymmetric()) GTEST_SKIP() << "there the light fence is strong enough by itself";
+  if (!runq::membarrier_atomics::asymmetric())
+    GTEST_SKIP() << "no membarrier(2): the light fence is a fence of the language, and needs no heavy one";
   EXPECT_TRUE(runq_test::loses_or_takes_twice<tiny<runq_test::without_the_heavy_fence>>());
 }
 

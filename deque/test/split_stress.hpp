@@ -52,7 +52,7 @@ std::size_t lost_or_taken_twice(std::size_t elements) {
   return wrong;
 }
 
-/// Whether 20 runs of it see such an element.
+/// Whether one of 20 runs of the function above finds an element that was lost or taken twice.
 template <class Queue>
 bool loses_or_takes_twice() {
   for (int run = 0; run != 20; ++run) {

@@ -345,8 +345,7 @@ class patience {
   std::chrono::steady_clock::time_point began_{};
 };
 
-// ---- elements that are numbers
-// ----------------------------------------------------------------------------------------
+// ---- elements that are numbers --------------------------------------------------------------------------------------
 
 using numbers = std::vector<int>;
 

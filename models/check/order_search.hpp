@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search for an order of a history's calls (wing_gong.hpp), and what there is to say where there is none.
+// The search for an order of a history's calls (wing_gong.hpp), and what to report if there is none.
 //
 // Fixed arrays: an engine may have taken over operator new.
 #pragma once
@@ -93,8 +93,8 @@ struct order_search {
   }
 
  private:
-  /// A call that has lost needs another one beside it, before or after which it did not happen, that has changed the
-  /// object.
+  /// A call that has lost needs a winner: a call that has changed the object, and that happened neither before nor
+  /// after the call that lost.
   [[nodiscard]] bool losses_have_a_winner() const {
     for (std::size_t i = 0; i != count; ++i) {
       if (!positions[i].has_lost) continue;

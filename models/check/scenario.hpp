@@ -88,7 +88,7 @@ struct case_spec {
 #endif
 inline constexpr unsigned max_threads = RUNQ_MODEL_MAX_THREADS;
 
-/// Describes what this execution came to, in at most 31 characters; meant for finish(). The distinct texts of all
+/// Describes the outcome of this execution, in at most 31 characters; meant for finish(). The distinct texts of all
 /// executions are part of the search's result: litmus tests are judged by them.
 void record_outcome(const char* text) noexcept;
 

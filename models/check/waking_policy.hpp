@@ -31,7 +31,7 @@ struct waking_policy {
   static void wake(sleeper t) {
     if (t->there_.get()) t->resume();
   }
-  // Who wakes a task has run it, so none is seen between the two.
+  // A task runs within the call that wakes it, so no thread ever sees one that was woken and does not run yet.
   [[nodiscard]] static bool asleep(sleeper) { return false; }
   template <class Condition>
   static void spin_until(Condition&& condition) {

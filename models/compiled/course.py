@@ -7,7 +7,7 @@ course.py show --tool TOOL NAME
 
 course.py pictures --tool TOOL [--write] PAGE.md
     A fenced block of the page whose first line is "text picture FILE FLAGS" shows what the checker prints for that program
-    with these flags (those that begin with `--` are the checker's own). Without --write, says which blocks are not true;
+    with these flags (those that begin with `--` are the checker's own). Without --write, says which are out of date;
     with it, writes them anew. Addresses and times differ from run to run, and are not compared.
 """
 import argparse
@@ -96,7 +96,7 @@ def pictures(options):
         options.page.write_text(renewed, encoding="utf-8")
         print(f"{options.page}: {number} pictures, {len(wrong)} drawn anew")
     else:
-        print("\n".join(wrong) + f"{options.page}: {number} pictures, {len(wrong)} not true" +
+        print("\n".join(wrong) + f"{options.page}: {number} pictures, {len(wrong)} out of date" +
               ("; `./kit demo --write-docs` draws them anew" if wrong else ""))
         sys.exit(1 if wrong else 0)
 

@@ -39,7 +39,7 @@ RUNQ_HOOK bool __VERIFIER_nondet_bool() noexcept {
   return current_session().choose(2, RUNQ_CALLER) != 0;
 }
 
-// Any value of such a type would be too many executions.
+// To explore every value of such a type would take too many executions.
 #define RUNQ_ANY(type)                                                                              \
   RUNQ_HOOK long __VERIFIER_nondet_##type() noexcept {                                              \
     if (!in_program) return 0;                                                                      \

@@ -33,7 +33,7 @@ int call_body(int, char**, char**) {
   return 0;
 }
 
-/// What the child says: this, and then the text.
+/// How the child's answer begins; the text follows.
 [[nodiscard]] std::string describe(const search_result& r, const answer& a) {
   runq_check_answer head{};
   // A test that only shows one execution has no verdict.

@@ -244,7 +244,7 @@ class maker {
   children processes_;
   std::string as_it_is_;
   std::vector<entry> entries_;
-  std::deque<row> rows_;  ///< stay where they are
+  std::deque<row> rows_;  ///< a deque, so that pointers to rows stay valid
   std::deque<std::size_t> to_do_;
   std::set<std::pair<std::size_t, order>> tried_;
 };

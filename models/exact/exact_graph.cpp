@@ -236,7 +236,7 @@ std::uint64_t fingerprint(const graph& g) noexcept {
 }
 
 event_id last_access(const graph& g, unsigned thread, const clock& seen, event_id variable) noexcept {
-  if (thread == constructing && g.finds_variables) return nobody;  // a construction that only brings variables to life
+  if (thread == constructing && g.finds_variables) return nobody;  // a construction that only creates variables
   for (unsigned i = seen[thread]; i-- != 0;) {
     if (g.at(thread, i).accesses(variable)) return {static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i)};
   }

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t graphs_before_team = 1'000;
 /// More processes than this are not asked.
 inline constexpr unsigned max_jobs = 64;
 
-/// Numbers that have come up, in shared memory. A fixed number of them.
+/// A set of numbers in shared memory. Its capacity is fixed.
 class shared_set {
  public:
   static constexpr std::size_t capacity = std::size_t{1} << 22;
@@ -54,7 +54,7 @@ class team {
     none,           ///< has not ended, or died
     no_more_work,   ///< all graphs were visited, or another member has ended the search
     out_of_budget,  ///< a limit of how long to search
-    decided         ///< a failure, or another limit
+    decided         ///< it found a failure, or reached another limit
   };
   /// What a member leaves behind.
   struct summary {

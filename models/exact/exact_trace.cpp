@@ -72,7 +72,7 @@ class tracer {
     }
     return named;
   }
-  /// How the program counts them.
+  /// The numbers that the program gives these variables.
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> indices() const {
     std::map<std::uint32_t, std::uint32_t> counted;
     for (const auto& [variable, number] : locations_) {
@@ -202,7 +202,7 @@ class sequential_order {
 }  // namespace
 
 void search::describe_execution() {
-  // Variables that only the construction touches would bury the rest.
+  // Variables that only the construction uses are left out, because there may be many of them.
   std::vector<bool> touched(g_->size(constructing), false);
   for (const event_id e : executed_) {
     const event_id variable = g_->at(e).variable;

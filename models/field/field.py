@@ -7,7 +7,7 @@
     not installed are named, and not run.
 
 A structure is a file of structures/, which generates its programs (<runq/linearizable.hpp>). Its `edits` are made in a copy
-of the header, below the build folder: they take out what cannot be checked, or mend a finding.
+of the header, below the build folder: they take out what cannot be checked, or fix a finding.
 """
 import argparse
 import concurrent.futures

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Histories for GenMC: none. Whether a sequential order explains an execution is asked in terms of what happened before
-// what, which a program cannot learn from GenMC. The exact engine asks it of the same executions.
+// What stands in for the linearizability check under GenMC: nothing is checked. The check has to know which call
+// happened before which, and GenMC does not tell the program. The exact engine checks the same executions.
 #pragma once
 
 #include <cstddef>

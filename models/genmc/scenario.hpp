@@ -89,7 +89,7 @@ void run_case() {
     (__VERIFIER_thread_join(running[Index]), ...);
   }
   (std::make_integer_sequence<unsigned, Threads>{});
-  static_cast<scenario&>(s).finish();  // some scenarios hide theirs
+  static_cast<scenario&>(s).finish();  // private in some scenarios, so called through the base
 }
 
 }  // namespace runq::model

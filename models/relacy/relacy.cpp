@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>  // before Relacy, whose macros are not for others
+#include <charconv>  // before Relacy, whose macros would change it
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -49,7 +49,7 @@ constexpr std::uint64_t clock_period = 1024;   // executions between two looks a
 // recorded when they are called (a failing one must be there) and stamped when they have taken effect.
 struct step {
   event what;
-  moment at;                // before it
+  moment at;                // the moment before this step
   std::uint64_t stamp = 0;  // 0: never took effect
 };
 
@@ -176,8 +176,8 @@ class relacy_engine final : public engine {
     step& s = record(event_kind::cas_failure, at, success, where);
     rl_atomic& a = variable<rl_atomic>(at);
     std::uint64_t seen = expected;
-    // Relacy keeps C++11's rule that a failure may not be ordered more strongly than a success, and takes it for
-    // relaxed then. So the success is strengthened; what that hides is the exact engine's to find.
+    // As C++11 asks, a failure must not be ordered more strongly than a success: Relacy would make such a failure
+    // relaxed. So the success is made stronger here. That may hide a bug from Relacy; the exact engine finds it.
     const bool acquires_on_failure_only =
         success == std::memory_order::release && failure_order == std::memory_order::acquire;
     const rl::memory_order on_success = to_relacy(acquires_on_failure_only ? std::memory_order::acq_rel : success);
@@ -313,7 +313,7 @@ class relacy_engine final : public engine {
 
  private:
   enum class stage : unsigned char { construction, threads, finish };
-  // What a moment calls the stages without threads.
+  // How a moment numbers the two stages in which no thread runs.
   static constexpr int constructing = -1;
   static constexpr int finishing = max_threads;
 
@@ -431,7 +431,7 @@ struct suite : rl::test_suite<suite<Threads>, Threads> {
   void after() { running_engine->end(); }
 };
 
-/// Swallows what Relacy prints; the runner has words of its own.
+/// Discards what Relacy prints: the runner prints a report of its own.
 class null_buffer final : public std::streambuf {
   int overflow(int c) override { return c; }
 };

@@ -529,7 +529,7 @@ struct plain_race final : scenario {
   cell<int> d{0};
   void thread(unsigned) override { d.set(d.get() + 1); }
 };
-// The reader comes first in program order of the threads, or the writer.
+// `Reader` is the number of the thread that reads; the other thread writes.
 template <unsigned Reader>
 struct read_write_race final : scenario {
   cell<int> d{0};
@@ -578,8 +578,8 @@ struct weak_exchange final : scenario {
 
 TEST(options, spurious_failures_are_one_more_choice) {
   EXPECT_EQ(search<weak_exchange>(2).executions, 2U);
-  // Both succeed in turn is impossible (1 is not expected): the first, the second or none succeeds; a thread that fails
-  // has read 0 spuriously, or 1.
+  // The exchanges cannot both succeed, because the second one finds 1 and expects 0. So the first, the second or none
+  // succeeds; one that fails has read 1, or has read 0 and failed spuriously.
   EXPECT_EQ(search<weak_exchange>(2, {.spurious_failures = 2}).executions, 5U);
   const search_result one = search<weak_exchange>(2, {.spurious_failures = 1});
   EXPECT_EQ(one.executions, 4U);

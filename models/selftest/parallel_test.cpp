@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A search by several processes must come to what a search by one comes to: the same counts, the same failure, the same
-// trace, the same notes. Schedules differ from run to run, so everything is done many times.
+// A search by several processes must have the result of a search by one: the same counts, the same failure, the same
+// trace, the same notes. Schedules differ from run to run, so each test repeats its searches many times.
 #include <algorithm>
 #include <csignal>
 #include <string>
@@ -53,7 +53,8 @@ void expect_same(const search_result& r, const search_result& alone) {
   }
 }
 
-/// Fails in the graphs that come to one sum: with some sums, long after the search has been shared out.
+/// Fails in the graphs in which the values that the threads read have a certain sum. With some sums the failure comes
+/// long after the processes have begun to share the search.
 struct rare_failure final : scenario {
   static constexpr int stores = 4;
   atomic<int> x{0};

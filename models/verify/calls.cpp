@@ -27,8 +27,8 @@ namespace {
   return fmt::format("call {} ({}: {})", number + 1, thread_name(c.thread), c.text);
 }
 
-/// "after 1, 2", where these happened before. That a call comes after its thread's own ones and after those of the
-/// construction, and those of finish() after all, goes without saying.
+/// "after 1, 2": the calls of other threads that happened before this one. Not printed are earlier calls of the same
+/// thread and those of the construction, which come before it in any case. A call in finish() comes after all others.
 [[nodiscard]] std::string known_of_others(const std::vector<shown_call>& calls, std::uint32_t number) {
   const shown_call& c = calls[number];
   if (c.thread < 0) return {};

@@ -109,7 +109,7 @@ void name_pages(json& searches) {
   return {};
 }
 
-/// How many of the searches that must find nothing were cut off before they found anything.
+/// How many searches of cases under a mutant were cut off before they found anything.
 [[nodiscard]] unsigned undecided(const json& searches) {
   unsigned n = 0;
   for (const json& s : searches) {

@@ -74,7 +74,7 @@ void plan_case(const options& o, const manifest& m, const json& cases, const jso
     if (!o.wants_engine(engine)) return;
     job j = search_job(m, c, engine, label, arguments);
     note_seeded_bug_beside(m, cases, j);
-    for (const std::string& a : arguments) j.replay += (j.replay.empty() ? "" : " ") + a;
+    j.replay = fmt::format("{}", fmt::join(arguments, " "));
     if (pinned) j.counts_key = j.case_name + " " + label;
     jobs.push_back(std::move(j));
   };
@@ -211,7 +211,7 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
     j.expect = job::expectation::ledger;
     j.worker = m.worker;
     j.arguments = with_modules(o, m, {"ledger", "--header", of_stem.header});
-    // What is written anew is found as if there had been nothing.
+    // A ledger that is to be written again is made without the rows of the old one.
     const std::string rows = of_stem.dir + "/ledger.json";
     if (!o.update_ledger && fs::exists(rows)) j.arguments.insert(j.arguments.end(), {"--expected", rows});
     jobs.push_back(std::move(j));
@@ -401,24 +401,24 @@ job plan_one(const options& o, const manifest& m, const json& cases) {
     std::vector<std::string> arguments = {"--search", search};
     const std::string number = std::to_string(o.execution);
     std::string changed;
-    std::string replay;
-    if (!o.search.empty()) replay += " --search " + search;
+    std::vector<std::string> replay;
+    if (!o.search.empty()) replay = {"--search", search};
     if (o.execution != 0) arguments.insert(arguments.end(), {"--show", number});
     if (o.execution != 0 && search == "random")
       arguments.insert(arguments.end(), {"--first", number, "--executions", "1"});
     if (search == "bounded") {
       arguments.insert(arguments.end(), {"--bound", std::to_string(o.bound)});
-      replay += " --bound " + std::to_string(o.bound);
+      replay.insert(replay.end(), {"--bound", std::to_string(o.bound)});
     }
     if (const std::size_t colon = o.weaken.find(':'); !o.weaken.empty()) {
       if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
       arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
       changed = fmt::format("[{}] {}", o.weaken.substr(0, colon), o.weaken.substr(colon + 1));
-      replay += " --weaken " + o.weaken;
+      replay.insert(replay.end(), {"--weaken", o.weaken});
     }
     job j = search_job(m, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
     j.changed = changed;
-    j.replay = replay.empty() ? replay : replay.substr(1);
+    j.replay = fmt::format("{}", fmt::join(replay, " "));
     return j;
   }
   usage_error("this needs --case with the full name of one case; ./kit verify --list names them");

@@ -437,7 +437,7 @@ void report::finish(std::size_t done, std::size_t planned, double seconds) {
   if (done != planned) fmt::print("\ninterrupted: {} of {} jobs done, {} failed so far\n", done, planned, failures_);
   fmt::print("\nverify: {} searches passed", passed_);
   if (litmus_ != 0) fmt::print(", litmus as expected {}/{}", calibrated_, litmus_);
-  if (corpus_ != 0) fmt::print(", corpus {}/{} caught ({} waiting)", corpus_caught_, corpus_, waiting_);
+  if (corpus_ != 0) fmt::print(", corpus {}/{} caught ({} without a case)", corpus_caught_, corpus_, waiting_);
   if (bugs_ != 0) fmt::print(", other seeded bugs caught {}/{}", caught_, bugs_);
   if (mutants_ != 0) fmt::print(", mutants killed {}/{}", killed_, mutants_);
   if (const unsigned orders = orders_killed_ + orders_killed_load_buffering_ + orders_redundant_; orders != 0) {

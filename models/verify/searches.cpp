@@ -19,7 +19,7 @@ namespace {
   for (options.context_bound = 0; options.context_bound <= widest_bound; ++options.context_bound) {
     search_result r = run_relacy(spec, options);
     if (r.what != failure::none) return r;
-    if (r.how != coverage::bounded) break;  // too many executions for this bound: let chance try
+    if (r.how != coverage::bounded) break;  // too many executions for this bound: the random search goes on
   }
   options.search = relacy_search::random;
   options.executions = executions;

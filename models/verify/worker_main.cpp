@@ -4,9 +4,8 @@
 //
 //   --module FILE …           shared objects with cases; before one of:
 //   list                      the cases, as a JSON array
-//   ledger --header FILE      the order ledger of that header; prints its result like a search; --expected FILE: rows
-//   of
-//                             before, which save time where they still hold
+//   ledger --header FILE      the order ledger of that header; prints its result like a search; --expected FILE: the
+//                             rows of an earlier ledger, which save time where they still hold
 //   run --case NAME …         one search ("*": the exact engine's over each case, Relacy's over the first that fails)
 // Both print "P <executions>", perhaps with how many there are, now and then, and last "R <result>"; `run --show-all`
 // prints "E <execution>" for each one.

@@ -10,9 +10,10 @@
 //   P::cell<T>              plain, non-atomic memory: get() and set(); a model checks it for data races
 //   P::mutex                lock(), unlock(), try_lock()
 //   P::fence(order)         like std::atomic_thread_fence
-//   P::light_fence(order)   one side of a pair of fences: cheap, for the thread that passes often. It is ordered with a
-//   P::heavy_fence(order)   heavy_fence of another thread as two std::atomic_thread_fence(order) are, but with another
-//                           light_fence not at all; heavy_fence may cost microseconds
+//   P::light_fence(order)   one side of a pair of fences: cheap, for the thread that makes it often. It is ordered with
+//                           a heavy_fence of another thread as two std::atomic_thread_fence(order) are, and is not
+//                           ordered with another light_fence
+//   P::heavy_fence(order)   the other side of the pair; it may cost microseconds
 //   P::allocate(bytes)      memory aligned for any fundamental type, or nullptr
 //   P::deallocate(p)        gives it back
 //   P::pause()              a hint that the caller is waiting for another thread

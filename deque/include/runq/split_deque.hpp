@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// split_deque: a bounded LIFO deque whose owner pushes and pops without a locked instruction, and of which thieves can
-// take everything all the same, oldest first, also while the owner does nothing: for fork/join.
+// split_deque: a bounded LIFO deque for fork/join. Its owner pushes and pops without a locked instruction. Thieves can
+// take every element, the oldest first, also while the owner does nothing.
 //
 // The newest elements are private to the owner, which pops them with plain stores and loads; the older ones are public:
 // a thief takes half of them by one compare-exchange. When there are none, a thief takes from the private part by a
@@ -63,7 +63,8 @@ class basic_split_deque {
   static_assert(detail::is_slot_value<T>);
   static_assert(std::has_single_bit(Capacity) && Capacity >= 2 && Capacity <= 512,
                 "runq: the capacity of a split_deque must be a power of two, from 2 to 512");
-  static_assert(Options.publish != 1, "runq: of one private element half cannot be made public");
+  static_assert(Options.publish != 1,
+                "runq: publish must not be 1: of one private element, half cannot be made public");
   static_assert(Options.tries >= 1, "runq: a steal needs at least one attempt");
 
   template <class U>
@@ -96,7 +97,7 @@ class basic_split_deque {
 
  private:
   // The shared word: its limit is that between public and private elements, its distance the number of public ones.
-  // While a thief asks, the limit that is shown is a quarter of the way round ahead: then no index that a pop reserves
+  // While a thief asks, the word shows the limit ahead by a quarter of all indices: then no index that a pop reserves
   // looks private, nor does the one before the oldest element, which a pop from an empty deque reserves.
   static constexpr std::uint32_t out_of_reach = 0x4000;
   using words = detail::split_word<Options.tag_bits, out_of_reach>;
@@ -224,9 +225,9 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
 
   [[nodiscard]] static bool is_before(index at, index end) noexcept { return static_cast<std::int32_t>(at - end) < 0; }
 
-  // A push at `t` that may not be the last quiet one: whether there is room. Makes the older half of the private
-  // elements public, if they are many, or a thief asks; if a thief changes the word meanwhile, the next push tries
-  // again.
+  // Called by a push when the tail `t` has reached quiet_until_. Returns whether there is room. Makes the older half of
+  // the private elements public if they are many, or if a thief asks; if a thief changes the word meanwhile, the next
+  // push tries again.
   [[nodiscard]] bool look_around(index t) noexcept {
     basic_split_deque& d = *deque_;
     // [split_deque.room.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
@@ -243,7 +244,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
     return true;
   }
 
-  // Until the deque may be full, or so many elements are private that half of them are to be made public.
+  // Sets quiet_until_ to the next tail at which the deque may be full, or at which so many elements are private that
+  // half of them are to be made public.
   void be_quiet(index first, index limit) noexcept {
     const index full = first + static_cast<index>(Capacity);
     const index many = Options.publish == 0 ? full : limit + static_cast<index>(Options.publish);
@@ -284,8 +286,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
                                                    std::memory_order::relaxed);
   }
 
-  // How many elements fit behind tail `t`. A steal that fills the deque looks at the word as a push does, so that the
-  // quiet time is never behind the tail by more than there are elements.
+  // How many elements fit behind tail `t`. A steal that fills the deque looks at the word as a push does, so that
+  // quiet_until_ is never behind the tail by more than there are elements.
   [[nodiscard]] std::size_t room(index t) noexcept {
     // [split_deque.into.word] acquire: as [split_deque.room.word]. kept: no model objects to relaxed, but then only a
     // control dependency keeps the slot's store behind this load, and C++ does not promise that.

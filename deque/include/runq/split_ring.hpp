@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// split_ring: a bounded run queue in Go's order whose owner pushes and pops without a locked instruction, and of which
-// thieves can take everything all the same, also while the owner does nothing.
+// split_ring: a bounded run queue in Go's order. Its owner pushes and pops without a locked instruction. Thieves can
+// take every element, also while the owner does nothing.
 //
 // The owner claims a run of elements at once and pops them with plain stores and loads. All other elements are public:
 // a thief takes half of them by one compare-exchange. When there are none, a thief takes from the owner's run by a pair
@@ -426,8 +426,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
 
   [[nodiscard]] observation observe() const noexcept {
     // [split_ring.steal.word] acquire: pairs with [split_ring.slow.change] and [split_ring.steal.claim]: the head and
-    // the tail that are read next are no older than this word. kept: no model objects to relaxed, but then the three
-    // need not have been true at one moment, which is what "empty" is answered from.
+    // the tail that are read next are no older than this word. kept: no model objects to relaxed, but then the word,
+    // the head and the tail need not have been true at one moment, as the answer "empty" promises.
     const word w = ring_->public_.load(std::memory_order::acquire);
     // [split_ring.steal.head] acquire: pairs with [split_ring.pop.reserve]: the tail read next is no older than this
     // head; weaker: a thief calls a ring empty that never was.

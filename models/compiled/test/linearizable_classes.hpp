@@ -51,14 +51,14 @@ class treiber_stack {
   std::atomic<node*> retired_{nullptr};
 };
 
-/// For a pop that takes nothing if a call of another thread is faster.
+/// A specification whose pop takes nothing if a call of another thread is faster.
 struct stack_that_loses : runq::spec::stack<int> {
   std::optional<int> pop() {
     if (runq::loses()) return {};
     return runq::spec::stack<int>::pop();
   }
 };
-/// The same for no reason.
+/// A specification whose pop may take nothing for no reason.
 struct stack_that_fails : runq::spec::stack<int> {
   std::optional<int> pop() {
     if (runq::any_of(2) == 1) return {};
@@ -75,7 +75,7 @@ class opaque_stack_that_loses {
  private:
   stack_that_loses inside_;
 };
-/// Its first pop after a push takes nothing, whoever else is there.
+/// Its first pop after a push takes nothing, also if no other thread makes a call.
 class shy_stack {
  public:
   bool push(int value) {
@@ -91,7 +91,7 @@ class shy_stack {
   treiber_stack<true> inside_;
   std::atomic<bool> shy_{false};
 };
-/// Its pop takes nothing while somebody looks.
+/// Its pop takes nothing while another thread is in empty().
 class watched_stack {
  public:
   bool push(int value) { return inside_.push(value); }
@@ -111,15 +111,15 @@ class watched_stack {
   std::atomic<int> watchers_{0};
 };
 
-/// Takes from the wrong end.
+/// Its pop_back() takes from the wrong end.
 struct wrong_deque : runq::spec::deque<int> {
   std::optional<int> pop_back() { return pop_front(); }
 };
-/// Says that it has inserted what was there.
+/// Its insert() returns true although the value was in the set.
 struct wrong_set : runq::spec::set<int> {
   bool insert(int value) { return runq::spec::set<int>::insert(value), true; }
 };
-/// Says what is there now.
+/// Its assign() returns the new value instead of the former one.
 struct wrong_map : runq::spec::map<int, int> {
   std::optional<int> assign(int key, int value) {
     runq::spec::map<int, int>::assign(key, value);
@@ -181,7 +181,7 @@ class spinning_semaphore {
   std::atomic<long> count_{0};
 };
 
-/// Not recursive. What is not atomic lets two in.
+/// A lock that is not recursive. If it is not `Atomic`, two threads can get it at the same time.
 template <bool Atomic>
 class spin_lock {
  public:

@@ -130,7 +130,7 @@ TEST(Linearizable, CountsWhatItDoesNotDecide) {
 TEST(Linearizable, ALostRaceNeedsAWinnerBesideIt) {
   const runq::linearizable_verdict right = check_stack<treiber_stack<false>, stack_that_loses>();
   EXPECT_TRUE(right) << right;
-  // Nobody is there to lose against.
+  // The pop has no other thread to lose against.
   const runq::linearizable_verdict wrong = check_stack<shy_stack, stack_that_loses>();
   EXPECT_EQ(wrong.failure(), "not linearizable") << wrong;
   EXPECT_EQ(wrong.calls(), 2U) << wrong;
@@ -183,7 +183,8 @@ TEST(Linearizable, ALockIsNotLockFree) {
     EXPECT_NE(wrong.program().find("runq::let_one_stop(2);"), std::string::npos) << wrong;
     EXPECT_NE(wrong.program().find("object.lock_free_call(\"add\", "), std::string::npos) << wrong;
     EXPECT_NE(wrong.text().find("has stopped for ever at step "), std::string::npos) << wrong;
-    // What is not claimed may wait, and what is claimed does not wait beside it.
+    // Without the claim an addition may wait. A read keeps its claim: it does not wait for an addition that has
+    // stopped.
     const runq::linearizable_verdict right = check(false);
     EXPECT_TRUE(right) << right;
   }
@@ -196,8 +197,7 @@ TEST(Linearizable, TellsWhatTheGenerationCosts) {
   EXPECT_NE(v.text().find(" s (generation 0."), std::string::npos) << v;
 }
 
-// --- each specification has a wrong twin
-// ------------------------------------------------------------------------------
+// --- each specification has a wrong twin -----------------------------------------------------------------------------
 
 TEST(Specification, StackAndQueueAreNotTheSame) {
   const runq::linearizable_verdict claimed = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// moodycamel::LightweightSemaphore: a counter, and a semaphore of POSIX to sleep on. Its header needs the other before
-// it.
+// moodycamel::LightweightSemaphore: a counter, and a semaphore of POSIX to sleep on. Its header must come
+// after the other one.
 // clang-format off
 #include <concurrentqueue/concurrentqueue.h>
 #include <concurrentqueue/lightweightsemaphore.h>

@@ -8,9 +8,9 @@ namespace runq::model::html {
 
 /// `search` is an entry of a report's "searches" that has a trace. The result has "steps", one per step of the trace,
 /// and "threads", which take part after the construction; main is -1. A step names others by their indices:
-/// "reads_from" the write that it reads ("inferred": the last write of that value, not the engine's word), "ignored"
-/// the newer write that a stale read ignored, "conflict" the last access of another thread that the failing step is not
-/// ordered with. A "minor" step is of no part in the failure, as far as can be told.
+/// "reads_from" the write that it reads ("inferred": the last write of that value; the engine has not said which),
+/// "ignored" the newer write that a stale read ignored, "conflict" the last access of another thread that the failing
+/// step is not ordered with. A "minor" step seems to take no part in the failure.
 [[nodiscard]] nlohmann::json execution_json(const nlohmann::json& search);
 
 }  // namespace runq::model::html

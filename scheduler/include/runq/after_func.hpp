@@ -106,7 +106,7 @@ class [[nodiscard]] delayed_task {
   bool stop_timer() { return due_->stop() && due_.use_count() != 1; }
 
   std::shared_ptr<void> f_;     // owned by the tasks that call it, too
-  std::shared_ptr<timer> due_;  // null: stopped. Owned by the task that waits for it, too, of which there is one
+  std::shared_ptr<timer> due_;  // null: stopped. The one task that waits for it owns it, too
   start_function start_ = nullptr;
   const char* name_ = nullptr;
   source_place at_;
@@ -116,7 +116,7 @@ class [[nodiscard]] delayed_task {
 /// is a function without parameters, which may return a task; it is moved (or copied) and lives as long as the handle
 /// or a call of it. A handle that is destroyed stops it: for a function that nobody stops write a task that begins with
 /// a sleep_for(). `name`, a literal or nullptr, and `at` are for dumps. An exception that leaves `f` ends the process,
-/// as with go(). Until then it costs a task that waits, with which it ends when the run does.
+/// as with go(). A task waits for the time; when the run ends before, the task is destroyed, and `f` is not called.
 ///
 /// Throws std::bad_alloc; runq::misuse outside a task. Tasks only.
 ///

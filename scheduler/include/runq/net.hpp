@@ -69,7 +69,7 @@ class [[nodiscard]] operation {
   [[nodiscard]] bool await_ready();
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> self);
   value_type await_resume();
-  operator task<value_type>() &&;  // NOLINT(google-explicit-constructor): it stands for one
+  operator task<value_type>() &&;  // NOLINT(google-explicit-constructor): an operation is used as a task
 
  private:
   friend stream;

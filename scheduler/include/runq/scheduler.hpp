@@ -56,14 +56,15 @@ template <class T>
   return new_task(access::release(t).promise());
 }
 
-/// `made` keeps `kept`, and is a child of the scope `home`, if there is one.
+/// Gives the task `made` the object `kept`, which lives as long as the task, and makes the task a child of the scope
+/// `home`, if there is one.
 template <class Kept>
 void keep(new_task& made, std::unique_ptr<closure_of<Kept>> kept, scope_state* home) noexcept {
   kept->scope = home;
   made.refers_to(*kept.release());
 }
 
-/// `made` refers to nothing.
+/// Makes the task `made`, which needs no other object, a child of the scope `home`, if there is one.
 [[nodiscard]] inline new_task child_of(scope_state* home, new_task made) {
   if (home != nullptr) keep(made, std::make_unique<closure_of<std::monostate>>(std::monostate()), home);
   return made;
@@ -168,8 +169,8 @@ concept awaitable = requires {
   typename awaited_result<A>::type;
 };
 
-/// The type that a thread gets that waits for `F`: a task, or a function that returns a task, another awaitable or a
-/// value.
+/// The type of the result for which a thread waits. `F` is a task, or a function that returns a task, another awaitable
+/// or a value.
 template <class F>
 struct answer_of : std::invoke_result<F&> {};
 template <class F>
@@ -188,7 +189,8 @@ struct question {
   parker asker;        // the waiting thread sleeps here
 };
 
-/// The task's handle of a question: when it is destroyed, with or without an answer, the waiting thread goes on.
+/// The task's handle of the state that it shares with the waiting thread. When the handle is destroyed, with or without
+/// a result, the thread goes on.
 template <class R>
 class [[nodiscard]] promised_answer {
  public:

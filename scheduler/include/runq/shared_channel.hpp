@@ -55,7 +55,7 @@ class send_end : public detail::channel_handle<T> {
   send_end() noexcept = default;
   explicit send_end(typename detail::channel_handle<T>::shared c) noexcept : detail::channel_handle<T>(std::move(c)) {}
 
-  /// As the channel's.
+  /// These do what the functions of these names of channel do.
   [[nodiscard]] typename channel<T>::send_awaiter send(detail::by_value<T> value) const {
     return this->sending(std::move(value));
   }
@@ -68,7 +68,7 @@ class send_end : public detail::channel_handle<T> {
   void close() const { this->of().close(); }
 };
 
-/// A handle of a channel that only receives. As send_end.
+/// A handle of a channel that only receives. For its lifetime the rules of send_end hold.
 template <class T>
 class receive_end : public detail::channel_handle<T> {
  public:
@@ -76,7 +76,7 @@ class receive_end : public detail::channel_handle<T> {
   explicit receive_end(typename detail::channel_handle<T>::shared c) noexcept
       : detail::channel_handle<T>(std::move(c)) {}
 
-  /// As the channel's.
+  /// These do what the functions of these names of channel do.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
@@ -90,7 +90,7 @@ class shared_channel : public send_end<T> {
   explicit shared_channel(typename detail::channel_handle<T>::shared c) noexcept : send_end<T>(std::move(c)) {}
   operator receive_end<T>() const noexcept { return receive_end<T>(this->channel_); }  // NOLINT: it is one, too
 
-  /// As the channel's.
+  /// These do what the functions of these names of channel do.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };

@@ -19,7 +19,9 @@ namespace runq {
 /// with_timeout() throws it when the time limit has passed.
 class timed_out : public std::exception {
  public:
-  [[nodiscard]] const char* what() const noexcept override { return "runq: the time for it was over"; }
+  [[nodiscard]] const char* what() const noexcept override {
+    return "runq: with_timeout(): the time limit was reached";
+  }
 };
 
 namespace detail {

@@ -182,7 +182,7 @@ class ticker {
   /// Ticks every `period` from now on; no tick from before is received any more. Throws what the constructor throws.
   void reset(std::chrono::nanoseconds period) { start(period, "non-positive interval for Ticker.Reset"); }
 
-  /// As the timer's.
+  /// The channel of this ticker: see timer::channel().
   [[nodiscard]] runq::channel<clock::time_point>& channel() { return timer_.channel(); }
 
  private:

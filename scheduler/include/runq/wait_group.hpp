@@ -106,7 +106,7 @@ class wait_group_core {
   /// To be called when the task of `w`, which waits(), is destroyed.
   void leave(node& w) {
     std::int64_t seen = 0;
-    // If it is not in, the thread that has made the count 0 wakes all waiters.
+    // If `w` is not in the list, the thread that has made the count 0 wakes all waiters.
     if (!lock(seen) || !take_out_and_unlock(w)) w.await_waker(w.who.get());
   }
 
@@ -119,7 +119,7 @@ class wait_group_core {
     state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
   }
 
-  // With the list locked. Whether `w` was in.
+  // With the list locked. Returns whether `w` was in it.
   [[nodiscard]] bool take_out_and_unlock(node& w) noexcept {
     const bool was_in = w.linked.get();
     waiters_.remove(w);

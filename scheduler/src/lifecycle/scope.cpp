@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scope: what of it does not depend on the body's type.
+// scope: the parts that do not depend on the type of the scope's body.
 #include "runq/scope.hpp"
 
 #include <memory>
@@ -64,8 +64,7 @@ bool scope_state::child_fails(std::exception_ptr what) noexcept {
   return true;
 }
 
-// ---- the end of the body
-// ---------------------------------------------------------------------------------------------
+// ---- the end of the body --------------------------------------------------------------------------------------------
 
 bool tell_scope(frame& failed) noexcept {
   if (failed.how == role::scope_body) {

@@ -59,7 +59,7 @@ bool machine_parker::park_for_long() {
 void machine_parker::unpark() {
   machine* const here = this_machine();
   if (here != nullptr && &here->parker == this) {
-    token_.put();  // it looks at its token before it sleeps again
+    token_.put();  // this machine is awake, and looks at its token before it sleeps again
   } else {
     home_.sleeping.unpark(token_);
   }

@@ -25,8 +25,8 @@
 namespace runq::detail {
 namespace {
 
-/// Those of one process that want dumps, and the thread that prints them. A thread and not a task, so that a dump comes
-/// also when no task can run.
+/// The schedulers of one process that want dumps, and the thread that prints them. It is a thread and not a task, so
+/// that it prints a dump also when no task can run.
 class dumper {
  public:
   explicit dumper(dumper* left) : left_(left) {}

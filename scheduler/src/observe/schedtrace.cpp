@@ -54,8 +54,8 @@ std::string core::trace_line(instant at, bool detail) const {
 const goroutine* core::task_of(const machine& m) {
   // [trace.task_of.state] relaxed, unmodelled: a trace may be a moment old.
   const machine_state state = m.state.load(std::memory_order::relaxed);
-  // [trace.task_of] acquire, unmodelled: pairs with [machine.task]; weaker: a trace reads a record that is not made.
-  // Records are never freed; the next lines ask whether the record is still this task's.
+  // [trace.task_of] acquire, unmodelled: pairs with [machine.task]; weaker: a trace reads a record that is not
+  // constructed. Records are never freed; the next lines ask whether the record is still this task's.
   const goroutine* const g = m.task.load(std::memory_order::acquire);
   if (g == nullptr) return nullptr;
   if (state == machine_state::running && g->is(task_status::running)) return g;

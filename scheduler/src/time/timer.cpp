@@ -8,7 +8,7 @@ namespace runq {
 namespace detail {
 
 sleep_awaiter::~sleep_awaiter() {
-  // It is destroyed while it waits.
+  // The awaiter is destroyed while its task waits.
   (void)timer_heap::withdraw(node_);
 }
 

@@ -43,7 +43,7 @@ class linked_tasks {
   task* at_ = nullptr;
 };
 
-/// What a model calls: a deque through its handles, or one object.
+/// What a model calls: a deque through its handles, or a one_object.
 enum class form : bool { handles, one_object };
 
 /// An array of two slots; tasks are pushed in order of their ids.
@@ -69,10 +69,11 @@ class chase_lev_model : public scenario {
     for (std::size_t i = 0; i != count; ++i) ids[i] = first + static_cast<int>(i);
     const int left = first + static_cast<int>(count);
     log.add(began, left > last ? op_kind::append : op_kind::append_some, std::span<const int>(ids.data(), count));
-    require((rest == std::default_sentinel) == (left > last), "a batch stopped elsewhere than it says");
+    require((rest == std::default_sentinel) == (left > last),
+            "a batch pushed another number of tasks than it returned");
     for (int id = left; id <= last; ++id) {
       task* const t = *rest++;
-      require(t == tasks.get(id), "a batch stopped elsewhere than it says");
+      require(t == tasks.get(id), "a batch pushed another number of tasks than it returned");
       tasks.run(t);
     }
   }
@@ -118,7 +119,7 @@ class chase_lev_model : public scenario {
     return id;
   }
 
-  // Of one object owner and thief are the object itself.
+  // A one_object has the operations of both handles itself.
   [[nodiscard]] decltype(auto) thief() const {
     if constexpr (whole) return std::as_const(deque);
     if constexpr (!whole) return deque.make_thief();
@@ -229,8 +230,8 @@ struct never_empty final : chase_lev_model<3> {
       push(3);
       pop();
     } else {
-      require(deque.make_thief().has_work(), "has_work() said no about a deque that never was empty");
-      require(steal() != steal_status::empty, "a steal called a deque empty that never was");
+      require(deque.make_thief().has_work(), "has_work() said no about a deque that was never empty");
+      require(steal() != steal_status::empty, "a steal called a deque empty that was never empty");
     }
   }
 };
@@ -268,7 +269,7 @@ struct bounded_vs_steal final : chase_lev_model<5, when_full::refuse, Form> {
   }
 };
 
-// One object is moved, and moved back, with one task above another one that a thief has taken; what it was moved from
+// A one_object is moved, and moved back, after a thief has taken the older of two tasks; the source of the first move
 // is used again. Owner: pop push pop ‖ thief: steal steal.
 template <when_full Full>
 struct moved final : chase_lev_model<4, Full, form::one_object> {
@@ -283,7 +284,8 @@ struct moved final : chase_lev_model<4, Full, form::one_object> {
     constexpr bool grows = Full == when_full::grow;
     require(this->deque.push(third) == grows,
             "what an object was moved from grows, or it is bounded and has no memory");
-    require(this->deque.pop() == (grows ? std::optional(third) : std::nullopt), "what was pushed is what is popped");
+    require(this->deque.pop() == (grows ? std::optional(third) : std::nullopt),
+            "a pop returned another task than the one pushed last");
     this->tasks.run(third);
     this->deque = std::move(elsewhere);
   }
@@ -362,7 +364,7 @@ const bool added[] = {
     }),
     add_case<three_thieves>({
         .name = "chase_lev/three_thieves",
-        .property = "three thieves and an owner of six moves run every task exactly once",
+        .property = "three thieves and an owner that makes six calls run every task exactly once",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
     }),
@@ -440,10 +442,10 @@ const bool added[] = {
         .threads = 3,
         .seeded_bug = true,
     }),
-    // One object, without handles: the same algorithm, so the counts are those of the same programs above.
+    // A one_object needs no handles. The algorithm is the same, so the counts are those of the same programs above.
     add_case<grow_vs_steal<1, form::one_object>>({
         .name = "chase_lev/one_object",
-        .property = "a deque that is one object: every task runs exactly once while the array grows: ppptt ‖ steal",
+        .property = "a one_object of a deque: every task runs exactly once while the array grows: ppptt ‖ steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed},
@@ -452,14 +454,14 @@ const bool added[] = {
     }),
     add_case<bounded_vs_steal<form::one_object>>({
         .name = "chase_lev/one_object_bounded",
-        .property = "a bounded deque that is one object refuses a task only when it is full, and loses none",
+        .property = "a one_object of a bounded deque refuses a task only when it is full, and loses none",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
     }),
     add_case<moved<when_full::grow>>({
         .name = "chase_lev/one_object_moved",
-        .property = "a deque that is one object is moved while nobody uses it, and keeps its tasks and its memory",
+        .property = "a one_object of a deque is moved while no thread uses it, and keeps its tasks and its memory",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
@@ -467,7 +469,8 @@ const bool added[] = {
     }),
     add_case<moved<when_full::refuse>>({
         .name = "chase_lev/one_object_moved_bounded",
-        .property = "the same of a bounded deque; what it was moved from has the capacity 0",
+        .property =
+            "a one_object of a bounded deque is moved, and keeps its tasks; the source of the move has the capacity 0",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,

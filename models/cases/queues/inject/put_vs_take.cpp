@@ -59,7 +59,7 @@ class inject_model : public scenario {
   }
   void drain() {
     while (take() != 0) continue;
-    require(!global.has_work(), "has_work() promises work in a queue that is empty for good");
+    require(!global.has_work(), "has_work() promises work in a queue that is empty and stays empty");
     tasks.require_all_ran();
     if (fifo) log.require_linearizable();
   }

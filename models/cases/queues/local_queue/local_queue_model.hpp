@@ -11,7 +11,7 @@
 
 namespace runq::model {
 
-/// What a model calls: a queue through its handles, or one object.
+/// What a model calls: a queue through its handles, or a one_object.
 enum class form : bool { handles, one_object };
 
 template <int Tasks, std::size_t Capacity = 2, form Form = form::handles>
@@ -28,7 +28,7 @@ class local_queue_model : public scenario {
         : queue(model.global), owner(owner_of(queue)), number(model.processors_++) {
       require(number < most_processors, "limit reached: more processors than a history has room for");
     }
-    // Of one object owner and thief are the object itself.
+    // A one_object has the operations of both handles itself.
     [[nodiscard]] static decltype(auto) owner_of(queue_type& q) {
       if constexpr (whole) return static_cast<queue_type&>(q);
       if constexpr (!whole) return q.make_owner();

@@ -28,19 +28,19 @@ struct overflow_vs_steal final : local_queue_model<4, 2, Form> {
   typename overflow_vs_steal::processor thief{*this};
 };
 
-// One object, which is moved with a task in each of its places. Owner: pop push_next ‖ thief: steal.
+// A one_object, which is moved with a task in runnext and one in the ring. Owner: pop push_next ‖ thief: steal.
 struct moved final : local_queue_model<4, 2, form::one_object> {
   moved() {
     push(owner, 1);
     push(owner, 2);
     push_next(owner, 3);
     queue_type elsewhere(std::move(owner.queue));
-    require(owner.queue.empty() && !owner.queue.pop(), "what an object was moved from is not empty");
+    require(owner.queue.empty() && !owner.queue.pop(), "the source of a move is not empty");
     owner.queue = std::move(elsewhere);
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      require(pop(owner) == 3, "the runnext task was moved elsewhere");
+      require(pop(owner) == 3, "after the move the runnext task is not in runnext");
       push_next(owner, 4);
     } else {
       steal(owner, thief, steal_runnext::no);
@@ -179,7 +179,7 @@ const bool added[] = {
     }),
     add_case<three_thieves>({
         .name = "local_queue/three_thieves",
-        .property = "three thieves and an owner of six moves, with overflow, run every task exactly once",
+        .property = "three thieves and an owner that makes six calls, with overflow, run every task exactly once",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
     }),
@@ -191,7 +191,8 @@ const bool added[] = {
     }),
     add_case<shares_vs_steal>({
         .name = "local_queue/shares_vs_steal",
-        .property = "fair shares of the global queue and a theft from one of them run every task exactly once",
+        .property = "two processors' fair shares of the global queue, and a steal from one of them, run every task "
+                    "exactly once",
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
         .mutants = {{"publish_relaxed", "ring.push_batch.publish", std::memory_order::relaxed}},
@@ -202,16 +203,17 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
     }),
-    // One object, without handles: the same algorithm, so its counts are those of local_queue/overflow_vs_steal.
+    // A one_object needs no handles. The algorithm is the same, so its counts are those of
+    // local_queue/overflow_vs_steal.
     add_case<overflow_vs_steal<form::one_object>>({
         .name = "local_queue/one_object",
-        .property = "a queue that is one object: what overflows and what is stolen are disjoint",
+        .property = "a one_object of a local queue: what overflows and what is stolen are disjoint",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
     }),
     add_case<moved>({
         .name = "local_queue/one_object_moved",
-        .property = "a queue that is one object is moved while nobody uses it, and each task keeps its place",
+        .property = "a one_object of a local queue is moved while no thread uses it, and each task keeps its place",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
     }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Six moves of the owner and three thieves: apart from the other programs, because it takes as long as all of them.
+// Six calls of the owner and three thieves: in a file of its own, because its search takes as long as all the others.
 #include "script.hpp"
 
 namespace runq::model {
@@ -7,7 +7,7 @@ namespace {
 
 const bool added = add_case<script<ring_of<4>, "", "pppgpp", steal, steal, steal>>({
     .name = "ring/three_thieves",
-    .property = "three thieves and an owner of six moves run every task exactly once",
+    .property = "three thieves and an owner that makes six calls run every task exactly once",
     .threads = 4,
     .quick = {.random = 50'000, .bound = 1},
 });

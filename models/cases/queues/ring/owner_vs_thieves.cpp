@@ -202,11 +202,11 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
     }),
 
-    // -- one object, without handles: the same algorithm, so the counts are those of the same programs above ----------
+    // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
     // As ring/steal_one_vs_pop.
     add_case<script<object_of<2>, "p", "gpp", "t">>({
         .name = "ring/one_object",
-        .property = "a ring that is one object: every task runs exactly once, in FIFO order: pop push push ‖ steal",
+        .property = "a one_object of a ring: every task runs exactly once, in FIFO order: pop push push ‖ steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
@@ -215,7 +215,7 @@ const bool added[] = {
     }),
     add_case<script<object_of<4>, "pp", "pgg", "w!t!">>({
         .name = "ring/one_object_never_empty",
-        .property = "a ring that is one object is not called empty while it never is: push pop pop ‖ empty, steal",
+        .property = "a one_object of a ring that is never empty is never called empty: push pop pop ‖ empty, steal",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"observe_head_relaxed", "ring.observe.head", relaxed},

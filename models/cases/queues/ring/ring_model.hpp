@@ -15,7 +15,7 @@
 
 namespace runq::model {
 
-/// What a script calls: a ring through its handles, or one object.
+/// What a script calls: a ring through its handles, or a one_object.
 enum class form : bool { handles, one_object };
 
 /// A ring with its owner handle and the history of what was done to it; in the models, whichever thread calls an

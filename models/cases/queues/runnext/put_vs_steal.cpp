@@ -79,7 +79,7 @@ struct look_vs_put final : runnext_model<1> {
       sleeper_was_here.store(1, std::memory_order::relaxed);
       occupied = slot.make_thief().look();
       const bool owner_seen = owner_was_here.load(std::memory_order::relaxed) == 1;
-      require(!occupied || owner_seen, "look() told of an element whose owner's doings are not visible");
+      require(!occupied || owner_seen, "look() saw an element, but not what its owner had done before the put");
     }
   }
   void finish() override {
@@ -136,7 +136,7 @@ struct comes_back final : runnext_model<1> {
       log.add(began, op_kind::take_front, {&id, 1});
       (*got)->contents.set((*got)->contents.get());
       const moment again = log.begin();
-      require(!owner.put(*got), "an empty slot displaced something");
+      require(!owner.put(*got), "a put into the empty slot returned a displaced task");
       log.add(again, op_kind::replace, {&id, 1});
     } else {
       steal(0);
@@ -165,7 +165,7 @@ const bool added[] = {
     }),
     add_case<three_thieves>({
         .name = "runnext/three_thieves",
-        .property = "three thieves and an owner of six moves run every task exactly once",
+        .property = "three thieves and an owner that makes six calls run every task exactly once",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
     }),

@@ -47,7 +47,7 @@ class shared_fifo_model : public scenario {
   bool take() { return take_batch(1, 1) != 0; }
   void finish() override {
     while (take()) continue;
-    require(!global.has_work(), "has_work() promises work in a queue that is empty for good");
+    require(!global.has_work(), "has_work() promises work in a queue that is empty and stays empty");
     tasks.require_all_ran();
     log.require_linearizable();
   }
@@ -143,7 +143,7 @@ struct observed final : scenario {
       put(first, 3);
       take(second);
     } else {
-      require(!all_empty(first, second), "both were called empty, and never were");
+      require(!all_empty(first, second), "both were called empty, but at each moment one of them held a task");
     }
   }
   void finish() override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a script of a split deque runs on.
+// The split deques that scripts run on.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,8 @@ const bool added[] = {
     }),
     add_case<interrupted_script<ring_of<4, 3>, "ppppgt", "gg", "o">>({
         .name = "split_ring/interrupt_behind_a_gap",
-        .property = "the rest of a run behind which thieves have taken the tasks is taken once; fences by interrupt",
+        .property =
+            "the rest of a run is taken once after thieves have taken the tasks that followed it; fences by interrupt",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 1},
     }),

@@ -114,7 +114,7 @@ const bool added[] = {
     }),
     add_case<script<ring_of<4, 2>, "ppppg", "gg", "ooo">>({
         .name = "split_ring/behind_a_gap",
-        .property = "the rest of a run behind which thieves have taken the tasks is taken once",
+        .property = "the rest of a run is taken once after thieves have taken the tasks that followed it",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,

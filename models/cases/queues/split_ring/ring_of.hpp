@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a script of a split ring runs on.
+// The split rings that scripts run on.
 #pragma once
 
 #include <cstddef>

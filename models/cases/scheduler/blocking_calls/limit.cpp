@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many calls may be without a processor: a call has a unit of a semaphore from the moment at which its processor is
-// taken, or from its beginning if it had to wait for its turn; and its end gives the unit back, once.
+// The limit of calls without a processor, which is a semaphore. A call takes a unit when the monitor takes its
+// processor, or at its beginning if it had to wait for its turn. Its end gives the unit back, once.
 #include "blocking_model.hpp"
 #include "runq/semaphore.hpp"
 #include "waking_policy.hpp"
@@ -92,19 +92,20 @@ const bool added[] = {
     }),
     add_case<unit_comes_back<true>>({
         .name = "blocking_calls/unit_of_a_section_comes_back",
-        .property = "the same for plain code, which waits for a processor",
+        .property = "plain code that waits for a processor at its end gives one unit back: come back ‖ retake",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
     add_case<next_turn<false>>({
         .name = "blocking_calls/next_turn",
-        .property = "who waits for his turn has it when a call ends that had one: come back ‖ retake ‖ wait",
+        .property = "a task that waits for its turn gets the unit of a call that ends: come back ‖ retake ‖ wait",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<next_turn<true>>({
         .name = "blocking_calls/next_turn_after_a_wait",
-        .property = "the same when the machine waits for a processor at the end of its call",
+        .property =
+            "a task that waits for its turn gets the unit of a call whose machine waits for a processor at its end",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),

@@ -19,7 +19,7 @@ struct unbuffered final : scenario {
   void finish() override {
     require(sent.over && received.over, "a task waits at a closed channel");
     require(sent.ok == received.ok, "a value was sent and not received, or received and not sent");
-    require(!received.ok || received.number == 1, "another value was received than was sent");
+    require(!received.ok || received.number == 1, "the value that was received is not the one that was sent");
     require(!channel.close(), "a channel was closed twice");
   }
 
@@ -59,7 +59,7 @@ struct buffered final : scenario {
     for (int i = 0; i != 2; ++i) require(sent[i].ok && received[i].ok, "a task waits for ever");
     require(received[0].number + received[1].number == 3 && received[0].number != received[1].number,
             "a value was lost or received twice");
-    require(channel.size() == 0, "something is left");
+    require(channel.size() == 0, "a value is left in the channel");
   }
 
   channel_type channel{1};
@@ -85,8 +85,8 @@ struct refilled final : scenario {
   void finish() override {
     require(sent[1].ok, "there is room, and a sender waits");
     require(channel.size() == 1, "the value of a waiting sender is not in the buffer");
-    require(try_receive(channel) == 2, "another value came than the oldest");
-    require(try_receive(channel) == 0, "a value came from nowhere");
+    require(try_receive(channel) == 2, "the value that came is not the oldest");
+    require(try_receive(channel) == 0, "a value came that was never sent");
   }
 
   channel_type channel{1};

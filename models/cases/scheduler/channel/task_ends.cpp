@@ -79,7 +79,7 @@ struct sender_ends final : scenario {
   }
   void finish() override {
     require(tasks[0].woken() != tasks[1].woken(), "there was room for one value, and not just one was sent");
-    require(receive() == (tasks[0].woken() ? 2 : 3), "another value came than the oldest");
+    require(receive() == (tasks[0].woken() ? 2 : 3), "the value that came is not the oldest");
     require(tasks[1].woken(), "there is room, and a sender waits");
     require(receive() == (tasks[0].woken() ? 3 : 0), "a task that has ended has sent, or a value is lost");
     second->end(channel);
@@ -141,8 +141,9 @@ struct sender_ends_vs_close final : scenario {
     require(tasks[1].woken(), "a task waits at a closed channel");
     const bool second_sent = second->node.ok.get();
     const int left = receive();
-    require((left == 3) == second_sent, "a task that is told that it has sent has not, or the other way round");
-    require(left == 0 || left == 3 || (left == 2 && tasks[0].woken()), "a value came from nowhere");
+    require((left == 3) == second_sent,
+            "a task is told that it has sent although it has not, or that it has not although it has");
+    require(left == 0 || left == 3 || (left == 2 && tasks[0].woken()), "a value came that was never sent");
     require(receive() == 0, "two values came from a buffer of one");
     second->end(channel);
   }

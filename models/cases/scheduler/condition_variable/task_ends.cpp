@@ -65,7 +65,7 @@ struct goes_first final : scenario {
     second.end();
   }
   void finish() override {
-    require(tasks[0].woken() && !tasks[1].woken(), "not the one was notified that has waited longest");
+    require(tasks[0].woken() && !tasks[1].woken(), "the task that has waited longest was not notified");
   }
 
   ending_condition* changed = &make_frame<ending_condition>();

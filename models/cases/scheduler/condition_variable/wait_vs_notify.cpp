@@ -186,7 +186,8 @@ struct withdraw_vs_notify final : scenario {
             "a task whose wait was withdrawn waits for ever, or goes on twice");
     require(second.notified == first.called_back, "a notification went to a task that has ended, or to two");
     changed.notify_all();
-    require(second.notified == 1 && second.called_back == 0, "a task learns of a request to another one");
+    require(second.notified == 1 && second.called_back == 0,
+            "a task is told that its wait was withdrawn although another task's was");
   }
   condition_type changed;
   listener first{changed};

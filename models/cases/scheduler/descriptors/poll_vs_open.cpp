@@ -18,7 +18,8 @@ struct open_vs_event final : small_kernel {
   }
   void finish() override {
     require(received, "the task sleeps although the file is readable");
-    require(known.count() == 1 && known.last_poll() == 1, "not what was done");
+    require(known.count() == 1 && known.last_poll() == 1,
+            "not one record is in use, or the last poll is not that of this run");
   }
 };
 

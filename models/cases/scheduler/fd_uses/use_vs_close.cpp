@@ -35,7 +35,7 @@ struct descriptor : scenario {
     return true;
   }
   void finish() override {
-    require(uses.closed() && uses.canceled(), "the descriptor was closed, and is not");
+    require(uses.closed() && uses.canceled(), "the descriptor is not closed after its close");
     require(number.get() == 0, "the number is never freed");
   }
   virtual void told() {}
@@ -59,7 +59,9 @@ struct two_closes final : descriptor {
 // Operation ‖ the stream is destroyed, and operations are told a little later.
 struct use_vs_give_up final : descriptor {
   void thread(unsigned index) override { index == 0 ? operation() : begin_to_give_up(); }
-  void told() override { require(before_cancel.get() == 1, "told, but does not see what came before"); }
+  void told() override {
+    require(before_cancel.get() == 1, "an operation is told of the close, but does not see what came before it");
+  }
 };
 
 // Operation ‖ the stream is destroyed ‖ close.
@@ -85,7 +87,7 @@ struct told final : scenario {
       require(uses.close(), "another thread has closed");
       (void)uses.end();
     } else if (is_told()) {
-      require(before.get() == 1, "told, but does not see what came before");
+      require(before.get() == 1, "an operation is told of the close, but does not see what came before it");
     }
   }
   [[nodiscard]] bool is_told() {

@@ -17,8 +17,7 @@ struct visit {
   int without_it = 0;  // went on without
 };
 
-// A task that waits for the mutex, keeps it if it gets it, and whose wait may be withdrawn, like
-// connection::turn::taking.
+// A task that waits for the mutex and keeps it if it gets it, like connection::turn::taking. Its wait may be withdrawn.
 class revocable final : public sleeping_task {
  public:
   explicit revocable(visit& place) : place_(place) { node_.who.set(this); }

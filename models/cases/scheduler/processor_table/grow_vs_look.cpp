@@ -43,13 +43,14 @@ class growing : public scenario {
   /// Visits processors as a thief does: as many as are in use.
   void steal() {
     const unsigned n = limit.load(std::memory_order::acquire);
-    for (unsigned i = 0; i != n; ++i) require(all[i].index.get() == i, "a thief visits what is no processor");
+    for (unsigned i = 0; i != n; ++i)
+      require(all[i].index.get() == i, "a thief visits a processor that is not constructed");
   }
   void finish() override {
     look();
     require(made == 3 && all.size() == 3 && least == 3, "not as many processors as there should be");
     grow(2);
-    require(all.size() == 3, "processors go when there are fewer in use");
+    require(all.size() == 3, "a processor is gone after the number in use was lowered");
   }
 
   processor_table<processor, 3, atomics> all;

@@ -37,7 +37,7 @@ struct wait_vs_notify final : scenario {
   void notice() {
     waiter_cell* const woken = word.notify();
     if (woken == nullptr) return;
-    require(woken == &me, "another task was woken");
+    require(woken == &me, "a task was woken that did not wait here");
     require(me.frame.get() == 1, "the task runs before it was suspended");
     require(data.load(std::memory_order::relaxed) != 0, "woken without data");
     got();
@@ -61,7 +61,7 @@ struct data_and_close final : scenario {
     (index == 1 ? data : closed).happens();
     waiter_cell* const woken = word.notify();
     if (woken == nullptr) return;
-    require(woken == &me, "another task was woken");
+    require(woken == &me, "a task was woken that did not wait here");
     require(me.frame.get() == 1, "the task runs before it was suspended");
     go_on();
   }

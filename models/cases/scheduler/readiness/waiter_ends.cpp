@@ -16,7 +16,7 @@ struct record {
 /// Stands in for production's task_waiting (runq/protocol/waiting.hpp). Waking a task only makes it runnable.
 struct ending_policy {
   static void wake(record& r) {
-    require(r.task.get() == 1, "another task was woken");
+    require(r.task.get() == 1, "a task was woken that did not wait here");
     r.woken.store(1, std::memory_order::release);
   }
   [[nodiscard]] static bool asleep(const record* r) { return r->woken.load(std::memory_order::acquire) == 0; }
@@ -35,7 +35,7 @@ struct waiter_ends final : scenario {
       word.template leave<ending_policy>(me);
       me.task.set(2);
     } else if (record* const woken = word.notify()) {
-      require(woken == &me, "another task was woken");
+      require(woken == &me, "a task was woken that did not wait here");
       ending_policy::wake(*woken);
     }
   }

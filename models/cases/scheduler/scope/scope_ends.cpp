@@ -71,7 +71,7 @@ struct scope_scenario : scenario {
   }
   stopping& gets_stopping() {
     stopping& s = caller.scope.stopping([] { return std::unique_ptr<stopping, frame_ends>(&make_frame<stopping>()); });
-    require(s.made.get() == 1, "what asks to stop is not made");
+    require(s.made.get() == 1, "a thread sees a stop source that is not constructed");
     return s;
   }
 
@@ -92,7 +92,7 @@ struct scope_scenario : scenario {
       require(made->asked.get() == asked, "a request to stop is lost");
       destroy_frame(*made);
     }
-    require(firsts == (failing == 0 ? 0 : 1), "several failures were the first, or none");
+    require(firsts == (failing == 0 ? 0 : 1), "not exactly one failure counts as the first");
     destroy_frame(caller);
   }
 
@@ -137,7 +137,7 @@ struct stopping_is_asked_for final : scope_scenario<2 + Started> {
   void thread(unsigned index) override {
     this->works(index);
     stopping& own = this->gets_stopping();
-    require(&this->gets_stopping() == &own, "a token is asked for twice, and the second one is another");
+    require(&this->gets_stopping() == &own, "two calls return tokens of different stop sources");
     if (index == 0) {
       own.asked.set(true);
       this->body_ends();
@@ -158,7 +158,8 @@ struct forked_child_starts_another final : scope_scenario<3> {
     if (index == 0) {
       body_ends();
     } else if (index == 1) {
-      require(caller.scope.begins() == runq::detail::counting::done, "the scope counts as over");
+      require(caller.scope.begins() == runq::detail::counting::done,
+              "the scope counts as ended although a child has not");
       started.store(1, std::memory_order::release);
       forked_ends();
     } else {
@@ -179,7 +180,8 @@ struct started_child_starts_another final : scope_scenario<3> {
       return;
     }
     if (index == 1) {
-      require(caller.scope.begins() == runq::detail::counting::done, "the scope counts as over");
+      require(caller.scope.begins() == runq::detail::counting::done,
+              "the scope counts as ended although a child has not");
       started.store(1, std::memory_order::release);
     }
     caller.scope.ends();

@@ -18,7 +18,8 @@ struct two_senders final : scenario {
   }
   void finish() override {
     require(selected.of.ok && (selected.arm == 0 || selected.arm == 1), "a select waits beside a sender");
-    require(selected.of.number == selected.arm + 1, "another value was received than was sent to this channel");
+    require(selected.of.number == selected.arm + 1,
+            "the value that was received is not the one that was sent to this channel");
     const int other = 1 - selected.arm;
     require(sent[selected.arm].ok && !sent[other].over, "not just the sender that was chosen has gone on");
     require(try_receive(other == 0 ? a : b) == other + 1 && sent[other].ok, "the other sender's value is lost");
@@ -39,10 +40,12 @@ struct two_selects final : scenario {
     }
   }
   void finish() override {
-    require(selected[0].of.ok && selected[1].of.ok, "two tasks could deal with each other, and wait");
+    require(selected[0].of.ok && selected[1].of.ok, "two tasks wait although each could send what the other receives");
     require(selected[0].arm != selected[1].arm, "both sent, or both received");
-    require(selected[0].of.number == (selected[0].arm == 1 ? 2 : 0), "another value was received than was sent");
-    require(selected[1].of.number == (selected[1].arm == 1 ? 1 : 0), "another value was received than was sent");
+    require(selected[0].of.number == (selected[0].arm == 1 ? 2 : 0),
+            "the value that was received is not the one that was sent");
+    require(selected[1].of.number == (selected[1].arm == 1 ? 1 : 0),
+            "the value that was received is not the one that was sent");
     require(try_receive(a) == 0 && try_receive(b) == 0, "a sender that has gone on still sends");
   }
 

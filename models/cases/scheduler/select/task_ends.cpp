@@ -55,7 +55,7 @@ class waiting_select {
   waiting_select(ending_channel& a, ending_channel& b, record& task, stopper* stop = nullptr)
       : a_(make_arm(a, 0)), b_(make_arm(b, 1)), who_(&task), stop_(stop) {}
   void sleep() {
-    require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel without a partner was ready");
+    require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel at which no task waits was ready");
   }
   // A stop request claims the select before it can sleep: the task does not have to wait, and yields.
   void give_way() {
@@ -141,8 +141,8 @@ struct ends_vs_receivers final : scenario {
   }
   void finish() override {
     require(received[0] == 0 || received[1] == 0, "a select has sent twice");
-    require(received[0] == 0 || received[0] == 1, "another value was received than was sent");
-    require(received[1] == 0 || received[1] == 2, "another value was received than was sent");
+    require(received[0] == 0 || received[0] == 1, "the value that was received is not the one that was sent");
+    require(received[1] == 0 || received[1] == 2, "the value that was received is not the one that was sent");
     require(task.woken() == (received[0] + received[1] != 0),
             "a task was woken and has not sent, or has sent and was not woken");
     require(try_receive(a) == 0 && try_receive(b) == 0, "a task that has ended has sent");

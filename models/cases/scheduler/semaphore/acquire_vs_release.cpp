@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks take units, one of all of them or all, and give them back.
+// Tasks take one unit or all units, and give them back.
 #include "semaphore_model.hpp"
 #include "waking_policy.hpp"
 
@@ -85,7 +85,7 @@ class keeper final : public sleeping_task {
 struct not_overtaken final : scenario {
   not_overtaken() {
     require(units.try_acquire(1), "new units are not free");
-    require(!units.acquire_or_wait(writer.node), "there are two units where one is");
+    require(!units.acquire_or_wait(writer.node), "two units are free although there is only one");
   }
   void thread(unsigned index) override {
     if (index == 0) {
@@ -138,13 +138,13 @@ struct all_who_fit final : scenario {
 // back.
 struct taken_beyond final : scenario {
   taken_beyond() {
-    require(units.any(), "new units are not there");
+    require(units.any(), "the unit of a new semaphore is not free");
     units.take();
     require(!units.any() && !units.acquire_or_wait(next.node), "a taken unit is free");
   }
   void thread(unsigned index) override {
     if (index == 0) units.take();
-    require(units.release(1), "a taken unit is not taken");
+    require(units.release(1), "a unit is free although the task that took it has not given it back");
   }
   void finish() override {
     require(next.has && !units.any(), "a task waits although all units came back");

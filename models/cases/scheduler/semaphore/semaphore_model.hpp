@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the models of semaphore share.
+// What the models of semaphore share: how many units there are, and how a task gives them back.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr std::int64_t all_units = 2;
 
 template <class Semaphore>
 void release(Semaphore& semaphore, std::int64_t n) {
-  require(semaphore.release(n, all_units), "units that a task has are not taken");
+  require(semaphore.release(n, all_units), "a task gives units back, and the semaphore says that none were taken");
 }
 
 }  // namespace runq::model

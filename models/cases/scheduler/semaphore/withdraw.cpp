@@ -68,7 +68,8 @@ struct withdraw_vs_release final : scenario {
     require(first.with + second.with == 1, "no task has the unit, or two have it");
     require(first.with + first.without == 1, "a task whose wait was withdrawn waits for ever, or goes on twice");
     release(units, 1);
-    require(second.with == 1 && second.without == 0, "a task waits for ever, or learns of a request of another one");
+    require(second.with == 1 && second.without == 0,
+            "a task waits for ever, or is told that its wait was withdrawn although another task's was");
   }
   semaphore_type units{0, all_units};
   revocable first{units, 1};

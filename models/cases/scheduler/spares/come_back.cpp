@@ -19,7 +19,7 @@ struct processor {
 class scheduler : public scenario {
  protected:
   scheduler() {
-    // As the scheduler does, so that the end of a run needs no new memory.
+    // Makes one spare processor at once, as the scheduler does, so that the end of a run needs no new memory.
     (void)take();
     spares.reuse();
   }
@@ -58,7 +58,7 @@ class scheduler : public scenario {
     require(count() == tasks + before, "what was done on a spare processor is lost");
     unsigned destroyed = 0;
     spares.clear([&](processor&) { ++destroyed; });
-    require(destroyed == made && count() == 0, "not all are destroyed");
+    require(destroyed == made && count() == 0, "not every spare processor is destroyed");
   }
 
   spare_processors<processor, atomics> spares;
@@ -70,7 +70,7 @@ class scheduler : public scenario {
 struct two_come_back final : scheduler {
   void thread(unsigned index) override { comes_back(index + 1); }
   void finish() override {
-    require(made == 2, "not one processor for each");
+    require(made == 2, "not as many processors were made as machines came back");
     next_end(2);
   }
 };
@@ -93,7 +93,7 @@ struct come_back_vs_count final : scheduler {
 struct three_come_back final : scheduler {
   void thread(unsigned index) override { comes_back(index + 1); }
   void finish() override {
-    require(made == 3, "not one processor for each");
+    require(made == 3, "not as many processors were made as machines came back");
     next_end(3);
   }
 };

@@ -28,7 +28,8 @@ struct ends_vs_wake final : scenario {
     }
   }
   void finish() override {
-    require(state.status() == task_status::dead && state.reason() == wait_reason::chan_receive, "not what was set");
+    require(state.status() == task_status::dead && state.reason() == wait_reason::chan_receive,
+            "the status or the reason is not the one that was set last");
   }
 
   task_state<atomics> state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A task is destroyed while it sleeps, because its run has ended, or takes its timer back, while a machine fires it.
+// A task is destroyed while it sleeps, because its run has ended, or removes its timer, while a machine fires the
+// timer.
 #include <array>
 #include <cstddef>
 
@@ -11,7 +12,7 @@
 namespace runq::model {
 namespace {
 
-/// Room for a few, in the scenario itself: instead of a std::vector.
+/// A vector with room for a few elements, which lie in the scenario itself: models do not allocate by std::vector.
 template <class T>
 class short_list {
  public:
@@ -20,7 +21,7 @@ class short_list {
   [[nodiscard]] T& operator[](std::size_t i) { return items_[i]; }
   [[nodiscard]] T& back() { return items_[size_ - 1]; }
   void push_back(T item) {
-    require(size_ != items_.size(), "more in the heap than there are");
+    require(size_ != items_.size(), "more timers are in the heap than the model has");
     items_[size_++] = item;
   }
   void pop_back() { --size_; }
@@ -46,7 +47,7 @@ struct sleeper : heap_type::node {
     when = due;
     fire = [](heap_type::node& n, instant) {
       task_record& woken = static_cast<sleeper&>(n).who;
-      require(woken.task.get() == 1, "another task was woken");
+      require(woken.task.get() == 1, "a timer woke a task that it does not belong to");
       require(woken.woken.exchange(1, std::memory_order::release) == 0, "a task was woken twice");
       return never;
     };
@@ -111,7 +112,8 @@ struct fired_before_gone final : scenario {
     if (index == 0) {
       (void)heap.fire_due(1);
     } else if (heap.earliest() == never) {
-      require(task.woken.load(std::memory_order::relaxed) == 1, "there seems to be nothing to do");
+      require(task.woken.load(std::memory_order::relaxed) == 1,
+              "no timer is left, and the task that it has woken is not seen");
     }
   }
   void finish() override { destroy_frame(frame); }
@@ -121,7 +123,7 @@ struct fired_before_gone final : scenario {
   sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
 };
 
-/// A ticker: fires again and again until it is taken back.
+/// A ticker: fires again and again until it is removed.
 struct ticking : heap_type::node {
   explicit ticking(heap_type& in) {
     when = 1;
@@ -135,7 +137,7 @@ struct ticking : heap_type::node {
   cell<int> ticks{0};
 };
 
-// A ticker. A task takes it back and ends ‖ a machine fires it, twice.
+// A ticker. A task removes it and ends ‖ a machine fires it, twice.
 struct ticker_ends final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
@@ -146,7 +148,7 @@ struct ticker_ends final : scenario {
       (void)heap.fire_due(2);
     }
   }
-  void finish() override { require(heap.size() == 0, "a ticker that was removed ticks"); }
+  void finish() override { require(heap.size() == 0, "a ticker that was removed fires"); }
 
   heap_type heap;
   ticking& frame = make_frame<ticking>(heap);
@@ -165,7 +167,7 @@ struct one_shot : heap_type::node {
   cell<int> fired{0};
 };
 
-// A timer. A task takes it back and sets it anew, whether it has fired or not ‖ a machine fires it.
+// A timer. A task removes it and adds it again, whether it has fired or not ‖ a machine fires it.
 struct fired_vs_reset final : scenario {
   fired_vs_reset() { set(1); }
   void thread(unsigned index) override {
@@ -180,8 +182,8 @@ struct fired_vs_reset final : scenario {
     }
   }
   void finish() override {
-    require(heap.size() == 1 && timer.fired.get() == 0, "a timer that was set anew has fired already");
-    require(heap.fire_due(2) == 1 && timer.fired.get() == 1, "a timer that was set anew does not fire");
+    require(heap.size() == 1 && timer.fired.get() == 0, "a timer that was added again has fired already");
+    require(heap.fire_due(2) == 1 && timer.fired.get() == 1, "a timer that was added again does not fire");
     require(!heap_type::withdraw(timer), "a timer that has fired is pending");
   }
   void set(instant when) {

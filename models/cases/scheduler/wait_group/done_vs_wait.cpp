@@ -131,7 +131,7 @@ struct used_again_too_early final : scenario {
     }
     const counting what = group->add(1);
     told = what == counting::reused;
-    require(told || what == counting::done, "another error than the one that was made");
+    require(told || what == counting::done, "the group reports another error than the use that was too early");
     if (told) return;
     waiting::wait(*this);
     result.set(2);

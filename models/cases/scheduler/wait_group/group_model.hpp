@@ -14,7 +14,7 @@ using runq::detail::counting;
 /// Counts as a program does that keeps to the rules.
 template <class Group>
 void add(Group& group, std::int64_t n) {
-  require(group.add(n) == counting::done, "a group that was used by the rules says that it was not");
+  require(group.add(n) == counting::done, "a group reports an error although the program kept to its rules");
 }
 
 }  // namespace runq::model

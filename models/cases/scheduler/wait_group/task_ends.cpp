@@ -124,7 +124,7 @@ struct goes_before_the_waiter final : scenario {
 const bool added[] = {
     add_case<goes_before_the_waiter>({
         .name = "wait_group/goes_before_the_waiter",
-        .property = "a wait group that goes forgets the tasks that wait, and they end after it: wait ‖ go",
+        .property = "a wait group that is destroyed forgets the tasks that wait, and they end after it: wait ‖ destroy",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),

@@ -10,8 +10,9 @@
 
 namespace runq::detail {
 
-/// 20 µs while there is something to do. After more than 50 rounds in a row without, about 1 ms of sleep and in truth
-/// some 4 ms because of the kernel's slack, twice as long each time, up to 10 ms. The monitor's thread.
+/// 20 µs while there is something to do. After more than 50 rounds in a row with nothing to do it asks for about 1 ms,
+/// which the kernel's timer slack makes some 4 ms, and for twice as long each time, up to 10 ms. Called by the
+/// monitor's thread only.
 class monitor_rhythm {
  public:
   static constexpr instant shortest = 20'000;

@@ -42,7 +42,7 @@ class outside_work {
     }
     over_.done();
   }
-  /// Calls f() if the work is not over, which it does not become before f has returned. Any thread.
+  /// Calls f() if the work is not over. The work does not end before f has returned. Any thread.
   template <class F>
   void unless_over(F&& f) {
     const std::lock_guard lock(mutex_);
@@ -62,7 +62,7 @@ class outside_work {
 
  private:
   enum class phase : std::uint8_t { waits, begun, over, given_up };
-  std::optional<scheduler::handle> home_;  // so that a task that waits for it is no deadlock
+  std::optional<scheduler::handle> home_;  // keeps the waiting task from being reported as a deadlock
   wait_group over_;
   std::mutex mutex_;
   std::condition_variable changed_;

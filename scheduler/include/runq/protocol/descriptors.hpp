@@ -142,7 +142,7 @@ class descriptors {
   /// How many descriptors are open. Any thread.
   [[nodiscard]] std::size_t count() const noexcept {
     // [descriptors.in_use] acquire: pairs with [descriptors.open]; weaker: polls without the descriptor that it was
-    // asked for. No model objects to relaxed; kept: the answer decides who sleeps in the poller.
+    // asked for. No model objects to relaxed; kept: by this answer a machine decides whether it sleeps in the poller.
     return open_.load(std::memory_order::acquire);
   }
 
