@@ -372,6 +372,33 @@ TEST_F(cancelling, SC5_what_ends_in_time_has_its_result_at_once) {
   });
 }
 
+TEST_F(cancelling, SC5_the_work_may_be_a_temporary_and_need_not_be_copied_if_it_has_a_name) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<int> never;
+    std::optional<int> got;
+    bool stopped = false;
+    // The same as a task that is kept while the full expression in which it was made is over.
+    auto limited = runq::with_timeout(1ms, [&](std::stop_token stop) -> task<int> {
+      stopped = co_await runq::select(stop, runq::on_receive(never, got)) == runq::stopped;
+      co_return 5;
+    });
+    co_await runq::yield();
+    EXPECT_EQ(co_await limited, 5);
+    EXPECT_TRUE(stopped);
+    EXPECT_EQ(co_await runq::with_timeout(1h, [](std::stop_token) -> task<int> { co_return 6; }), 6);
+
+    struct counter {
+      counter() = default;
+      counter(const counter&) = delete;
+      counter& operator=(const counter&) = delete;
+      task<int> operator()(const std::stop_token&) { co_return ++calls; }
+      int calls = 0;
+    } count;
+    EXPECT_EQ(co_await runq::with_timeout(1h, count), 1);
+    EXPECT_EQ(co_await runq::with_timeout(1h, count), 2);
+  });
+}
+
 TEST_F(cancelling, SC5_an_outer_request_is_no_timeout) {
   on_any_number_of_processors([]() -> task<> {
     std::stop_source outer;

@@ -627,4 +627,28 @@ TEST_P(fork_join, a_task_that_ends_before_its_children_ends_the_process) {
                        not_joined);
 }
 
+// So the mistake shows on one processor, too, where a child most often ends before its parent goes on.
+TEST_P(fork_join, so_does_one_that_ends_before_its_join_though_its_children_have_ended) {
+  const auto quick = []() -> task<> { co_return; };
+  const auto forgets = [&]() -> task<> { co_await runq::fork(quick()); };
+  const auto throws = [&]() -> task<> {
+    co_await runq::fork(quick());
+    throw std::runtime_error("between fork and join");
+  };
+  const auto drops_a_result = []() -> task<> {
+    const auto one = co_await runq::fork(plus_one(1));
+    throw std::runtime_error("between fork and join");
+  };
+  const auto forks_again = [&]() -> task<> {
+    co_await runq::fork(quick());
+    co_await runq::join();
+    co_await runq::fork(quick());
+  };
+  const runq::options o{.procs = 1, .forks = GetParam()};
+  RUNQ_EXPECT_STATUS_2(runq::run(forgets, o), not_joined);
+  RUNQ_EXPECT_STATUS_2(runq::run(throws, o), not_joined);
+  RUNQ_EXPECT_STATUS_2(runq::run(drops_a_result, o), not_joined);
+  RUNQ_EXPECT_STATUS_2(runq::run(forks_again, o), not_joined);
+}
+
 }  // namespace

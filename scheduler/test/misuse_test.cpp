@@ -42,7 +42,34 @@ TEST(misuse, yield_outside_a_scheduler) {
       what = error.what();
     }
   }(text);
-  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
+}
+
+// A thread in a blocking_section has no processor, so nothing can be awaited there.
+TEST(misuse, forks_joins_and_scopes_in_a_blocking_section) {
+  constexpr const char* text = "runq: only a task can wait; this thread runs none, or is in a blocking_section";
+  runq::run([&]() -> task<> {
+    const auto forks = []() -> task<> {
+      const runq::blocking_section here;
+      (void)co_await runq::fork(answer());
+    };
+    EXPECT_EQ(co_await misuse_in_task_void(forks), text);
+    const auto joins = []() -> task<> {
+      const runq::blocking_section here;
+      co_await runq::join();
+    };
+    EXPECT_EQ(co_await misuse_in_task_void(joins), text);
+    const auto body = [](runq::scope& s) -> task<> {
+      s.go([] {});
+      co_return;
+    };
+    const auto begins_a_scope = [&body]() -> task<> {
+      const runq::blocking_section here;
+      co_await runq::with_scope(body);
+    };
+    EXPECT_EQ(co_await misuse_in_task_void(begins_a_scope), text);
+    EXPECT_EQ(co_await answer(), 42) << "the scheduler goes on";
+  });
 }
 
 TEST(misuse, a_task_awaited_twice) {
@@ -75,7 +102,7 @@ TEST(misuse, go_with_a_task_that_was_moved_from_or_awaited) {
 }
 
 TEST(misuse, this_task_outside_a_scheduler) {
-  constexpr const char* text = "runq: only a task can wait; this thread runs none";
+  constexpr const char* text = "runq: only a task can wait; this thread runs none, or is in a blocking_section";
   EXPECT_EQ(misuse_of([] { (void)runq::this_task::id(); }), text);
   EXPECT_EQ(misuse_of([] { (void)runq::this_task::name(); }), text);
   EXPECT_EQ(misuse_of([] { (void)runq::this_task::processor(); }), text);

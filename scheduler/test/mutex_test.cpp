@@ -109,7 +109,7 @@ TEST(mutex, outside_a_scheduler_a_lock_that_has_to_wait_throws) {
   lock(m, text);
   EXPECT_EQ(text, "(nothing)");
   lock(m, text);
-  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
 }
 
 // A task that locks the mutex over and over does not keep other tasks out.

@@ -462,6 +462,18 @@ TEST_F(net_edges, S14_a_unix_listener_finds_its_file_from_another_directory) {
 
 // Tests of the order begin with one processor, and add the others when all tasks are in the list: see n_wait().
 
+// Without a path the kernel would take a name that every process of the machine can guess.
+TEST_F(net_edges, a_unix_socket_without_a_path_is_refused) {
+  runq::run([]() -> task<> {
+    std::error_code listening;
+    EXPECT_FALSE(runq::net::listen_unix("", listening));
+    EXPECT_EQ(listening, std::errc::no_such_file_or_directory);
+    std::error_code connecting;
+    EXPECT_FALSE(co_await runq::net::connect_unix("", connecting));
+    EXPECT_EQ(connecting, std::errc::no_such_file_or_directory);
+  });
+}
+
 TEST_F(net_edges, S13_several_tasks_accept_first_come_first_served) {
   constexpr int acceptors = 8;
   for (const unsigned procs : {1U, 2U}) {

@@ -203,7 +203,7 @@ TEST(select, outside_a_scheduler_it_throws) {
       what = error.what();
     }
   }(c, text);
-  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
 }
 
 // ---- fairness -------------------------------------------------------------------------------------------------------

@@ -730,7 +730,8 @@ TEST_F(timers, a_ticker_has_another_rhythm_after_reset) {
 TEST_F(timers, tickers_have_a_period_and_are_for_tasks_only) {
   EXPECT_EQ(sched_test::misuse_of([] { (void)runq::ticker(0ns); }), "non-positive interval for NewTicker");
   EXPECT_EQ(sched_test::misuse_of([] { (void)runq::ticker(-1s); }), "non-positive interval for NewTicker");
-  EXPECT_EQ(sched_test::misuse_of([] { (void)runq::ticker(1s); }), "runq: only a task can wait; this thread runs none");
+  EXPECT_EQ(sched_test::misuse_of([] { (void)runq::ticker(1s); }),
+            "runq: only a task can wait; this thread runs none, or is in a blocking_section");
   runq::run([]() -> task<> {
     runq::ticker t(1h);
     EXPECT_EQ(sched_test::misuse_of([&] { t.reset(0ns); }), "non-positive interval for Ticker.Reset");

@@ -171,7 +171,7 @@ TEST(wait_group, outside_a_scheduler_a_wait_throws_and_one_that_need_not_wait_do
   EXPECT_EQ(text, "(nothing)");
   group.add(1);
   wait(group, text);
-  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none");
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
 }
 
 TEST(wait_group, L3_threads_outside_may_be_done) {

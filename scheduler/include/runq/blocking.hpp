@@ -55,9 +55,7 @@ class [[nodiscard]] blocking_awaiter {
  protected:
   // Makes the call, or, if there are too many, the turn to wait for. Whether the task goes on at once.
   [[nodiscard]] bool begin(const std::stop_token& stop) {
-    processor* const p = this_processor();
-    if (p == nullptr) throw_no_task();
-    home_ = &p->home;
+    home_ = &own_processor().home;
     if (!home_->call_may_begin()) {
       turn_ = std::make_unique<units_awaiter>(home_->limit().units, 1, wait_reason::blocking_call, stop);
       return false;

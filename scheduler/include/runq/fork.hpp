@@ -80,7 +80,7 @@ class [[nodiscard]] fork_awaiter {
 
   template <std::derived_from<promise_base> Promise>
   RUNQ_ON_EVERY_CALL [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
-    processor& p = *this_processor();
+    processor& p = own_processor();
     frame& parent = caller.promise();
     const auto child = access::handle(child_);
     child.promise().parent = &parent;
@@ -92,10 +92,15 @@ class [[nodiscard]] fork_awaiter {
     }
     if (p.home.chosen.forks != fork_policy::continuation) {
       fork_apart(p, parent, child.promise());
+      parent.owes_join = true;
       return transfer(p, caller);
     }
     child.promise().how = role::forked_inline;
-    if (!p.own_forks.push(&parent)) throw std::bad_alloc();
+    parent.owes_join = true;
+    if (!p.own_forks.push(&parent)) {
+      parent.owes_join = parent.children.any();  // not for this child
+      throw std::bad_alloc();
+    }
     // From here on another machine may run the parent, and destroy this awaiter.
     p.home.parking.submitted();
     return transfer(p, child);
@@ -120,7 +125,11 @@ class [[nodiscard]] join_awaiter {
   join_awaiter(const join_awaiter&) = delete;
   join_awaiter& operator=(const join_awaiter&) = delete;
 
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  // Not in await_suspend(): g++ makes more of a coroutine whose await_suspend() may throw.
+  [[nodiscard]] bool await_ready() const {
+    if (this_processor() == nullptr) throw_no_task();
+    return false;
+  }
   template <std::derived_from<promise_base> Promise>
   RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller,
                                                       const char* file = __builtin_FILE(),
@@ -128,6 +137,7 @@ class [[nodiscard]] join_awaiter {
     processor& p = *this_processor();
     frame& parent = caller.promise();
     parent_ = &parent;
+    parent.owes_join = false;
     // The place is made only where it is needed, which g++ does not do by itself.
     if (parent.children.any() && waits_for_children(p, parent, source_place::here(file, line))) return true;
     return preempt_if_slice_is_over(p, caller);
@@ -147,9 +157,9 @@ class [[nodiscard]] join_awaiter {
 /// `co_await fork(child)` lets `child` and the rest of the calling task run at the same time, if there are processors
 /// for both; see fork_policy. For a task<T> it returns a forked<T>; for a task<void> nothing. Before a task ends it
 /// must `co_await join()` its forked children; until then the frames of children that ran by themselves stay allocated.
-/// Only a task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from. An
-/// exception between fork and join ends the process if a child still runs then: where that may happen, fork in the body
-/// of a with_scope().
+/// Only a task may await it. Throws std::bad_alloc; runq::misuse for a task that was awaited or moved from. A task that
+/// ends without that join, by an exception or not, ends the process, even if its children have ended: where an
+/// exception may come between fork and join, fork in the body of a with_scope().
 ///
 ///     auto left = co_await runq::fork(sum(first_half));
 ///     const int right = co_await sum(second_half);

@@ -75,6 +75,8 @@ void keep(new_task& made, std::unique_ptr<closure_of<Kept>> kept, scope_state* h
 template <class F>
 [[nodiscard]] new_task make_root(F&& f, scope_state* home = nullptr) {
   using callable = std::decay_t<F>;
+  static_assert(is_task<callable>::value || std::invocable<callable&>,
+                "runq: what becomes a task is a task, or a function that can be called without arguments");
   if constexpr (is_task<callable>::value) {
     return child_of(home, root_of(std::forward<F>(f)));
   } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
@@ -314,6 +316,8 @@ class scheduler {
   template <class F>
   auto run(F&& main) {
     using callable = std::decay_t<F>;
+    static_assert(detail::is_task<callable>::value || std::invocable<callable&>,
+                  "runq: the main task is a task, or a function that can be called without arguments");
     using result = typename detail::main_result<callable>::type;
     detail::outcome<result> out;
     callable kept(std::forward<F>(main));

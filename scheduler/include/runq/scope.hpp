@@ -289,13 +289,14 @@ class [[nodiscard]] scope_call {
   template <std::derived_from<promise_base> Promise>
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller,
                                                       source_place at = source_place::here()) {
+    processor& p = own_processor();
     called_.emplace(std::invoke(body_, here_));
     const auto body = access::handle(*called_);
     if (!body || body.promise().how != role::fresh) {
       throw_misuse("runq: the body of a scope returned a task that was moved from or awaited");
     }
     state_.call(caller.promise(), body.promise(), at);
-    return transfer(*this_processor(), body);
+    return transfer(p, body);
   }
   auto await_resume() {
     state_.rethrow_first();

@@ -119,6 +119,7 @@ struct frame : memory_of_frame {
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
   bool listed = false;           // forked, with a result: it is in its parent's list
   end_mark<> finished;           // forked
+  bool owes_join = false;        // it has forked since its last join
 
   frame() noexcept : parent(nullptr), next_below(nullptr) {}
   frame(const frame&) = delete;
@@ -217,7 +218,8 @@ struct final_awaiter {
       std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
     processor& p = *this_processor();
-    if (f.children.any() && f.how != role::scope_body) fork_not_joined();
+    // Also if all children have ended: whether they have may be luck.
+    if (f.owes_join && f.how != role::scope_body) fork_not_joined();
     if (f.how == role::called) {
       f.leave_parent();
       return transfer(p, f.parent->self);

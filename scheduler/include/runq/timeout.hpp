@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runq/detail/temporaries.hpp"
 #include "runq/scope.hpp"
 #include "runq/task.hpp"
 #include "runq/timer.hpp"
@@ -41,20 +42,16 @@ inline task<void> ask_to_stop_after(std::chrono::nanoseconds d, time_limit& limi
   s.request_stop();
 }
 
-}  // namespace detail
-
-/// `co_await with_timeout(d, f)` calls the coroutine f(std::stop_token) and returns its result. After `d`, or when
-/// `outer` stops, it requests a stop through the token, and still waits until f has ended. If f then returns a result,
-/// it returns that. If runq::cancelled leaves f, it throws runq::timed_out after `d`, and runq::cancelled otherwise.
-/// Costs a task and a timer. `f` lives until then. Tasks only.
-///
-///     const auto patient = [](std::stop_token stop) -> runq::task<> { co_await runq::sleep_for(1h, stop); };
-///     co_await runq::with_timeout(1s, patient);
 template <class F>
-[[nodiscard]] std::invoke_result_t<F&, std::stop_token> with_timeout(std::chrono::nanoseconds d, F& f,
-                                                                     std::stop_token outer = {},
-                                                                     source_place at = source_place::here()) {
-  detail::time_limit limit;
+concept can_be_limited = requires(F& f, std::stop_token stop) {
+  requires is_task<decltype(std::invoke(f, stop))>::value;
+};
+
+/// `F` is a reference to a function that has a name, or the type of one that has none.
+template <class F>
+std::invoke_result_t<F&, std::stop_token> limited(std::chrono::nanoseconds d, F f, std::stop_token outer,
+                                                  source_place at) {
+  time_limit limit;
   const auto body = [&](scope& s) -> std::invoke_result_t<F&, std::stop_token> {
     // Whether f returns or throws.
     struct at_the_end {
@@ -62,17 +59,43 @@ template <class F>
       ~at_the_end() { limit.work_is_over.request_stop(); }
     };
     const at_the_end here{limit};
-    s.go(detail::ask_to_stop_after(d, limit, s, at));
+    s.go(ask_to_stop_after(d, limit, s, at));
     co_return co_await std::invoke(f, s.stop_token());
   };
   bool was_cancelled = false;
   try {
-    co_return co_await detail::placed(with_scope(body, std::move(outer)), at);
+    co_return co_await placed(with_scope(body, std::move(outer)), at);
   } catch (const cancelled&) {
     was_cancelled = true;
   }
   if (was_cancelled && limit.over) throw timed_out();
   throw cancelled();
+}
+
+}  // namespace detail
+
+/// `co_await with_timeout(d, f)` calls the coroutine f(std::stop_token) and returns its result. After `d`, or when
+/// `outer` stops, it requests a stop through the token, and still waits until f has ended. If f then returns a result,
+/// it returns that. If runq::cancelled leaves f, it throws runq::timed_out after `d`, and runq::cancelled otherwise.
+/// Costs a task and a timer. A temporary `f` is moved into that task; one with a name is not copied, and lives until
+/// then. Tasks only.
+///
+///     std::optional<int> number;
+///     const auto receive = [&](std::stop_token stop) -> runq::task<bool> {
+///       co_return co_await runq::select(stop, runq::on_receive(numbers, number)) != runq::stopped;
+///     };
+///     if (!co_await runq::with_timeout(1s, receive)) std::puts("no number for 1 s");
+template <class F>
+[[nodiscard]] auto with_timeout(std::chrono::nanoseconds d, F&& f, std::stop_token outer = {},
+                                source_place at = source_place::here()) {
+  static_assert(detail::can_be_limited<std::remove_reference_t<F>>,
+                "runq::with_timeout takes a coroutine function with one parameter, a std::stop_token, as in "
+                "[&](std::stop_token stop) -> runq::task<> {...}; what it waits for heeds the token: "
+                "runq::sleep_for(d, stop), runq::select(stop, ...)");
+  static_assert(detail::no_function_destroyed_twice<F>());
+  if constexpr (detail::can_be_limited<std::remove_reference_t<F>>) {
+    return detail::limited<F>(d, std::forward<F>(f), std::move(outer), at);
+  }
 }
 
 }  // namespace runq

@@ -9,13 +9,7 @@
 
 namespace runq {
 
-blocking_section::blocking_section()
-    : home_([]() -> detail::core& {
-        detail::processor* const p = detail::this_processor();
-        if (p == nullptr) detail::throw_no_task();
-        return p->home;
-      }()),
-      call_(home_.enter_call()) {}
+blocking_section::blocking_section() : home_(detail::own_processor().home), call_(home_.enter_call()) {}
 
 namespace detail {
 

@@ -16,11 +16,7 @@
 namespace runq {
 namespace {
 
-detail::processor& own_processor() {
-  detail::processor* const p = detail::this_processor();
-  if (p == nullptr) detail::throw_no_task();
-  return *p;
-}
+using detail::own_processor;
 
 // The kernel refuses a set that is smaller than its own (EINVAL), and a cpu_set_t has only 1,024 CPUs. At least 1, at
 // most options::max_procs.
@@ -116,7 +112,7 @@ void must_be_outside(const char* otherwise) {
   if (this_processor() != nullptr) throw_misuse(otherwise);
 }
 
-void throw_no_task() { throw_misuse("runq: only a task can wait; this thread runs none"); }
+void throw_no_task() { throw_misuse("runq: only a task can wait; this thread runs none, or is in a blocking_section"); }
 
 std::uint32_t random_below(std::uint32_t n) { return own_processor().random() % n; }
 

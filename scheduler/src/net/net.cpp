@@ -33,11 +33,7 @@ namespace {
 
 [[noreturn]] void fail(int error, const char* what) { throw std::system_error(error, std::generic_category(), what); }
 
-runq::detail::core& own_scheduler() {
-  runq::detail::processor* const p = runq::detail::this_processor();
-  if (p == nullptr) runq::detail::throw_no_task();
-  return p->home;
-}
+runq::detail::core& own_scheduler() { return runq::detail::own_processor().home; }
 
 void throw_if(int error, const char* what) {
   if (error != 0) fail(error, what);
@@ -405,9 +401,7 @@ class connection : rt::after_stretch {
       expire(static_cast<direction&>(node));
       return rt::never;
     };
-    rt::processor* const p = rt::this_processor();
-    if (p == nullptr) rt::throw_no_task();
-    p->timers.add(d);
+    rt::own_processor().timers.add(d);
     home_.timer_added(d.when);
   }
 
@@ -776,6 +770,8 @@ int new_socket(int family) {
 sockaddr_un unix_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
+  // The kernel would take an empty path for a name that all processes of the machine share.
+  if (path.empty()) fail(ENOENT, "runq: path of a Unix socket");
   if (path.size() >= sizeof address.sun_path) fail(ENAMETOOLONG, "runq: path of a Unix socket");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;

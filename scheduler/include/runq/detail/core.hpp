@@ -470,12 +470,17 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(process
 
 [[noreturn]] void throw_no_task();
 
+/// The calling task's processor. Throws runq::misuse where there is none: outside a task, and in a blocking_section.
+[[nodiscard]] inline processor& own_processor() {
+  processor* const p = this_processor();
+  if (p == nullptr) throw_no_task();
+  return *p;
+}
+
 /// Marks the calling task as waiting for `reason` at `at`, to go on at `self`, and returns its record. Throws
 /// runq::misuse outside a scheduler.
 [[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason, source_place at) {
-  const processor* const p = this_processor();
-  if (p == nullptr) throw_no_task();
-  goroutine& g = *p->current;
+  goroutine& g = *own_processor().current;
   g.resume = self;
   g.waits(reason, at);
   return g;
