@@ -398,6 +398,8 @@ class scheduler::handle {
   template <class F>
   auto block_on(F&& f, const char* name = "block_on") const {
     using callable = std::decay_t<F>;
+    static_assert(detail::is_task<callable>::value || std::invocable<callable&>,
+                  "runq: block_on: what it waits for is a task, or a function that can be called without arguments");
     using result = typename detail::answer_of<callable>::type;
     static_assert(!std::is_reference_v<result>, "runq: block_on: what it waits for must return a value, no reference");
     detail::must_be_outside(

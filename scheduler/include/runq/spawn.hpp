@@ -5,6 +5,7 @@
 // wait group with a count of 1 hands the result over: models/cases/scheduler/wait_group/.
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <functional>
@@ -200,6 +201,9 @@ class [[nodiscard]] spawned {
 template <class F>
 [[nodiscard]] auto spawn(F&& f, const char* name) {
   using callable = std::decay_t<F>;
+  static_assert(detail::is_task<callable>::value || detail::takes_stop_token<callable> || std::invocable<callable&>,
+                "runq::spawn: what it starts is a task, or a function that can be called without arguments or with a "
+                "std::stop_token");
   using result = typename detail::result_of_work<callable>::type;
   static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
   auto state = std::make_shared<detail::spawn_state<result>>(detail::takes_stop_token<callable>);
