@@ -184,9 +184,12 @@ std::string render_site(site where, source_index& sources) {
 
 std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources) {
   std::map<std::uint32_t, std::map<std::string, unsigned>> votes;
+  std::map<std::string, std::string> name_in_line;  // a regular expression is slow, and a line runs many times
   for (const event& e : result.trace) {
     if (e.location == 0) continue;
-    if (const std::string name = name_in_source(sources.text_of(e.where)); !name.empty()) ++votes[e.location][name];
+    const auto [line, is_new] = name_in_line.try_emplace(sources.text_of(e.where));
+    if (is_new) line->second = name_in_source(line->first);
+    if (!line->second.empty()) ++votes[e.location][line->second];
   }
   std::map<std::uint32_t, std::string> names;
   for (const auto& [location, of_location] : votes) {

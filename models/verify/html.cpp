@@ -93,7 +93,6 @@ void name_pages(json& searches) {
   data["shipped"] = shipped_order(search, ledger);
   data["replay"] = replay_of(search);
   for (const char* key : {"trace", "cases"}) data["search"]["result"].erase(key);
-  if (data["search"]["result"].contains("relacy")) data["search"]["result"]["relacy"].erase("trace");
   return data;
 }
 

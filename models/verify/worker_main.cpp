@@ -84,7 +84,10 @@ using json = nlohmann::json;
 [[nodiscard]] json to_json(const both_verdicts& both, source_index& sources) {
   json j = to_json(both.exact, sources);
   j["by"] = both.by == nullptr ? "" : both.by->name;
-  j["relacy"] = to_json(both.relacy, sources);
+  // Of Relacy only the verdict is shown. Its trace was most of what the worker writes and the runner reads.
+  search_result relacy = both.relacy;
+  relacy.trace.clear();
+  j["relacy"] = to_json(relacy, sources);
   return j;
 }
 
