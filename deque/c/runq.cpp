@@ -199,7 +199,7 @@ runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** 
 }
 bool runq_runnext_has_work(const runq_runnext* slot) { return slot->queue.make_thief().has_work(); }
 
-// What both kinds of chase_lev have, named NAME_…; FULL is what a push says that finds no room.
+// The functions that both kinds of chase_lev have. Their names begin with NAME; a push that finds no room returns FULL.
 // NOLINTBEGIN(bugprone-macro-parentheses): a parameter is a name.
 #define RUNQ_CHASE_LEV_FUNCTIONS(NAME, FULL)                                                                  \
   void NAME##_destroy(NAME* deque) { destroy(deque); }                                                        \

@@ -61,8 +61,8 @@ size_t runq_ring_push_batch(runq_ring* ring, void* const* elements, size_t count
 /** Takes the oldest element, or RUNQ_EMPTY. Owner only. Lock-free: it tries again only when a thief took something. */
 runq_status runq_ring_pop(runq_ring* ring, void** element);
 /** Takes the older half, ⌊n/2⌋ of n elements, oldest first, into `elements`, for which there must be room for
- *  RUNQ_RING_CAPACITY / 2; returns how many: 0 when a thief moved first (so there is room again), or there was not even
- *  one to shed. Owner only. Wait-free. */
+ *  RUNQ_RING_CAPACITY / 2; returns how many: 0 if a thief took something meanwhile, so that there is room, or if
+ *  the ring held fewer than two. Owner only. Wait-free. */
 size_t runq_ring_shed_half(runq_ring* ring, void** elements);
 /** How many elements fit now; thieves can only increase it. Owner only. Wait-free. */
 size_t runq_ring_room(runq_ring* ring);
@@ -132,13 +132,13 @@ size_t runq_chase_lev_capacity(const runq_chase_lev* deque);
 
 /** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
 runq_status runq_chase_lev_steal(const runq_chase_lev* deque, void** element);
-/** Whether there is something to take: the question to ask before going to sleep. About the last element, while the
- *  owner is popping it, it may say either. Any thread. Wait-free. */
+/** Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
+ *  element, the answer may be yes or no. Any thread. Wait-free. */
 bool runq_chase_lev_has_work(const runq_chase_lev* deque);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_chase_lev_size_approx(const runq_chase_lev* deque);
 
-/* ---- bounded_chase_lev: the same with a limit; only the first function allocates */
+/* ---- bounded_chase_lev: a chase_lev of fixed capacity; only its …_create() allocates */
 
 typedef struct runq_bounded_chase_lev runq_bounded_chase_lev;
 
@@ -162,7 +162,8 @@ size_t runq_bounded_chase_lev_capacity(const runq_bounded_chase_lev* deque);
 
 /** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
 runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, void** element);
-/** Whether there is something to take: as runq_chase_lev_has_work. Any thread. Wait-free. */
+/** Whether there is something to take: the question to ask before going to sleep. While the owner pops the last
+ *  element, the answer may be yes or no. Any thread. Wait-free. */
 bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque);

@@ -57,8 +57,8 @@ if(RUNQ_BUILD_C)
   runq_install_pc(runqkit_c "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endif()
 
-# To be copied from there, not included: therefore not below include/. Optional, because the headers can be installed
-# without building anything.
+# The single headers are copied out of this folder, and not included from it, so it is not below include/. Optional,
+# because the headers can be installed without building anything.
 if(TARGET runq_single_headers)
   install(FILES ${single_headers} DESTINATION "${CMAKE_INSTALL_DATADIR}/runqkit/single" OPTIONAL)
 endif()

@@ -5,7 +5,7 @@
 //
 // Asio submits a handler in one of three ways. The executor does this:
 //   asio::post      behind everything this worker has             (local_queue::push)
-//   asio::defer     to be run next, for it continues what runs    (local_queue::push_next, the runnext slot)
+//   asio::defer     to run next: it continues what runs now       (local_queue::push_next, the runnext slot)
 //   asio::dispatch  on a worker: at once, without any queue
 // Threads that are no workers, Asio's among them, submit to the global queue.
 #include <algorithm>
@@ -222,7 +222,8 @@ class stealing_pool::executor_type {
   }
   friend bool operator!=(const executor_type& a, const executor_type& b) noexcept { return !(a == b); }
 
-  // query(): how it is now. require(): the same executor with one property changed; prefer() is made of it.
+  // query() returns a property. require() returns the same executor with one property changed; Asio makes prefer() of
+  // it.
   stealing_pool& query(asio::execution::context_t) const noexcept { return *properties_.pool; }
   asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
     if (properties_.never_blocking) return asio::execution::blocking.never;
@@ -279,7 +280,7 @@ inline stealing_pool::executor_type stealing_pool::get_executor() noexcept {
 }
 
 static_assert(asio::execution::is_executor<stealing_pool::executor_type>::value);
-// What sockets and timers keep by default.
+// By default sockets and timers keep an any_io_executor, so this executor must convert to it.
 static_assert(std::is_convertible_v<stealing_pool::executor_type, asio::any_io_executor>);
 
 // ---- four programs that use Asio, and the results that they must have
@@ -342,7 +343,7 @@ class ticker : public std::enable_shared_from_this<ticker> {
     timer_.expires_after(std::chrono::milliseconds(1));
     timer_.async_wait([self = shared_from_this()](const asio::error_code& error) {
       const bool too_early = std::chrono::steady_clock::now() < self->timer_.expiry();
-      if (error || too_early) return;  // the check of the number of calls fails then
+      if (error || too_early) return;  // then the check of the number of calls fails
       self->seen_();
       if (--self->left_ != 0) self->start();
     });

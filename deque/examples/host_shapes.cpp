@@ -30,7 +30,7 @@ struct fork_join_deque : runq::one_object<runq::chase_lev<task*>> {
   task* steal() { return one_object::steal(); }
 };
 
-// The same with a limit: a task that does not fit comes back, and the caller runs it.
+// Fork/join with a limit: push() hands back a task that does not fit, and the caller runs it.
 struct bounded_deque {
   task* push(task* t) { return deque.push(t) ? nullptr : t; }
   task* pop(auto when_empty) {
@@ -59,7 +59,7 @@ struct fair_queue : runq::one_object<runq::local_queue<&task::link>> {
   runq::inject<&task::link>& global;
 };
 
-// An executor with priorities: a queue for each, the most urgent first, for the owner and for thieves.
+// An executor with priorities: one queue for each priority. Owner and thieves look into the most urgent one first.
 struct priority_queues : std::array<fork_join_deque, 3> {
   bool push(task* t, std::size_t priority) { return at(priority).push(t); }
   task* pop() { return first(&fork_join_deque::pop); }

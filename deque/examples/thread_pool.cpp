@@ -173,7 +173,7 @@ bool from_outside(thread_pool& pool) {
   return sum == 2 * (4999L * 5000 * 9999 / 6);
 }
 
-// All workers may be asleep whenever one of these comes; a lost wake-up would end the test by its time limit.
+// All workers may be asleep when one of these tasks comes. A lost wake-up would hang the test until its time limit.
 bool one_at_a_time(thread_pool& pool) {
   int right = 0;
   for (int i = 0; i != 2000; ++i) right += pool.submit([i] { return i; }).get() == i ? 1 : 0;

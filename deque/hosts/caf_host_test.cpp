@@ -97,7 +97,7 @@ TEST_P(each_number_of_workers, add_up_a_tree_of_actors) {
 caf::behavior echo() {
   return {[](int i) { return i; }};
 }
-// All workers may be asleep whenever one of these comes; a lost wake-up would end the test by its time limit.
+// All workers may be asleep when one of these messages comes. A lost wake-up would hang the test until its time limit.
 TEST_P(each_number_of_workers, wake_up_for_one_message_at_a_time) {
   in_system(GetParam(), [](caf::actor_system& system) {
     caf::scoped_actor self(system);

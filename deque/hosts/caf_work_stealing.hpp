@@ -89,13 +89,13 @@ class caf_work_stealing {
     if (!self->data().owner.push(ready)) return external_enqueue(self, ready);
     self->parent()->data().wake_one();
   }
-  /// Behind all that are ready.
+  /// Queues `ready` behind all actors that are ready.
   template <class Worker>
   void resume_job_later(Worker* self, job ready) {
     external_enqueue(self, ready);
   }
 
-  /// Waits for a job.
+  /// Waits until there is a job, and takes it.
   template <class Worker>
   job dequeue(Worker* self) {
     for (;;) {
@@ -116,7 +116,7 @@ class caf_work_stealing {
     while (const job left = from_shared(all)) use(left);
   }
 
-  // CAF calls these, too.
+  // CAF calls these, too; this policy has nothing to do in them.
   template <class Worker>
   void before_shutdown(Worker*) {}
   template <class Worker>
@@ -132,7 +132,8 @@ class caf_work_stealing {
     auto& shared = all->data().shared;
     return shared.has_work() ? shared.take().value_or(nullptr) : nullptr;
   }
-  // Actors that send to each other keep a worker's deque busy: the shared queue has its turn at least at each 61st job.
+  // Actors that send to each other keep a worker's deque busy: the shared queue has its turn at least at every 61st
+  // job.
   template <class Worker>
   static job find(Worker* self) {
     const bool shared_first = ++self->data().turn % 61 == 0;

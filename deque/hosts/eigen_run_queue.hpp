@@ -18,8 +18,8 @@ namespace Eigen {
 /// The worker whose queue it is calls PushFront and PopFront; any thread calls the others. Eigen's tasks are larger
 /// than a pointer, so each lies in a box of its own while it is in the queue.
 ///
-/// Two deques: one for what the worker pushes, one for what other threads push, of which the owner is who holds the
-/// mutex. Everybody steals from the second one, the worker, too.
+/// Two deques: one for the tasks that the worker pushes, and one for those that other threads push. Whoever holds the
+/// mutex is the owner of the second one. Everybody steals from it, the worker included.
 template <typename Work, unsigned kSize>
 class RunQueue {
  public:
@@ -29,7 +29,8 @@ class RunQueue {
   Work PushFront(Work w) {
     return put(std::move(w), [this](Work* box) { return own_.push(box); });
   }
-  /// The same, so that a thread outside that schedules faster than the workers run lends a hand.
+  /// Returns `w` if the queue is full, as PushFront does: a thread outside that schedules tasks faster than the workers
+  /// run them then runs some itself.
   Work PushBack(Work w) {
     if (from_outside_.size() >= kSize) return w;  // probably full: no box, no lock
     return put(std::move(w), [this](Work* box) {

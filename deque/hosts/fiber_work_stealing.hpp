@@ -93,8 +93,9 @@ class fiber_work_stealing final : public boost::fibers::algo::algorithm {
     pinned_.pop_front();
     return next;
   }
-  // One at a time: what it starts then has room in the ring, and ends before the next one begins. A batch would start
-  // all of a tree's leaves before the first one ends, and take several times the memory.
+  // Takes one fiber at a time: the fibers that it starts then have room in the ring, and end before the next one
+  // begins. With a batch, all leaves of a tree of fibers would start before the first one ends, and take several times
+  // the memory.
   [[nodiscard]] fiber_context* from_overflow() noexcept {
     return workers_.overflow.has_work() ? workers_.overflow.take().value_or(nullptr) : nullptr;
   }

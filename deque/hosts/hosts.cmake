@@ -31,7 +31,7 @@ function(runq_host name)
   runq_host_program(${name}_host_test ${name}_host_test.cpp LIBRARIES GTest::gtest_main ${arg_LIBRARIES} INCLUDE
                     ${arg_INCLUDE})
   add_test(NAME host_${name} COMMAND ${name}_host_test)
-  # A host that loses a task does not end.
+  # A host that loses a task hangs: the time limit makes that a failure.
   set_tests_properties(host_${name} PROPERTIES LABELS hosts TIMEOUT 120)
   foreach(whose IN ITEMS own runq)
     runq_host_program(${name}_${whose} ${name}_bench.cpp LIBRARIES ${arg_LIBRARIES} INCLUDE ${arg_INCLUDE})

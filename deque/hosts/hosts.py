@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 @dataclasses.dataclass
 class Test:
     """One of a host's own tests. `fails` are the innermost Catch2 test cases and sections that demand what our queue
-    does not promise. A test that needs a `newer` compiler is left out, and said so, where it does not compile."""
+    does not promise. If a test that needs a `newer` compiler does not compile, hosts.py says so and leaves it out."""
     source: str
     fails: frozenset = frozenset()
     newer: bool = False

@@ -3,7 +3,8 @@
 // `-include libfork_deque.hpp`. Its deque gets another name, and this one stands under the name that its workers use.
 #pragma once
 
-// What libfork's header includes: included here, before the name of its deque is another one.
+// libfork's header includes these. They come first, so that the macro below, which renames its deque, does not rename
+// theirs.
 #include <algorithm>
 #include <atomic>
 #include <bit>

@@ -17,7 +17,7 @@
 
 namespace experimental::execution::bwos {
 
-/// A deque without blocks: it holds as many elements as the blocks would. A result is T{} if there was nothing.
+/// A deque without blocks: it holds as many elements as the blocks would. An operation that finds nothing returns T{}.
 template <class T, class Allocator = std::allocator<T>>
 class lifo_queue {
  public:

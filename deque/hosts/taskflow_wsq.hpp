@@ -22,7 +22,7 @@
 
 namespace tf {
 
-/// What both queues share. A result is a null pointer, or std::nullopt, if there was nothing.
+/// What both queues share. An operation that finds nothing returns a null pointer, or std::nullopt.
 template <typename T, typename Deque>
 class runq_wsq {
  public:
@@ -44,7 +44,7 @@ class runq_wsq {
 
  protected:
   bool put(T item) { return deque_.push(item); }
-  /// Advances `first` behind what it has pushed.
+  /// Advances `first` past the tasks that it has pushed.
   template <typename I>
   std::size_t put_all(I& first, std::size_t n) {
     const auto pushed = deque_.push_batch(std::counted_iterator(first, static_cast<std::iter_difference_t<I>>(n)),

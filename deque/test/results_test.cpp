@@ -34,7 +34,8 @@ class results : public testing::Test {
  protected:
   results() { probe::reset(); }
 
-  /// `steal` finds nothing; then it loses the race for what `put` has put there to `rival`; then it takes `element`.
+  /// First `steal` finds nothing. Then `put` adds an element, and `steal` loses the race for it to `rival`. Then
+  /// `steal` takes `element`.
   template <class T, class Put, class Steal, class Rival>
   static void expect_value_only_if_taken(T* element, Put&& put, Steal&& steal, Rival&& rival) {
     expect(steal(), steal_status::empty, static_cast<T*>(nullptr));

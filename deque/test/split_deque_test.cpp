@@ -102,7 +102,7 @@ TEST(split_deque, a_push_makes_half_of_many_private_elements_public_by_one_read_
   EXPECT_EQ(probe::count(op::rmw), 1U);  // 1 and 2 are public
   probe::reset();
   EXPECT_EQ(d.make_thief().steal().value, 1);
-  EXPECT_EQ(probe::count(op::rmw), 1U);  // a claim, and no question
+  EXPECT_EQ(probe::count(op::rmw), 1U);  // a claim, and no request
 }
 
 // Makes many operations of every kind.
@@ -138,7 +138,7 @@ TEST(split_deque, a_thief_that_takes_half_of_what_is_private_makes_the_rest_publ
   std::array<int, 8> out{};
   probe::reset();
   EXPECT_EQ(d.make_thief().steal_half(out).count, 3U);
-  EXPECT_EQ(probe::count(op::rmw), 2U);  // a question and a claim
+  EXPECT_EQ(probe::count(op::rmw), 2U);  // a request and a claim
   EXPECT_EQ((numbers{out[0], out[1], out[2]}), (numbers{1, 2, 3}));
   probe::reset();
   EXPECT_EQ(d.make_thief().steal().value, 4);
@@ -208,7 +208,8 @@ TEST(split_deque, a_pop_from_an_empty_deque_that_a_thief_has_asked_finds_nothing
   private_deque d;
   auto owner = d.make_owner();
   ASSERT_TRUE(owner.push(1));
-  // The owner takes the only element after the thief's look and before its question, which stays.
+  // The owner takes the only element after the thief has looked and before it asks. The thief's request stays in the
+  // word.
   probe::before(op::rmw, 1, [&] { EXPECT_EQ(owner.pop(), 1); });
   EXPECT_EQ(d.make_thief().steal().status, steal_status::empty);
   EXPECT_TRUE(probe::happened());

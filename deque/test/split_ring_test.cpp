@@ -158,7 +158,7 @@ TEST(split_ring, a_thief_that_takes_half_of_the_run_makes_the_rest_public) {
   std::array<int, 8> out{};
   probe::reset();
   EXPECT_EQ(r.make_thief().steal_half(out).count, 2U);
-  EXPECT_EQ(probe::count(op::rmw), 2U);  // a question and a claim
+  EXPECT_EQ(probe::count(op::rmw), 2U);  // a request and a claim
   EXPECT_EQ((numbers{out[0], out[1]}), (numbers{2, 3}));
   probe::reset();
   EXPECT_EQ(r.make_thief().steal_half(out).count, 1U);

@@ -81,7 +81,7 @@ class counted : private one_object<Queue> {
   using object::size;
   using object::steal;
 
-  /// As one_object's operations of these names. Owner only.
+  /// one_object's operations of these names. Owner only.
   auto push(value_type value) noexcept {
     const pushing one(*this);
     return object::push(value);
@@ -97,7 +97,7 @@ class counted : private one_object<Queue> {
     return object::push_batch(std::forward<Batch>(batch)...);
   }
 
-  /// As one_object's, from another queue into this one. Owner only, of this one.
+  /// one_object's steal_from: takes from another queue into this one. Only the owner of this one.
   template <class... Options>
   requires requires(object& queue, Options... options) { queue.steal_from(queue, options...); }
   [[nodiscard]] auto steal_from(const counted& victim, Options... options) noexcept {
@@ -113,8 +113,8 @@ class counted : private one_object<Queue> {
   };
   /// Any thread. Wait-free.
   [[nodiscard]] observation observe() const noexcept {
-    // [counted.observe] acquire: pairs with [counted.pushed]: what was pushed before is seen by empty(), called next;
-    // weaker: a queue with an element is called empty.
+    // [counted.observe] acquire: pairs with [counted.pushed]: empty(), which is called next, sees what was pushed
+    // before; weaker: a queue with an element is called empty.
     const std::uint64_t pushes = pushes_.load(std::memory_order::acquire);
     return {pushes, pushes % 2 == 0 && object::empty()};
   }

@@ -19,10 +19,10 @@
 
 // RUNQ_RARELY_CALLED: for the rare part of an operation. As a function of its own it leaves the registers, and the room
 // in the caller's code, to the frequent part.
-// RUNQ_ON_EVERY_CALL: for the few functions that every call, fork and end of a coroutine goes through, and every task.
+// RUNQ_ON_EVERY_CALL: for the few functions that run at every call, fork and end of a coroutine, and for every task.
 // g++ does not always inline them by itself, which costs a tenth of a fork. For g++ only, which lays out a coroutine's
-// frame before it inlines. clang may inline first, and then keep a variable of await_suspend() in a frame that another
-// thread destroys at that moment.
+// frame before it inlines. clang may inline before it lays out the frame. Then a variable of await_suspend() may lie in
+// the frame, which another thread may destroy at that moment.
 #if defined(__GNUC__)
 #define RUNQ_RARELY_CALLED [[gnu::noinline, gnu::cold]]
 #else

@@ -215,8 +215,9 @@ class inject {
 
   /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
   [[nodiscard]] bool has_work() const noexcept {
-    // [inject.has_work] acquire: pairs with [inject.publish_size]. kept: no model of a queue alone objects to relaxed,
-    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
+    // [inject.has_work] acquire: pairs with [inject.publish_size]. kept: no model of the queue alone fails with
+    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
+    // see that task.
     return size_.load(std::memory_order::acquire) != 0;
   }
 
@@ -255,8 +256,8 @@ class inject {
   // The caller holds the lock.
   void publish_size() noexcept {
     // [inject.publish_size] release: pairs with [inject.has_work]: a thread that reads this size sees what its writer
-    // did before. kept: no model of a queue alone objects to relaxed, but the answer decides who sleeps and who is
-    // woken, and whoever is told of work must see the task.
+    // did before. kept: no model of the queue alone fails with relaxed, but a scheduler uses this answer to decide
+    // which threads sleep, and a thread that is told of a task must see that task.
     size_.store(list_.size(), std::memory_order::release);
   }
 

@@ -91,9 +91,9 @@ class basic_local_queue {
  private:
   template <class>
   friend class one_object;
-  using made_of = global_queue&;  // by one_object's constructor
+  using made_of = global_queue&;  // what one_object's constructor takes
 
-  // The tasks of `unused`, each in its place; nobody else uses either queue meanwhile.
+  // Takes the tasks of `unused`, each in its place. No other thread may use either queue meanwhile.
   basic_local_queue(basic_local_queue&& unused) noexcept : global_(unused.global_) {
     owner to = make_owner();
     owner from = unused.make_owner();

@@ -63,7 +63,8 @@ class one_object {
   using value_type = typename queue::value_type;
   using owner = typename queue::owner;
   using thief = typename queue::thief;
-  // Here, so that g++ sees that the user's file needs it, and does not warn of a task type in an unnamed namespace.
+  // This makes the thief handle where the user's file names one_object. Otherwise g++ warns of a task type in an
+  // unnamed namespace.
   static_assert(std::copyable<thief>);
 
   one_object() noexcept requires std::default_initializable<queue> : queue_() {}
@@ -71,7 +72,7 @@ class one_object {
   /// An object made of what the queue is made of: a capacity, a first index, the global queue.
   explicit one_object(typename queue::made_of argument) noexcept : queue_(argument) {}
 
-  /// The same with memory from `source`: a chase_lev's capacity and where its arrays come from.
+  /// A queue with memory from `source`: the arguments are a chase_lev's capacity, and where its arrays come from.
   template <memory_source Source>
   requires std::constructible_from<queue, typename queue::made_of, Source&> one_object(typename queue::made_of argument,
                                                                                        Source& source)
@@ -81,7 +82,7 @@ class one_object {
   /// its elements were taken has the capacity 0.
   one_object(one_object&& unused) noexcept : queue_(std::move(unused.queue_)) {}
 
-  /// The same; elements that were inside are not touched.
+  /// Takes the elements of `unused`, and leaves it empty. Elements that were in this queue before are not touched.
   one_object& operator=(one_object&& unused) noexcept {
     if (this != &unused) {
       std::destroy_at(&queue_);

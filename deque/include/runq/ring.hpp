@@ -44,7 +44,7 @@ class basic_ring {
   static_assert(std::has_single_bit(Capacity) && Capacity >= 2,
                 "runq: the capacity of a ring must be a power of two, and at least 2");
   static_assert(!std::numeric_limits<Index>::is_signed,
-                "runq: the index type of a ring must be an unsigned integer, because it counts round and round");
+                "runq: the index type of a ring must be an unsigned integer, because it wraps around");
   static_assert(std::atomic<Index>::is_always_lock_free,
                 "runq: the index type of a ring must fit a lock-free std::atomic (at most the size of a pointer)");
   static_assert(static_cast<std::uintmax_t>(std::numeric_limits<Index>::max()) / 2 >= Capacity - 1,
@@ -80,9 +80,9 @@ class basic_ring {
  private:
   template <class>
   friend class one_object;
-  using made_of = Index;  // by one_object's constructor
+  using made_of = Index;  // what one_object's constructor takes
 
-  // The elements of `unused`, in order; nobody else uses either ring meanwhile.
+  // Takes the elements of `unused`, in order. No other thread may use either ring meanwhile.
   basic_ring(basic_ring&& unused) noexcept : basic_ring() {
     owner to = make_owner();
     unused.make_owner().drain([&to](T value) noexcept { static_cast<void>(to.push(value)); });
@@ -213,8 +213,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       const Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return 0;
       Index expected = h;
-      // [ring.drain.claim] release: pairs with [ring.steal.head]. kept: no model objects to relaxed, since a drained
-      // ring is empty in any case; release keeps observers from reading a head that is newer than the tail they read.
+      // [ring.drain.claim] release: pairs with [ring.steal.head]. kept: no model fails with relaxed, because a drained
+      // ring is empty in any case. Release keeps observers from reading a head that is newer than the tail they read.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
       const std::size_t n = distance(h, t);
       drained rest{*this, h, n};
@@ -318,8 +318,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
     if (known >= wanted) return known;
     // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten.
-    // kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind this load,
-    // and C++ does not promise that.
+    // kept: no model fails with relaxed, but then only a control dependency would order this load before the next store
+    // to the slot, and C++ does not promise that order.
     const Index h = r.head_.load(std::memory_order::acquire);
     r.head_seen_.set(h);
     return Capacity - distance(h, t);
@@ -385,7 +385,7 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// Takes n = min(⌈k/2⌉, out.size()) of the k elements, oldest first, by one claim, into `out`, in order. For a thief
   /// that has no ring, or runs all that it takes at once: no other thread reads `out`, so nothing is published again.
   ///
-  /// `out` is not empty: an empty one ends the program in debug builds, and is *lost* in others. One attempt,
+  /// `out` is not empty: an empty one ends the program in debug builds; other builds return `lost`. One attempt,
   /// wait-free: at most 3 + ⌈Capacity/2⌉ atomic operations. `lost` and `empty` mean what they mean for
   /// steal_half_into(); after `lost`, any part of `out` may hold garbage.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
@@ -458,14 +458,16 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
     // than this head; weaker: a ring that never was empty looks empty.
     const Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.observe.tail] acquire: pairs with [ring.push.publish]. kept: no model of a queue alone objects to relaxed,
-    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
+    // [ring.observe.tail] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
+    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
+    // see that task.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
-    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of a queue alone objects to relaxed,
-    // but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
+    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
+    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
+    // see that task.
     return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
   }
 

@@ -49,7 +49,7 @@ class basic_shared_fifo {
   static constexpr std::size_t max_batch = 128;
 
   basic_shared_fifo() noexcept : size_(0) {}
-  /// A queue whose segments come from `source`. Several threads may call it at once.
+  /// A queue whose segments come from `source`. Several threads may call the source at once.
   template <memory_source Source>
   explicit basic_shared_fifo(Source& source) noexcept : memory_(source), size_(0) {}
   basic_shared_fifo(const basic_shared_fifo&) = delete;
@@ -121,8 +121,9 @@ class basic_shared_fifo {
 
   /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
   [[nodiscard]] bool has_work() const noexcept {
-    // [shared_fifo.has_work] acquire: pairs with [shared_fifo.publish_size]. kept: no model of a queue alone objects to
-    // relaxed, but the answer decides who sleeps and who is woken, and whoever is told of work must see the task.
+    // [shared_fifo.has_work] acquire: pairs with [shared_fifo.publish_size]. kept: no model of the queue alone fails
+    // with relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task
+    // must see that task.
     return size_.load(std::memory_order::acquire) != 0;
   }
 
@@ -161,7 +162,7 @@ class basic_shared_fifo {
   /// Room for some values, filled and emptied once, in order. Used by one thread, or under the lock.
   class segment {
    public:
-    /// nullptr: no memory.
+    /// Returns nullptr if there is no memory.
     [[nodiscard]] static segment* make(const detail::queue_memory<Atomics>& memory) noexcept {
       void* const room = memory.allocate(sizeof(segment));
       return room == nullptr ? nullptr : ::new (room) segment;
@@ -174,7 +175,7 @@ class basic_shared_fifo {
     [[nodiscard]] bool has_room() const noexcept { return last_ != SegmentValues; }
     void append(T value) noexcept { values_[last_++].set(value); }
     [[nodiscard]] T take_front() noexcept { return values_[first_++].get(); }
-    /// To be filled again. The segment is empty.
+    /// Prepares the segment, which is empty, to be filled again.
     void reuse() noexcept { first_ = last_ = 0; }
 
     segment* next = nullptr;
@@ -215,7 +216,7 @@ class basic_shared_fifo {
     }
   };
 
-  /// False if the last segment is full, and no other one is at hand.
+  /// Appends `value`. Returns false if the last segment is full and there is no spare one.
   [[nodiscard]] bool put_into_last(T value) noexcept {
     const std::lock_guard lock(mutex_);
     if (!values_.has_room()) {
@@ -241,8 +242,8 @@ class basic_shared_fifo {
   // The caller holds the lock.
   void publish_size() noexcept {
     // [shared_fifo.publish_size] release: pairs with [shared_fifo.has_work]: a thread that reads this size sees what
-    // its writer did before. kept: no model of a queue alone objects to relaxed, but the answer decides who sleeps and
-    // who is woken, and whoever is told of work must see the task.
+    // its writer did before. kept: no model of the queue alone fails with relaxed, but a scheduler uses this answer to
+    // decide which threads sleep, and a thread that is told of a task must see that task.
     size_.store(values_.size, std::memory_order::release);
   }
 

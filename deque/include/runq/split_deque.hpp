@@ -55,7 +55,7 @@ inline constexpr split_deque_options default_split_deque{};
 ///
 /// T         trivially copyable and lock-free: a pointer or a small integer
 /// Capacity  slots, a power of two, 2 … 512
-/// Options   see above
+/// Options   a split_deque_options
 /// Atomics   the policy (runq/atomics.hpp), which chooses the pair of fences
 template <class T, std::size_t Capacity = 256, split_deque_options Options = default_split_deque,
           class Atomics = std_atomics>
@@ -96,9 +96,10 @@ class basic_split_deque {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
-  // The shared word: its limit is that between public and private elements, its distance the number of public ones.
-  // While a thief asks, the word shows the limit ahead by a quarter of all indices: then no index that a pop reserves
-  // looks private, nor does the one before the oldest element, which a pop from an empty deque reserves.
+  // The shared word: its limit is the index between public and private elements, its distance is the number of public
+  // elements. While a thief asks for private elements, the word shows a limit that is too large by a quarter of all
+  // indices. Then no index that a pop reserves looks private, and neither does the index before the oldest element,
+  // which a pop from an empty deque reserves.
   static constexpr std::uint32_t out_of_reach = 0x4000;
   using words = detail::split_word<Options.tag_bits, out_of_reach>;
   using index = typename words::index;
@@ -231,8 +232,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   [[nodiscard]] bool look_around(index t) noexcept {
     basic_split_deque& d = *deque_;
     // [split_deque.room.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
-    // read its slots before they are overwritten. kept: no model objects to relaxed, but then only a control dependency
-    // keeps the slot's store behind this load, and C++ does not promise that.
+    // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control dependency
+    // would order this load before the next store to the slot, and C++ does not promise that order.
     const word w = d.public_.load(std::memory_order::acquire);
     const index first = whole(t, head(w));
     const index mine = whole(t, limit(w));
@@ -252,14 +253,15 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
     deque_->quiet_until_.set(is_before(many, full) ? many : full);
   }
 
-  // Pops when the private elements are used up, or a thief wants or has taken them. Index `t` is reserved, and not yet
-  // the owner's. Whether it is the owner's at the end; if not, the deque is empty.
+  // Pops when the private elements are used up, or a thief asks for them or has taken them. Index `t` is reserved, but
+  // the element there may be a thief's. Returns whether the owner gets it; if not, the deque is empty.
   [[nodiscard]] bool pop_slowly(index t) noexcept {
     basic_split_deque& d = *deque_;
     for (;;) {
-      // [split_deque.slow.word] acquire: as [split_deque.room.word], because the next pushes may not look. kept: no
-      // model objects to relaxed, but then only a control dependency keeps the slots' stores behind this load, and C++
-      // does not promise that.
+      // [split_deque.slow.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief
+      // has read its slots before the next pushes, which may not read the word, overwrite them. kept: no model fails
+      // with relaxed, but then only a control dependency would order this load before the next stores to the slots, and
+      // C++ does not promise that order.
       const word w = d.public_.load(std::memory_order::acquire);
       const index first = whole(t, head(w));
       const index mine = whole(t, limit(w));
@@ -289,8 +291,9 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   // How many elements fit behind tail `t`. A steal that fills the deque looks at the word as a push does, so that
   // quiet_until_ is never behind the tail by more than there are elements.
   [[nodiscard]] std::size_t room(index t) noexcept {
-    // [split_deque.into.word] acquire: as [split_deque.room.word]. kept: no model objects to relaxed, but then only a
-    // control dependency keeps the slot's store behind this load, and C++ does not promise that.
+    // [split_deque.into.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
+    // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control dependency
+    // would order this load before the next store to the slot, and C++ does not promise that order.
     const word w = deque_->public_.load(std::memory_order::acquire);
     const index first = whole(t, head(w));
     be_quiet(first, whole(t, limit(w)));
@@ -343,8 +346,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
   }
 
   /// Takes at most `out.size()` elements as described above into `out`, oldest first. For a thief that has no deque, or
-  /// runs all that it takes at once. `out` is not empty: an empty one ends the program in debug builds, and is *lost*
-  /// in others. After `lost`, any part of `out` may hold garbage.
+  /// runs all that it takes at once. `out` is not empty: an empty one ends the program in debug builds; other builds
+  /// return `lost`. After `lost`, any part of `out` may hold garbage.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "split_deque: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};
@@ -395,16 +398,18 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     // this thief takes a slot not yet written, or a task whose contents it cannot see.
     const word w = deque_->public_.load(std::memory_order::acquire);
     // [split_deque.steal.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.steal.publish]. kept: no
-    // model objects to relaxed, because [split_deque.seize.tail] reads it again, but has_work() decides who sleeps, and
-    // whoever is told of work must see the task.
+    // model fails with relaxed, because [split_deque.seize.tail] reads the tail again. But a scheduler decides by
+    // has_work() which threads sleep, and a thread that is told of a task must see that task.
     const index t = deque_->tail_.load(std::memory_order::acquire);
     return {w, t};
   }
 
-  // A thief that saw nothing under word `w`: whether that was so at one moment.
+  // What a thief answers that read word `w` and found nothing: `empty` if the deque was empty at one moment, else
+  // `lost`.
   [[nodiscard]] steal_status nothing(word w) const noexcept {
-    // [split_deque.steal.again] relaxed: behind the acquire of the tail; if the word is the same, the claims were the
-    // same when the tail was read.
+    // [split_deque.steal.again] relaxed: this read comes after the acquire load of the tail. If the word has not
+    // changed, no element was claimed between the two reads of the word, and so the deque was empty when the tail was
+    // read.
     return deque_->public_.load(std::memory_order::relaxed) == w ? steal_status::empty : steal_status::lost;
   }
 
@@ -461,7 +466,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
   // Gives an owner that is at work a moment to answer, so that the thief need not interrupt it.
   [[nodiscard]] bool owner_answered(word w) const noexcept {
     for (unsigned i = 0; i != Options.polls; ++i) {
-      // [split_deque.ask.answer] relaxed: only whether it is another word is asked; the next attempt reads it again.
+      // [split_deque.ask.answer] relaxed: this only asks whether the word has changed; the next attempt reads it again.
       if (deque_->public_.load(std::memory_order::relaxed) != w) return true;
       Atomics::pause();
     }

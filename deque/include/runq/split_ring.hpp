@@ -57,7 +57,7 @@ inline constexpr split_ring_options default_split_ring{};
 ///
 /// T         trivially copyable and lock-free: a pointer or a small integer
 /// Capacity  slots, a power of two, 2 … 512
-/// Options   see above
+/// Options   a split_ring_options
 /// Atomics   the policy (runq/atomics.hpp), which chooses the pair of fences
 template <class T, std::size_t Capacity = 256, split_ring_options Options = default_split_ring,
           class Atomics = std_atomics>
@@ -96,9 +96,9 @@ class basic_split_ring {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
-  // The shared word: its limit is R, its distance H - R. While a thief wants the run, the highest bit of the limit that
-  // is shown is flipped: R is never behind the index that a pop asks about, and at most Capacity ahead, so with the bit
-  // flipped it is behind.
+  // The shared word: its limit is R, its distance is H - R. While a thief asks for the run, the word shows R with the
+  // highest bit flipped. R is never behind the index that a pop compares it with, and at most Capacity ahead; with the
+  // bit flipped it looks as if it were behind.
   using words = detail::split_word<Options.tag_bits, 0x8000>;
   using index = typename words::index;
   using word = typename words::word;
@@ -113,7 +113,7 @@ class basic_split_ring {
   [[nodiscard]] static int ahead(index from, index to) noexcept { return words::ahead(from, to); }
   [[nodiscard]] static index whole(index near, index cut) noexcept { return words::whole(near, cut); }
   [[nodiscard]] static bool owner_may_take(word w, index at) noexcept { return ahead(at, words::shown(w)) > 0; }
-  // How many elements of the run there are, if these are its word, head and tail.
+  // The number of elements in the run, according to this word, head and tail.
   [[nodiscard]] static int in_run(word w, index head, index tail) noexcept {
     return std::min(ahead(head, run_end(w)), ahead(head, tail));
   }
@@ -181,7 +181,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     const index t = r.tail_.load(std::memory_order::relaxed);
     const auto n = static_cast<index>(std::min(values.size(), room(t)));
     for (index i = 0; i != n; ++i) {
-      // [split_ring.push_batch.slot] relaxed: as [split_ring.push.slot].
+      // [split_ring.push_batch.slot] relaxed: published by [split_ring.push_batch.publish]; thieves that have looked at
+      // an old word may be reading it.
       r.slot(t + i).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
@@ -260,8 +261,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     return ring_->slot(at).load(std::memory_order::relaxed);
   }
 
-  // Pops when the run is used up, or a thief wants it, or has taken it. Index `at` is reserved, and not yet the
-  // owner's. Changes it to the one that is, or returns false.
+  // Pops when the run is used up, or a thief asks for it or has taken it. Index `at` is reserved, but the element there
+  // may be a thief's. Sets `at` to the index of the element that the owner gets; returns false if there is none.
   [[nodiscard]] bool pop_slowly(index& at) noexcept {
     basic_split_ring& r = *ring_;
     const index h = at;
@@ -269,8 +270,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     const index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
       // [split_ring.slow.word] acquire: pairs with [split_ring.steal.claim] and [split_ring.seize.claim]: a thief has
-      // read its slots before they are overwritten. kept: no model objects to relaxed, but then only a control
-      // dependency keeps the next store to the slot behind this load, and C++ does not promise that.
+      // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control
+      // dependency would order this load before the next store to the slot, and C++ does not promise that order.
       word w = r.public_.load(std::memory_order::acquire);
       if (ahead(h, run_end(w)) > 0) {
         if (!asked(w) || give_up_half(w, h, t)) return true;
@@ -283,8 +284,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     }
   }
 
-  // A thief wants the run, of which the owner has reserved `h`: keeps the older half of what is left, `h` among it, and
-  // makes the rest public. Behind a gap nothing can be made public: then it only withdraws the thief's claim.
+  // A thief asks for the run, in which the owner has reserved index `h`. The owner keeps the older half of what is
+  // left, `h` included, and makes the other half public. If there is a gap behind the run, because thieves have taken
+  // elements there, nothing can be made public; then the owner only withdraws the thief's request.
   [[nodiscard]] bool give_up_half(word w, index h, index t) noexcept {
     const auto left = static_cast<index>(in_run(w, h, t));
     const index kept = gap(w) == 0 ? h + (left - left / 2) : run_end(w);
@@ -293,10 +295,10 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
 
   // Makes a run of the oldest public elements, and takes the first of them, `from`.
   [[nodiscard]] bool claim_run(word w, index from, index t) noexcept {
-    // [split_ring.slow.head] release: pairs with [split_ring.steal.head], as [split_ring.pop.reserve]. Before the
-    // change of the word: a thief that sees the new run must not see a head in front of it; later: the thief takes what
-    // others have taken. kept: no model objects to relaxed, but then a thief may see this head and a tail that is
-    // older.
+    // [split_ring.slow.head] release: pairs with [split_ring.steal.head]. This store comes before the change of the
+    // word, because a thief that sees the new run must not see a head in front of it; otherwise the thief takes what
+    // others have taken. kept: no model fails with relaxed, but then a thief may read this head together with an older
+    // tail.
     ring_->head_.store(from + 1, std::memory_order::release);
     const auto there = static_cast<index>(in_public(w, t));
     const auto wanted = static_cast<index>(Options.run);
@@ -306,8 +308,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
 
   // Thieves have taken everything: the next pushes go into a run.
   [[nodiscard]] bool open_run(word w, index from) noexcept {
-    // [split_ring.slow.reset] release: as [split_ring.slow.head]. kept: no model objects to relaxed, but then a thief
-    // may see this head and a tail that is older.
+    // [split_ring.slow.reset] release: pairs with [split_ring.steal.head]; it comes before the change of the word, as
+    // [split_ring.slow.head] does. kept: no model fails with relaxed, but then a thief may read this head together with
+    // an older tail.
     ring_->head_.store(from, std::memory_order::release);
     const auto size = static_cast<index>(Options.run);
     return change(w, from + size, from + size);
@@ -373,8 +376,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   }
 
   /// Takes at most `out.size()` elements as described above into `out`, oldest first. For a thief that has no ring, or
-  /// runs all that it takes at once. `out` is not empty: an empty one ends the program in debug builds, and is *lost*
-  /// in others. After `lost`, any part of `out` may hold garbage.
+  /// runs all that it takes at once. `out` is not empty: an empty one ends the program in debug builds; other builds
+  /// return `lost`. After `lost`, any part of `out` may hold garbage.
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "split_ring: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};
@@ -426,8 +429,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
 
   [[nodiscard]] observation observe() const noexcept {
     // [split_ring.steal.word] acquire: pairs with [split_ring.slow.change] and [split_ring.steal.claim]: the head and
-    // the tail that are read next are no older than this word. kept: no model objects to relaxed, but then the word,
-    // the head and the tail need not have been true at one moment, as the answer "empty" promises.
+    // the tail that are read next are no older than this word. kept: no model fails with relaxed, but the answer
+    // "empty" promises that word, head and tail had these values at one moment, and with relaxed they need not have had
+    // them.
     const word w = ring_->public_.load(std::memory_order::acquire);
     // [split_ring.steal.head] acquire: pairs with [split_ring.pop.reserve]: the tail read next is no older than this
     // head; weaker: a thief calls a ring empty that never was.
@@ -438,10 +442,12 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     return {w, h, t};
   }
 
-  // A thief that saw nothing under word `w`: whether that was so at one moment.
+  // What a thief answers that read word `w` and found nothing: `empty` if the ring was empty at one moment, else
+  // `lost`.
   [[nodiscard]] steal_status nothing(word w) const noexcept {
-    // [split_ring.steal.again] relaxed: behind the acquire of the tail; if the word is the same, the owner's claims and
-    // the thieves' were the same when the tail was read.
+    // [split_ring.steal.again] relaxed: this read comes after the acquire load of the tail. If the word has not
+    // changed, neither owner nor thieves claimed anything between the two reads of the word, and so the ring was empty
+    // when the tail was read.
     return ring_->public_.load(std::memory_order::relaxed) == w ? steal_status::empty : steal_status::lost;
   }
 
@@ -499,7 +505,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   // Gives an owner that is at work a moment to answer, so that the thief need not interrupt it.
   [[nodiscard]] bool owner_answered(word w) const noexcept {
     for (unsigned i = 0; i != Options.polls; ++i) {
-      // [split_ring.ask.answer] relaxed: only whether it is another word is asked; the next attempt reads it again.
+      // [split_ring.ask.answer] relaxed: this only asks whether the word has changed; the next attempt reads it again.
       if (ring_->public_.load(std::memory_order::relaxed) != w) return true;
       Atomics::pause();
     }

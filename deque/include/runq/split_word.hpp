@@ -36,7 +36,7 @@ class split_word {
   }
   [[nodiscard]] static bool asked(word w) noexcept { return (w >> asked_at & 1U) != 0; }
   [[nodiscard]] static index distance(word w) noexcept { return static_cast<index>(w >> distance_at & 0x3FFU); }
-  /// Cut to 16 bits.
+  /// The limit, cut to 16 bits.
   [[nodiscard]] static index limit(word w) noexcept {
     return static_cast<index>((w - (asked(w) ? OutOfReach : 0)) & 0xFFFFU);
   }

@@ -27,7 +27,8 @@ endfunction()
 if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
   runq_add_codegen_test(x86-64.g++ x86-64 "${RUNQ_GXX}" ON)
   runq_add_codegen_test(x86-64.clang++ x86-64 "${RUNQ_CLANGXX}" ON)
-  # What one_object executes, against what the handles do; compiled as users compile it, whatever this build is.
+  # Compares the instructions that one_object executes with those of the handles. The flags are those that users take,
+  # not those of this build.
   foreach(compiler g++ clang++)
     string(REPLACE "+" "X" variable "RUNQ_${compiler}")
     string(TOUPPER "${variable}" variable)

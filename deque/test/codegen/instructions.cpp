@@ -102,7 +102,7 @@ long stopping = 0;
 
 void compare(const char* queue, const char* operation, long by_handles, long by_object) {
   const auto each = [](long all) { return static_cast<double>(all - stopping) / times; };
-  // Before its loop a function may do a few more.
+  // A function may execute a few more instructions before its loop.
   const bool ok = by_object < by_handles + times;
   std::printf("%-17s %-10s %8.2f by handles %8.2f by one object%s\n", queue, operation, each(by_handles),
               each(by_object), ok ? "" : "  MORE");
