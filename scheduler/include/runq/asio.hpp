@@ -40,7 +40,7 @@ namespace runq {
 
 namespace detail {
 
-/// In the frame of the coroutine that waits.
+/// Lies in the frame of the coroutine that waits, and gives the work up when that frame is destroyed.
 template <class Work>
 class gives_up {
  public:
@@ -228,7 +228,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
       ::asio::post(where, [self = std::move(self)] { self->emit(); });
     };
   }
-  /// Begins the operation, unless its task is gone or a stop was requested. On the executor.
+  /// Begins the operation, unless its task is gone or a stop was requested. Called on the executor.
   template <class Initiation, class... Given>
   void start(Initiation&& initiation, Given&&... given) noexcept {
     if (!begin()) return;
@@ -244,7 +244,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
     // If the handler still exists, it will be called or destroyed, whatever the initiation has thrown.
     if (set_starting(false)) fail(thrown ? std::move(thrown) : aborted_by_asio());
   }
-  /// The operation has ended.
+  /// Called when the operation has ended.
   template <class... Given>
   void complete(Given&&... values) noexcept {
     try {
@@ -254,7 +254,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
     }
     finish();
   }
-  /// Nobody will call start(), or, after it, complete().
+  /// Called when no thread will call start() any more, or, after start(), complete().
   void drop() noexcept {
     if (!begin()) return;
     bool starts = false;
@@ -296,7 +296,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
     forget_executor();
     end();
   }
-  // It must not outlive its context.
+  // Drops the executor, which must not outlive its context.
   void forget_executor() {
     this->unless_over([this] { cancel_ = nullptr; });
   }
@@ -309,7 +309,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
     });
     return dropped;
   }
-  // On the thread that executes the operation, so that it is not completed meanwhile.
+  // Called on the thread that executes the operation, so that the operation is not completed meanwhile.
   void emit() {
     bool goes_on = false;
     this->unless_over([&] { goes_on = cancel_ != nullptr; });
@@ -327,7 +327,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
 
   const std::stop_token stop_;
   ::asio::cancellation_signal signal_;
-  // These three under the lock of unless_over() until the operation is over or given up.
+  // Until the operation is over or given up, these three are used only under the lock of unless_over().
   std::function<void(std::shared_ptr<asio_operation>)> cancel_;
   bool starting_ = false;
   bool dropped_ = false;
@@ -382,12 +382,14 @@ struct asio_initiator<R(Args...)> {
   }
 
  private:
-  // By value, so that no executor, also none in the initiation, is left in the frame of the task.
+  // The parameters are copies, so that no executor, not even one inside the initiation, is left in the frame of the
+  // task.
   template <class Initiation, class... Given>
   static void begin(const std::shared_ptr<operation>& o, Initiation initiation, Given... given) {
     const auto where = ::asio::get_associated_executor(initiation);
     if constexpr (!std::is_same_v<std::decay_t<decltype(where)>, ::asio::system_executor>) o->cancel_on(where);
-    // On the executor of the I/O object, which only that executor's handlers use. Without one, here.
+    // The operation begins on the executor of its I/O object, because only that executor's handlers use the object. If
+    // the object has none, it begins here.
     ::asio::dispatch(where, asio_start<operation, Initiation, Given...>(o, std::move(initiation), std::move(given)...));
   }
 };
@@ -423,7 +425,7 @@ class asio_answer {
   void close() noexcept {
     if (!out_.error && !has_result_) out_.error = std::make_exception_ptr(run_ended());
   }
-  /// No task could be started.
+  /// Called when no task could be started.
   void fail(std::exception_ptr error) noexcept { out_.error = std::move(error); }
   template <class F>
   task<void> run(F& f, const std::stop_token& stop) {
@@ -459,7 +461,7 @@ class asio_answer {
   bool has_result_ = false;
 };
 
-/// In the queue of the handler's executor, with the handler's allocator.
+/// Lies in the queue of the handler's executor, in memory from the handler's allocator.
 template <class Handler, class R>
 class asio_delivery {
  public:
@@ -471,10 +473,10 @@ class asio_delivery {
 
  private:
   std::shared_ptr<asio_answer<Handler, R>> what_;
-  allocator_type allocator_;  // needed also when the answer is given
+  allocator_type allocator_;  // still needed after `what_` was moved from
 };
 
-/// Calls `f`, and once more if there was no memory. Without it the handler would be lost.
+/// Calls `f`, and calls it once more if there was no memory. If `f` did not succeed, the handler would be lost.
 template <class F>
 auto or_end_process(F f) noexcept {
   try {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // latch, barrier: tasks that wait until a number of them have come so far, once or again and again.
 //
-// A latch is a wait group that only counts down, a barrier a mutex and a condition variable: their models are theirs.
+// A latch is a wait group that only counts down. A barrier is a mutex and a condition variable. The models of these
+// parts cover both.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +48,8 @@ class latch {
   wait_group group_;
 };
 
-/// As std::barrier, for tasks: each phase ends when as many tasks have come as belong to it. It must outlive those that
-/// wait.
+/// Like std::barrier, for tasks: a phase ends when all tasks that belong to it have come. The barrier must outlive the
+/// tasks that wait for it.
 class barrier {
  public:
   /// Throws runq::misuse unless 1 <= parties.
@@ -58,9 +59,9 @@ class barrier {
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
-  /// `co_await b.arrive_and_wait()` returns when all of this phase have come; true for the last of them. A stop request
-  /// ends the wait: then the caller has not come, and runq::cancelled is thrown. Throws runq::misuse when all parties
-  /// have been dropped. Tasks only.
+  /// `co_await b.arrive_and_wait()` returns when all tasks of this phase have come; true for the last of them. A stop
+  /// request ends the wait: then the caller has not come, and runq::cancelled is thrown. Throws runq::misuse when all
+  /// parties have been dropped. Tasks only.
   [[nodiscard]] task<bool> arrive_and_wait(std::stop_token stop = {}, source_place at = source_place::here()) {
     auto held = co_await detail::placed(changes_.scoped_lock(stop), at);
     if (parties_ == 0) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");

@@ -22,9 +22,9 @@ namespace runq {
 
 namespace detail {
 
-/// How many blocking calls may be without a processor at the same time, and the tasks that wait to make one. A call
-/// takes a unit when its processor is taken, so that a short call pays nothing. Hence there may be one call more for
-/// each processor: those that had theirs when the units were used up.
+/// Limits how many blocking calls are without a processor at the same time, and holds the tasks that wait for their
+/// turn. A call takes a unit only when its processor is taken away, so a short call pays nothing. Therefore one call
+/// more for each processor is possible: a call that still had its processor when the last unit was taken.
 struct call_limit {
   explicit call_limit(unsigned most) : units(most, most) {}
   semaphore_core<> units;
@@ -53,7 +53,8 @@ class [[nodiscard]] blocking_awaiter {
   }
 
  protected:
-  // Makes the call, or, if there are too many, the turn to wait for. Whether the task goes on at once.
+  // Makes the call; or, if there are too many calls, prepares to wait for a turn. Returns whether the task goes on at
+  // once.
   [[nodiscard]] bool begin(const std::stop_token& stop) {
     home_ = &own_processor().home;
     if (!home_->call_may_begin()) {

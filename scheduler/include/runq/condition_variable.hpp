@@ -125,9 +125,9 @@ class condition_variable {
     return wait_until<std::decay_t<Condition>>(held, std::forward<Condition>(condition), std::move(stop), at);
   }
 
-  /// Lets the task go on that has waited longest. With the mutex locked, or after it was. Any thread.
+  /// Wakes the task that has waited longest. The caller may hold the mutex, or have unlocked it. Any thread.
   void notify_one() { core_.notify_one(); }
-  /// Lets all tasks go on that wait.
+  /// Wakes all tasks that wait. Any thread.
   void notify_all() { core_.notify_all(); }
 
  private:
@@ -164,7 +164,7 @@ class [[nodiscard]] condition_variable::awaiter {
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
     return core_.wait(waiter_, held_) || detail::preempt_or_go_on(g);
   }
-  /// Whether it was notified, and not stopped.
+  /// Returns true if the task was notified, and false if a stop request ended the wait.
   [[nodiscard]] bool await_resume() noexcept {
     stop_wait_.end();
     waiter_.who.set(nullptr);

@@ -36,7 +36,7 @@ struct operation_state_tag {};
 struct scheduler_tag {};
 #endif
 
-/// What is told of the end of an operation, by exactly one of three calls. None of them may throw. A receiver of
+/// A receiver is told of the end of an operation, by exactly one of three calls. None of them may throw. A receiver of
 /// schedule() is told by set_value() or set_stopped().
 template <class R>
 concept receiver = std::move_constructible<std::remove_cvref_t<R>> &&
@@ -48,7 +48,7 @@ concept receiver = std::move_constructible<std::remove_cvref_t<R>> &&
   noexcept;
 };
 
-/// It lives from start() until its receiver has been told.
+/// An operation state: it lives from start() until its receiver has been told.
 template <class O>
 concept operation_state = std::destructible<O> && requires(O& o) {
   { o.start() }

@@ -42,7 +42,7 @@ class [[nodiscard]] forked {
 
   /// Returns the child's result, or rethrows its exception. To be called after `co_await join()`, and at most once.
   T get() {
-    // Without a join the call is misuse, and this answer may be late.
+    // Without co_await join() this answer may be out of date, but then the call is misuse anyway.
     if (!child_ || !child_.promise().finished.is_set()) {
       detail::throw_misuse("runq: the result of a forked task was asked for before co_await runq::join()");
     }
@@ -85,7 +85,7 @@ class [[nodiscard]] fork_awaiter {
     const auto child = access::handle(child_);
     child.promise().parent = &parent;
     if constexpr (std::is_void_v<T>) {
-      // Whether it can be started or not.
+      // The parent owns the child from here on, whether the child can be started or not.
       parent.push_below(access::release(child_).promise());
     } else {
       child.promise().owned_by_handle = true;

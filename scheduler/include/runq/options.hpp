@@ -41,8 +41,8 @@ struct options {
   /// Blocking calls without a processor at the same time, at least 1: when there are so many, further ones by
   /// blocking() wait for their turn. There may be one call more for each processor.
   unsigned max_blocking_calls = 512;
-  /// A thread that sleeps for so long while one for each processor sleeps, too, ends: at least 1 ns. Threads are many
-  /// after many blocking calls at the same time.
+  /// A thread that has slept for so long ends, if as many other threads as there are processors sleep, too. At least 1
+  /// ns. There are many threads after many blocking calls at the same time.
   std::chrono::nanoseconds idle_thread_life = std::chrono::seconds(10);
   fork_policy forks = fork_policy::continuation;
   run_until until = run_until::main_ends;

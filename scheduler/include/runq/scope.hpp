@@ -54,13 +54,14 @@ class scope_core {
   scope_core(const scope_core&) = delete;
   scope_core& operator=(const scope_core&) = delete;
 
-  /// One more task is being started. By the body or by a child that has not ended. Wait-free.
+  /// Called when one more task is about to be started, by the body or by a child that has not ended. Wait-free.
   [[nodiscard]] counting begins() { return started_.add(1); }
-  /// It has ended, or could not be started. The caller touches nothing of the scope any more. Wait-free but for waking.
+  /// Called when that task has ended, or could not be started. Afterwards the caller must not touch the scope.
+  /// Wait-free but for waking.
   void ends() { static_cast<void>(started_.add(-1)); }
 
-  /// The body, or a child that has not ended, has failed. True for the first failure: the caller asks the other tasks
-  /// to stop. `f` must stay until the scope is destroyed. Lock-free.
+  /// Called when the body, or a child that has not ended, has failed. True for the first failure: the caller asks the
+  /// other tasks to stop. `f` must stay until the scope is destroyed. Lock-free.
   [[nodiscard]] bool fails(failure& f) noexcept {
     // [scope.fail.peek] relaxed: the exchange below decides.
     failure* seen = newest_.load(std::memory_order::relaxed);
@@ -72,30 +73,32 @@ class scope_core {
     return seen == nullptr;
   }
 
-  /// Whether the body or a child has failed: a hint for those that still run. Any of them. Wait-free.
+  /// Whether the body or a child has failed: a hint for the tasks of the scope that still run. Wait-free.
   [[nodiscard]] bool failed() const noexcept {
     // [scope.failed] relaxed: a hint.
     return newest_.load(std::memory_order::relaxed) != nullptr;
   }
 
   /// The object that asks all tasks of the scope to stop: the first call returns what `make()` returns, an owning
-  /// pointer. It stays until the scope is destroyed. The body, or a child that has not ended. Lock-free. Throws what
-  /// make() throws.
+  /// pointer. It stays until the scope is destroyed. Called by the body, or by a child that has not ended. Lock-free.
+  /// Throws what make() throws.
   template <class Make>
   [[nodiscard]] Stopping& stopping(Make&& make) {
-    // [scope.stopping] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses what is not made.
+    // [scope.stopping] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
+    // yet.
     Stopping* there = stopping_.load(std::memory_order::acquire);
     if (there != nullptr) return *there;
     auto made = make();
-    // [scope.stopping.publish] release: pairs with [scope.stopping]. Acquire on failure: as [scope.stopping].
+    // [scope.stopping.publish] release: pairs with [scope.stopping]; weaker: another caller uses an object that is not
+    // made yet. Acquire on failure pairs with the release of the caller that was faster.
     if (stopping_.compare_exchange_strong(there, made.get(), std::memory_order::release, std::memory_order::acquire)) {
       return *made.release();
     }
     return *there;
   }
 
-  /// The body has ended. False: some of its forked children have not, and the last of them goes on instead; the caller
-  /// must not touch the scope any more. The body's task. Wait-free.
+  /// Called by the body's task when the body has ended. False: some of the body's forked children have not ended, and
+  /// the last of them goes on instead; the caller must not touch the scope any more. Wait-free.
   template <class Atomics>
   [[nodiscard]] static bool body_ends(join_counter<Atomics>& forked) noexcept {
     return !forked.any() || forked.wait();
@@ -116,9 +119,9 @@ class scope_core {
     // [scope.failures] relaxed: all that failed have ended, and were joined.
     return newest_.load(std::memory_order::relaxed);
   }
-  /// What stopping() has made, or nullptr. As failures().
+  /// What stopping() has made, or nullptr. Called when all tasks of the scope have ended.
   [[nodiscard]] Stopping* made_stopping() const noexcept {
-    // [scope.stopping.made] relaxed: as [scope.failures].
+    // [scope.stopping.made] relaxed: all tasks that may have made it have ended, and were joined.
     return stopping_.load(std::memory_order::relaxed);
   }
 
@@ -145,7 +148,8 @@ class scope_stopping {
   std::optional<std::stop_callback<ask_to_stop>> when_outer_stops_;
 };
 
-/// What of a scope does not depend on its body's type. In the frame of the coroutine that awaits the scope.
+/// The part of a scope that does not depend on the type of its body. Lies in the frame of the coroutine that awaits the
+/// scope.
 class scope_state {
  public:
   using core_type = scope_core<std::exception_ptr, scope_stopping>;
@@ -182,7 +186,8 @@ class scope_state {
   void begins();
   void ends() { core_.ends(); }
   void fails(std::exception_ptr what) noexcept;
-  /// The same of a child, for whom it is no failure to be cancelled when the scope was asked to stop: then false.
+  /// Called when a child has failed. Returns false if that is no failure: the child was cancelled after the scope was
+  /// asked to stop.
   bool child_fails(std::exception_ptr what) noexcept;
   [[nodiscard]] bool failed() const noexcept { return core_.failed(); }
   /// Most scopes need none: it is made at the first call. Throws std::bad_alloc.
@@ -319,7 +324,7 @@ class [[nodiscard]] scope_call {
 /// runq::cancelled leaves after the scope was asked to stop has not failed.
 ///
 /// Children may refer to objects that live outside of the body. The body's own variables are destroyed before its
-/// children end, unless it joins them. Progress: as the slowest child. Tasks only.
+/// children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.
 ///
 ///     std::vector<int> squares(4);
 ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {

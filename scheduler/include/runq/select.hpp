@@ -59,7 +59,7 @@ class select_core {
   enum class outcome : unsigned char {
     chosen,       ///< the operation of an arm was carried out
     not_ready,    ///< none could be, and the task was not to wait
-    asleep,       ///< the task waits, or runs again already, elsewhere
+    asleep,       ///< the task waits, or runs on another thread again
     woken_early,  ///< it was claimed before it could sleep: it goes on, with finish()
   };
   struct started {
@@ -369,7 +369,7 @@ class range_of_arms {
  public:
   explicit range_of_arms(Range&& arms) : arms_(std::forward<Range>(arms)) {}
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(std::ranges::distance(arms_)); }
-  /// As that of few_arms. Throws std::bad_alloc; runq::misuse.
+  /// Numbers the arms and lists them. Once. Throws std::bad_alloc; runq::misuse.
   void arrange() {
     const std::size_t n = size();
     if (n > most_arms) throw_misuse("runq: a select() has more than 65536 arms");
@@ -561,12 +561,12 @@ template <detail::arm_range Arms>
 [[nodiscard]] detail::select_awaiter<false, detail::range_of_arms<Arms>> select(Arms&& arms) {
   return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::stop_token(), std::forward<Arms>(arms));
 }
-/// The same, and does not wait: it returns the number of arms when none can go on.
+/// Like select(arms) for a range, but does not wait: it returns the number of arms when none of them can go on.
 template <detail::arm_range Arms>
 [[nodiscard]] detail::select_awaiter<true, detail::range_of_arms<Arms>> select(Arms&& arms, detail::no_wait) {
   return detail::select_awaiter<true, detail::range_of_arms<Arms>>(std::stop_token(), std::forward<Arms>(arms));
 }
-/// The same with a stop token, as for select(token, arms…).
+/// Like select(arms) for a range, but a stop request ends the wait, too, as in select(token, arms…).
 template <detail::arm_range Arms>
 [[nodiscard]] detail::select_awaiter<false, detail::range_of_arms<Arms>> select(std::stop_token stop, Arms&& arms) {
   return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::move(stop), std::forward<Arms>(arms));

@@ -55,7 +55,7 @@ class semaphore_core {
   }
   /// Whether there are units; a guess. Any thread. Wait-free.
   [[nodiscard]] bool any() const noexcept {
-    // [semaphore.any] relaxed: a guess; who wants to be sure asks under the lock.
+    // [semaphore.any] relaxed: a guess; a caller that must be sure asks under the lock.
     return available_.load(std::memory_order::relaxed) > 0;
   }
   /// Takes a unit, also when there is none: then one more must come back before anybody else gets one.

@@ -29,7 +29,8 @@ class channel_handle {
   [[nodiscard]] explicit operator bool() const noexcept { return channel_ != nullptr; }
   /// The channel, or null: for select, where a null channel is an arm that is never ready.
   [[nodiscard]] channel<T>* get() const noexcept { return channel_.get(); }
-  /// As channel::size() and channel::capacity(). Like all that follow they throw runq::misuse without a channel.
+  /// What channel::size() and channel::capacity() return. Without a channel, these functions and all below throw
+  /// runq::misuse.
   [[nodiscard]] std::size_t size() const { return of().size(); }
   [[nodiscard]] std::size_t capacity() const { return of().capacity(); }
 
@@ -55,7 +56,7 @@ class send_end : public detail::channel_handle<T> {
   send_end() noexcept = default;
   explicit send_end(typename detail::channel_handle<T>::shared c) noexcept : detail::channel_handle<T>(std::move(c)) {}
 
-  /// These do what the functions of these names of channel do.
+  /// These call the channel's functions of the same names.
   [[nodiscard]] typename channel<T>::send_awaiter send(detail::by_value<T> value) const {
     return this->sending(std::move(value));
   }
@@ -76,7 +77,7 @@ class receive_end : public detail::channel_handle<T> {
   explicit receive_end(typename detail::channel_handle<T>::shared c) noexcept
       : detail::channel_handle<T>(std::move(c)) {}
 
-  /// These do what the functions of these names of channel do.
+  /// These call the channel's functions of the same names.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
@@ -90,7 +91,7 @@ class shared_channel : public send_end<T> {
   explicit shared_channel(typename detail::channel_handle<T>::shared c) noexcept : send_end<T>(std::move(c)) {}
   operator receive_end<T>() const noexcept { return receive_end<T>(this->channel_); }  // NOLINT: it is one, too
 
-  /// These do what the functions of these names of channel do.
+  /// These call the channel's functions of the same names.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
@@ -112,7 +113,7 @@ template <class T>
   return shared_channel<T>(std::make_shared<channel<T>>(capacity));
 }
 
-/// Arms for select(), as of channels. The handle must outlive the select().
+/// Arms for select(), like those for a channel. The handle must outlive the select().
 template <class T>
 [[nodiscard]] receive_arm<T> on_receive(const receive_end<T>& from, std::optional<T>& into) noexcept {
   return {from.get(), into};

@@ -15,7 +15,7 @@ namespace runq {
 
 /// A mutex for tasks that one task holds alone, or several share; Go's sync.RWMutex. First come, first served: a reader
 /// that comes after a waiting writer waits for it, so a task that holds the mutex must not lock it again, shared or
-/// not. In all else as mutex.
+/// not. Otherwise it is like mutex.
 ///
 ///     runq::shared_mutex m;
 ///     const auto reading = co_await m.scoped_lock_shared();
@@ -49,12 +49,12 @@ class shared_mutex {
   /// Takes the mutex, alone or shared, if it can and no other task waits, and returns whether it did. Any thread.
   [[nodiscard]] bool try_lock() { return core_.try_acquire(all); }
   [[nodiscard]] bool try_lock_shared() { return core_.try_acquire(1); }
-  /// On behalf of the task that has the mutex alone. Throws runq::misuse("sync: Unlock of unlocked RWMutex"). Any
-  /// thread.
+  /// Unlocks, on behalf of the task that has the mutex alone. Throws runq::misuse("sync: Unlock of unlocked RWMutex").
+  /// Any thread.
   void unlock() {
     if (!core_.release(all, all)) detail::throw_misuse("sync: Unlock of unlocked RWMutex");
   }
-  /// On behalf of a task that shares it. Throws runq::misuse("sync: RUnlock of unlocked RWMutex"). Any thread.
+  /// Unlocks, on behalf of a task that shares it. Throws runq::misuse("sync: RUnlock of unlocked RWMutex"). Any thread.
   void unlock_shared() {
     if (!core_.release(1, all - 1)) detail::throw_misuse("sync: RUnlock of unlocked RWMutex");
   }

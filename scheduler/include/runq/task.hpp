@@ -136,10 +136,11 @@ struct frame : memory_of_frame {
     listed = true;
     parent->push_below(*this);
   }
-  /// Root: the scope whose child the task is, or null.
+  /// For a root: the scope whose child the task is, or null.
   [[nodiscard]] scope_state* scope_of_root() const noexcept { return callable != nullptr ? callable->scope : nullptr; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
-  /// Called: takes it out of its parent's list, where it is the newest, because the parent waits for it.
+  /// For a called coroutine: takes it out of its parent's list, where it is the newest, because the parent waits for
+  /// it.
   void leave_parent() const noexcept { parent->newest_below = next_below; }
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;

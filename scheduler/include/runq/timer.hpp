@@ -71,7 +71,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
       if (self->node_.wait.claim(by_request) == claim_result::must_wake) ready(*self->node_.who);
     }
   };
-  // No thread touches it any more.
+  // Ends the sleep: afterwards no other thread touches it.
   void end() noexcept {
     stop_wait_.end();
     (void)timer_heap::withdraw(node_);

@@ -64,7 +64,8 @@ class wait_group_core {
 
   /// Whether the count is 0, so that a task does not have to wait. Any thread. Wait-free.
   [[nodiscard]] bool done() const noexcept {
-    // [wait_group.wait.peek] acquire: pairs with [wait_group.add].
+    // [wait_group.wait.peek] acquire: pairs with [wait_group.add]; weaker: a task that need not wait does not see what
+    // was done.
     return (state_.load(std::memory_order::acquire) >> count_shift) == 0;
   }
 
@@ -114,8 +115,9 @@ class wait_group_core {
   // With the list locked, whose state was `seen` before.
   void put_in_and_unlock(node& w, std::int64_t seen) noexcept {
     waiters_.push_back(w);
-    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]. One step unlocks and sets
-    // the mark, so that the thread that makes the count 0 sees either that the group is locked or that a task waits.
+    // [wait_group.unlock] release: pairs with [wait_group.lock] and [wait_group.wake.lock]; weaker: they do not see the
+    // list as this thread left it. One step unlocks and sets the mark, so that the thread that makes the count 0 sees
+    // either that the group is locked or that a task waits.
     state_.fetch_add(waited_for * ((seen & waited_for) == 0 ? 1 : 0) - locked, std::memory_order::release);
   }
 
@@ -124,26 +126,30 @@ class wait_group_core {
     const bool was_in = w.linked.get();
     waiters_.remove(w);
     const bool last = was_in && waiters_.empty();
-    // [wait_group.leave] release: pairs with [wait_group.lock] and [wait_group.wake.lock].
+    // [wait_group.leave] release: pairs with [wait_group.lock] and [wait_group.wake.lock]; weaker: they do not see the
+    // list as this thread left it.
     state_.fetch_sub(locked + (last ? waited_for : 0), std::memory_order::release);
     return was_in;
   }
 
   // Locks the list and returns true; or returns false when the count is 0. `seen` is the state before.
   [[nodiscard]] bool lock(std::int64_t& seen) noexcept {
-    // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0.
+    // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0; weaker: a task
+    // that need not wait does not see what was done.
     seen = state_.load(std::memory_order::acquire);
     do {
       if ((seen & locked) != 0) {
         Policy::spin_until([this, &seen] {
-          // [wait_group.lock.again] acquire: pairs with [wait_group.add], for the case that the count is 0.
+          // [wait_group.lock.again] acquire: pairs with [wait_group.add], for the case that the count is 0; weaker: a
+          // task that need not wait does not see what was done.
           seen = state_.load(std::memory_order::acquire);
           return (seen & locked) == 0;
         });
       }
       if ((seen >> count_shift) == 0) return false;
-      // [wait_group.lock] acquire: pairs with [wait_group.unlock]: the list's last writer. On failure as
-      // [wait_group.lock.peek].
+      // [wait_group.lock] acquire: pairs with [wait_group.unlock]: the list's last writer; weaker: this thread does not
+      // see the list as that writer left it. Acquire on failure pairs with [wait_group.add], for the case that the
+      // count is 0.
     } while (
         !state_.compare_exchange_weak(seen, seen | locked, std::memory_order::acquire, std::memory_order::acquire));
     return true;

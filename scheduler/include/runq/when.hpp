@@ -163,11 +163,11 @@ task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vec
 
 }  // namespace detail
 
-/// `co_await when_all(work...)` does all of it at the same time and returns a tuple of the results when all have ended;
-/// a task<void> counts as a std::monostate. Each piece of work is a task<T>, or a function that makes one when it is
-/// given a std::stop_token; it is moved, or copied, and lives until the end. The first exception asks the others to
-/// stop and is thrown when all have ended. When `outer` stops, all are asked to stop, and runq::cancelled is thrown if
-/// one of them heeds that. Costs a scope and two frames for each. Tasks only.
+/// `co_await when_all(work...)` does all pieces of work at the same time, and returns a tuple of the results when all
+/// have ended; a task<void> counts as a std::monostate. Each piece of work is a task<T>, or a function that makes one
+/// when it is given a std::stop_token; it is moved, or copied, and lives until the end. The first exception asks the
+/// others to stop and is thrown when all have ended. When `outer` stops, all are asked to stop, and runq::cancelled is
+/// thrown if one of them heeds that. Costs a scope and two frames for each. Tasks only.
 ///
 /// It is a task<std::tuple<...>>, and a class only because a function cannot have `at`, the place of the call, behind
 /// any number of pieces.
@@ -185,7 +185,7 @@ class [[nodiscard]] when_all : public task<std::tuple<detail::value_of<W>...>> {
       : task<std::tuple<detail::value_of<W>...>>(
             detail::all_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
 };
-/// The same for a number of pieces that is known at run time; a task<std::vector<...>>.
+/// Like when_all(work...), for a number of pieces that is known at run time; it is a task<std::vector<...>>.
 template <class W>
 class [[nodiscard]] when_all<std::vector<W>> : public task<std::vector<detail::value_of<W>>> {
  public:
@@ -201,8 +201,8 @@ when_all(std::vector<W>, std::stop_token = {}) -> when_all<std::vector<W>>;
 template <class... W>  // one piece, which is a when_all itself: not moved from, as an object of a class would be
 when_all(when_all<W...>&&)->when_all<when_all<W...>>;
 
-/// `co_await when_any(work...)` does all of it at the same time until the first piece ends, asks the others to stop,
-/// and waits for them: so work that is a function should heed its token, and a task<T> is waited for to its end.
+/// `co_await when_any(work...)` does all pieces of work at the same time until the first piece ends, asks the others to
+/// stop, and waits for them: so work that is a function should heed its token, and a task<T> is waited for to its end.
 /// Returns the result of the first, in a std::variant whose index() says which it was, or throws its exception; what
 /// comes of the others is dropped. Otherwise as when_all().
 ///
@@ -223,8 +223,8 @@ class [[nodiscard]] when_any : public task<std::variant<detail::value_of<W>...>>
       : task<std::variant<detail::value_of<W>...>>(
             detail::any_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
 };
-/// The same for a number of pieces that is known at run time; a task of a pair of the number of the first, from 0, and
-/// its result. Throws runq::misuse when there is none.
+/// Like when_any(work...), for a number of pieces that is known at run time. It is a task of a pair: the number of the
+/// first piece to end, from 0, and its result. Throws runq::misuse when there is none.
 template <class W>
 class [[nodiscard]] when_any<std::vector<W>> : public task<std::pair<std::size_t, detail::value_of<W>>> {
  public:

@@ -345,7 +345,7 @@ namespace {
 
 bool is_called(const frame& f) noexcept { return f.how == role::called || f.how == role::scope_body; }
 bool has_owner(const frame& f) noexcept { return is_called(f) || f.owned_by_handle; }
-// The one that `f` is below.
+// The frame that `f` is below.
 frame& above(const frame& f) noexcept { return f.how == role::scope_body ? f.home->caller() : *f.parent; }
 
 }  // namespace
@@ -358,8 +358,8 @@ void destroy_with_all_below(frame& top) noexcept {
     frame* const parent = &above(*at);
     parent->pop_below();
     if (has_owner(*at)) {
-      at->listed =
-          false;  // so that its owner looks for remains; they begin with the frame, and leave this byte as it is
+      // So that its owner looks for remains. Those lie at the beginning of the frame, and leave this byte as it is.
+      at->listed = false;
       destroy_and_leave_remains(at->self);
     } else {
       at->self.destroy();

@@ -58,7 +58,8 @@ bool core::watch(watched& seen, processor& p, instant t) {
   if (!calling.retake(p, seen.call, t)) return false;
   // [monitor.handed_off] relaxed, unmodelled: a statistic.
   handed_off_.fetch_add(1, std::memory_order::relaxed);
-  // `t`: before the processor was taken, so before its next owner records anything.
+  // The time `t` lies before the moment at which the processor was taken, so also before all that its next owner
+  // records.
   if (tracer_ != nullptr) tracer_->taken_from_call(p.index, t);
   return true;
 }

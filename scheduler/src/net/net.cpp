@@ -499,7 +499,7 @@ std::shared_ptr<connection> take_over(int fd, kind what) {
   return c;
 }
 
-// The same for a descriptor of the caller's. Whether it is a stream of bytes is not known: there are pipes of packets.
+// Takes over a descriptor of the caller's. It is not known whether it is a stream of bytes: there are pipes of packets.
 std::shared_ptr<connection> adopt(int fd) {
   owned_fd owner(fd);
   make_non_blocking(fd);

@@ -110,7 +110,7 @@ descriptor& poller::open(int fd) {
 
 void poller::mute(const descriptor& d) noexcept { (void)epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd.get(), nullptr); }
 
-// By something that can neither be read nor written, and is no socket.
+// Replaces the file by one that can neither be read nor written, and is no socket.
 void poller::hollow_out(const descriptor& d) noexcept { (void)dup3(epoll_, d.fd.get(), O_CLOEXEC); }
 
 poller::polled poller::poll(instant timeout) { return known_.poll(timeout); }

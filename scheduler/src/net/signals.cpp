@@ -55,7 +55,7 @@ task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, st
   for (;;) {
     const std::size_t n = co_await from.read(numbers, stop);
     if (stop.stop_requested()) {
-      // They are for the next one.
+      // These signals are for the next `signals` object.
       [[maybe_unused]] const ssize_t written = write(back, numbers.data(), n);
       co_return;
     }

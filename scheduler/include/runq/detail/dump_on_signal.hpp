@@ -6,14 +6,14 @@ namespace runq::detail {
 
 class core;
 
-/// Exists while a signal makes the scheduler's dump appear on stderr. Any number at a time, also for the same signal.
+/// While it exists, a signal prints the scheduler's dump on stderr. There may be any number, also for the same signal.
 class dump_on_signal {
  public:
-  /// `number`: a signal that can be caught. Throws std::system_error without descriptors or a thread.
+  /// `number`: a signal that can be caught. Throws std::system_error if there is no descriptor or thread left.
   dump_on_signal(const core& of, int number);
   dump_on_signal(const dump_on_signal&) = delete;
   dump_on_signal& operator=(const dump_on_signal&) = delete;
-  /// The last one for the signal lets it do again what it did before. Waits for a dump that is being printed.
+  /// The last object for a signal restores what the signal did before. Waits for a dump that is being printed.
   ~dump_on_signal();
 
   /// Whether it is a number of a signal that can be caught.

@@ -78,14 +78,15 @@ class lifo_chain {
   static constexpr std::uint32_t chains_per_look = 8;
   static constexpr instant short_turn = 20'000;
 
-  /// A task from runnext or the fork deque is the next.
+  /// Called when the next task comes from runnext or the fork deque.
   void grow() noexcept { ++length_; }
-  /// A task from elsewhere is the next.
+  /// Called when the next task comes from elsewhere.
   void end() noexcept {
     length_ = 0;
     look_at_ = first_look_;
   }
-  /// No other task wants the processor, or it was idle: the time that has passed counts for no turn.
+  /// Called when no other task wants the processor, or the processor was idle: the time that has passed counts for no
+  /// turn.
   void forget() noexcept {
     end();
     last_end_ = 0;
@@ -127,14 +128,14 @@ class lifo_chain {
  private:
   static constexpr std::uint32_t half = fewest / 2;
 
-  // For some chains at least: it is not known yet which of them were long.
+  // From now on chains are measured, at least for a while: it is not known yet which of the last ones were long.
   void measure_all() noexcept {
     longest_ = 2 * short_turn;
     first_look_ = half;
   }
   void measure(instant t) noexcept {
-    // A chain that did not begin where the last one ended began about as long before its first half ended as now is
-    // after that moment.
+    // If the chain did not begin where the last one ended, its beginning is estimated: the first half of its 16 tasks
+    // took about as long as the second half.
     if (half_time_ != 0) begin_ = half_time_ - (t - half_time_);
     longest_ -= longest_ / 16;
     if (last_end_ != 0) longest_ = std::max(longest_, std::min(t - last_end_, 2 * longest_slice));

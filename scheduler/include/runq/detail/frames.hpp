@@ -23,12 +23,12 @@
 
 namespace runq::detail {
 
-/// Free blocks of one processor, by size class. What it has too many of goes to a pool that all processors share, and
-/// comes back from there: as in Go's free lists of dead goroutines, at `high` blocks of a class they are trimmed to
-/// `low`. Only the thread that holds the processor may use it.
+/// Free blocks of one processor, by size class. Surplus blocks go to a pool that all processors share, and come back
+/// from there. As in Go's free lists of dead goroutines, a class that reaches `high` blocks is trimmed to `low`. Only
+/// the thread that holds the processor may use it.
 ///
-/// A block is aligned as well as its size allows: see alignment_for(). So what needs an alignment asks for a multiple
-/// of it: a closure by its type, a coroutine's frame by frame_memory.
+/// A block is aligned as well as its size allows: see alignment_for(). So an object that needs an alignment asks for a
+/// size that is a multiple of it: a closure by its type, a coroutine's frame by frame_memory.
 ///
 /// Its layout and its classes are the same with every compiler, because a program and the library may come from two.
 class frame_cache {

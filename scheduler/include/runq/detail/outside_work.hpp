@@ -17,7 +17,7 @@ namespace runq::detail {
 /// the task, work that has begun is waited for, and work that has not never begins.
 class outside_work {
  public:
-  /// Tasks only: throws runq::misuse.
+  /// Tasks only; throws runq::misuse otherwise.
   outside_work() : home_(std::in_place, this_task::handle()) { over_.add(1); }
   outside_work(const outside_work&) = delete;
   outside_work& operator=(const outside_work&) = delete;

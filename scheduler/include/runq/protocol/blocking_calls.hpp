@@ -18,9 +18,9 @@ namespace runq {
 /// - `void leave(Machine&)`: from here on the machine's thread counts as one without a processor
 /// - `Processor& spare_processor()`: a spare processor for a thread that needs one after the scheduler has stopped
 /// - `bool unwatched()`: whether there are descriptors or timers, and no machine waits for them
-/// - `void take_unit()`, `void give_unit()`: of those that limit how many calls are without a processor. A call has one
-///   from the moment at which its processor is taken, or, if it had to wait for its turn, from the beginning; to its
-///   end
+/// - `void take_unit()`, `void give_unit()`: take and give back one of the units that limit how many calls are without
+///   a processor. A call has a unit until its end: from the moment at which its processor is taken, or, if it had to
+///   wait for its turn, from its beginning
 template <class Machine, class Processor, class Host, class Atomics = std_atomics>
 class blocking_calls {
  public:
@@ -63,7 +63,8 @@ class blocking_calls {
     host_.looping.hold(*c.m, *p);
     return kept ? outcome::kept : outcome::moved;
   }
-  /// The call has returned to code that cannot be suspended: waits until the machine has a processor. It is never lost.
+  /// The call has returned to code that cannot be suspended: waits until the machine has a processor. The outcome is
+  /// never `lost`.
   [[nodiscard]] outcome leave_waiting(const call& c) {
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* p = kept ? c.p : host_.parking.come_back_waiting(*c.m);

@@ -63,7 +63,8 @@ class deadlock_question {
   /// Whether all tasks wait for each other. The caller holds the host's lock, and no machine holds a processor.
   [[nodiscard]] bool all_wait() const {
     // Read before the queues, because a thread that is counted here queues its tasks first and detaches after that.
-    // [deadlock.handles] acquire: pairs with [deadlock.detach].
+    // [deadlock.handles] acquire: pairs with [deadlock.detach]; weaker: this thread misses a task that the detaching
+    // thread made runnable.
     if (handles_.load(std::memory_order::acquire) != 0) return false;
     if (host_.calls_in_progress() || host_.timers_pending()) return false;
     return !host_.anything_queued() && !host_.stop_possible() && !kernel_may_wake();

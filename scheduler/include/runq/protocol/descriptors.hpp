@@ -89,8 +89,9 @@ class descriptors {
     d.writable.reset();
     d.unusual.forget();
     // [descriptors.open] release: pairs with [descriptors.polled] and [descriptors.in_use]; weaker: an event finds a
-    // record that is not yet written. No model objects to relaxed, because the kernel's lock orders the same; kept:
-    // ThreadSanitizer does not see the order of a system call that is made by syscall(2).
+    // record that is not yet written. kept: no model fails with relaxed, because a lock inside the kernel orders the
+    // same. But ThreadSanitizer does not see that order where the system call is made by syscall(2), and would report a
+    // data race.
     open_.fetch_add(1U, std::memory_order::release);
     error = host_.watch(fd, tag(d));
     if (error == 0) return &d;
@@ -126,8 +127,9 @@ class descriptors {
     typename Host::events events;
     host_.wait(events, timeout);
     // [descriptors.polled] acquire: pairs with [descriptors.open]: the kernel hands out records that were made
-    // meanwhile; weaker: an event is dropped as one of an earlier use. kept:
-    // ThreadSanitizer does not see the order of a system call that is made by syscall(2).
+    // meanwhile; weaker: an event is dropped as one of an earlier use. kept: no model fails with relaxed, because a
+    // lock inside the kernel orders the same. But ThreadSanitizer does not see that order where the system call is made
+    // by syscall(2), and would report a data race.
     (void)open_.load(std::memory_order::acquire);
     // [descriptors.last_poll.set] relaxed: for the monitor, which may poll once too often.
     last_poll_.store(host_.clock(), std::memory_order::relaxed);
@@ -142,7 +144,8 @@ class descriptors {
   /// How many descriptors are open. Any thread.
   [[nodiscard]] std::size_t count() const noexcept {
     // [descriptors.in_use] acquire: pairs with [descriptors.open]; weaker: polls without the descriptor that it was
-    // asked for. No model objects to relaxed; kept: by this answer a machine decides whether it sleeps in the poller.
+    // asked for. kept: no model fails with relaxed, but a machine decides by this answer whether it sleeps in the
+    // poller.
     return open_.load(std::memory_order::acquire);
   }
 

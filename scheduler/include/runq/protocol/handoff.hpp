@@ -50,7 +50,8 @@ class handoff {
   /// Takes the processor from the machine that was seen in a blocking call. True: the caller has it now. Any thread.
   /// Wait-free.
   [[nodiscard]] bool retake(ticket seen) noexcept {
-    // [handoff.retake] acquire: pairs with [handoff.enter].
+    // [handoff.retake] acquire: pairs with [handoff.enter]; weaker: this thread does not see the processor's queues as
+    // the machine left them.
     return word_.compare_exchange_strong(seen, seen + 1, std::memory_order::acquire, std::memory_order::relaxed);
   }
 

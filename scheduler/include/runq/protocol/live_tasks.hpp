@@ -31,17 +31,21 @@ class task_tally {
     started_.store(before + 1, std::memory_order::relaxed);
   }
   void end() noexcept {
-    // [tally.end.read] relaxed: as [tally.start.read].
+    // [tally.end.read] relaxed: the thread that holds the processor writes it, and got the processor under the host's
+    // lock.
     const std::uint64_t before = ended_.load(std::memory_order::relaxed);
-    // [tally.end] relaxed: as [tally.start].
+    // [tally.end] relaxed: the thread that asks whether all tasks have ended holds the lock under which the processor
+    // was given up.
     ended_.store(before + 1, std::memory_order::relaxed);
   }
   [[nodiscard]] std::uint64_t started() const noexcept {
-    // [tally.started] relaxed: as [tally.start].
+    // [tally.started] relaxed: a thread that needs the exact number holds the lock under which the processor was given
+    // up.
     return started_.load(std::memory_order::relaxed);
   }
   [[nodiscard]] std::uint64_t ended() const noexcept {
-    // [tally.ended] relaxed: as [tally.start].
+    // [tally.ended] relaxed: a thread that needs the exact number holds the lock under which the processor was given
+    // up.
     return ended_.load(std::memory_order::relaxed);
   }
 
@@ -82,9 +86,10 @@ class live_tasks {
   /// start.
   template <class ForEachTally>
   [[nodiscard]] std::uint64_t count(ForEachTally&& for_each_tally) const {
-    // [live.outside.count] acquire: pairs with [live.outside].
+    // [live.outside.count] acquire: pairs with [live.outside]; weaker: a deadlock is reported although a thread outside
+    // is about to queue a task.
     std::uint64_t live = outside_.load(std::memory_order::acquire);
-    // [live.destroyed] relaxed: as [live.destroy].
+    // [live.destroyed] relaxed: the lock that the caller holds orders it after [live.destroy].
     live -= destroyed_.load(std::memory_order::relaxed);
     for_each_tally([&live](const task_tally<Atomics>& tally) { live += tally.started() - tally.ended(); });
     return live;

@@ -61,7 +61,8 @@ class machine_loop {
     while (const Work w = find_work(m)) {
       host_.parking.found(m);
       if (!ends()) return w;
-      // It was asked before, but the task may have become runnable by what main's destructors do.
+      // find_work() has asked whether the run ends, but since then a destructor of main's variables may have made the
+      // task runnable, after the end.
       put_back(*m.held, w);
     }
     return {};
@@ -97,7 +98,7 @@ class machine_loop {
   /// Whether that processor is one too many: because of the last resize, or because the run ends. Any thread.
   [[nodiscard]] bool surplus(const Processor& p) const noexcept { return p.index >= host_.parking.limit() || ends(); }
 
-  /// Main has ended: no machine begins another task from now on. Any thread.
+  /// Called when main has ended: no machine begins another task from now on. Any thread.
   void end() noexcept {
     // [loop.end] relaxed: a task that becomes runnable after this is found in a queue, and the thread that takes it
     // from there sees that the run ends.
@@ -105,10 +106,10 @@ class machine_loop {
   }
   /// Whether main has ended and its run is not yet over. Any thread.
   [[nodiscard]] bool ends() const noexcept {
-    // [loop.ends] relaxed: [loop.end].
+    // [loop.ends] relaxed: [loop.end] says why.
     return ending_.load(std::memory_order::relaxed);
   }
-  /// The next run may begin. Called after all machines have left.
+  /// Lets the next run begin. Called after all machines have left.
   void end_is_over() noexcept {
     // [loop.end_is_over] relaxed: machines of the next run get their processors under a lock.
     ending_.store(false, std::memory_order::relaxed);
@@ -156,7 +157,7 @@ class machine_loop {
     return host_.parking.machine_idle(m, p);
   }
 
-  // There is nothing on `p` itself.
+  // Called when `p` itself has no work.
   [[gnu::noinline]] [[nodiscard]] Work look_further(Machine& m, Processor& p) {
     if (const Work w = take_share(p)) return w;
     if (host_.poll_now(p)) {
@@ -201,8 +202,8 @@ class machine_loop {
     return {};
   }
 
-  // The turn of tasks that always-runnable tasks would starve. If no machine sleeps in the poller, a task whose
-  // descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs.
+  // Gives a turn to tasks that would starve beside tasks that are always runnable. If no machine sleeps in the poller,
+  // a task whose descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs.
   [[gnu::noinline]] [[nodiscard]] Work take_turn() {
     if (host_.nobody_polls()) host_.poll();
     // Another machine may have taken it.
@@ -302,7 +303,7 @@ class machine_loop {
     host_.global.splice_front(std::move(all));
   }
 
-  // To the head of the global queue.
+  // Moves `w` to the head of the global queue.
   void put_back(Processor& p, const Work& w) {
     typename Host::task_list one;
     one.push_back(&host_.task_of(p, w));

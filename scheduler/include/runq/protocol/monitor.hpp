@@ -22,15 +22,15 @@ namespace runq {
 /// whether naps are as long as they get: slowest(). `Host` is the scheduler around it; the monitor's thread calls
 ///   void begins_round()             after a nap
 ///   bool all_processors_idle()      no machine holds a processor; a relaxed look is enough
-///   bool worth_a_deep_sleep()       as far as else is known
+///   bool worth_a_deep_sleep()       whether a deep sleep pays, as far as the host knows
 ///   instant clock()                 ns of a clock that does not jump
 ///   bool nobody_polls()             there are descriptors, and no machine waits for them
 ///   instant last_poll()             when a thread last looked for events
 ///   void poll()                     looks for events, without waiting
 ///   instant earliest_timer()        when the first timer of all is due, or later than any now()
 ///   void fire_late_timers(instant)  fires what is due then
-///   bool look_at_processors(instant)   tasks that run too long, and blocking calls; whether there was one to act
-///   on
+///   bool look_at_processors(instant)   looks for tasks that run too long, and for blocking calls; returns whether
+///                                   there was one to act on
 template <class Host, class Parker, class Rhythm, class Atomics = std_atomics>
 class monitor_loop {
  public:
@@ -75,7 +75,7 @@ class monitor_loop {
     // One machine is enough to wake it. Not ordered with [monitor.slow.set]: at worst the monitor sees this call one
     // nap later.
     if (!is_slow()) return;
-    // [monitor.hurry] relaxed: as above.
+    // [monitor.hurry] relaxed: not ordered with [monitor.slow.set], as said above.
     if (slow_.exchange(false, std::memory_order::relaxed)) parker_.unpark();
   }
 
@@ -110,7 +110,7 @@ class monitor_loop {
 
  private:
   [[nodiscard]] bool stops() const noexcept {
-    // [monitor.stops] relaxed: [monitor.stop].
+    // [monitor.stops] relaxed: ordered by the token, as [monitor.stop] is.
     return stops_.load(std::memory_order::relaxed);
   }
   [[nodiscard]] bool is_slow() const noexcept {

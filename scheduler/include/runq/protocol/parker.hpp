@@ -48,7 +48,7 @@ class basic_parker {
 
   /// Takes the token if there is one. The parking thread only. Wait-free.
   [[nodiscard]] bool take() noexcept {
-    // [parker.take] acquire: as [parker.park].
+    // [parker.take] acquire: pairs with [parker.unpark]; weaker: the thread does not see what it was woken for.
     return token_.exchange(0U, std::memory_order::acquire) != 0;
   }
   /// Whether there is a token. The parking thread only. Wait-free.

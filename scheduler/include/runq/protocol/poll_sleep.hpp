@@ -45,7 +45,7 @@ class poll_sleep {
       return true;
     });
   }
-  /// The same, but returns false after `ns` nanoseconds without a token, unless it sleeps in the poller.
+  /// Like park(), but returns false after `ns` nanoseconds without a token, unless it sleeps in the poller.
   [[nodiscard]] bool park_for(Token& token, std::int64_t ns) {
     return park_or(token, [&token, ns] { return token.park_for(ns); });
   }
@@ -92,7 +92,7 @@ class poll_sleep {
  private:
   static constexpr instant awake = std::numeric_limits<instant>::min();
 
-  // `sleep` is what a machine does that is not the one in the poller; returns what that returns.
+  // `sleep` is what a machine does if another one is in the poller. Returns what `sleep` returns.
   template <class Sleep>
   bool park_or(Token& token, Sleep&& sleep) {
     while (!token.take()) {
@@ -110,7 +110,8 @@ class poll_sleep {
   void poll_until_woken(Token& token) {
     // [poll_sleep.sleeper.set] relaxed: ordered by the fence.
     sleeper_.store(&token, std::memory_order::relaxed);
-    // [poll_sleep.sleeper.fence] seq_cst: pairs with [poll_sleep.unpark.fence].
+    // [poll_sleep.sleeper.fence] seq_cst: pairs with [poll_sleep.unpark.fence]; weaker: this machine sleeps in the
+    // poller although it has a token.
     Atomics::fence(std::memory_order::seq_cst);
     while (!token.has_token()) poll_once();
     // [poll_sleep.sleeper.clear] relaxed: a thread that still sees it rings once too often.
@@ -118,17 +119,18 @@ class poll_sleep {
   }
 
   void poll_once() {
-    // Announced before this machine looks at the timers: a time later than any of them, so that a new timer rings.
+    // Before this machine looks at the timers it announces a time later than any of them, so that a new timer rings.
     // [poll_sleep.until.announce] relaxed: ordered by the fence.
     sleeps_until_.store(never, std::memory_order::relaxed);
-    // [poll_sleep.until.fence] seq_cst: pairs with [poll_sleep.timer.fence].
+    // [poll_sleep.until.fence] seq_cst: pairs with [poll_sleep.timer.fence]; weaker: this machine sleeps past a new
+    // timer.
     Atomics::fence(std::memory_order::seq_cst);
     const instant until = host_.earliest_timer();
     // [poll_sleep.until.set] relaxed: a thread that still reads `never` rings once too often.
     sleeps_until_.store(until, std::memory_order::relaxed);
     host_.wait_for_events(until);
-    // [poll_sleep.until.clear] relaxed: as [poll_sleep.until.set]: the machine looks at the timers again before its
-    // next sleep.
+    // [poll_sleep.until.clear] relaxed: a thread that still reads the old time may ring once too often or not at all,
+    // and this machine looks at the timers again before its next sleep.
     sleeps_until_.store(awake, std::memory_order::relaxed);
     host_.fire_timers();
   }

@@ -72,7 +72,9 @@ class readiness {
     std::uintptr_t seen = word_.load(std::memory_order::relaxed);
     for (;;) {
       const bool waits = seen != nothing && seen != noticed;
-      // [readiness.notify] acq_rel: acquire pairs with [readiness.wait], release with [readiness.use].
+      // [readiness.notify] acq_rel: acquire pairs with [readiness.wait]; weaker: the caller wakes a task that it does
+      // not see suspended. Release pairs with [readiness.use]; weaker: the task does not see the facts that this notice
+      // tells of.
       if (word_.compare_exchange_weak(seen, waits ? nothing : noticed, std::memory_order::acq_rel,
                                       std::memory_order::relaxed)) {
         return waits ? reinterpret_cast<Waiter*>(seen) : nullptr;

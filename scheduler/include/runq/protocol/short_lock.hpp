@@ -27,7 +27,7 @@ class basic_short_lock {
 
   /// Takes the lock if it is free, and returns whether it did. Wait-free.
   [[nodiscard]] bool try_lock() noexcept {
-    // [short_lock.try] acquire: as [short_lock.lock].
+    // [short_lock.try] acquire: pairs with [short_lock.unlock]; weaker: what the last section wrote is not seen.
     return !taken_.exchange(true, std::memory_order::acquire);
   }
 
@@ -35,7 +35,7 @@ class basic_short_lock {
   /// thread has the lock. Not lock-free.
   template <class Condition>
   [[nodiscard]] bool lock_unless(Condition&& condition) noexcept {
-    // [short_lock.unless] acquire: as [short_lock.lock].
+    // [short_lock.unless] acquire: pairs with [short_lock.unlock]; weaker: what the last section wrote is not seen.
     while (taken_.exchange(true, std::memory_order::acquire)) {
       bool gave_up = false;
       Waiting::until([&] {
@@ -63,14 +63,15 @@ class basic_short_lock {
     do {
       // [short_lock.look] relaxed: a guess; [short_lock.again] decides.
       Waiting::until([this] { return !taken_.load(std::memory_order::relaxed); });
-      // [short_lock.again] acquire: as [short_lock.lock].
+      // [short_lock.again] acquire: pairs with [short_lock.unlock]; weaker: what the last section wrote is not seen.
     } while (taken_.exchange(true, std::memory_order::acquire));
   }
 
   typename Atomics::template atomic<bool> taken_;
 };
 
-/// lock_unless() of a mutex that has it, as a short_lock; any other mutex does not give up. Not lock-free.
+/// Calls lock_unless() of a mutex that has it, such as a short_lock. Any other mutex is locked whatever the condition.
+/// Not lock-free.
 template <class Mutex, class Condition>
 [[nodiscard]] bool lock_unless(Mutex& mutex, Condition&& condition) {
   if constexpr (requires { mutex.lock_unless(condition); }) {

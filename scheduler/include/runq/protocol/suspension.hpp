@@ -45,7 +45,8 @@ class suspension {
     // [suspension.peek] relaxed: the exchange below decides.
     std::uint32_t seen = state_.load(std::memory_order::relaxed);
     while (seen < first_arm) {
-      // [suspension.claim] acq_rel: acquire pairs with [suspension.commit]; release with [suspension.arm].
+      // [suspension.claim] acq_rel: acquire pairs with [suspension.commit]; weaker: the caller wakes a task that it
+      // does not see suspended. Release pairs with [suspension.arm]; weaker: the task does not see what its waker did.
       if (state_.compare_exchange_strong(seen, first_arm + arm, std::memory_order::acq_rel,
                                          std::memory_order::relaxed)) {
         return seen == asleep ? claim_result::must_wake : claim_result::early;
@@ -93,7 +94,8 @@ class passed_over {
   }
   /// Called by the thread that destroys the task. Wait-free.
   [[nodiscard]] bool get() const noexcept {
-    // [suspension.passed] acquire: pairs with [suspension.pass].
+    // [suspension.passed] acquire: pairs with [suspension.pass]; weaker: the task is destroyed while the thread that
+    // came too late still reads it.
     return it_was_.load(std::memory_order::acquire);
   }
 

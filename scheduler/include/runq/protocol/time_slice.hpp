@@ -40,7 +40,7 @@ class time_slice {
   RUNQ_ON_EVERY_CALL [[nodiscard]] bool over() const noexcept {
     // [slice.over] relaxed: at worst the task learns of it at a later co_await.
     const number ended = over_.load(std::memory_order::relaxed);
-    // [slice.over.now] relaxed: as [slice.begin.read].
+    // [slice.over.now] relaxed: only this thread writes it.
     return ended >= now_.load(std::memory_order::relaxed);
   }
 
@@ -52,17 +52,17 @@ class time_slice {
 
   /// Ends slice `seen`. If another slice has begun since, this does nothing. Only the monitor.
   void end(number seen) noexcept {
-    // [slice.end.read] relaxed: as [slice.over].
+    // [slice.end.read] relaxed: the compare-exchange below finds out if the number is old.
     number before = over_.load(std::memory_order::relaxed);
-    // [slice.end] relaxed: likewise. A compare-exchange, because end_all() may come in between and must not be
-    // overwritten; it fails only then.
+    // [slice.end] relaxed: at worst the task learns of it at a later co_await. A compare-exchange, because end_all()
+    // may come in between and must not be overwritten; it fails only then.
     if (before < seen)
       over_.compare_exchange_strong(before, seen, std::memory_order::relaxed, std::memory_order::relaxed);
   }
 
   /// Ends all slices, also those that begin later. Any thread.
   void end_all() noexcept {
-    // [slice.end_all] relaxed: as [slice.over].
+    // [slice.end_all] relaxed: at worst tasks learn of it at a later co_await.
     over_.store(std::numeric_limits<number>::max(), std::memory_order::relaxed);
   }
 

@@ -53,9 +53,9 @@ class visitors {
   void await(WaitUntil&& wait_until) {
     // Waits for both counts: a visitor may have read a long time ago which count to use, and use the other one.
     for (int side = 0; side != 2; ++side) {
-      // [visitors.turn] relaxed: as [visitors.enter].
+      // [visitors.turn] relaxed: the scheduler's lock orders this thread and the visitors, as [visitors.enter] says.
       atomic<unsigned>& before = in_[turns_.fetch_add(1U, std::memory_order::relaxed) % 2].n;
-      // [visitors.gone] acquire: pairs with [visitors.leave].
+      // [visitors.gone] acquire: pairs with [visitors.leave]; weaker: this thread does not see what the visitors did.
       wait_until([&before] { return before.load(std::memory_order::acquire) == 0; });
     }
   }

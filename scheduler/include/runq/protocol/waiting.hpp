@@ -66,8 +66,9 @@ struct waiter {
     Policy::spin_until([task] { return !Policy::asleep(task); });
   }
 
-  /// What the task of this waiter, which was taken out of its list, waited for is destroyed before the task goes on:
-  /// the task has nothing to return. Waits for the one who is about to wake it.
+  /// To be called when the object that the task waited for is destroyed, after the waiter was taken out of its list and
+  /// before the task goes on. Waits for the thread that is about to wake the task. Then the task has nothing to give
+  /// back to the object.
   void forget() {
     await_waker(who.get());
     who.set(nullptr);
