@@ -85,8 +85,8 @@ class with_io_thread : public sched_test::alarmed {
   std::thread thread_;
 };
 
-/// For tests in which one task destroys what another one has made and waits with: that a dump shows it waiting orders
-/// nothing between two threads.
+/// For tests in which one task destroys an object with which another task waits. A dump that shows the other task
+/// waiting does not synchronize two threads, so these tests use one.
 const runq::options one_processor{.procs = 1};
 
 /// Keeps a thread until it is opened.

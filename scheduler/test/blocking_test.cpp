@@ -128,7 +128,7 @@ TEST_F(blocking, S1_a_blocking_call_does_not_hold_up_the_others) {
   EXPECT_GE(s.stats().handed_off, 1U);
 }
 
-TEST_F(blocking, S1_neither_does_a_section) {
+TEST_F(blocking, S1_a_blocking_section_does_not_hold_up_the_others) {
   bool others_ran = false;
   runq::run(
       [&]() -> task<> {
@@ -166,7 +166,7 @@ TEST_F(blocking, S1_tasks_that_become_runnable_during_the_call_run) {
 
 // ---- S2: how a machine gets a processor after a call ----------------------------------------------------------------
 
-TEST_F(blocking, S2_else_it_takes_an_idle_one) {
+TEST_F(blocking, S2_a_call_that_lost_its_processor_takes_an_idle_one) {
   scheduler s({.procs = 2});
   std::atomic<bool> taken{false};
   std::jthread outside([&] {
@@ -180,7 +180,7 @@ TEST_F(blocking, S2_else_it_takes_an_idle_one) {
   EXPECT_EQ(n.calls_queued, 0U);
 }
 
-TEST_F(blocking, S2_else_its_task_is_queued) {
+TEST_F(blocking, S2_the_task_of_a_call_that_finds_no_processor_is_queued) {
   scheduler s({.procs = 1});
   s.run([&]() -> task<> {
     std::atomic<bool> ran{false};

@@ -110,13 +110,13 @@ void expect_destroyed_from_the_innermost_on(Chain chain, int depth, fork_policy 
 TEST_P(chains, of_calls_are_destroyed_from_the_innermost_on_at_any_depth) {
   for (const int depth : {0, 1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls, depth, GetParam());
 }
-TEST_P(chains, of_calls_of_tasks_with_names_too) {
+TEST_P(chains, of_calls_of_tasks_with_names_are_destroyed_from_the_innermost_on) {
   for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls_by_name, depth, GetParam());
 }
-TEST_P(chains, of_forked_children_with_results_too) {
+TEST_P(chains, of_forked_children_with_results_are_destroyed_from_the_innermost_on) {
   for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(forks, depth, GetParam());
 }
-TEST_P(chains, of_forked_children_without_results_too) {
+TEST_P(chains, of_forked_children_without_results_are_destroyed_from_the_innermost_on) {
   for (const int depth : {1, 2, 10, deep}) {
     expect_destroyed_from_the_innermost_on(
         [](observer& o, int n) -> task<int> {
@@ -127,7 +127,7 @@ TEST_P(chains, of_forked_children_without_results_too) {
         depth, GetParam());
   }
 }
-TEST_P(chains, of_calls_and_forks_by_turns_too) {
+TEST_P(chains, of_calls_and_forks_by_turns_are_destroyed_from_the_innermost_on) {
   for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls_and_forks, depth, GetParam());
 }
 

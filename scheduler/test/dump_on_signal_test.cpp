@@ -91,7 +91,7 @@ TEST_F(dump_on, S17_a_signal_prints_what_all_tasks_do_and_the_program_goes_on) {
   }
 }
 
-TEST_F(dump_on, S17_also_when_no_task_can_run) {
+TEST_F(dump_on, S17_a_signal_prints_it_also_when_no_task_can_run) {
   stderr_pipe text;
   std::atomic<bool> spins{false};
   std::atomic<bool> seen{false};

@@ -227,7 +227,7 @@ TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_returns) {
 }
 
 // When main flows off its end, its variables are destroyed before the scheduler can see that main has ended.
-TEST_F(ending, L2_nor_is_it_when_main_flows_off_its_end) {
+TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_flows_off_its_end) {
   for (const unsigned procs : {1U, 2U, 4U}) {
     for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       runq::run(
@@ -243,7 +243,7 @@ TEST_F(ending, L2_nor_is_it_when_main_flows_off_its_end) {
   }
 }
 
-TEST_F(ending, L2_nor_when_main_throws) {
+TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_throws) {
   for (const unsigned procs : {1U, 2U, 4U}) {
     for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       EXPECT_THROW(runq::run(
@@ -261,7 +261,7 @@ TEST_F(ending, L2_nor_when_main_throws) {
   }
 }
 
-TEST_F(ending, L2_nor_when_main_is_a_plain_function) {
+TEST_F(ending, L2_a_reader_of_mains_stream_is_no_panic_when_main_is_a_plain_function) {
   for (const unsigned procs : {2U, 4U}) {
     for (std::size_t i = 0; i != repeats(200, 20); ++i) {
       runq::run(
@@ -277,8 +277,8 @@ TEST_F(ending, L2_nor_when_main_is_a_plain_function) {
   }
 }
 
-// The same holds for tasks that accept on main's listener, for tasks that queue behind another reader, and for writers.
-TEST_F(ending, L2_nor_do_others_learn_that_mains_variables_are_closed) {
+// Tasks that accept on main's listener, that queue behind another reader, or that write see no error either.
+TEST_F(ending, L2_other_tasks_do_not_learn_that_mains_variables_are_closed) {
   for (std::size_t i = 0; i != repeats(100, 10); ++i) {
     scheduler s({.procs = 2});
     const auto all_wait = [&s] {
@@ -350,7 +350,7 @@ TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its
 }
 
 // Here the task that destroys the stream ends at once instead of waiting.
-TEST_F(ending, L2_or_when_its_owner_has_ended) {
+TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its_owner_has_ended) {
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
@@ -707,7 +707,7 @@ TEST_F(ending, L2_a_scheduler_that_is_destroyed_by_its_own_task_says_so) {
   }
 }
 
-TEST_F(ending, L2_so_does_a_static_one_when_a_task_calls_exit) {
+TEST_F(ending, L2_a_static_scheduler_says_so_when_a_task_calls_exit) {
   EXPECT_EXIT(
       {
         static scheduler s({.procs = 1});

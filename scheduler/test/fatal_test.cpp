@@ -153,7 +153,7 @@ TEST(fatal, L7_tasks_that_wait_for_each_other_are_all_named) {
                                       ContainsRegex("goroutine [0-9]+ \\[sync\\.Mutex\\.Lock\\]:\nlocker\n")));
 }
 
-TEST(fatal, L7_also_for_wait_and_when_the_last_handle_goes) {
+TEST(fatal, L7_a_deadlock_is_found_in_wait_and_when_the_last_handle_goes) {
   RUNQ_EXPECT_STATUS_2(
       {
         runq::scheduler s({.procs = 2});
@@ -178,7 +178,7 @@ TEST(fatal, L7_also_for_wait_and_when_the_last_handle_goes) {
       ContainsRegex(deadlock("chan receive")));
 }
 
-TEST(fatal, L7_also_when_the_last_running_task_ends) {
+TEST(fatal, L7_a_deadlock_is_found_when_the_last_running_task_ends) {
   RUNQ_EXPECT_STATUS_2(runq::run(
                            []() -> task<> {
                              channel<int> never;
@@ -231,9 +231,9 @@ TEST(fatal, L7_a_stop_token_that_nobody_can_use_any_more_prevents_nothing) {
                        ContainsRegex(deadlock("chan receive")));
 }
 
-// Task c begins to wait, d, a, in this order, on one processor. The source of a's token is destroyed. The others wake
-// each other: c is stopped, and waits once more; a goes on, then d, so that only c is left, until a thread stops it
-// again.
+// Three tasks begin to wait on one processor, each with a stop token: first c, then d, then a. The source of a's token
+// is destroyed. A thread stops c, which wakes a and waits once more; a wakes d; then only c is left, until the thread
+// stops it again.
 TEST(fatal, L7_no_deadlock_while_one_of_many_stop_tokens_has_a_source) {
   runq::scheduler s({.procs = 1});
   std::stop_source of_c;
@@ -366,7 +366,7 @@ task<int> throws_at(int depth) {
   co_return co_await throws_at(depth - 1);
 }
 
-TEST(fatal, X12_also_from_a_coroutine_and_from_deep_inside) {
+TEST(fatal, X12_an_exception_of_a_coroutine_ends_the_process_also_from_deep_inside) {
   RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
                          runq::go(throws_at(10));
                          (void)co_await runq::select();
@@ -374,7 +374,7 @@ TEST(fatal, X12_also_from_a_coroutine_and_from_deep_inside) {
                        ContainsRegex("^panic: deep inside\n\ngoroutine [0-9]+ \\[running\\]:\n"));
 }
 
-TEST(fatal, X12_also_what_is_no_std_exception) {
+TEST(fatal, X12_what_is_no_std_exception_ends_the_process_too) {
   RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
                          runq::go([] { throw "a literal"; });
                          (void)co_await runq::select();
@@ -397,7 +397,7 @@ TEST(fatal, X12_misuse_in_a_task_is_a_panic_with_gos_words) {
                        ContainsRegex("^panic: send on closed channel\n"));
 }
 
-TEST(fatal, X12_also_from_a_blocking_call_on_whatever_thread_it_comes_back) {
+TEST(fatal, X12_an_exception_of_a_blocking_call_ends_the_process_on_whatever_thread_it_comes_back) {
   RUNQ_EXPECT_STATUS_2(runq::run(
                            []() -> task<> {
                              std::atomic<bool> ran{false};
@@ -471,7 +471,7 @@ TEST(fatal, X13_too_many_threads_end_the_process) {
                        ContainsRegex("^runtime: program exceeds 1-thread limit\nfatal error: thread exhaustion\n"));
 }
 
-TEST(fatal, X13_as_many_threads_as_allowed_do_not) {
+TEST(fatal, X13_as_many_threads_as_allowed_do_not_end_the_process) {
   runq::run(
       []() -> task<> {
         std::atomic<bool> ran{false};

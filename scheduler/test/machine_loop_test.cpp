@@ -221,7 +221,7 @@ TEST(machine_loop, S15_every_61st_dispatch_polls_if_nobody_else_does) {
   EXPECT_EQ(h.polled_at, (std::vector<int>{61, 122, 183}));
 }
 
-TEST(machine_loop, S15_but_not_while_a_machine_sleeps_in_the_poller_or_without_descriptors) {
+TEST(machine_loop, S15_no_dispatch_polls_while_a_machine_sleeps_in_the_poller_or_without_descriptors) {
   host h;
   run_many(h, 200);
   h.descriptors = true;

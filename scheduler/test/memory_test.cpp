@@ -50,7 +50,7 @@ TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
       {.procs = 1});
 }
 
-TEST(memory, L25_the_same_on_several_processors_that_steal_from_each_other) {
+TEST(memory, L25_tasks_on_several_processors_that_steal_need_no_more_memory_in_the_end) {
   runq::run(
       []() -> task<> {
         const auto burst = []() -> task<> {
@@ -72,7 +72,7 @@ TEST(memory, L25_the_same_on_several_processors_that_steal_from_each_other) {
       {.procs = 4});
 }
 
-TEST(memory, L25_tasks_from_outside_are_reused_too) {
+TEST(memory, L25_the_memory_of_tasks_from_outside_is_used_again) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
   const auto one = [&] {

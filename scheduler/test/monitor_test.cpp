@@ -191,7 +191,7 @@ TEST_F(monitor, S6_a_task_that_never_waits_gives_way_to_the_others) {
   EXPECT_EQ(s.stats().yields, 0U);
 }
 
-TEST_F(monitor, S6_so_does_one_that_uses_a_channel_that_is_always_ready) {
+TEST_F(monitor, S6_a_task_that_uses_a_channel_that_is_always_ready_gives_way) {
   scheduler s({.procs = 1});
   bool ran = false;
   s.run([&]() -> task<> {
@@ -228,7 +228,7 @@ void expect_to_give_way(Hog hog) {
   EXPECT_GT(s.stats().preempted, before);
 }
 
-TEST_F(monitor, S6_so_does_one_that_selects_with_otherwise) {
+TEST_F(monitor, S6_a_task_that_selects_with_otherwise_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::channel<int> never;
     std::optional<int> n;
@@ -236,13 +236,13 @@ TEST_F(monitor, S6_so_does_one_that_selects_with_otherwise) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_selects_nothing_but_otherwise) {
+TEST_F(monitor, S6_a_task_that_selects_nothing_but_otherwise_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     while (!other_ran) (void)co_await runq::select(runq::otherwise());
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_selects_what_is_ready) {
+TEST_F(monitor, S6_a_task_that_selects_what_is_ready_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
@@ -251,7 +251,7 @@ TEST_F(monitor, S6_so_does_one_that_selects_what_is_ready) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_selects_after_a_stop) {
+TEST_F(monitor, S6_a_task_that_selects_after_a_stop_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     std::stop_source stop;
     stop.request_stop();
@@ -261,7 +261,7 @@ TEST_F(monitor, S6_so_does_one_that_selects_after_a_stop) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_receives_from_a_closed_channel) {
+TEST_F(monitor, S6_a_task_that_receives_from_a_closed_channel_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
@@ -269,7 +269,7 @@ TEST_F(monitor, S6_so_does_one_that_receives_from_a_closed_channel) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_sends_to_a_closed_channel) {
+TEST_F(monitor, S6_a_task_that_sends_to_a_closed_channel_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
@@ -283,7 +283,7 @@ TEST_F(monitor, S6_so_does_one_that_sends_to_a_closed_channel) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_locks_a_free_mutex) {
+TEST_F(monitor, S6_a_task_that_locks_a_free_mutex_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::mutex m;
     while (!other_ran) {
@@ -293,27 +293,27 @@ TEST_F(monitor, S6_so_does_one_that_locks_a_free_mutex) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_locks_a_free_mutex_by_a_guard) {
+TEST_F(monitor, S6_a_task_that_locks_a_free_mutex_by_a_guard_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::mutex m;
     while (!other_ran) const auto guard = co_await m.scoped_lock();
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_waits_for_a_group_that_is_done) {
+TEST_F(monitor, S6_a_task_that_waits_for_a_group_that_is_done_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     runq::wait_group done;
     while (!other_ran) co_await done.wait();
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_joins_without_children) {
+TEST_F(monitor, S6_a_task_that_joins_without_children_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     while (!other_ran) co_await runq::join();
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_calls) {
+TEST_F(monitor, S6_a_task_that_calls_gives_way) {
   // No other task needs the processor, so the calls keep it most of the time.
   scheduler s({.procs = 1});
   s.run([&]() -> task<> {
@@ -321,14 +321,14 @@ TEST_F(monitor, S6_so_does_one_that_calls) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_reads_nothing) {
+TEST_F(monitor, S6_a_task_that_reads_nothing_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     while (!other_ran) (void)co_await ends.first.read({});
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_reads_from_a_closed_stream) {
+TEST_F(monitor, S6_a_task_that_reads_from_a_closed_stream_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     ends.first.close();
@@ -343,7 +343,7 @@ TEST_F(monitor, S6_so_does_one_that_reads_from_a_closed_stream) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_writes_to_itself) {
+TEST_F(monitor, S6_a_task_that_writes_to_itself_gives_way) {
   expect_to_give_way([](const bool& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     std::byte byte{};
@@ -354,7 +354,7 @@ TEST_F(monitor, S6_so_does_one_that_writes_to_itself) {
   });
 }
 
-TEST_F(monitor, S6_so_does_one_that_sleeps_for_no_time) {
+TEST_F(monitor, S6_a_task_that_sleeps_for_no_time_gives_way) {
   // A sleep of no time goes behind all other tasks, so the task yields without being preempted.
   scheduler s({.procs = 1});
   s.run([]() -> task<> {

@@ -322,7 +322,8 @@ TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_tasks_accept)
   }
 }
 
-// The same, but the task does not wait: it calls accept(2) again and again, and the close may come during such a call.
+// As in the test above, but the task does not wait: it calls accept(2) again and again, and the close may come during
+// such a call.
 TEST_F(net_edges, S14_the_port_of_a_closed_listener_is_free_though_a_task_is_accepting) {
   scheduler s({.procs = 2});
   s.run([&]() -> task<> {

@@ -21,7 +21,7 @@ namespace sched_test {
 [[nodiscard]] inline std::size_t repeats(std::size_t n, std::size_t at_least) {
   return repeated_as_a_whole() ? 1 : std::max(rounds(n), at_least);
 }
-/// The same for scenarios that take about the same time in every build.
+/// Like the function above, for scenarios that take about the same time in every build.
 [[nodiscard]] inline int repeats(int n) { return repeated_as_a_whole() ? 1 : n; }
 
 }  // namespace sched_test

@@ -40,7 +40,7 @@ TEST_F(run_until_all, SC3_tasks_that_main_has_started_end_by_themselves) {
   }
 }
 
-TEST_F(run_until_all, SC3_and_so_do_those_that_they_start) {
+TEST_F(run_until_all, SC3_tasks_that_those_tasks_start_end_by_themselves_too) {
   struct grows {
     std::atomic<int>& ended;
     task<> operator()(int depth) const {
@@ -59,7 +59,7 @@ TEST_F(run_until_all, SC3_and_so_do_those_that_they_start) {
   }
 }
 
-TEST_F(run_until_all, SC3_whatever_they_wait_for) {
+TEST_F(run_until_all, SC3_tasks_end_by_themselves_whatever_they_wait_for) {
   for (const unsigned procs : sched_test::proc_counts) {
     std::atomic<int> ended{0};
     runq::channel<int> numbers;

@@ -202,7 +202,7 @@ TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_on
       {.procs = procs});
 }
 
-// The same with tasks that a thread outside starts.
+// As in the test above, but a thread outside starts the tasks.
 TEST(scheduler_stress, X3_tasks_from_outside_all_run_at_once) {
   constexpr unsigned procs = 3;
   runq::scheduler s({.procs = procs});

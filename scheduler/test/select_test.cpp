@@ -231,7 +231,7 @@ TEST(select, X8_arms_that_are_ready_are_chosen_equally_often) {
 }
 
 // t = 5,000 of n = 100,000.
-TEST(select, X8_with_otherwise_too) {
+TEST(select, X8_arms_beside_otherwise_are_chosen_equally_often) {
   runq::run([]() -> task<> {
     constexpr int n = 100'000;
     channel<int> a(1);

@@ -60,7 +60,7 @@ TEST(slice, S3_a_call_that_is_seen_once_keeps_its_processor) {
   for (std::uint64_t call = 1; call != 2001; call += 2) EXPECT_FALSE(seen.again(call, t += 100 * ms));
 }
 
-TEST(slice, S5_one_that_is_seen_twice_loses_it_if_somebody_needs_it) {
+TEST(slice, S5_a_call_that_is_seen_twice_loses_its_processor_if_somebody_needs_it) {
   runq::detail::call_watch seen;
   EXPECT_FALSE(seen.again(1, 1 * ms));
   EXPECT_TRUE(seen.again(1, 1 * ms + 20 * us));
@@ -133,7 +133,7 @@ TEST(slice, Q11_a_chain_is_full_after_16_tasks) {
   }
 }
 
-TEST(slice, Q11_so_it_is_where_chains_differ_by_less_than_a_factor_of_two) {
+TEST(slice, Q11_a_chain_is_full_after_16_tasks_where_chains_differ_by_less_than_a_factor_of_two) {
   turns p;
   for (int i = 0; i != 100; ++i) {
     EXPECT_EQ(p.run(10 * us).tasks, 16U);
@@ -141,7 +141,7 @@ TEST(slice, Q11_so_it_is_where_chains_differ_by_less_than_a_factor_of_two) {
   }
 }
 
-TEST(slice, Q11_so_it_is_where_all_are_short) {
+TEST(slice, Q11_a_chain_is_full_after_16_tasks_where_all_chains_are_short) {
   turns p;
   for (int i = 0; i != 100; ++i) {
     EXPECT_EQ(p.run(50).tasks, 16U);
@@ -302,11 +302,11 @@ TEST_F(pairs, X1_a_pair_that_computes_and_one_that_does_not_share_a_processor) {
   share_a_processor({300 * us, 300}, 100 * ms);
 }
 
-TEST_F(pairs, X1_so_do_pairs_whose_every_step_takes_more_than_a_time_slice) {
+TEST_F(pairs, X1_pairs_whose_every_step_takes_more_than_a_time_slice_share_a_processor) {
   share_a_processor({15 * ms, 300}, 1000 * ms);
 }
 
-TEST_F(pairs, X1_so_do_many_pairs) {
+TEST_F(pairs, X1_many_pairs_share_a_processor) {
   share_a_processor({300 * us, 300, 600, 1 * us, 2 * us, 5 * us, 10 * us, 100 * us}, 300 * ms);
 }
 

@@ -95,7 +95,7 @@ template <class Condition>
   return true;
 }
 
-/// The same, but the thread sleeps between two tests of the condition. For conditions that take a while.
+/// Like comes_true(), but the thread sleeps between two tests of the condition. For conditions that take a while.
 template <class Condition>
 [[nodiscard]] bool wait_until(Condition&& condition) {
   return comes_true([&] {
@@ -155,7 +155,7 @@ template <class F>
   return "(threw nothing)";
 }
 
-/// The same for a task that awaits what `make()` returns.
+/// misuse_of() for a task that awaits what `make()` returns.
 template <class Make>
 runq::task<std::string> misuse_in_task(Make make) {
   std::string text = "(threw nothing)";

@@ -925,7 +925,7 @@ TEST_F(timers, L7_a_pending_timer_is_no_deadlock) {
   }
 }
 
-TEST_F(timers_death, L7_a_stopped_timer_is_one) {
+TEST_F(timers_death, L7_a_stopped_timer_hides_no_deadlock) {
   GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [](unsigned procs) {
     runq::run(
@@ -942,7 +942,7 @@ TEST_F(timers_death, L7_a_stopped_timer_is_one) {
   EXPECT_EXIT(deadlock(2), testing::ExitedWithCode(2), report);
 }
 
-TEST_F(timers_death, L7_so_is_one_that_has_fired) {
+TEST_F(timers_death, L7_a_timer_that_has_fired_hides_no_deadlock) {
   GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock = [] {
     runq::run(

@@ -825,7 +825,7 @@ TEST(trace, X15_a_deadlock_does_not_lose_the_recording) {
   EXPECT_EQ(checked(file.text()).count("run"), 1U);
 }
 
-TEST(trace, X15_nor_does_a_panic_and_the_task_that_panicked_comes_last) {
+TEST(trace, X15_a_panic_does_not_lose_the_recording_and_the_task_that_panicked_comes_last) {
   const temporary file;
   const environment variable("RUNQ_TRACE", file.name);
   EXPECT_EXIT(runq::run(
