@@ -53,7 +53,7 @@ struct never_both final : two_deques<2> {
 
 // As never_both, but in both deques a task is pushed and the last task popped again; after the pop the deque looks as
 // it did before the push. Owner of both: push pop, to and fro.
-struct to_and_fro final : two_deques<4> {
+struct push_and_pop_in_turn final : two_deques<4> {
   void thread(unsigned index) override {
     if (index == 0) {
       push(first, 2);
@@ -116,8 +116,8 @@ const bool added[] = {
         .threads = 2,
         .seeded_bug = true,
     }),
-    add_case<to_and_fro>({
-        .name = "all_empty/to_and_fro",
+    add_case<push_and_pop_in_turn>({
+        .name = "all_empty/push_and_pop_in_turn",
         .property =
             "all_empty() never says yes while two deques, of which one always holds a task, get and lose tasks in turn",
         .threads = 2,

@@ -104,7 +104,7 @@ struct three_takers final : inject_model<6> {
 };
 
 // One producer, one consumer: when it is told that there is work, the only consumer finds the task.
-struct hint_is_kept final : inject_model<2> {
+struct promised_work_is_found final : inject_model<2> {
   void thread(unsigned index) override {
     if (index == 0) {
       put(1);
@@ -117,7 +117,7 @@ struct hint_is_kept final : inject_model<2> {
 };
 
 // A consumer asks has_work() before it sleeps. If it knows of the put by other means, the answer must not be "no".
-struct hint_is_current final : inject_model<1> {
+struct has_work_sees_a_put final : inject_model<1> {
   void thread(unsigned index) override {
     if (index == 0) {
       put(1);
@@ -164,14 +164,14 @@ const bool added[] = {
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
     }),
-    add_case<hint_is_kept>({
-        .name = "inject/hint_is_kept",
+    add_case<promised_work_is_found>({
+        .name = "inject/promised_work_is_found",
         .property = "a lone consumer that is told there is work finds it",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
     }),
-    add_case<hint_is_current>({
-        .name = "inject/hint_is_current",
+    add_case<has_work_sees_a_put>({
+        .name = "inject/has_work_sees_a_put",
         .property = "has_work() never denies a task whose put happened before",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},

@@ -29,8 +29,8 @@ struct displaced_vs_stolen final : local_queue_model<2> {
 // Owner: push_next(2), which moves 1 to the ring, then pop, which takes 2 ‖ observer: is there work, by has_work() or
 // by look()?
 template <bool ByLook>
-struct never_idle final : local_queue_model<2> {
-  never_idle() { push_next(owner, 1); }
+struct has_work_sees_a_moving_task final : local_queue_model<2> {
+  has_work_sees_a_moving_task() { push_next(owner, 1); }
   void thread(unsigned index) override {
     if (index == 0) {
       push_next(owner, 2);
@@ -44,9 +44,9 @@ struct never_idle final : local_queue_model<2> {
   processor owner{*this};
 };
 
-// With a thief the guarantee of never_idle is weaker: while push_next() moves a displaced task, that task is in no
-// queue. The guarantee holds again once push_next() has returned. Task 1 in runnext. Owner: push_next(2), then tells ‖
-// thief: takes one ‖ observer: once told, sees work, because only one of the two tasks was taken.
+// With a thief the guarantee of has_work_sees_a_moving_task is weaker: while push_next() moves a displaced task, that
+// task is in no queue. The guarantee holds again once push_next() has returned. Task 1 in runnext. Owner: push_next(2),
+// then tells ‖ thief: takes one ‖ observer: once told, sees work, because only one of the two tasks was taken.
 struct published_is_seen final : local_queue_model<2> {
   published_is_seen() { push_next(owner, 1); }
   void thread(unsigned index) override {
@@ -76,8 +76,8 @@ const bool added[] = {
                     {"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<never_idle<false>>({
-        .name = "local_queue/never_idle",
+    add_case<has_work_sees_a_moving_task<false>>({
+        .name = "local_queue/has_work_sees_a_moving_task",
         .property = "has_work() never says no while a task moves from runnext to the ring (two threads)",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
@@ -85,8 +85,8 @@ const bool added[] = {
                     {"has_work_relaxed", "runnext.has_work", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<never_idle<true>>({
-        .name = "local_queue/never_idle_to_look",
+    add_case<has_work_sees_a_moving_task<true>>({
+        .name = "local_queue/look_sees_a_moving_task",
         .property = "look() never says no while a task moves from runnext to the ring (two threads)",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},

@@ -137,7 +137,7 @@ const bool added[] = {
     }),
     // The second thief steals from the first one.
     add_case<script<ring_of<4>, "", "pppg", "h", "h1r">>({
-        .name = "ring/chain",
+        .name = "ring/thief_of_a_thief",
         .property = "a thief of a thief sees the contents of the tasks that the first thief took over",
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},

@@ -117,7 +117,7 @@ struct both_allocate final : shared_fifo_model<4, 1> {
 };
 
 // A consumer asks has_work() before it sleeps. If it knows of the put by other means, the answer must not be "no".
-struct hint_is_current final : shared_fifo_model<1, 1> {
+struct has_work_sees_a_put final : shared_fifo_model<1, 1> {
   void thread(unsigned index) override {
     if (index == 0) {
       put(1);
@@ -132,8 +132,8 @@ struct hint_is_current final : shared_fifo_model<1, 1> {
 
 // At each moment one of two queues holds a task. The first one has had a task, and keeps its segment. put into the
 // first, take from the second ‖ are both empty?
-struct observed final : scenario {
-  observed() {
+struct all_empty_vs_put_and_take final : scenario {
+  all_empty_vs_put_and_take() {
     put(first, 1);
     take(first);
     put(second, 2);
@@ -190,14 +190,14 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
     }),
-    add_case<hint_is_current>({
-        .name = "shared_fifo/hint_is_current",
+    add_case<has_work_sees_a_put>({
+        .name = "shared_fifo/has_work_sees_a_put",
         .property = "has_work() and look() never deny a task whose put happened before",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
     }),
-    add_case<observed>({
-        .name = "shared_fifo/observed",
+    add_case<all_empty_vs_put_and_take>({
+        .name = "shared_fifo/all_empty_vs_put_and_take",
         .property = "all_empty() is not misled by a task that comes and goes",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},

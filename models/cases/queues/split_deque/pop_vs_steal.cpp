@@ -121,7 +121,7 @@ const bool added[] = {
     }),
     // The second thief steals from the first one.
     add_case<script<deque_of<4, 2>, "", "pppp", "k", "o1">>({
-        .name = "split_deque/chain",
+        .name = "split_deque/thief_of_a_thief",
         .property = "a thief of a thief sees the contents of the tasks that the first thief took over",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},

@@ -172,7 +172,7 @@ const bool added[] = {
     }),
     // The second thief steals from the first one.
     add_case<script<ring_of<4, 1>, "", "pppg", "k", "o1">>({
-        .name = "split_ring/chain",
+        .name = "split_ring/thief_of_a_thief",
         .property = "a thief of a thief sees the contents of the tasks that the first thief took over",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},

@@ -44,8 +44,8 @@ struct leave_vs_retake final : blocking_model<2, 1, 2> {
 
 // Two processors, one of them idle. Machine 0, in a long call: comes back ‖ the monitor: may take the processor, which
 // no machine needs. Machine 0 gets a processor in either case, and goes on.
-struct moved final : blocking_model<2, 2, 1> {
-  moved() {
+struct processor_made_idle final : blocking_model<2, 2, 1> {
+  processor_made_idle() {
     settle(0);
     put_to_sleep(1);
     block(0);
@@ -113,8 +113,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<moved>({
-        .name = "blocking_calls/moved",
+    add_case<processor_made_idle>({
+        .name = "blocking_calls/processor_made_idle",
         .property =
             "a machine that comes back while its processor is made idle gets one, and goes on: come back ‖ retake",
         .threads = 2,

@@ -63,8 +63,8 @@ struct unit_comes_back final : limited {
 // The call has waited for its turn. The machine comes back ‖ the monitor: may take its processor ‖ a task waits for its
 // turn.
 template <bool PlainCode>
-struct next_turn final : limited {
-  next_turn() {
+struct turn_after_a_call final : limited {
+  turn_after_a_call() {
     require(units.try_acquire(1), "a new unit is not free");
     in_call(true);
   }
@@ -96,14 +96,14 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<next_turn<false>>({
-        .name = "blocking_calls/next_turn",
+    add_case<turn_after_a_call<false>>({
+        .name = "blocking_calls/turn_after_a_call",
         .property = "a task that waits for its turn gets the unit of a call that ends: come back ‖ retake ‖ wait",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<next_turn<true>>({
-        .name = "blocking_calls/next_turn_after_a_wait",
+    add_case<turn_after_a_call<true>>({
+        .name = "blocking_calls/turn_after_a_call_that_waits",
         .property =
             "a task that waits for its turn gets the unit of a call whose machine waits for a processor at its end",
         .threads = 3,

@@ -38,8 +38,8 @@ struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>
 
 // One processor. Machine 0 has lost it in a call. Machine 1, which counts as spinning, holds it, and is in a call, too.
 // Machine 0: comes back, and waits ‖ the monitor: once machine 0 waits, takes the processor from machine 1 for it.
-struct somebody_returns final : blocking_model<2, 1, 1> {
-  somebody_returns() {
+struct returned_machine_waits final : blocking_model<2, 1, 1> {
+  returned_machine_waits() {
     first = calling.enter(machines[0]);
     require(processors[0].in_call.retake(first.ticket),
             "the monitor could not take a processor although its machine is in a call");
@@ -89,8 +89,8 @@ struct nothing_to_do final : blocking_model<2, 1, 1> {
 
 // Machine 0 is in a call, no machine spins, and no processor is idle that one could be woken for. The monitor: takes
 // the processor at once, for a machine that then looks for work ‖ that machine, asleep.
-struct nobody_looks final : blocking_model<2, 2, 1> {
-  nobody_looks() {
+struct no_machine_looks final : blocking_model<2, 2, 1> {
+  no_machine_looks() {
     settle(0);
     put_to_sleep(1);
     parking.resize(1);
@@ -110,7 +110,7 @@ struct nobody_looks final : blocking_model<2, 2, 1> {
 
 const bool added[] = {
     add_case<work_waits<where::next>>({
-        .name = "blocking_calls/next_waits",
+        .name = "blocking_calls/task_in_runnext_waits",
         .property = "the monitor takes the processor of a call at once if a task waits in its runnext",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
@@ -122,13 +122,13 @@ const bool added[] = {
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<work_waits<where::global>>({
-        .name = "blocking_calls/global_waits",
+        .name = "blocking_calls/task_in_global_queue_waits",
         .property = "the monitor takes the processor of a call at once if a task waits in the global queue",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
-    add_case<somebody_returns>({
-        .name = "blocking_calls/somebody_returns",
+    add_case<returned_machine_waits>({
+        .name = "blocking_calls/returned_machine_waits",
         .property = "the monitor takes the processor of a call at once for a machine that came back and waits for one",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
@@ -145,8 +145,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
-    add_case<nobody_looks>({
-        .name = "blocking_calls/nobody_looks",
+    add_case<no_machine_looks>({
+        .name = "blocking_calls/no_machine_looks",
         .property =
             "the monitor takes the processor of a call at once if no machine looks for work, and wakes one that does",
         .threads = 2,

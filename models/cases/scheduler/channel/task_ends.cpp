@@ -182,8 +182,8 @@ struct channel_goes_first final : scenario {
   waiting_receiver* frames[3] = {&make_frame<waiting_receiver>(*channel, tasks[0]),
                                  &make_frame<waiting_receiver>(*channel, tasks[1]),
                                  &make_frame<waiting_receiver>(*channel, tasks[2])};
-  atomic<int> done{0};  // orders nothing
-  atomic<int> left{0};  // as all machines have left before tasks are destroyed
+  atomic<int> done{0};  // relaxed: it orders nothing
+  atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
 };
 
 // As channel_goes_first, with tasks that wait to send, and a thread that receives.
@@ -207,8 +207,8 @@ struct channel_goes_before_senders final : scenario {
   record tasks[2];
   waiting_sender* frames[2] = {&make_frame<waiting_sender>(*channel, 1, tasks[0]),
                                &make_frame<waiting_sender>(*channel, 2, tasks[1])};
-  atomic<int> done{0};  // orders nothing
-  atomic<int> left{0};  // as all machines have left before tasks are destroyed
+  atomic<int> done{0};  // relaxed: it orders nothing
+  atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
 };
 
 const bool added[] = {
@@ -226,13 +226,13 @@ const bool added[] = {
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<channel_goes_first>({
-        .name = "channel/goes_before_receivers",
+        .name = "channel/destroyed_before_receivers",
         .property = "a channel is destroyed before the tasks that wait to receive end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<channel_goes_before_senders>({
-        .name = "channel/goes_before_senders",
+        .name = "channel/destroyed_before_senders",
         .property = "a channel is destroyed before the tasks that wait to send end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

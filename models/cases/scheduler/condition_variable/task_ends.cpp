@@ -50,7 +50,7 @@ struct ends_vs_notify final : scenario {
 };
 
 // Two tasks wait. The first is notified ‖ then the condition variable is destroyed, and then both tasks.
-struct goes_first final : scenario {
+struct destroyed_before_waiters final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       changed->notify_one();
@@ -72,8 +72,8 @@ struct goes_first final : scenario {
   record tasks[2];
   waiting_task& first = make_frame<waiting_task>(*changed, tasks[0]);
   waiting_task& second = make_frame<waiting_task>(*changed, tasks[1]);
-  atomic<int> done{0};  // orders nothing
-  atomic<int> left{0};  // as all machines have left before tasks are destroyed
+  atomic<int> done{0};  // relaxed: it orders nothing
+  atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
 };
 
 const bool added[] = {
@@ -84,8 +84,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<goes_first>({
-        .name = "condition_variable/goes_first",
+    add_case<destroyed_before_waiters>({
+        .name = "condition_variable/destroyed_before_waiters",
         .property = "a condition variable is destroyed before the tasks that wait or were notified end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

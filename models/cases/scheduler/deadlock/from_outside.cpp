@@ -31,7 +31,7 @@ struct kernel_vs_rest : deadlock_model {
 
 // As kernel_vs_rest, and a machine takes another processor and the task, if no machine holds a processor yet. The task
 // then waits for ever.
-struct kernel_and_no_more final : kernel_vs_rest {
+struct kernel_wakes_the_last_task final : kernel_vs_rest {
   void after_wake() override {
     {
       const std::lock_guard guard(lock);
@@ -73,8 +73,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<kernel_and_no_more>({
-        .name = "deadlock/kernel_and_no_more",
+    add_case<kernel_wakes_the_last_task>({
+        .name = "deadlock/kernel_wakes_the_last_task",
         .property = "a deadlock is reported when the last task that waited for the kernel has gone on, and waits again",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},

@@ -148,7 +148,7 @@ const bool added[] = {
     }),
     add_case<told<by::closed>>({
         .name = "fd_uses/told_closed",
-        .property = "a thread that is told by closing() of the close sees what came before it",
+        .property = "a thread that is told by closed() of the close sees what came before it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"closed_relaxed", "fd_uses.closed", std::memory_order::relaxed}},

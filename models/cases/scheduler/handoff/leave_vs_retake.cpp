@@ -65,7 +65,7 @@ struct leave_vs_retake final : handoff_model {
 };
 
 // Machine: push, enter, leave ‖ monitor: retake ‖ thief: steal.
-struct with_thief final : handoff_model {
+struct leave_vs_retake_vs_steal final : handoff_model {
   void thread(unsigned index) override {
     if (index == 0) {
       call(true);
@@ -108,8 +108,8 @@ const bool added[] = {
                     {"retake_relaxed", "handoff.retake", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<with_thief>({
-        .name = "handoff/with_thief",
+    add_case<leave_vs_retake_vs_steal>({
+        .name = "handoff/leave_vs_retake_vs_steal",
         .property = "leave ‖ retake ‖ steal: one holder, every task runs once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},

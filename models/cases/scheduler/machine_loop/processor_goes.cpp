@@ -58,8 +58,8 @@ struct spinner_retires final : machine_loop_model<2, 2, 1> {
 
 // One processor. Machine 0 has lost it in a blocking call; machine 1 holds it, and spins ‖ machine 0 comes back, waits
 // for the processor, and puts task 1 in the global queue. Either machine runs the task, and stops the scheduler.
-struct passed_on final : machine_loop_model<2, 1, 1> {
-  passed_on() {
+struct spinner_hands_its_processor_over final : machine_loop_model<2, 1, 1> {
+  spinner_hands_its_processor_over() {
     settle(0);
     take_from(0, true);
     constructed();
@@ -83,8 +83,8 @@ struct passed_on final : machine_loop_model<2, 1, 1> {
 
 // Two processors; task 1 is in the global queue. Outside: the scheduler stops ‖ machine 1, spinning: runs the task or
 // not, and leaves.
-struct stops final : machine_loop_model<2, 2, 1> {
-  stops() {
+struct spinner_vs_stop final : machine_loop_model<2, 2, 1> {
+  spinner_vs_stop() {
     settle(0);
     global.put(tasks.make(1));
     constructed();
@@ -155,14 +155,14 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<passed_on>({
-        .name = "machine_loop/passed_on",
+    add_case<spinner_hands_its_processor_over>({
+        .name = "machine_loop/spinner_hands_its_processor_over",
         .property = "a spinning machine that passes its processor on does not count as spinning, and a task is run",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<stops>({
-        .name = "machine_loop/stops",
+    add_case<spinner_vs_stop>({
+        .name = "machine_loop/spinner_vs_stop",
         .property = "a machine that looks for work leaves when the scheduler stops",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},

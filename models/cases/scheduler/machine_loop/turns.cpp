@@ -100,8 +100,8 @@ struct poll_turn_beside_global final : machine_loop_model<1, 1, 3> {
 };
 
 // Another machine sleeps in the poller, and makes task 1 runnable: a machine that has tasks leaves the polling to it.
-struct poll_is_anothers final : turn_vs_taker {
-  poll_is_anothers() : turn_vs_taker(taker::late) {
+struct no_poll_beside_the_poller final : turn_vs_taker {
+  no_poll_beside_the_poller() : turn_vs_taker(taker::late) {
     global.put(tasks.make(1));
     processors[0].global_first = true;
     next_is_2();
@@ -179,8 +179,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<poll_is_anothers>({
-        .name = "machine_loop/poll_is_anothers",
+    add_case<no_poll_beside_the_poller>({
+        .name = "machine_loop/no_poll_beside_the_poller",
         .property = "while a machine sleeps in the poller, machines with tasks do not poll",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},

@@ -78,8 +78,8 @@ struct two_waiters_end final : scenario {
 
 // A task has taken the mutex without waiting, yields before it goes on, and ends there ‖ a second task takes the mutex
 // or waits for it ‖ a third task takes the mutex or waits for it.
-struct ends_where_it_gives_way final : scenario {
-  ends_where_it_gives_way() {
+struct ends_where_it_yields final : scenario {
+  ends_where_it_yields() {
     require(lock.lock_or_wait(frame.node), "a new mutex is not free");
     tasks[0].gives_way();
   }
@@ -149,8 +149,8 @@ struct mutex_goes_first final : scenario {
   ending_mutex* lock = &make_frame<ending_mutex>();
   record tasks[2];
   waiting_task* frames[2] = {};
-  atomic<int> done{0};  // orders nothing
-  atomic<int> left{0};  // as all machines have left before tasks are destroyed
+  atomic<int> done{0};  // relaxed: it orders nothing
+  atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
 };
 
 // A task has taken the mutex without waiting, and yields. The mutex is destroyed, and then the task ‖ before that,
@@ -184,32 +184,32 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<ends_where_it_gives_way>({
-        .name = "mutex/ends_where_it_gives_way",
+    add_case<ends_where_it_yields>({
+        .name = "mutex/ends_where_it_yields",
         .property = "a task that has got the mutex and ends before it goes on hands it on: end ‖ lock ‖ lock",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<mutex_goes_first<first_one::stays>>({
-        .name = "mutex/goes_first",
+        .name = "mutex/destroyed_before_waiters",
         .property = "a mutex is destroyed before the task that it was handed to and the tasks that wait end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<mutex_goes_first<first_one::ends>>({
-        .name = "mutex/goes_after_the_first",
+        .name = "mutex/destroyed_after_first_waiter",
         .property = "a mutex is destroyed after the task that it was handed to has ended, and handed it on",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<mutex_goes_first<first_one::goes_on>>({
-        .name = "mutex/goes_after_the_holder",
+        .name = "mutex/destroyed_after_holder",
         .property = "a mutex is destroyed after a task was handed it, went on and ended with it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<mutex_goes_before_who_gives_way>({
-        .name = "mutex/goes_before_who_gives_way",
+        .name = "mutex/destroyed_before_yielding_task",
         .property = "a mutex is destroyed before a task ends that took it without waiting and has not gone on",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

@@ -8,9 +8,9 @@ namespace runq::model {
 namespace {
 
 // Machine 0 comes back from a call with its processor ‖ the monitor takes the processor, because no machine needs it.
-struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
+struct return_vs_retake final : blocking_model<1, 1, 1, slot_queues<1>> {
   // Machine 0 still counts as spinning, because settle() was not called: so no request is pending.
-  taken_meanwhile() {
+  return_vs_retake() {
     block(0);
     constructed();
   }
@@ -28,8 +28,8 @@ struct taken_meanwhile final : blocking_model<1, 1, 1, slot_queues<1>> {
 
 // Machine 1 has the processor that machine 0 lost, and is in a call itself, which does not end. Machine 0 comes back ‖
 // the monitor takes the processor from machine 1, because no machine seems to need it.
-struct taken_for_another final : park_model<2, 1, 1> {
-  taken_for_another() {
+struct return_vs_retake_from_another final : park_model<2, 1, 1> {
+  return_vs_retake_from_another() {
     settle(0);
     take_from(0, true);
     constructed();
@@ -47,8 +47,8 @@ struct taken_for_another final : park_model<2, 1, 1> {
 
 // Machine 1 has the processor that machine 0 lost, and runs out of work ‖ machine 0 comes back, does what is left to
 // do, and stops the scheduler.
-struct given_back final : park_model<2, 1, 1> {
-  given_back() {
+struct return_vs_idle final : park_model<2, 1, 1> {
+  return_vs_idle() {
     settle(0);
     take_from(0, true);
     parking.found(machines[1]);
@@ -67,8 +67,8 @@ struct given_back final : park_model<2, 1, 1> {
 };
 
 // Machine 0 comes back ‖ the scheduler stops ‖ machine 1, which has the only processor, leaves.
-struct stopped_meanwhile final : park_model<2, 1, 1> {
-  stopped_meanwhile() {
+struct return_vs_stop final : park_model<2, 1, 1> {
+  return_vs_stop() {
     settle(0);
     take_from(0, true);
     parking.found(machines[1]);
@@ -85,8 +85,8 @@ struct stopped_meanwhile final : park_model<2, 1, 1> {
 
 // Machine 0 comes back, and stops the scheduler when it has a processor; machine 1 has the first one, and goes on with
 // something long ‖ a second processor is added, and the machine that is started for it finds nothing to do.
-struct grown_meanwhile final : park_model<3, 2, 1> {
-  grown_meanwhile() {
+struct return_vs_grow final : park_model<3, 2, 1> {
+  return_vs_grow() {
     parking.resize(1);
     settle(0);
     take_from(0, true);
@@ -108,8 +108,8 @@ struct grown_meanwhile final : park_model<3, 2, 1> {
 
 // Machine 1 has the processor that machine 0 lost. Machine 0 comes back, queues its task, and sleeps ‖ machine 1 runs
 // out of work. The task runs, and then waits for ever. A machine that sleeps leaves, so the model ends.
-struct queued_meanwhile final : blocking_model<3, 1, 1> {
-  queued_meanwhile() {
+struct return_vs_deadlock final : blocking_model<3, 1, 1> {
+  return_vs_deadlock() {
     kept = 0;
     settle(0);
     block(0);
@@ -149,39 +149,39 @@ struct queued_meanwhile final : blocking_model<3, 1, 1> {
 };
 
 const bool added[] = {
-    add_case<queued_meanwhile>({
-        .name = "park/queued_meanwhile",
+    add_case<return_vs_deadlock>({
+        .name = "park/return_vs_deadlock",
         .property = "a deadlock is reported after a machine has queued the task of its call, and not before",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<taken_meanwhile>({
-        .name = "park/taken_meanwhile",
+    add_case<return_vs_retake>({
+        .name = "park/return_vs_retake",
         .property = "a machine that comes back from a call keeps its processor, or gets it back from the monitor",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<taken_for_another>({
-        .name = "park/taken_for_another",
+    add_case<return_vs_retake_from_another>({
+        .name = "park/return_vs_retake_from_another",
         .property = "a machine that comes back gets the processor that the monitor takes from another one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<given_back>({
-        .name = "park/given_back",
+    add_case<return_vs_idle>({
+        .name = "park/return_vs_idle",
         .property = "a machine that waits for a processor gets it when another gives one up, or asks before its next "
                     "task whether one waits",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<stopped_meanwhile>({
-        .name = "park/stopped_meanwhile",
+    add_case<return_vs_stop>({
+        .name = "park/return_vs_stop",
         .property = "a machine that comes back while the scheduler stops does not wait for ever",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<grown_meanwhile>({
-        .name = "park/grown_meanwhile",
+    add_case<return_vs_grow>({
+        .name = "park/return_vs_grow",
         .property = "a machine that comes back gets a processor that is added",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},

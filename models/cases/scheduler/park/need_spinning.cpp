@@ -10,8 +10,8 @@ namespace {
 // nothing ‖ machine 1, busy on processor 1: submits task 1 there and waits for it ‖ machine 2 gives processor 2 up, and
 // may take processor 0, which it then holds without spinning. If machine 0 sees the task only after that, it can do no
 // more than leave a request.
-struct asked_late final : park_model<3, 3, 1> {
-  asked_late() {
+struct spinner_sees_task_late final : park_model<3, 3, 1> {
+  spinner_sees_task_late() {
     settle(0);
     settle(1);
     settle(2);
@@ -69,8 +69,8 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<asked_late>({
-        .name = "park/asked_late",
+    add_case<spinner_sees_task_late>({
+        .name = "park/spinner_sees_task_late",
         .property =
             "a machine that sees a task and finds no idle processor leaves a request for the machine that took it",
         .threads = 3,

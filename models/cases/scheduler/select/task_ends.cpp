@@ -176,8 +176,8 @@ struct ends_vs_close_and_stop final : scenario {
 
 // A select that a stop has claimed before it could sleep yields, and ends there ‖ a thread sends to a ‖ another one
 // sends to b.
-struct ends_where_it_gives_way final : scenario {
-  ends_where_it_gives_way() { frame.give_way(); }
+struct ends_where_it_yields final : scenario {
+  ends_where_it_yields() { frame.give_way(); }
   void thread(unsigned index) override {
     if (index == 0) {
       frame.end();
@@ -193,8 +193,8 @@ struct ends_where_it_gives_way final : scenario {
 };
 
 // A select waits to receive from a or b. The channel b is destroyed, and then the select ends ‖ a thread sends to a.
-struct channel_goes_first final : scenario {
-  channel_goes_first() { frame.sleep(); }
+struct channel_destroyed_first final : scenario {
+  channel_destroyed_first() { frame.sleep(); }
   void thread(unsigned index) override {
     if (index == 0) {
       destroy_frame(*b);
@@ -217,8 +217,8 @@ struct channel_goes_first final : scenario {
 
 // A select waits to receive from a or b. A thread sends to b, which wakes it ‖ after that, b is destroyed, and then the
 // select ends.
-struct waker_goes_first final : scenario {
-  waker_goes_first() { frame.sleep(); }
+struct waking_channel_destroyed_first final : scenario {
+  waking_channel_destroyed_first() { frame.sleep(); }
   void thread(unsigned index) override {
     if (index == 0) {
       require(try_send(*b), "a select waits to receive, and nothing could be sent");
@@ -281,22 +281,22 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<ends_where_it_gives_way>({
-        .name = "select/ends_where_it_gives_way",
+    add_case<ends_where_it_yields>({
+        .name = "select/ends_where_it_yields",
         .property =
             "a select that was stopped before it slept, and ends before it goes on, is in no list: end ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<channel_goes_first>({
-        .name = "select/channel_goes_first",
+    add_case<channel_destroyed_first>({
+        .name = "select/channel_destroyed_first",
         .property = "a channel is destroyed before a select that waits at it ends, while a value is sent to the other: "
                     "end ‖ send",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<waker_goes_first>({
-        .name = "select/waker_goes_first",
+    add_case<waking_channel_destroyed_first>({
+        .name = "select/waking_channel_destroyed_first",
         .property =
             "the channel that woke a select is destroyed before the select ends, which leaves only the other channel",
         .threads = 2,

@@ -109,8 +109,8 @@ struct not_overtaken final : scenario {
 };
 
 // A writer has all units, two readers wait. It gives the units back ‖ a third reader comes.
-struct all_who_fit final : scenario {
-  all_who_fit() {
+struct release_serves_all_that_fit final : scenario {
+  release_serves_all_that_fit() {
     require(units.try_acquire(all_units), "new units are not free");
     require(!units.acquire_or_wait(first.node) && !units.acquire_or_wait(second.node), "taken units are free");
   }
@@ -136,8 +136,8 @@ struct all_who_fit final : scenario {
 
 // The one unit is taken, and a task waits. Outside: takes one that is not there, and gives it back ‖ the unit comes
 // back.
-struct taken_beyond final : scenario {
-  taken_beyond() {
+struct taken_below_zero final : scenario {
+  taken_below_zero() {
     require(units.any(), "the unit of a new semaphore is not free");
     units.take();
     require(!units.any() && !units.acquire_or_wait(next.node), "a taken unit is free");
@@ -175,14 +175,14 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<taken_beyond>({
-        .name = "semaphore/taken_beyond",
+    add_case<taken_below_zero>({
+        .name = "semaphore/taken_below_zero",
         .property = "units that were taken although there was none must come back before others get one",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<all_who_fit>({
-        .name = "semaphore/all_who_fit",
+    add_case<release_serves_all_that_fit>({
+        .name = "semaphore/release_serves_all_that_fit",
         .property =
             "a release gives units to the first tasks in the list as long as there are enough, and to no others",
         .threads = 2,

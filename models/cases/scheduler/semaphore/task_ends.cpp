@@ -77,8 +77,8 @@ struct big_waiter_ends final : scenario {
 
 // A task has taken its units without waiting, yields before it goes on, and ends there ‖ a second thread tries to take
 // a unit ‖ a second task takes all units, or waits for them.
-struct ends_where_it_gives_way final : scenario {
-  ends_where_it_gives_way() {
+struct ends_where_it_yields final : scenario {
+  ends_where_it_yields() {
     require(units.acquire_or_wait(first.node), "new units are not free");
     tasks[0].gives_way();
   }
@@ -145,8 +145,8 @@ struct semaphore_goes_first final : scenario {
   record tasks[2];
   waiting_task& first = wait(*units, tasks[0], 1);
   waiting_task& second = wait(*units, tasks[1], 1);
-  atomic<int> done{0};  // orders nothing
-  atomic<int> left{0};  // as all machines have left before tasks are destroyed
+  atomic<int> done{0};  // relaxed: it orders nothing
+  atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
 };
 
 const bool added[] = {
@@ -162,26 +162,26 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<ends_where_it_gives_way>({
-        .name = "semaphore/ends_where_it_gives_way",
+    add_case<ends_where_it_yields>({
+        .name = "semaphore/ends_where_it_yields",
         .property = "a task that got its units and ends before it goes on gives them back: end ‖ try ‖ acquire",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
     }),
     add_case<semaphore_goes_first<first_one::stays>>({
-        .name = "semaphore/goes_first",
+        .name = "semaphore/destroyed_before_waiters",
         .property = "a semaphore is destroyed before the tasks that wait or were given units end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<semaphore_goes_first<first_one::ends>>({
-        .name = "semaphore/goes_after_the_first",
+        .name = "semaphore/destroyed_after_first_waiter",
         .property = "a semaphore is destroyed after a task was given a unit and ended, which gave the unit back",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
     add_case<semaphore_goes_first<first_one::goes_on>>({
-        .name = "semaphore/goes_after_the_holder",
+        .name = "semaphore/destroyed_after_holder",
         .property = "a semaphore is destroyed after a task was given a unit, went on and ended with it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

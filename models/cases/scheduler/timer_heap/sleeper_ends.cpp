@@ -107,7 +107,7 @@ struct sleeper_goes_on final : scenario {
 };
 
 // One task sleeps. A machine fires it ‖ another sees that no timer is left: then it sees the task that is runnable.
-struct fired_before_gone final : scenario {
+struct sees_no_timer_left final : scenario {
   void thread(unsigned index) override {
     if (index == 0) {
       (void)heap.fire_due(1);
@@ -217,8 +217,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
     }),
-    add_case<fired_before_gone>({
-        .name = "timer_heap/fired_before_gone",
+    add_case<sees_no_timer_left>({
+        .name = "timer_heap/sees_no_timer_left",
         .property = "a thread that sees no timer left sees what the last one has done",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

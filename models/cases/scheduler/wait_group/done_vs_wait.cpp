@@ -154,8 +154,8 @@ struct used_again_too_early final : scenario {
 
 // As used_again_too_early, but a thread that was told that it was too early goes on all the same. It may wait for ever;
 // nothing else may break.
-struct used_on final : scenario {
-  used_on() {
+struct used_after_the_error final : scenario {
+  used_after_the_error() {
     add(*group, 1);
     waiting::wait(*this);
   }
@@ -224,8 +224,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
     }),
-    add_case<used_on>({
-        .name = "wait_group/used_on",
+    add_case<used_after_the_error>({
+        .name = "wait_group/used_after_the_error",
         .property = "after a use that is too early still only one thread at a time uses the list: done ‖ add, wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},

@@ -99,8 +99,8 @@ struct nobody_waits_any_more final : scenario {
 };
 
 // A task begins to wait ‖ then the group is destroyed, and then the task.
-struct goes_before_the_waiter final : scenario {
-  goes_before_the_waiter() { add(*group, 1); }
+struct destroyed_before_waiter final : scenario {
+  destroyed_before_waiter() { add(*group, 1); }
   void thread(unsigned index) override {
     if (index == 0) {
       waiter = &make_frame<waiting_task>(*group, task);
@@ -122,8 +122,8 @@ struct goes_before_the_waiter final : scenario {
 };
 
 const bool added[] = {
-    add_case<goes_before_the_waiter>({
-        .name = "wait_group/goes_before_the_waiter",
+    add_case<destroyed_before_waiter>({
+        .name = "wait_group/destroyed_before_waiter",
         .property = "a wait group that is destroyed forgets the tasks that wait, and they end after it: wait ‖ destroy",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
