@@ -37,7 +37,7 @@ struct chase_lev_candidate {
   runq::chase_lev<item>::owner owner = deque.make_owner();
 };
 
-// The same without handles.
+// A deque without handles.
 struct one_object_candidate : runq::one_object<runq::chase_lev<item>> {
   one_object_candidate() : one_object(256) {}
 

@@ -44,7 +44,7 @@ struct processor {
   local_queue::owner owner = queue.make_owner();
 };
 
-/// The same without handles.
+/// A processor whose queue has no handles.
 struct one_object_processor : processor {
   runq::one_object<local_queue> owner{global};
 };

@@ -60,7 +60,7 @@ class chase_lev_deque {
   typename deque::thief thief_;
 };
 
-/// The same as one object, which is moved where other candidates hand over their owner handle.
+/// A deque as one object. It is moved where other candidates hand over their owner handle.
 template <std::size_t Initial, class Atomics = std_atomics, when_full Full = when_full::grow>
 class chase_lev_object {
  public:
@@ -113,7 +113,7 @@ std::vector<candidate> chase_lev_candidates() {
           chase_lev_candidate<2, std_atomics, when_full::grow, chase_lev_object>(),
           chase_lev_candidate<8, std_atomics, when_full::refuse, chase_lev_object>()};
 }
-/// The same header with forced delays, for real threads.
+/// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
 std::vector<candidate> chase_lev_candidates_on_threads() {
   return {chase_lev_candidate<2, chaos_atomics>(), chase_lev_candidate<64, chaos_atomics>(),

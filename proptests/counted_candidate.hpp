@@ -97,7 +97,7 @@ std::vector<candidate> counted_candidates() {
           counted_candidate<basic_ring<value, 4, std::uint8_t>, 4, false, 250>(
               "runq::basic_ring<std::uint32_t, 4, std::uint8_t>")};
 }
-/// The same header with forced delays, for real threads.
+/// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
 std::vector<candidate> counted_candidates_on_threads() {
   return {counted_candidate<basic_chase_lev<value, chaos_atomics>, unbounded, true, 2>(

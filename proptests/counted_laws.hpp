@@ -16,7 +16,7 @@ namespace runq::props {
   return stateful_laws<counted_spec>(
       candidates,
       {
-          {"takes_and_gives_as_the_queue_inside", all, agree_on({push, push_run, push_batch, pop, pop_run, steal})},
+          {"agrees_with_the_queue_without_the_count", all, agree_on({push, push_run, push_batch, pop, pop_run, steal})},
           {"observe_is_exact_when_nobody_else_is_there", {push, pop, steal, push_batch, observe}, agree_on({observe})},
           {"pushed_since_knows_each_push_when_nobody_else_is_there",
            {push, pop, observe, pushed_since, push_batch, push_run, pop_run, steal},

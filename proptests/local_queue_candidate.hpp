@@ -33,8 +33,8 @@ struct local_queue_handles {
   typename Queue::thief thief;
 };
 
-/// The same as one object, which is its own owner and thief, and is moved where other candidates hand over their owner
-/// handle.
+/// A processor's queue as one object, which is its own owner and thief. It is moved where other candidates hand over
+/// their owner handle.
 template <class Queue>
 struct local_queue_object {
   using queue = Queue;

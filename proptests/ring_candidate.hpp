@@ -80,7 +80,7 @@ class ring_queue {
   typename ring::thief thief_;
 };
 
-/// The same as one object, which is moved where other candidates hand over their owner handle.
+/// A ring as one object. It is moved where other candidates hand over their owner handle.
 template <std::size_t Capacity, class Index, class Atomics = std_atomics>
 class ring_object {
  public:
@@ -133,7 +133,7 @@ std::vector<candidate> ring_candidates() {
           ring_candidate<256, std::uint16_t>(), ring_candidate<2, std::uint32_t>(),
           ring_candidate<256, std::uint64_t>(), ring_candidate<4, std::uint8_t, std_atomics, ring_object>()};
 }
-/// The same header with forced delays, for real threads.
+/// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
 std::vector<candidate> ring_candidates_on_threads() {
   return {ring_candidate<2, std::uint8_t, chaos_atomics>(), ring_candidate<4, std::uint8_t, chaos_atomics>(),

@@ -81,7 +81,7 @@ std::vector<candidate> split_deque_candidates() {
   return {split_deque_candidate<2, 2>(), split_deque_candidate<4, 0>(), split_deque_candidate<64, 8>(),
           split_deque_candidate<256, 16>()};
 }
-/// The same header with forced delays, for real threads.
+/// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
 std::vector<candidate> split_deque_candidates_on_threads() {
   return {split_deque_candidate<4, 0, chaos_atomics>(), split_deque_candidate<4, 2, chaos_atomics>()};

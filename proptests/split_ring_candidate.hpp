@@ -81,7 +81,7 @@ std::vector<candidate> split_ring_candidates() {
   return {split_ring_candidate<2, 1>(), split_ring_candidate<4, 2>(), split_ring_candidate<4, 4>(),
           split_ring_candidate<64, 8>(), split_ring_candidate<256, 16>()};
 }
-/// The same header with forced delays, for real threads.
+/// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
 std::vector<candidate> split_ring_candidates_on_threads() {
   return {split_ring_candidate<2, 1, chaos_atomics>(), split_ring_candidate<4, 2, chaos_atomics>(),

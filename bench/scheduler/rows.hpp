@@ -22,7 +22,7 @@
 //   beside_waiters  ns per round beside N tasks that wait for ever: a task writes to a pipe and waits for a thread's
 //              answer, which comes after 100 µs, so that all machines go idle
 //   echo       ns per echo: 64 TCP connections in this process, 16 bytes there and back, N times each
-//              (in both, a reader has room for 1024 bytes, as if it did not know how much will come)
+//              (in pipes and echo, a reader has room for 1024 bytes, as if it did not know how much comes)
 //   sleep      µs by which a sleep of 1 ms lasts too long: the median of N, one after the other
 //   blocking   ms that 8 tasks take to make N calls each that block the thread for 1 ms
 //   parked     CPU ms per second while N tasks wait for a socket each, over N / 10 ms

@@ -3,11 +3,16 @@
 // pieces of work they did in a second of virtual time, and where the rest of the time went. simulate.py runs it and
 // makes the tables; docs/simulation.md explains them.
 //
-// simulate run MACHINE WORKLOAD PROCESSORS PIECES NS    one run, as JSON: PIECES pieces of NS ns for each processor
-// simulate real WORKLOAD PROCESSORS PIECES NS TIMES     the same on threads, so often: the least and the median ns per
-// piece simulate measure                                      what operations cost on this machine, as JSON simulate
-// machines                                     the simulated machines, as JSON MACHINE is the name of a published
-// machine, or `here:` and the costs that `measure` has printed, with commas.
+// simulate run MACHINE WORKLOAD PROCESSORS PIECES NS
+//     one run, as JSON: PIECES pieces of NS ns for each processor
+// simulate real WORKLOAD PROCESSORS PIECES NS TIMES
+//     such a run on threads, TIMES times: the least and the median ns per piece
+// simulate measure
+//     what operations cost on this machine, as JSON
+// simulate machines
+//     the simulated machines, as JSON
+//
+// MACHINE is the name of a published machine, or `here:` and the costs that `measure` has printed, with commas.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -237,7 +237,7 @@ class small_scheduler {
 
  private:
   [[nodiscard]] static std::int64_t earliest(const processor& p) {
-    // [simulate.timer] acquire: as [timer_heap.earliest].
+    // [simulate.timer] acquire: so that the load costs what the shipped scheduler's [timer_heap.earliest] costs.
     return p.earliest_timer.load(std::memory_order::acquire);
   }
 

@@ -315,7 +315,8 @@ bool world::load(const void* where, site called, std::uint64_t& value) {
   }
   const picoseconds begin = std::max(p.clock, line.free_at);
   const picoseconds end = begin + from_nearest(line);
-  // The one that has changed the line sends it to one reader; copies of what that one has are made side by side.
+  // The processor that has changed the line sends it to one reader, one transfer after the other. Readers that copy the
+  // line from that reader do not wait for each other.
   if (to_be_written || (line.modified && !travels(line))) {
     line.free_at = end;
     line.asked_last = self_;

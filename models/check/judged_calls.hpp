@@ -24,7 +24,7 @@ struct judged_call {
   call_text text;           ///< with its answer
 };
 
-/// What the search for an order has come to.
+/// The result of the search for an order.
 struct judged_history {
   static constexpr std::size_t nobody = ~std::size_t{0};
 

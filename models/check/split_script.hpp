@@ -147,7 +147,7 @@ class script_over : public scenario {
       std::array<task*, Queue::capacity> out{};
       const moment began = victim.log.begin();
       const batch_result got = thief.steal_half(std::span<task*>(out));
-      // A batch is noted as so many steals of one: how many there were is another check's question.
+      // A batch is noted as so many steals of one task: another check judges how many there were.
       for (std::size_t i = 0; i != got.count; ++i) note(victim, began, op_kind::take_front, {&out[i], 1});
       if (got.status == steal_status::empty) note(victim, began, op_kind::find_empty, {});
       if (got) run_in_order(std::span<task* const>(out.data(), got.count), victim);

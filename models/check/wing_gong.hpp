@@ -11,7 +11,8 @@
 
 namespace runq::model {
 
-/// What one step came to: not possible in this state, one of several, or the last one of its call.
+/// The result of one step: it is not possible in this state; it was done, and its call has more steps; or it was the
+/// last step of its call.
 enum class progress : unsigned char { illegal, more, done };
 
 /// Whether the calls that `calls` has left can follow, from `state` on.

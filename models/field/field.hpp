@@ -71,7 +71,7 @@ class tried {
   Queue queue_{Arguments...};
 };
 
-/// The same of pointers: what they point at must arrive with them.
+/// A queue of pointers that has try_push and try_pop: what the pointers point at must arrive with them.
 template <class Queue>
 class tried_with_letters {
  public:
@@ -169,7 +169,7 @@ class shared_number {
   int value_ = 0;
 };
 
-/// As `guarded`, one call after the other. try_add() may find the lock taken.
+/// The specification of `guarded`: one call after the other. try_add() may find the lock taken.
 class guarded_by_spec {
  public:
   int add() { return value_++; }

@@ -27,7 +27,7 @@ void __VERIFIER_spin_end(bool done) noexcept;
 
 namespace runq::model {
 
-/// GenMC's own verdict is "safety violation" whatever kind a check says it is of.
+/// GenMC answers "safety violation", whatever kind of failure a check names.
 enum class failure : unsigned char { check_failed, lost, run_twice, out_of_order, not_linearizable };
 
 /// A point of an execution; GenMC does not tell (linearize.hpp).
@@ -36,7 +36,7 @@ struct moment {};
 struct engine {
   /// Steps are not counted here: a bound on them holds trivially, and the exact engine judges it.
   [[nodiscard]] static constexpr std::uint64_t operations() noexcept { return 0; }
-  /// GenMC does not tell; as while a scenario is constructed.
+  /// GenMC does not tell, so the answer is that of a scenario's construction.
   [[nodiscard]] static constexpr int thread_index() noexcept { return -1; }
 };
 

@@ -52,8 +52,8 @@ class task_set {
 
   [[nodiscard]] task* get(int id) { return &tasks_[index(id)]; }
   [[nodiscard]] int id_of(const task* t) const { return static_cast<int>(t - tasks_.data()) + 1; }
-  /// All that ever will be: how many there are at one moment is a question about an order of all threads' steps, and
-  /// asking it here would be a race. The exact engine asks it.
+  /// The number of all tasks. How many there are at one moment depends on the order of all threads' steps, and asking
+  /// would be a race here. The exact engine asks it.
   [[nodiscard]] static constexpr int made() noexcept { return Count; }
 
  private:

@@ -45,14 +45,14 @@ struct mutant_limits {
   std::uint64_t graphs_others = 20'000;  ///< of each other case
 };
 
-/// The same for all cases in the sources of those that are named.
+/// The verdicts on all cases in the sources that hold a case which the mutant names.
 struct mutant_verdicts {
   both_verdicts first;              ///< of the first case that fails; of the last one if none does
   std::vector<case_verdict> cases;  ///< of each
 };
 [[nodiscard]] mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_limits& limits);
 
-/// Every thread frozen at every of its steps, one after the other.
+/// The verdict of searches in which each thread is frozen at each of its steps, one after the other.
 struct progress_verdict {
   bool others_always_finish = true;
   int thread = -1;    ///< frozen when they did not,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// std::barrier of libstdc++: three have to arrive, of whom the maker of the barrier is one; what they have written
-// before, who waits sees, and the completion has run once.
+// std::barrier of libstdc++: three threads have to arrive, and the thread that makes the barrier is one of them. A
+// thread that has waited sees what the others wrote before they arrived, and the completion has run once.
 #include <array>
 #include <atomic>
 #include <barrier>

@@ -7,7 +7,7 @@
 class number {
  public:
   void write(int value) { both_.store({value, -value}); }
-  /// -1: torn.
+  /// Returns -1 if the value is torn.
   int read() {
     const pair seen = both_.load();
     return seen.first == -seen.second ? static_cast<int>(seen.first) : -1;

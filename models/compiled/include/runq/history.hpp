@@ -286,8 +286,8 @@ inline constexpr runq_check_specification specification_of{
 }
 /// For specifications: true if the call gives up because a call of another thread was faster. That is an answer only
 /// beside a call of another thread that changes the object: neither happened before the other. A specification that can
-/// be compared (operator==) tells which calls change it; otherwise all do that have not given up themselves. Both is
-/// tried, as with any_of(2), and in place of it.
+/// be compared (operator==) tells which calls change it; otherwise all calls do that have not given up themselves. Both
+/// answers are tried, as with any_of(2); a call uses only one of these two functions.
 ///     std::optional<int> steal() { return runq::loses() ? std::nullopt : inside_.pop_front(); }
 [[nodiscard]] inline bool loses() {
   detail::playing.has_lost = any_of(2) == 1;
@@ -330,17 +330,18 @@ class recorded_by {
   auto call(const char* name, Op op, Args... arguments) {
     return make_call(name, false, op, arguments...);
   }
-  /// The same, of a call that is claimed to be lock-free: see let_one_stop().
+  /// Like call(), for a call that is claimed to be lock-free: see let_one_stop().
   template <class Op, class... Args>
   auto lock_free_call(const char* name, Op op, Args... arguments) {
     return make_call(name, true, op, arguments...);
   }
 
-  /// Without being recorded.
+  /// The object itself: calls that are made in this way are not recorded.
   [[nodiscard]] object& operator*() noexcept { return object_; }
   [[nodiscard]] object* operator->() noexcept { return &object_; }
 
-  /// Fails the running execution unless its calls have an order. When all threads have ended that make calls.
+  /// Fails the running execution unless its calls have an order. To be called when all threads that make calls have
+  /// ended.
   void require_linearizable() { runq_check_judge(this, &specification_, false); }
   /// Like linearizable, but calls keep their order only if at some moment between them no call is in progress.
   void require_quiescently_consistent() { runq_check_judge(this, &specification_, true); }

@@ -87,15 +87,15 @@ class linearizable_verdict {
   [[nodiscard]] bool undecided() const noexcept { return status_ == 2; }
   explicit operator bool() const noexcept { return passed(); }
 
-  /// As verdict::failure(), of the program that fails.
+  /// What verdict::failure() says of the program that fails.
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
-  /// That have passed, and how many there are.
+  /// How many programs have passed, and how many there are.
   [[nodiscard]] std::size_t programs_passed() const noexcept { return passed_; }
   [[nodiscard]] std::size_t programs() const noexcept { return programs_; }
-  /// Left out, because by the specification a call would wait for ever, or is not allowed.
+  /// How many programs were left out, because by the specification a call would wait for ever, or is not allowed.
   [[nodiscard]] std::size_t programs_left_out() const noexcept { return left_out_; }
   [[nodiscard]] std::uint64_t executions() const noexcept { return executions_; }
-  /// Of processor time: for the list of programs, and for their searches, in all processes.
+  /// Seconds of processor time, in all processes: for the list of programs, and for their searches.
   [[nodiscard]] double generation_seconds() const noexcept { return generation_seconds_; }
   [[nodiscard]] double search_seconds() const noexcept { return search_seconds_; }
   /// How many calls the program has that fails, or has no verdict; 0: all pass.
@@ -209,7 +209,7 @@ template <class T>
   return text;
 }
 
-/// Tells how far it is.
+/// Prints how far a series of checks is.
 class series_progress {
  public:
   explicit series_progress(bool on) : on_(on) {}
@@ -236,7 +236,7 @@ class operation_roles {
     role_ = std::move(role);
     return *this;
   }
-  /// Not by the thread that makes calls with that role.
+  /// The thread that makes calls with that role does not make this call.
   operation_roles& beside(std::string role) {
     beside_ = std::move(role);
     return *this;
@@ -340,7 +340,7 @@ class linearizable_by {
     void call(object& made, unsigned choice, int number) const { make_call(made, is_lock_free(), choice, number); }
   };
 
-  /// What the checks come to, in the order of the programs.
+  /// Collects the results of the checks, in the order of the programs.
   struct series {
     linearizable_by& self;
     const std::vector<detail::generated_program>& all;
