@@ -27,7 +27,7 @@ var allowed = func() (mask cpuMask) {
 	return
 }()
 
-// pin keeps the calling goroutine's thread on the n-th of them.
+// pin keeps the calling goroutine's thread on the n-th of these processors.
 func pin(nth int) bool {
 	runtime.LockOSThread()
 	for cpu := 0; cpu < len(allowed)*64; cpu++ {
@@ -61,7 +61,7 @@ func label(pinned bool) string {
 	return "not pinned"
 }
 
-// pairs looks at the clock every so many turns.
+// pairs looks at the clock only once in 1+2000/batch turns.
 func pairs(batch int, limit time.Duration) result {
 	pinned := pin(0)
 	q := runtime.RunqNew()

@@ -12,7 +12,7 @@ type RunqQueue struct {
 	next int
 }
 
-// RunqTally is how many passed, and the sum of their numbers.
+// RunqTally is how many goroutines passed, and the sum of their numbers.
 type RunqTally struct{ Count, Sum uint64 }
 
 func RunqNew() *RunqQueue {
@@ -24,7 +24,7 @@ func RunqNew() *RunqQueue {
 	return q
 }
 
-// Turn pushes so many and pops up to so many. There must be room: a full queue would hand half of its goroutines to the
+// Turn pushes `pushes` goroutines and pops up to `pops`. There must be room: a full queue would hand half of its goroutines to the
 // scheduler that runs this program.
 func (q *RunqQueue) Turn(pushes, pops int, in, out *RunqTally) {
 	pp := q.p
@@ -51,7 +51,7 @@ func (q *RunqQueue) Turn(pushes, pops int, in, out *RunqTally) {
 	*out = popped
 }
 
-// Steal takes half of the victim's and pops it; returns how many that were.
+// Steal takes half of the victim's goroutines and pops them; returns how many there were.
 func (q *RunqQueue) Steal(victim *RunqQueue, loot *RunqTally) int {
 	gp := runqsteal(q.p, victim.p, false)
 	if gp == nil {

@@ -208,7 +208,7 @@ func ok(err error, what string) { require(err == nil, what) }
 
 const messageBytes, roomBytes = 16, 1024
 
-// Sends back what comes, until the end.
+// Sends back what it reads, until the end of the stream.
 func echoBack(from io.Reader, to io.WriteCloser) {
 	buffer := make([]byte, roomBytes)
 	for {
@@ -221,7 +221,7 @@ func echoBack(from io.Reader, to io.WriteCloser) {
 	to.Close()
 }
 
-// Sends, waits for the answer, and so on.
+// Sends a message and waits for the answer, `times` times.
 func ask(from io.Reader, to io.WriteCloser, times int) {
 	sent := make([]byte, messageBytes)
 	buffer := make([]byte, roomBytes)
@@ -355,7 +355,7 @@ func parked(n int) float64 {
 	return cpu
 }
 
-// CPU ms per second while the main goroutine sleeps, over so many ms.
+// CPU ms per second while the main goroutine sleeps, measured over `ms` milliseconds.
 func idle(ms int) float64 {
 	settle := ms
 	if settle > 300 {
@@ -367,7 +367,7 @@ func idle(ms int) float64 {
 	return (cpuMs() - before) * 1e3 / float64(ms)
 }
 
-// Not a row but a server for run.py to load: says where, and serves until it is killed.
+// Not a row but a server on which run.py puts load: prints its address, and serves until it is killed.
 func serveHttp(port int) float64 {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	ok(err, "listen")

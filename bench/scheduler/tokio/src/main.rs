@@ -16,7 +16,7 @@ fn runtime(workers: usize) -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_time().build().unwrap()
 }
 
-/// In a task of the pool, not in the calling thread, which is none of its workers.
+/// Runs `body` in a task of the pool: the calling thread is none of its workers.
 fn timed_in<F: Future<Output = ()> + Send + 'static>(workers: usize, body: F) -> f64 {
     let rt = runtime(workers);
     rt.block_on(async {
@@ -30,7 +30,7 @@ fn timed_in<F: Future<Output = ()> + Send + 'static>(workers: usize, body: F) ->
     })
 }
 
-/// Counts down; the last one wakes the one that waits.
+/// Counts down; the task that reaches 0 wakes the task that waits.
 struct Latch {
     left: AtomicI64,
     zero: Notify,
