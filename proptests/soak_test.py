@@ -100,7 +100,7 @@ def finds(program):
     again = re.search(r"^soak: to run it again: (.*)$", output, re.M)[1]
     second = subprocess.run(again, shell=True, capture_output=True, text=True)
     if second.returncode != 1 or repro(second.stdout) != repro(output):
-        sys.exit(f"'{again}' does not show the same:\n{second.stdout}")
+        sys.exit(f"'{again}' does not show the same failure:\n{second.stdout}")
 
 
 if sys.argv[1] == "--mutant":

@@ -234,7 +234,7 @@ struct atomics {
 inline void require(bool ok, const char* what, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   atomics::check(ok, what, file, line);
 }
-/// The same, and says of which kind the failure is.
+/// A check that fails the execution with a failure of another kind.
 inline void require(bool ok, failure kind, const char* what, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE()) {
   if (!ok) current_engine().fail(kind, what, {file, line});

@@ -45,7 +45,7 @@ struct order_search {
     return calls.search(state);
   }
 
-  /// The same, and `to` learns of the longest order that was found.
+  /// Whether an order explains the history from `state` on; `to` gets the longest order that was found.
   template <class State>
   [[nodiscard]] bool find_order(State state, judged_history& to) {
     to.explained = 0;

@@ -3,7 +3,7 @@
 //   http        serves its own clients, and checks the answers
 //   http PORT   serves on 127.0.0.1 until it is killed: curl -i 127.0.0.1:PORT; wrk -c 64 http://127.0.0.1:PORT/
 //   http PORT RESTARTS
-//               the same, but replaces its scheduler RESTARTS times, after a hundred answers each; no client notices
+//               also replaces its scheduler RESTARTS times, after a hundred answers each; no client notices
 #include <array>
 #include <atomic>
 #include <cerrno>

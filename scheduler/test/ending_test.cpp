@@ -790,7 +790,7 @@ TEST_F(ending, L2_a_forked_child_may_exit_with_a_static_scheduler) {
             }),
             0);
   EXPECT_EQ(s.run([]() -> task<int> { co_return 7; }), 7);
-  // The same, when a task calls fork().
+  // A task may call fork(), too: its child process also ends by exit() with status 0.
   s.run([] { EXPECT_EQ(status_of_child([] {}), 0); });
 }
 

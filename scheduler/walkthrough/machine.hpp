@@ -19,7 +19,7 @@ enum class stealing { tasks, continuations };
 
 enum class act {
   fork,    // the task on top forks its next child
-  call,    // the same, but the rest of the task on top is pushed nowhere; only the book does this
+  call,    // as `fork`, but the rest of the task on top is pushed nowhere; only the book does this
   wait,    // the task on top reaches its join, and a child has not returned
   pop,     // take from the tail of the own deque
   steal,   // take from the head of another deque

@@ -9,7 +9,7 @@
 //      leaves a head beyond the tail
 // Fix: cursors too wide for that to happen within a pre-emption; here one bit more than the program can wrap.
 // Caught by: exact; Relacy, bounded with one pre-emption; its random search misses it in 200,000 executions.
-// (ring/index_comes_back_3_bits is the same for the shipped ring.)
+// (ring/index_comes_back_3_bits shows such an execution of the shipped ring.)
 #include "claimed_ring.hpp"
 
 namespace runq::model::corpus {

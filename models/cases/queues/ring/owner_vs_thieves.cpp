@@ -203,7 +203,7 @@ const bool added[] = {
     }),
 
     // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
-    // As ring/steal_one_vs_pop.
+    // The program of ring/steal_one_vs_pop.
     add_case<script<object_of<2>, "p", "gpp", "t">>({
         .name = "ring/one_object",
         .property = "a one_object of a ring: every task runs exactly once, in FIFO order: pop push push ‖ steal",

@@ -65,7 +65,7 @@ class signal_source {
 
  private:
   static inline constinit std::atomic<const signal_pipe*> pipe_{nullptr};
-  static inline const signal_pipe* made_ = nullptr;  // the same; under the callers' lock
+  static inline const signal_pipe* made_ = nullptr;  // what pipe_ holds, read under the callers' lock
 };
 
 }  // namespace runq::detail
