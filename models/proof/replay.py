@@ -29,8 +29,8 @@ SCRIPT = re.compile(r'add_case<script<ring_of<(\d+)((?:[^<>]|<[^<>]*>)*)>, ([^>]
 # threads, and a thief of a thief. --all takes every script of that file that can be replayed, in several minutes.
 CASES = [
     "push_vs_steal",
-    "chain",
-    "out_vs_push",
+    "thief_of_a_thief",
+    "half_to_memory_vs_push",
     "steal_one_vs_pop",
     "batch_vs_steal",
     "drain_vs_steal",

@@ -116,8 +116,8 @@ struct overflow_vs_take final : local_queue_model<3> {
 };
 
 // Two processors take their shares of three tasks; meanwhile a thief steals from one of them.
-struct shares_vs_steal final : local_queue_model<3> {
-  shares_vs_steal() {
+struct fair_shares_vs_steal final : local_queue_model<3> {
+  fair_shares_vs_steal() {
     for (int id = 1; id <= 3; ++id) put(id);
   }
   void thread(unsigned index) override {
@@ -189,8 +189,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
     }),
-    add_case<shares_vs_steal>({
-        .name = "local_queue/shares_vs_steal",
+    add_case<fair_shares_vs_steal>({
+        .name = "local_queue/fair_shares_vs_steal",
         .property = "two processors' fair shares of the global queue, and a steal from one of them, run every task "
                     "exactly once",
         .threads = 3,

@@ -155,7 +155,7 @@ const bool added[] = {
 
     // -- a thief without a ring takes half into plain memory
     add_case<script<ring_of<2>, "", "ppg", "o">>({
-        .name = "ring/out_vs_push",
+        .name = "ring/half_to_memory_vs_push",
         .property = "every task runs exactly once, its contents visible, in FIFO order: push push pop ‖ half to memory",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
@@ -164,7 +164,7 @@ const bool added[] = {
         .progress = progress_claim::lock_free,
     }),
     add_case<script<ring_of<4>, "pp", "pgg", "u!">>({
-        .name = "ring/out_never_empty",
+        .name = "ring/half_to_memory_never_empty",
         .property = "a ring that is never empty is never called empty: push pop pop ‖ half to memory for one",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
@@ -173,21 +173,21 @@ const bool added[] = {
     }),
     // A thief may read an old head and a new tail.
     add_case<script<ring_of<2, std::uint8_t, 254>, "pp", "gpgp", "o">>({
-        .name = "ring/out_wrap_around",
+        .name = "ring/half_to_memory_wraps_around",
         .property = "half to memory is half, in bounded steps, while an 8-bit index passes from 255 to 0",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .progress = progress_claim::lock_free,
     }),
     add_case<script<ring_of<2>, "pp", "pp", "o">>({
-        .name = "ring/out_slot_reuse",
+        .name = "ring/half_to_memory_slot_reuse",
         .property = "a thief never runs what the owner wrote into a slot after the thief had claimed it",
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .progress = progress_claim::lock_free,
     }),
     add_case<script<ring_of<4>, "ppp", "pg", "o", steal>>({
-        .name = "ring/out_vs_thief",
+        .name = "ring/half_to_memory_vs_thief",
         .property = "a thief with a ring, one without and the owner together run every task exactly once",
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
@@ -195,7 +195,7 @@ const bool added[] = {
     }),
     // The owner is idle: nothing can disturb the thief, so the counts are exact.
     add_case<script<ring_of<4>, "pppp", "u+o+", "">>({
-        .name = "ring/out_exact_half",
+        .name = "ring/half_to_memory_is_half",
         .property = "of four tasks a lone thief with room for one takes one, and of the other three two",
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2, .full = true},

@@ -125,8 +125,8 @@ struct two_thieves final : runnext_model<2> {
 
 // The same task leaves and comes back while a thief sleeps between its look and its claim: harmless, it is runnable
 // again. Owner: take, and if it got the task, put it again ‖ thief: steal.
-struct comes_back final : runnext_model<1> {
-  comes_back() { put(1); }
+struct task_comes_back final : runnext_model<1> {
+  task_comes_back() { put(1); }
   void thread(unsigned index) override {
     if (index == 0) {
       const moment began = log.begin();
@@ -178,8 +178,8 @@ const bool added[] = {
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
     }),
-    add_case<comes_back>({
-        .name = "runnext/comes_back",
+    add_case<task_comes_back>({
+        .name = "runnext/task_comes_back",
         .property = "a task that leaves the slot and comes back may be claimed by a thief that saw it before",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4, .full = true},

@@ -117,8 +117,8 @@ class listener final : public sleeping_task {
 };
 
 // Three tasks wait. A thread notifies one ‖ another thread notifies one.
-struct one_each final : scenario {
-  one_each() {
+struct notify_one_notifies_one final : scenario {
+  notify_one_notifies_one() {
     for (listener& task : tasks) task.start();
   }
   void thread(unsigned) override { changed.notify_one(); }
@@ -207,8 +207,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),
-    add_case<one_each>({
-        .name = "condition_variable/one_each",
+    add_case<notify_one_notifies_one>({
+        .name = "condition_variable/notify_one_notifies_one",
         .property = "each notify_one() notifies one task, the one that has waited longest",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

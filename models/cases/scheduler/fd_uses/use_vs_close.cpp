@@ -138,7 +138,7 @@ const bool added[] = {
         .quick = {.random = 10'000, .bound = 1},
     }),
     add_case<told<by::beginning>>({
-        .name = "fd_uses/told_by_beginning",
+        .name = "fd_uses/refused_use_sees_the_close",
         .property = "an operation that does not begin sees what came before the close",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
@@ -147,14 +147,14 @@ const bool added[] = {
                     {"enter_failure_relaxed", "fd_uses.enter", std::memory_order::relaxed, 1}},
     }),
     add_case<told<by::closed>>({
-        .name = "fd_uses/told_closed",
+        .name = "fd_uses/closed_sees_the_close",
         .property = "a thread that is told by closed() of the close sees what came before it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"closed_relaxed", "fd_uses.closed", std::memory_order::relaxed}},
     }),
     add_case<told<by::canceled>>({
-        .name = "fd_uses/told_canceled",
+        .name = "fd_uses/canceled_sees_the_close",
         .property = "a thread that is told by canceled() of the close sees what came before it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},

@@ -148,8 +148,8 @@ struct share_vs_last_spinner final : machine_loop_model<2, 2, 2, shipped_queues<
 
 // Two tasks are queued, each goes on until the other has begun; no machine was woken for the second because one
 // was spinning. Machine 0, spinning, with one of them in its own queue: finds one ‖ machine 1, asleep.
-struct found_wakes final : machine_loop_model<2, 2, 2> {
-  found_wakes() {
+struct finder_wakes_another final : machine_loop_model<2, 2, 2> {
+  finder_wakes_another() {
     settle(0);
     put_to_sleep(1);
     look_for_work(0);
@@ -218,8 +218,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),
-    add_case<found_wakes>({
-        .name = "machine_loop/found_wakes",
+    add_case<finder_wakes_another>({
+        .name = "machine_loop/finder_wakes_another",
         .property =
             "a spinning machine that finds a task wakes a machine for the next one: two queued tasks, an idle machine",
         .threads = 2,

@@ -111,8 +111,8 @@ struct no_poll_beside_the_poller final : turn_vs_taker {
 
 // The chain of tasks that wake each other is full, so it is the turn of task 1, which is in the ring.
 template <taker Comes>
-struct chain_full_ring final : turn_vs_taker {
-  chain_full_ring() : turn_vs_taker(Comes) {
+struct full_chain_then_ring final : turn_vs_taker {
+  full_chain_then_ring() : turn_vs_taker(Comes) {
     (void)processors[0].own_queue.push(tasks.make(1));
     processors[0].chain.is_due = true;
     next_is_2();
@@ -123,10 +123,10 @@ struct chain_full_ring final : turn_vs_taker {
   local_queue::owner owner_of_another = another.make_owner();
 };
 
-// As chain_full_ring, with task 1 in the global queue.
+// As full_chain_then_ring, with task 1 in the global queue.
 template <taker Comes>
-struct chain_full_global final : turn_vs_taker {
-  chain_full_global() : turn_vs_taker(Comes) {
+struct full_chain_then_global final : turn_vs_taker {
+  full_chain_then_global() : turn_vs_taker(Comes) {
     global.put(tasks.make(1));
     processors[0].chain.is_due = true;
     next_is_2();
@@ -185,26 +185,26 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<chain_full_ring<taker::late>>({
-        .name = "machine_loop/chain_full_ring",
+    add_case<full_chain_then_ring<taker::late>>({
+        .name = "machine_loop/full_chain_then_ring",
         .property = "after a full chain the ring's oldest task runs",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<chain_full_ring<taker::at_once>>({
-        .name = "machine_loop/chain_full_ring_vs_taker",
+    add_case<full_chain_then_ring<taker::at_once>>({
+        .name = "machine_loop/full_chain_then_ring_vs_taker",
         .property = "after a full chain the next task runs if a thief takes the oldest",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<chain_full_global<taker::late>>({
-        .name = "machine_loop/chain_full_global",
+    add_case<full_chain_then_global<taker::late>>({
+        .name = "machine_loop/full_chain_then_global",
         .property = "after a full chain the global queue's oldest task runs if the ring is empty",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<chain_full_global<taker::at_once>>({
-        .name = "machine_loop/chain_full_global_vs_taker",
+    add_case<full_chain_then_global<taker::at_once>>({
+        .name = "machine_loop/full_chain_then_global_vs_taker",
         .property = "after a full chain the machine's own task runs if another machine takes the global queue's",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},

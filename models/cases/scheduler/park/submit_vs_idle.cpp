@@ -63,8 +63,8 @@ struct one_waker final : park_model<2, 2, 2> {
 
 // Two tasks are queued, each goes on until the other has begun; no machine was woken for the second because one
 // was spinning. Machine, spinning: finds one ‖ machine, idle.
-struct found_wakes final : park_model<2, 2, 2> {
-  found_wakes() {
+struct finder_wakes_another final : park_model<2, 2, 2> {
+  finder_wakes_another() {
     settle(0);
     put_to_sleep(0);
     machines[1].held->queue.put(tasks.make(1));
@@ -161,8 +161,8 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<found_wakes>({
-        .name = "park/found_wakes",
+    add_case<finder_wakes_another>({
+        .name = "park/finder_wakes_another",
         .property = "a spinning machine that finds a task wakes a machine for the next one: two tasks, a spinner, an "
                     "idle machine",
         .threads = 2,

@@ -69,8 +69,8 @@ struct done_vs_wait final : scenario {
 };
 
 // A task waits. Two more join it, at the same time.
-struct joining_waiters final : scenario {
-  joining_waiters() {
+struct two_begin_to_wait final : scenario {
+  two_begin_to_wait() {
     add(*group, 1);
     waiting::wait(*this);
   }
@@ -205,8 +205,8 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
     }),
-    add_case<joining_waiters>({
-        .name = "wait_group/joining_waiters",
+    add_case<two_begin_to_wait>({
+        .name = "wait_group/two_begin_to_wait",
         .property = "tasks that begin to wait at the same time are all woken",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
