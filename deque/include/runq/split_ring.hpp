@@ -308,9 +308,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
 
   // Thieves have taken everything: the next pushes go into a run.
   [[nodiscard]] bool open_run(word w, index from) noexcept {
-    // [split_ring.slow.reset] release: pairs with [split_ring.steal.head]; it comes before the change of the word, as
-    // [split_ring.slow.head] does. kept: no model fails with relaxed, but then a thief may read this head together with
-    // an older tail.
+    // [split_ring.slow.reset] release: pairs with [split_ring.steal.head]. This store comes before the change of the
+    // word, because a thief that sees the new run must not see a head in front of it. kept: no model fails with
+    // relaxed, but then a thief may read this head together with an older tail.
     ring_->head_.store(from, std::memory_order::release);
     const auto size = static_cast<index>(Options.run);
     return change(w, from + size, from + size);

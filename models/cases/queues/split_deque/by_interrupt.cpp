@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Private tasks, as in pop_vs_steal.cpp, with fences by interrupt (interrupt.hpp): what membarrier_atomics relies on.
+// Programs of pop_vs_steal.cpp, with fences by interrupt (interrupt.hpp): what membarrier_atomics relies on.
 #include "deque_of.hpp"
 #include "interrupted_script.hpp"
 

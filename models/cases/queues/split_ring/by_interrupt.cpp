@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The owner's run, as in owner_vs_thieves.cpp, with fences by interrupt (interrupt.hpp): what membarrier_atomics relies
-// on. The same programs under two models of the fences: two fences of the language order more than the kernel promises,
-// since they also order light fences among themselves; and less, since they do not make the owner's accesses happen
-// before the thief's.
+// Programs of owner_vs_thieves.cpp, with fences by interrupt (interrupt.hpp): what membarrier_atomics relies on. They
+// run there with fences of the language, too, because neither model covers the other. Fences of the language order more
+// than the kernel promises: light fences among themselves. They also order less: they do not make the owner's accesses
+// happen before the thief's.
 #include "interrupted_script.hpp"
 #include "ring_of.hpp"
 

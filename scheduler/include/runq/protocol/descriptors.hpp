@@ -89,9 +89,9 @@ class descriptors {
     d.writable.reset();
     d.unusual.forget();
     // [descriptors.open] release: pairs with [descriptors.polled] and [descriptors.in_use]; weaker: an event finds a
-    // record that is not yet written. kept: no model fails with relaxed, because a lock inside the kernel orders the
-    // same. But ThreadSanitizer does not see that order where the system call is made by syscall(2), and would report a
-    // data race.
+    // record that is not yet written. kept: no model fails with relaxed, because a lock inside the kernel gives the
+    // same order. But ThreadSanitizer does not see that order where the system call is made by syscall(2), and would
+    // report a data race.
     open_.fetch_add(1U, std::memory_order::release);
     error = host_.watch(fd, tag(d));
     if (error == 0) return &d;
@@ -128,8 +128,8 @@ class descriptors {
     host_.wait(events, timeout);
     // [descriptors.polled] acquire: pairs with [descriptors.open]: the kernel hands out records that were made
     // meanwhile; weaker: an event is dropped as one of an earlier use. kept: no model fails with relaxed, because a
-    // lock inside the kernel orders the same. But ThreadSanitizer does not see that order where the system call is made
-    // by syscall(2), and would report a data race.
+    // lock inside the kernel gives the same order. But ThreadSanitizer does not see that order where the system call is
+    // made by syscall(2), and would report a data race.
     (void)open_.load(std::memory_order::acquire);
     // [descriptors.last_poll.set] relaxed: for the monitor, which may poll once too often.
     last_poll_.store(host_.clock(), std::memory_order::relaxed);
