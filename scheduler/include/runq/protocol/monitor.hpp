@@ -29,8 +29,7 @@ namespace runq {
 ///   void poll()                     looks for events, without waiting
 ///   instant earliest_timer()        when the first timer of all is due, or later than any now()
 ///   void fire_late_timers(instant)  fires what is due then
-///   bool look_at_processors(instant)   looks for tasks that run too long, and for blocking calls; returns whether
-///                                   there was one to act on
+///   bool look_at_processors(instant)   acts on tasks that run too long, and on blocking calls; whether there was one
 template <class Host, class Parker, class Rhythm, class Atomics = std_atomics>
 class monitor_loop {
  public:
