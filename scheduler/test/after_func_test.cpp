@@ -125,7 +125,7 @@ TEST_F(later, a_handle_may_be_moved) {
       {.procs = 2, .until = run_until::all_have_ended});
 }
 
-TEST_F(later, either_stop_says_that_it_stopped_it_or_it_is_called) {
+TEST_F(later, either_stop_returns_true_or_the_function_is_called) {
   constexpr int rounds = slow_build ? 300 : 3000;
   int stopped = 0;
   std::atomic<int> calls{0};

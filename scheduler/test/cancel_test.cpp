@@ -111,7 +111,7 @@ TEST_F(cancelling, SC4_timer_and_request_at_the_same_time_end_a_sleep_once) {
   });
 }
 
-TEST_F(cancelling, SC4_a_request_ends_waits_for_a_mutex_and_who_remains_gets_it) {
+TEST_F(cancelling, SC4_a_request_ends_waits_for_a_mutex_and_the_task_that_still_waits_gets_it) {
   on_any_number_of_processors([]() -> task<> {
     runq::mutex m;
     co_await m.lock();

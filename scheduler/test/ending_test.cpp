@@ -315,7 +315,7 @@ TEST_F(ending, L2_other_tasks_do_not_learn_that_mains_variables_are_closed) {
 
 // A task destroys a stream from which another task reads, and goes on. The reader learns of it as soon as the first
 // task waits or blocks.
-TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its_owner_waits) {
+TEST_F(ending, L2_a_task_that_waits_for_a_destroyed_stream_learns_of_it_when_the_owner_waits) {
   for (const bool blocks : {false, true}) {
     runq::run(
         [blocks]() -> task<> {
@@ -350,7 +350,7 @@ TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its
 }
 
 // Here the task that destroys the stream ends at once instead of waiting.
-TEST_F(ending, L2_who_waits_for_a_stream_that_is_destroyed_learns_of_it_when_its_owner_has_ended) {
+TEST_F(ending, L2_a_task_that_waits_for_a_destroyed_stream_learns_of_it_when_the_owner_has_ended) {
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
@@ -400,7 +400,7 @@ void on_a_spare_processor(scheduler& s, F inside) {
   });
 }
 
-TEST_F(ending, L2_what_a_task_started_on_a_spare_processor_is_not_missed) {
+TEST_F(ending, L2_a_task_started_on_a_spare_processor_is_destroyed_with_the_run) {
   for (int i = 0; i != 4; ++i) {
     scheduler s({.procs = 1});
     std::atomic<int> begun{0};
@@ -483,7 +483,7 @@ TEST_F(ending, L7_a_deadlock_after_a_timer_that_was_stopped_is_reported) {
               testing::ExitedWithCode(2), deadlock_line);
 }
 
-TEST_F(ending, L7_a_stop_source_that_goes_hides_no_deadlock) {
+TEST_F(ending, L7_a_stop_source_that_was_destroyed_hides_no_deadlock) {
   for (const unsigned procs : {1U, 2U}) {
     EXPECT_EXIT(runq::run(
                     []() -> task<> {
@@ -798,7 +798,7 @@ TEST_F(ending, L2_a_forked_child_may_exit_with_a_static_scheduler) {
 
 // Destructors of main's variables run after main's end. A task that they wake does not go on, and a task that they
 // start does not begin.
-TEST_F(ending, L2_main_has_ended_when_it_returns_before_its_variables_go) {
+TEST_F(ending, L2_main_has_ended_at_its_return_before_its_variables_are_destroyed) {
   for (const unsigned procs : {1U, 2U, 4U}) {
     for (std::size_t i = 0; i != repeats(500, 20); ++i) {
       std::atomic<int> went_on{0};
@@ -901,7 +901,7 @@ TEST_F(ending, X12_an_exception_that_leaves_a_task_after_main_has_ended_is_nobod
   }
 }
 
-TEST_F(ending, L2_main_may_block_while_its_variables_go) {
+TEST_F(ending, L2_main_may_block_while_its_variables_are_destroyed) {
   for (const unsigned procs : {1U, 2U}) {
     std::atomic<int> begun{0};
     const int result = runq::run(

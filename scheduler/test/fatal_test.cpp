@@ -153,7 +153,7 @@ TEST(fatal, L7_tasks_that_wait_for_each_other_are_all_named) {
                                       ContainsRegex("goroutine [0-9]+ \\[sync\\.Mutex\\.Lock\\]:\nlocker\n")));
 }
 
-TEST(fatal, L7_a_deadlock_is_found_in_wait_and_when_the_last_handle_goes) {
+TEST(fatal, L7_a_deadlock_is_found_in_wait_and_when_the_last_handle_is_destroyed) {
   RUNQ_EXPECT_STATUS_2(
       {
         runq::scheduler s({.procs = 2});

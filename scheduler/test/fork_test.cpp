@@ -392,7 +392,7 @@ TEST_P(fork_join, children_survive_changes_of_the_number_of_processors) {
 }
 
 // When the second processor is retired, it runs either the parent or the child, and the other one waits in its deque.
-TEST_P(fork_join, L11_what_was_forked_on_a_processor_that_goes_moves_to_the_global_queue) {
+TEST_P(fork_join, L11_what_was_forked_on_a_processor_that_is_given_up_moves_to_the_global_queue) {
   runq::scheduler s({.procs = 2, .forks = GetParam()});
   bool joined = false;
   s.run([&]() -> task<> {

@@ -197,7 +197,7 @@ TEST(machine_loop, X15_a_lost_race_for_a_fork_counts_too_and_one_for_both_once) 
   EXPECT_TRUE(h.victims.empty());
 }
 
-TEST(machine_loop, X15_who_is_slower_at_the_queue_and_finds_a_fork_has_lost_no_race) {
+TEST(machine_loop, X15_a_machine_that_is_slower_at_the_queue_and_finds_a_fork_has_lost_no_race) {
   host h;
   h.all[1].queue_thief.answers = {steal_status::lost};
   h.all[1].forks_thief.answers = {steal_status::taken};

@@ -186,7 +186,7 @@ TEST(mutex, a_task_that_was_handed_it_and_did_not_go_on_gives_it_back) {
   }
 }
 
-TEST(mutex, a_task_that_got_it_and_gave_way_and_did_not_go_on_gives_it_back) {
+TEST(mutex, a_task_that_got_it_and_yielded_and_did_not_go_on_gives_it_back) {
   for (const bool mutex_stays : {true, false}) {
     runq::scheduler s({.procs = 1});
     auto m = std::make_unique<mutex>();
@@ -231,7 +231,7 @@ TEST(mutex, a_task_that_ended_with_main_while_it_held_it_gives_it_back_by_its_gu
   }
 }
 
-TEST(mutex, a_task_that_got_it_after_waiting_may_be_gone_before_it) {
+TEST(mutex, a_mutex_may_be_destroyed_after_a_task_that_got_it_by_waiting_has_ended) {
   runq::run(
       [&]() -> task<> {
         auto m = std::make_unique<mutex>();

@@ -278,20 +278,20 @@ stream connected_end(std::optional<stream>& other) {
   return std::move(a);
 }
 
-TEST_F(net_edges, S14_who_learns_of_a_close_may_destroy_the_stream) {
+TEST_F(net_edges, S14_a_task_that_learns_of_a_close_may_destroy_the_stream) {
   std::optional<stream> other;
   destroyed_by_who_is_told<stream>([&] { return connected_end(other); }, read_a_byte, [](stream& s) { s.close(); },
                                    ECANCELED, [&] { other.reset(); });
 }
 
-TEST_F(net_edges, S14_who_learns_of_a_deadline_may_destroy_the_stream) {
+TEST_F(net_edges, S14_a_task_that_learns_of_a_deadline_may_destroy_the_stream) {
   std::optional<stream> other;
   destroyed_by_who_is_told<stream>([&] { return connected_end(other); }, read_a_byte,
                                    [](stream& s) { s.set_deadline(runq::clock::now()); }, ETIMEDOUT,
                                    [&] { other.reset(); });
 }
 
-TEST_F(net_edges, S14_who_learns_of_a_close_may_destroy_the_listener) {
+TEST_F(net_edges, S14_a_task_that_learns_of_a_close_may_destroy_the_listener) {
   destroyed_by_who_is_told<listener>([] { return runq::net::listen_tcp("127.0.0.1", 0); },
                                      [](listener& l) { return l.accept(); }, [](listener& l) { l.close(); }, ECANCELED);
 }
@@ -402,7 +402,7 @@ bool exists(const std::string& path) {
   return lstat(path.c_str(), &ignored) == 0;
 }
 
-TEST_F(net_edges, S14_a_unix_listener_takes_its_file_with_it) {
+TEST_F(net_edges, S14_a_unix_listener_removes_its_file_when_it_closes) {
   const folder f;
   const std::string path = f.file("socket");
   runq::run([&]() -> task<> {

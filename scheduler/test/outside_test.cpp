@@ -46,7 +46,7 @@ class crowd {
 
 // ---- waking tasks ---------------------------------------------------------------------------------------------------
 
-TEST_F(outside, SC14_a_thread_with_a_handle_may_be_the_only_one_who_wakes_a_task) {
+TEST_F(outside, SC14_a_thread_with_a_handle_may_be_the_only_one_that_wakes_a_task) {
   for (const unsigned procs : {1U, 4U}) {
     crowd threads;  // with handles that may outlive the scheduler
     wait_group group;
@@ -111,7 +111,7 @@ TEST_F(outside, SC14_block_on_throws_what_leaves_the_task) {
   EXPECT_THROW(here.block_on([]() -> task<> { throw runq::cancelled(); }), runq::cancelled);
 }
 
-TEST_F(outside, SC14_what_block_on_was_given_is_gone_when_it_returns) {
+TEST_F(outside, SC14_what_block_on_was_given_is_destroyed_when_it_returns) {
   scheduler s({.procs = 2});
   const auto here = s.attach();
   for (std::size_t i = 0; i != rounds(2'000); ++i) {

@@ -109,7 +109,7 @@ TEST(poll_sleep, X4_a_timer_rings_only_if_it_is_due_before_the_sleep_would_end) 
   h.sleep.park(h.mine);
 }
 
-TEST(poll_sleep, several_who_ring_at_once_ring_once_and_again_after_the_answer) {
+TEST(poll_sleep, several_threads_that_ring_at_once_ring_once_and_again_after_the_answer) {
   host h;
   h.descriptors = true;
   int times = 0;

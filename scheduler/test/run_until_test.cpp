@@ -40,7 +40,7 @@ TEST_F(run_until_all, SC3_tasks_that_main_has_started_end_by_themselves) {
   }
 }
 
-TEST_F(run_until_all, SC3_tasks_that_those_tasks_start_end_by_themselves_too) {
+TEST_F(run_until_all, SC3_tasks_that_other_tasks_start_also_end_by_themselves) {
   struct grows {
     std::atomic<int>& ended;
     task<> operator()(int depth) const {
@@ -86,7 +86,7 @@ TEST_F(run_until_all, SC3_tasks_end_by_themselves_whatever_they_wait_for) {
   }
 }
 
-TEST_F(run_until_all, SC3_an_exception_that_leaves_main_waits_for_them) {
+TEST_F(run_until_all, SC3_an_exception_that_leaves_main_is_thrown_when_all_tasks_have_ended) {
   for (const unsigned procs : sched_test::proc_counts) {
     std::atomic<int> ended{0};
     std::string text;

@@ -403,7 +403,7 @@ TEST(scheduler, L2_waiting_tasks_end_with_main_without_running_on) {
   }
 }
 
-TEST(scheduler, L2_the_frames_of_called_tasks_go_with_their_callers) {
+TEST(scheduler, L2_the_frames_of_called_tasks_are_destroyed_with_their_callers) {
   std::atomic<int> alive{0};
   std::atomic<bool> deep{false};
   runq::channel<int> never;
@@ -474,7 +474,7 @@ class at_end {
 };
 
 // While a run ends, a thread outside may start another run, which is refused, or a task, which begins after the run.
-TEST(scheduler, L2_what_is_done_while_a_run_ends) {
+TEST(scheduler, L2_a_run_started_while_a_run_ends_is_refused_and_a_task_begins_after_it) {
   constexpr const char* refused = "runq: run() or wait() was called while another is in progress";
   std::atomic<int> alive{0};
   {
@@ -1181,7 +1181,7 @@ TEST(scheduler, L2_a_scheduler_runs_one_main_task_after_the_other) {
   }
 }
 
-TEST(scheduler, L2_a_scheduler_that_goes_takes_its_tasks_with_it) {
+TEST(scheduler, L2_a_scheduler_that_is_destroyed_destroys_its_tasks) {
   std::atomic<int> alive{0};
   std::atomic<int> begun{0};
   runq::channel<int> never;

@@ -308,7 +308,7 @@ TEST_P(scopes, SC1_children_start_children) {
   });
 }
 
-TEST_P(scopes, SC1_what_a_started_child_owns_is_gone_before_the_scope_ends) {
+TEST_P(scopes, SC1_what_a_started_child_owns_is_destroyed_before_the_scope_ends) {
   on_any_number_of_processors([](const runq::options& o) {
     runq::run(
         []() -> task<> {

@@ -56,7 +56,7 @@ receive_end<int> numbers_to(int n, std::size_t capacity) {
   return c;
 }
 
-TEST_F(shared_channels, SC13_the_maker_of_a_channel_may_go_first) {
+TEST_F(shared_channels, SC13_the_maker_of_a_channel_may_end_first) {
   on_any_number_of_processors([]() -> task<> {
     for (const std::size_t capacity : {0U, 3U}) {
       const auto from = numbers_to(100, capacity);

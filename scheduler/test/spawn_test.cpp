@@ -108,7 +108,7 @@ TEST_F(spawning, SC6_any_task_may_await_it) {
   });
 }
 
-TEST_F(spawning, what_the_task_owns_is_gone_before_its_result_is_there) {
+TEST_F(spawning, what_the_task_owns_is_destroyed_before_its_result_is_there) {
   on_any_number_of_processors([]() -> task<> {
     auto owned = std::make_shared<int>(5);
     const std::weak_ptr<int> seen = owned;
@@ -146,7 +146,7 @@ TEST_F(spawning, an_assignment_asks_the_former_task_to_stop) {
   });
 }
 
-TEST_F(spawning, request_stop_reaches_the_task_and_its_cancellation_the_one_who_awaits_it) {
+TEST_F(spawning, request_stop_reaches_the_task_and_its_cancellation_reaches_the_awaiting_task) {
   on_any_number_of_processors([]() -> task<> {
     auto handle = runq::spawn(until_stopped);
     handle.request_stop();
@@ -277,7 +277,7 @@ TEST_F(when, SC7_all_results_come_back_in_order) {
   });
 }
 
-TEST_F(when, what_they_return_is_a_task) {
+TEST_F(when, when_all_and_when_any_return_a_task) {
   on_any_number_of_processors([]() -> task<> {
     const auto both = []() -> task<std::tuple<int, int>> { return runq::when_all(number(1), number(2)); };
     EXPECT_EQ(co_await both(), std::tuple(1, 2));

@@ -84,7 +84,7 @@ TEST_F(semaphores, SC8_at_most_as_many_tasks_as_units_are_inside) {
   });
 }
 
-TEST_F(semaphores, SC8_who_wants_many_units_is_not_overtaken) {
+TEST_F(semaphores, SC8_a_task_that_wants_many_units_is_not_overtaken) {
   sched_test::log_of<int> log;
   runq::run(
       [&]() -> task<> {
@@ -117,7 +117,7 @@ TEST_F(semaphores, a_release_may_come_first_and_from_anybody) {
   });
 }
 
-TEST_F(semaphores, SC8_a_request_ends_the_wait_and_those_behind_go_on) {
+TEST_F(semaphores, SC8_a_request_ends_the_wait_and_the_tasks_behind_go_on) {
   on_any_number_of_processors([]() -> task<> {
     runq::semaphore units(1);
     const auto wants_two = [&](std::stop_token stop) -> task<> { co_await units.acquire(std::move(stop), 2); };
@@ -506,7 +506,7 @@ TEST_F(barriers, SC12_nobody_begins_a_phase_before_all_have_ended_the_last) {
   });
 }
 
-TEST_F(barriers, SC12_who_leaves_is_not_waited_for_any_more) {
+TEST_F(barriers, SC12_a_task_that_leaves_is_not_waited_for_any_more) {
   on_any_number_of_processors([]() -> task<> {
     runq::barrier both(2);
     auto stays = runq::spawn([&]() -> task<> {
@@ -523,7 +523,7 @@ TEST_F(barriers, SC12_who_leaves_is_not_waited_for_any_more) {
   EXPECT_EQ(misuse_of([] { runq::barrier none(0); }), "runq: a barrier is for 1 task or more");
 }
 
-TEST_F(barriers, who_is_called_off_has_not_come) {
+TEST_F(barriers, a_task_whose_wait_is_called_off_has_not_come) {
   on_any_number_of_processors([]() -> task<> {
     runq::barrier both(2);
     const auto waits = [&](std::stop_token stop) -> task<> { (void)co_await both.arrive_and_wait(std::move(stop)); };

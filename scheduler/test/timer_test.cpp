@@ -395,7 +395,7 @@ TEST_F(timers, X6_every_start_is_either_received_or_stopped) {
       {.procs = 4});
 }
 
-TEST_F(timers, a_timer_can_be_moved_earlier) {
+TEST_F(timers, a_timer_can_be_set_to_an_earlier_time) {
   runq::run([]() -> task<> {
     runq::timer t;
     t.start(1h);
@@ -405,7 +405,7 @@ TEST_F(timers, a_timer_can_be_moved_earlier) {
   });
 }
 
-TEST_F(timers, a_timer_can_be_moved_later) {
+TEST_F(timers, a_timer_can_be_set_to_a_later_time) {
   runq::run([]() -> task<> {
     runq::timer t;
     t.start(1ms);
@@ -417,7 +417,7 @@ TEST_F(timers, a_timer_can_be_moved_later) {
   });
 }
 
-TEST_F(timers, a_timer_can_be_moved_while_somebody_waits_for_it) {
+TEST_F(timers, a_timer_can_be_set_anew_while_a_task_waits_for_it) {
   runq::run(
       []() -> task<> {
         runq::timer t;
@@ -479,7 +479,7 @@ static_assert(std::is_nothrow_move_constructible_v<runq::timer> && std::is_nothr
 static_assert(std::is_nothrow_move_constructible_v<runq::ticker> && std::is_nothrow_move_assignable_v<runq::ticker>);
 static_assert(!std::is_copy_constructible_v<runq::timer> && !std::is_copy_constructible_v<runq::ticker>);
 
-TEST_F(timers, a_timer_may_be_moved_while_a_task_waits_for_it) {
+TEST_F(timers, a_timer_object_may_be_moved_while_a_task_waits_for_it) {
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
@@ -553,7 +553,7 @@ TEST_F(timers, a_ticker_ticks_on_after_a_move) {
   });
 }
 
-TEST_F(timers, who_uses_a_timer_that_was_moved_from_is_told_so) {
+TEST_F(timers, using_a_timer_that_was_moved_from_is_misuse) {
   const auto message = "runq: a timer was used after it was moved from; assign another one to it first";
   runq::run([&]() -> task<> {
     runq::timer t(1h);
@@ -638,7 +638,7 @@ TEST_F(timers, a_ticker_ticks_in_its_rhythm) {
   });
 }
 
-TEST_F(timers, who_receives_late_misses_ticks) {
+TEST_F(timers, a_task_that_receives_late_misses_ticks) {
   runq::run([]() -> task<> {
     runq::timer t;
     const auto begin = runq::clock::now();

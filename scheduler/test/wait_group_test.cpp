@@ -128,7 +128,7 @@ struct reuse_policy {
   }
 };
 
-TEST(wait_group, L3_who_adds_before_those_who_wait_are_woken_is_told_so) {
+TEST(wait_group, L3_add_before_the_waiting_tasks_are_woken_is_misuse) {
   using runq::detail::counting;
   for (const bool reused : {true, false}) {
     runq::detail::wait_group_core<reuse_policy> group;
@@ -151,7 +151,7 @@ TEST(wait_group, L3_who_adds_before_those_who_wait_are_woken_is_told_so) {
   }
 }
 
-TEST(wait_group, L3_the_words_for_a_reuse_say_what_to_do) {
+TEST(wait_group, L3_the_message_for_a_reuse_says_what_to_do) {
   EXPECT_EQ(sched_test::misuse_of([] { runq::detail::throw_wait_group_misuse(runq::detail::counting::reused); }),
             "sync: WaitGroup is reused before previous Wait has returned; call add() again after every wait() has "
             "returned, or use a group for each set of tasks");

@@ -48,7 +48,8 @@ class tracer {
   /// Processor `thief` took `count` tasks from `victim`, while it looked for work.
   void stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t count, instant begin, instant end);
 
-  /// Writes the file; says on stderr if it cannot, and how many events were not kept. By the last one that uses it.
+  /// Writes the file; says on stderr if it cannot, and how many events were not kept. The last user of the tracer calls
+  /// it.
   void write() noexcept;
   /// Writes the files of all that exist, for a process that ends without destroying its schedulers.
   static void write_all() noexcept;
