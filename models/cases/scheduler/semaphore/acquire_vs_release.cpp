@@ -134,8 +134,8 @@ struct release_serves_all_that_fit final : scenario {
   keeper third{units, 1};
 };
 
-// The one unit is taken, and a task waits. Outside: takes one that is not there, and gives it back ‖ the unit comes
-// back.
+// The one unit is taken, and a task waits. A thread outside takes a unit although none is free, and gives it back ‖ the
+// first unit is given back.
 struct taken_below_zero final : scenario {
   taken_below_zero() {
     require(units.any(), "the unit of a new semaphore is not free");
