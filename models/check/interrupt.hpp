@@ -96,6 +96,14 @@ class interrupted_atomic {
     interrupts::point();
     at_.store(value, o, file, line);
   }
+  T fetch_add(T by, order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    interrupts::point();
+    return at_.fetch_add(by, o, file, line);
+  }
+  T fetch_sub(T by, order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    interrupts::point();
+    return at_.fetch_sub(by, o, file, line);
+  }
   bool compare_exchange_strong(T& expected, T desired, order success, order failure,
                                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     interrupts::point();
@@ -106,12 +114,25 @@ class interrupted_atomic {
   atomic<T> at_;
 };
 
-/// The policy of the models with this pair of fences, for a queue that thread 0 owns.
+/// The policy of the models with this pair of fences: only thread 0 makes light ones that matter.
 struct interrupt_atomics : atomics {
   template <class T>
   using atomic = interrupted_atomic<T>;
   static void light_fence(std::memory_order) {}
   static void heavy_fence(std::memory_order) { interrupts::heavy(); }
+};
+
+/// A scenario with these fences. `Model` has `Threads` threads, and its structures have the policy interrupt_atomics.
+template <class Model, std::size_t Threads>
+class interrupted final : private interrupts, public Model {
+ public:
+  static constexpr const char* axiom = "membarrier(2)";
+
+  interrupted() : interrupts(Threads) {}
+  void thread(unsigned index) override {
+    Model::thread(index);
+    if (index == 0) interrupts::end();
+  }
 };
 
 }  // namespace runq::model

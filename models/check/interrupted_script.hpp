@@ -8,17 +8,6 @@
 namespace runq::model {
 
 template <class Queue, moves Before, moves... Threads>
-class interrupted_script final : private interrupts, public script_over<Queue, interrupt_atomics, Before, Threads...> {
-  using script = script_over<Queue, interrupt_atomics, Before, Threads...>;
-
- public:
-  static constexpr const char* axiom = "membarrier(2)";
-
-  interrupted_script() : interrupts(sizeof...(Threads)) {}
-  void thread(unsigned index) override {
-    script::thread(index);
-    if (index == 0) interrupts::end();
-  }
-};
+using interrupted_script = interrupted<script_over<Queue, interrupt_atomics, Before, Threads...>, sizeof...(Threads)>;
 
 }  // namespace runq::model

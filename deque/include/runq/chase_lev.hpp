@@ -5,9 +5,10 @@
 // Source of the algorithm: David Chase and Yossi Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the
 // memory orders of Nhat Minh Lê, Antoniu Pop, Albert Cohen and Francesco Zappa Nardelli, "Correct and Efficient
 // Work-Stealing for Weak Memory Models" (PPoPP 2013), corrected: the array is published by release and read by acquire;
-// elements are published by a release store instead of a fence, and so the store that reserves one in pop() is a
-// release as well. Contract, protocol in steps and rejected designs: docs/queues/chase_lev.md. Models:
-// models/cases/queues/chase_lev/.
+// elements are published by a release store instead of a fence, and so all stores of pop() are releases as well. The
+// owner's fence is the light one of a pair, and the thief's the heavy one, so a policy can make pops cheaper at the
+// thieves' expense (runq/membarrier.hpp). Contract, protocol in steps and rejected designs: docs/queues/chase_lev.md.
+// Models: models/cases/queues/chase_lev/.
 #pragma once
 
 #if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
@@ -275,12 +276,13 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     d.bottom_.store(b, std::memory_order::release);
     // [chase_lev.pop.fence] seq_cst: pairs with [chase_lev.steal.fence]: either the thief sees the smaller bottom, or
     // this load sees the thief's top; weaker: both take the last element.
-    Atomics::fence(std::memory_order::seq_cst);
+    Atomics::light_fence(std::memory_order::seq_cst);
     // [chase_lev.pop.top] relaxed: ordered by the fence.
     index t = d.top_.load(std::memory_order::relaxed);
     if (t > b) {
-      // [chase_lev.pop.restore] relaxed: the fence above, a release fence too, publishes what came before it.
-      d.bottom_.store(b + 1, std::memory_order::relaxed);
+      // [chase_lev.pop.restore] release: as [chase_lev.pop.reserve], because a light fence need not be a release fence.
+      // kept: no model objects to relaxed, because no thief can take an element that it finds by this store.
+      d.bottom_.store(b + 1, std::memory_order::release);
       return std::nullopt;
     }
     // [chase_lev.pop.slot] relaxed: the owner wrote it.
@@ -291,8 +293,9 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     // kept: no model objects to relaxed, but the published proof is for seq_cst, and larger programs are not searched.
     const bool claimed =
         d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);
-    // [chase_lev.pop.reset] relaxed: the fence above, a release fence too, publishes what came before it.
-    d.bottom_.store(b + 1, std::memory_order::relaxed);
+    // [chase_lev.pop.reset] release: pairs with [chase_lev.steal.bottom], because a light fence need not be a release
+    // fence; weaker: a thief with an old top reads a slot that it cannot see written.
+    d.bottom_.store(b + 1, std::memory_order::release);
     if (!claimed) return std::nullopt;
     return value;
   }
@@ -437,7 +440,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     index t = deque_->top_.load(std::memory_order::relaxed);
     // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]: either the owner sees this thief's top, or the
     // load of bottom below sees the owner's smaller bottom; weaker: both take the last element.
-    Atomics::fence(std::memory_order::seq_cst);
+    Atomics::heavy_fence(std::memory_order::seq_cst);
     // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish]; weaker: this thief takes a slot not yet
     // written, or a task whose contents it cannot see.
     const index b = deque_->bottom_.load(std::memory_order::acquire);
