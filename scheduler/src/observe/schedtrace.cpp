@@ -110,8 +110,15 @@ std::string core::trace_detail(const statistics& s) const {
   return text;
 }
 
-// RUNQ_SCHEDTRACE=ms, RUNQ_SCHEDDETAIL=1, RUNQ_TRACE=file.json.
+// RUNQ_SCHEDTRACE=ms, RUNQ_SCHEDDETAIL=1, RUNQ_TRACE=file.json. RUNQ_MEMBARRIER was read when the program started: see
+// scheduler_fences.
 void core::read_environment() {
+  if (const char* const fences = std::getenv("RUNQ_MEMBARRIER")) {
+    const std::string text = fences;
+    if (text != "0" && text != "1") {
+      throw misuse("runq: the environment variable RUNQ_MEMBARRIER must be 0 or 1, but is \"" + text + "\"");
+    }
+  }
   if (const char* const period = std::getenv("RUNQ_SCHEDTRACE")) {
     const std::string text = period;
     int ms = 0;

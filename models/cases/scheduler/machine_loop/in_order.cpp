@@ -2,7 +2,7 @@
 // A task is made runnable while a machine that has found nothing goes to sleep. No fence is needed where the
 // publication and the machine's last look are read-modify-writes of one variable, or sections under one lock: then one
 // of the two comes first.
-#include "machine_loop_model.hpp"
+#include "fork_vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {
@@ -34,26 +34,6 @@ struct next_vs_last_spinner final : machine_loop_model<2, 2, 1> {
   void thread(unsigned index) override {
     if (index == 0) {
       (void)parking.submit_next(processors[0].own_queue, tasks.make(1));
-    } else {
-      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
-};
-
-// As next_vs_last_spinner, with a fork, which is published with a fence.
-struct fork_vs_last_spinner final : machine_loop_model<2, 2, 1, shipped_queues<2, fork_deques>> {
-  fork_vs_last_spinner() {
-    settle(0);
-    constructed();
-  }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      require(processors[0].own_forks.push(tasks.make(1)), "no memory for a fork");
-      parking.submitted();
     } else {
       require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
     }
@@ -187,7 +167,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
     }),
-    add_case<fork_vs_last_spinner>({
+    add_case<fork_vs_last_spinner<>>({
         .name = "machine_loop/fork_vs_last_spinner",
         .property = "no machine sleeps while a fork waits: push, fence ‖ the last spinning machine goes idle",
         .threads = 2,

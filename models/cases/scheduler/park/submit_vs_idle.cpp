@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A task is submitted while machines go idle, or are idle: one of them runs it.
-#include "park_model.hpp"
+#include "last_spinner.hpp"
 
 namespace runq::model {
 namespace {
-
-// The Dekker handshake. One processor. Outside: submit ‖ machine, spinning, the last one: look, rest, run the task.
-struct last_spinner final : park_model<1, 1, 1> {
-  last_spinner() { constructed(); }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      submit(global, 1);
-    } else {
-      require(run_one(machines[0]) == 1, "the machine left although the scheduler does not stop");
-    }
-  }
-  void finish() override {
-    tasks.require_all_ran();
-    require_all_accounted_for();
-  }
-};
 
 // Outside: submit 1 ‖ outside: submit 2, on different queues ‖ two idle machines. Each task goes on until the other has
 // begun: so both processors must come to work.
@@ -135,7 +119,7 @@ struct three_machines final : park_model<3, 3, 2> {
 };
 
 const bool added[] = {
-    add_case<last_spinner>({
+    add_case<last_spinner<>>({
         .name = "park/submit_vs_last_spinner",
         .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle",
         .threads = 2,

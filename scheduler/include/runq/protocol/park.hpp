@@ -15,10 +15,11 @@
 //   3. A spinning machine that finds nothing gives up its processor, stops spinning, and looks at all queues once
 //      more before it sleeps.                                                                       machine_idle()
 // Rules 1 and 3 are the two sides of a Dekker handshake: publish work, fence, read `spinning_` ‖ lower `spinning_`,
-// fence, read all queues. With both fences, at least one side sees the other. The submitter needs no fence in two
-// cases: if it publishes by a read-modify-write of a place that work_anywhere() also looks at by a read-modify-write,
-// or if it publishes under a lock that work_anywhere() also takes. The side that comes second then sees what the first
-// one did before.                                                                                submitted_in_order()
+// fence, read all queues. With both fences, at least one side sees the other. The submitter's fence is the light one of
+// a pair and the sleeper's the heavy one, because many more tasks are submitted than machines go to sleep. The
+// submitter needs no fence in two cases: if it publishes by a read-modify-write of a place that work_anywhere() also
+// looks at by a read-modify-write, or if it publishes under a lock that work_anywhere() also takes. The side that comes
+// second then sees what the first one did before.                                                submitted_in_order()
 // Machines that were not spinning do not look again. `need_spinning_` covers them: a submitter that finds neither a
 // spinning machine nor an idle processor leaves a request, and a machine that is about to give up its processor answers
 // it.
@@ -94,7 +95,7 @@ class park_protocol {
   void submitted() {
     // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence]; weaker: the last spinning machine goes to
     // sleep although there is a task.
-    Atomics::fence(std::memory_order::seq_cst);
+    Atomics::light_fence(std::memory_order::seq_cst);
     submitted_in_order();
   }
 
@@ -172,7 +173,7 @@ class park_protocol {
       spinning_.fetch_sub(1U, std::memory_order::relaxed);
       // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to
       // sleep although there is a task.
-      Atomics::fence(std::memory_order::seq_cst);
+      Atomics::heavy_fence(std::memory_order::seq_cst);
       if (host_.work_anywhere()) {
         if (Processor* const again = take_back(m)) return again;
       }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// A fork, as in in_order.cpp, with fences by interrupt (interrupt.hpp) in park and in the fork deques.
+#include "fork_vs_last_spinner.hpp"
+#include "interrupt.hpp"
+
+namespace runq::model {
+namespace {
+
+const bool added = add_case<interrupted<fork_vs_last_spinner<interrupt_atomics>, 2>>({
+    .name = "machine_loop/interrupt_fork",
+    .property = "a fork is found: fork ‖ the last spinning machine goes idle; fences by interrupt",
+    .threads = 2,
+    .quick = {.random = 2'000, .bound = 1},
+    .no_mutant_of_its_own = "its fences are park's, which the mutant park/idle_by_a_light_fence breaks",
+});
+
+}  // namespace
+}  // namespace runq::model

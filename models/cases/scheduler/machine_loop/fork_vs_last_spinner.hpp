@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A fork while the last spinning machine goes idle: see in_order.cpp.
+#pragma once
+
+#include "machine_loop_model.hpp"
+
+namespace runq::model {
+
+// Two processors. Machine 0, busy for long: forks task 1, which is published with a fence ‖ machine 1, spinning, the
+// last one: look, rest, run the task. `Policy` is park's and the fork deques'.
+template <class Policy = atomics>
+struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, shipped_queues<2, basic_chase_lev<task*, Policy>>, Policy> {
+  fork_vs_last_spinner() {
+    this->settle(0);
+    this->constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      require(this->processors[0].own_forks.push(this->tasks.make(1)), "no memory for a fork");
+      this->parking.submitted();
+    } else {
+      require(this->run_one(this->machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    this->tasks.require_all_ran();
+    this->require_all_accounted_for();
+  }
+};
+
+}  // namespace runq::model

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The handshake, as in submit_vs_idle.cpp, with fences by interrupt (interrupt.hpp): what the scheduler relies on where
+// it uses membarrier(2). Thread 0 submits, and the machines that go to sleep interrupt it.
+#include "interrupt.hpp"
+#include "last_spinner.hpp"
+
+namespace runq::model {
+namespace {
+
+struct submit_vs_last_spinner : last_spinner<interrupt_atomics> {
+  void thread(unsigned index) override {
+    if (index == 0) interrupts::point();
+    last_spinner::thread(index);
+  }
+};
+
+// Three processors. Machine 2, busy for long: submits task 1 on its own queue ‖ machine 0, spinning: has found another
+// task, so it stops spinning by a light fence ‖ machine 1, spinning: look, rest by a heavy fence, run task 1.
+struct submit_vs_two_spinners : park_model<3, 3, 1, 1, interrupt_atomics> {
+  submit_vs_two_spinners() {
+    for (unsigned i = 0; i != 3; ++i) settle(i);
+    look_for_work(0);
+    look_for_work(1);
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      interrupts::point();
+      submit(processors[2].queue, 1);
+    } else if (index == 1) {
+      parking.found(machines[0]);
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+const bool added[] = {
+    add_case<interrupted<submit_vs_last_spinner, 2>>({
+        .name = "park/interrupt_last_spinner",
+        .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle; fences by "
+                    "interrupt",
+        .threads = 2,
+        .quick = {.random = 2'000, .bound = 1},
+    }),
+    add_case<interrupted<submit_vs_two_spinners, 3>>({
+        .name = "park/interrupt_two_spinners",
+        .property = "no machine sleeps while a task waits: submit ‖ a spinning machine finds another task ‖ the other "
+                    "one goes idle; fences by interrupt",
+        .threads = 3,
+        .quick = {.random = 2'000, .bound = 0},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
