@@ -281,7 +281,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     index t = d.top_.load(std::memory_order::relaxed);
     if (t > b) {
       // [chase_lev.pop.restore] release: as [chase_lev.pop.reserve], because a light fence need not be a release fence.
-      // kept: no model objects to relaxed, because no thief can take an element that it finds by this store.
+      // kept: no model fails with relaxed, because no thief can take an element that it finds by this store.
       d.bottom_.store(b + 1, std::memory_order::release);
       return std::nullopt;
     }
@@ -290,7 +290,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     if (t < b) return value;
     // The last element: owner and thieves meet at top.
     // [chase_lev.pop.claim] seq_cst: pairs with [chase_lev.steal.claim]. Relaxed on failure: the value is dropped.
-    // kept: no model objects to relaxed, but the published proof is for seq_cst, and larger programs are not searched.
+    // kept: no model fails with relaxed, but the published proof is for seq_cst, and larger programs are not searched.
     const bool claimed =
         d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);
     // [chase_lev.pop.reset] release: pairs with [chase_lev.steal.bottom], because a light fence need not be a release
@@ -394,8 +394,8 @@ class basic_chase_lev<T, Atomics, Full>::owner {
       return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr, d.memory_)) : nullptr;
     const index capacity = static_cast<index>(a->capacity());
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
-    // overwritten. kept: no model objects to relaxed, but then only a control dependency keeps the slot's store behind
-    // this load, and C++ does not promise that.
+    // overwritten. kept: no model fails with relaxed, but then only a control dependency would order this load before
+    // the next store to the slot, and C++ does not promise that order.
     const index t = d.top_.load(std::memory_order::acquire);
     d.top_seen_.set(t);
     if (b - t < capacity) return a;
@@ -454,7 +454,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     const T value = a->slot(t).load(std::memory_order::relaxed);
     // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top]:
     // the slot was read before the owner may reuse it. Strong: the caller takes a failure for a lost race. Relaxed on
-    // failure: the value is dropped. kept: no model objects to release, but the published proof is for
+    // failure: the value is dropped. kept: no model fails with release, but the published proof is for
     // seq_cst, and larger programs are not searched.
     if (!deque_->top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
