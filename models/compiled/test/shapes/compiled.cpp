@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The shapes as an ordinary program, over the policy that ships. The environment variable SHAPE says which one.
+// The shapes as an ordinary program, over the policy that ships. The environment variable SHAPE says which one: it is
+// looked up before main(), because every execution repeats main().
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -21,12 +22,21 @@ void run() {
   shape.finish();
 }
 
+using program = void (*)();
+
+program find() {
+  const std::string_view wanted = std::getenv("SHAPE");
+#define RUNQ_FIND(shape, ...) \
+  if (wanted == #shape "<" #__VA_ARGS__ ">") return &run<shapes::shape<__VA_ARGS__>>;
+  RUNQ_FOR_EACH_SHAPE(P, RUNQ_FIND)
+  return nullptr;
+}
+
+const program wanted = find();
+
 }  // namespace
 
 int main() {
-  const std::string_view wanted = std::getenv("SHAPE");
-#define RUNQ_RUN(shape, ...) \
-  if (wanted == #shape "<" #__VA_ARGS__ ">") return run<shapes::shape<__VA_ARGS__>>(), 0;
-  RUNQ_FOR_EACH_SHAPE(P, RUNQ_RUN)
-  return 1;
+  if (wanted == nullptr) return 1;
+  wanted();
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The shapes as scenarios: prints a line for each, with the number of executions and the seconds.
+// The shapes as scenarios: prints a line for each, with the number of executions and the seconds. The environment
+// variable SHAPE chooses one of them.
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 #include "atomics.hpp"
 #include "exact.hpp"
@@ -35,8 +38,11 @@ bool explore(const char* name) {
 }  // namespace
 
 int main() {
+  const char* const wanted = std::getenv("SHAPE");
   bool all = true;
-#define RUNQ_EXPLORE(shape, ...) all = explore<shapes::shape<__VA_ARGS__>>(#shape "<" #__VA_ARGS__ ">") && all;
+#define RUNQ_EXPLORE(shape, ...)                                                    \
+  if (wanted == nullptr || std::string_view(wanted) == #shape "<" #__VA_ARGS__ ">") \
+    all = explore<shapes::shape<__VA_ARGS__>>(#shape "<" #__VA_ARGS__ ">") && all;
   RUNQ_FOR_EACH_SHAPE(P, RUNQ_EXPLORE)
   return all ? 0 : 1;
 }
