@@ -64,8 +64,9 @@ bool path_ends_with(std::string_view path, std::string_view name) {
 }
 
 bool has_code_by_clang() {
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(program), {}};
+  const char* const path = "/proc/self/exe";
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ElfW(Ehdr) file{};
   if (bytes.size() < sizeof file) return false;
   std::memcpy(&file, bytes.data(), sizeof file);
