@@ -112,7 +112,7 @@ class psc {
 
   /// from hb x hb to, where x accesses `variable`. hb grows along po, so the last access in each thread decides.
   [[nodiscard]] bool shares_location(event_id from, event_id to, event_id variable) const {
-    for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned t = constructing + 1; t != g_.end_of_threads(); ++t) {
       const clock& seen = g_.at(to).hb;
       event_id x = last_access(g_, t, seen, variable);
       if (x == to) {
@@ -138,7 +138,7 @@ class psc {
 
   void add_memory_edges() {
     collect_contributions();
-    for (unsigned t = 0; t != thread_slots; ++t) {
+    for (unsigned t = 0; t != thread_slots; t = g_.next_thread(t)) {
       for (unsigned i = 0; i != g_.size(t); ++i) {
         if (g_.at(t, i).kind == node_kind::init) add_edges_of_location(g_.at(t, i));
       }
@@ -146,10 +146,10 @@ class psc {
   }
 
   void collect_contributions() {
-    for (unsigned t = 0; t != thread_slots; ++t) {
+    for (unsigned t = 0; t != thread_slots; t = g_.next_thread(t)) {
       per_event_[t].assign(g_.size(t), contribution{});
     }
-    for (unsigned t = constructing + 1; t != finishing; ++t) {
+    for (unsigned t = constructing + 1; t != g_.end_of_threads(); ++t) {
       for (unsigned i = 0; i != g_.size(t); ++i) {
         const event_id e{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
         const node& n = g_.at(e);
@@ -230,7 +230,7 @@ event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept
   event_id floor = variable;
   clock seen = g.at(e).hb;
   seen[e.thread] = e.index;
-  for (unsigned t = 0; t != thread_slots; ++t) {
+  for (unsigned t = 0; t != thread_slots; t = g.next_thread(t)) {
     const event_id x = last_access(g, t, seen, variable);
     if (x == nobody) continue;
     const event_id known = g.at(x).kind == node_kind::read ? g.at(x).source : x;

@@ -172,7 +172,7 @@ bool search::finish_rmw(unsigned thread) {
 void search::revisit_reads(event_id write) {
   const clock prefix = g_->at(write).porf;
   const event_id variable = g_->at(write).variable;
-  for (unsigned t = constructing + 1; t != finishing; ++t) {
+  for (unsigned t = constructing + 1; t != g_->end_of_threads(); ++t) {
     for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
       const node& n = g_->at(t, i);
       if (n.kind != node_kind::read || n.variable != variable || n.has_no_choice || n.stamp <= g_->fixed_until)
@@ -189,7 +189,7 @@ void search::revisit_reads(event_id write) {
 bool search::may_revisit(event_id read, event_id write) const {
   const clock& prefix = g_->at(write).porf;
   const std::uint32_t stamp = g_->at(read).stamp;
-  for (unsigned t = constructing + 1; t != finishing; ++t) {
+  for (unsigned t = constructing + 1; t != g_->end_of_threads(); ++t) {
     for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
       if (g_->at(t, i).stamp < stamp) continue;
       if (!maximally_added({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, prefix)) return false;
@@ -223,7 +223,7 @@ void search::revisit(event_id read, event_id write) {
   graph& g = *next;
   clock keep = g.at(write).porf;
   const std::uint32_t stamp = g.at(read).stamp;
-  for (unsigned t = 0; t != finishing; ++t) {
+  for (unsigned t = 0; t != g.end_of_threads(); ++t) {
     // Stamps increase along po. Only a revisited read can be older than its source, and it is the last of its thread.
     while (keep[t] < g.size(t) && g.at(t, keep[t]).stamp <= stamp) ++keep[t];
   }

@@ -8,11 +8,15 @@ namespace runq::model::exact {
 
 event_id graph::append(unsigned thread, const operation& o) {
   const event_id e = next_of(thread);
+  threads_.include(thread);
   node& n = threads_[thread].emplace_back(o);
   if (n.kind == node_kind::init || n.kind == node_kind::cell_init) n.variable = n.newest = e;
   n.stamp = next_stamp_++;
   inherit(e);
-  if (n.kind == node_kind::spawn) spawners_[n.operand] = e;
+  if (n.kind == node_kind::spawn) {
+    spawners_[n.operand] = e;
+    threads_.include(static_cast<unsigned>(n.operand));
+  }
   const bool sc = n.order == std::memory_order::seq_cst || n.failure_order == std::memory_order::seq_cst;
   if (sc && thread != constructing && thread != finishing && !is_alone(n)) sequential_.push_back(e);
   return e;
@@ -20,7 +24,7 @@ event_id graph::append(unsigned thread, const operation& o) {
 
 bool graph::is_alone(const node& n) const noexcept {
   if (!finds_variables) return false;
-  for (unsigned t = constructing + 1; t != finishing; ++t) {
+  for (unsigned t = constructing + 1; t != end_of_threads(); ++t) {
     if (spawners_[t] != nobody && !(has_ended(t) && n.hb.covers(last_of(t)))) return false;
   }
   return true;
@@ -41,7 +45,7 @@ bool graph::find_variable(unsigned index, std::uint64_t mask, std::uint64_t valu
   init.operand = mask;
   if (init.value == value) return true;
   init.value = value;
-  for (unsigned t = constructing + 1; t != finishing; ++t) {
+  for (unsigned t = constructing + 1; t != end_of_threads(); ++t) {
     for (const node& n : threads_[t]) {
       if (n.kind == node_kind::read && n.source == e) return false;
     }
@@ -66,7 +70,7 @@ void graph::join(event_id e, event_id end) {
 }
 
 void graph::join_everything(node& first) const {
-  for (unsigned t = 0; t != finishing; ++t) {
+  for (unsigned t = 0; t != end_of_threads(); ++t) {
     if (size(t) == 0) continue;
     first.hb.join(at(last_of(t)).hb);
     first.porf.join(at(last_of(t)).porf);
@@ -110,7 +114,7 @@ void graph::set_source(event_id read, event_id source) {
 
 unsigned graph::spurious_failures() const noexcept {
   unsigned n = 0;
-  for (unsigned t = constructing + 1; t != finishing; ++t) {
+  for (unsigned t = constructing + 1; t != end_of_threads(); ++t) {
     for (unsigned i = 0; i != size(t); ++i) n += at(t, i).spurious ? 1U : 0U;
   }
   return n;
@@ -151,7 +155,7 @@ void graph::displace(event_id write) {
 }
 
 void graph::restrict_to(const clock& keep) {
-  for (unsigned t = 0; t != thread_slots; ++t) {
+  for (unsigned t = 0; t != thread_slots; t = next_thread(t)) {
     std::vector<node>& events = threads_[t];
     while (events.size() > keep[t]) {
       const node& gone = events.back();
@@ -170,7 +174,7 @@ static_assert(std::is_trivially_copyable_v<node> && std::is_trivially_copyable_v
 
 std::size_t graph::packed_bytes() const noexcept {
   std::size_t events = 0;
-  for (const auto& of_thread : threads_) events += of_thread.size();
+  for (unsigned t = 0; t != thread_slots; t = next_thread(t)) events += size(t);
   return sizeof(packed_head) + events * sizeof(node) + sequential_.size() * sizeof(event_id);
 }
 
@@ -191,7 +195,7 @@ void graph::pack(std::byte* where) const noexcept {
     where += bytes;
   };
   put(&head, sizeof head);
-  for (const auto& of_thread : threads_) put(of_thread.data(), of_thread.size() * sizeof(node));
+  for (unsigned t = 0; t != thread_slots; t = next_thread(t)) put(threads_[t].data(), size(t) * sizeof(node));
   put(sequential_.data(), sequential_.size() * sizeof(event_id));
 }
 
@@ -200,6 +204,7 @@ void graph::unpack(const std::byte* where) {
   std::memcpy(&head, where, sizeof head);
   const auto* events = reinterpret_cast<const node*>(where + sizeof head);
   for (unsigned t = 0; t != thread_slots; ++t) {
+    if (head.sizes[t] != 0) threads_.include(t);
     threads_[t].assign(events, events + head.sizes[t]);
     events += head.sizes[t];
   }
@@ -213,6 +218,9 @@ void graph::unpack(const std::byte* where) {
   delayed = head.delayed;
   finds_variables = head.finds_variables;
   spawners_ = head.spawners;
+  for (unsigned t = 0; t != thread_slots; ++t) {
+    if (spawners_[t] != nobody) threads_.include(t);
+  }
 }
 
 std::uint64_t fingerprint(const graph& g) noexcept {

@@ -5,6 +5,7 @@
 // A graph is copied often and must be cheap to copy: events are plain data in one array per thread, edges are indices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -44,7 +45,8 @@ class clock {
   [[nodiscard]] std::uint16_t operator[](unsigned thread) const noexcept { return counts_[thread]; }
   [[nodiscard]] bool covers(event_id e) const noexcept { return counts_[e.thread] > e.index; }
   void join(const clock& other) noexcept {
-    for (unsigned t = 0; t != width; ++t) counts_[t] = counts_[t] > other.counts_[t] ? counts_[t] : other.counts_[t];
+    const auto theirs = other.counts_;  // a copy, which the compiler knows not to overlap with this
+    for (unsigned t = 0; t != width; ++t) counts_[t] = counts_[t] > theirs[t] ? counts_[t] : theirs[t];
   }
 
  private:
@@ -153,8 +155,40 @@ struct node : operation {
   return o == std::memory_order::release || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
 }
 
+/// The events of each thread. Most programs have fewer threads than there is room for: a copy, and loops by next(),
+/// pass over the others.
+class thread_events {
+ public:
+  thread_events() = default;
+  ~thread_events() = default;
+  thread_events(const thread_events&) = default;
+  thread_events& operator=(const thread_events& other) {
+    for (unsigned t = constructing; t != std::max(end_, other.end_); ++t) of_[t] = other.of_[t];
+    of_[finishing] = other.of_[finishing];
+    end_ = other.end_;
+    return *this;
+  }
+  [[nodiscard]] std::vector<node>& operator[](unsigned thread) noexcept { return of_[thread]; }
+  [[nodiscard]] const std::vector<node>& operator[](unsigned thread) const noexcept { return of_[thread]; }
+  /// Makes sure that the thread is not passed over.
+  void include(unsigned thread) noexcept {
+    if (thread != finishing && thread >= end_) end_ = thread + 1;
+  }
+  /// From here on there is no thread but `finishing`.
+  [[nodiscard]] unsigned end() const noexcept { return end_; }
+  [[nodiscard]] unsigned next(unsigned thread) const noexcept { return thread + 1 == end_ ? finishing : thread + 1; }
+
+ private:
+  std::array<std::vector<node>, thread_slots> of_;
+  unsigned end_ = constructing + 2;  // the first thread is always there
+};
+
 class graph {
  public:
+  /// All threads proper that have events, or have been started, have numbers below this.
+  [[nodiscard]] unsigned end_of_threads() const noexcept { return threads_.end(); }
+  /// For loops from `constructing` to thread_slots, which pass over threads that have no events.
+  [[nodiscard]] unsigned next_thread(unsigned thread) const noexcept { return threads_.next(thread); }
   [[nodiscard]] unsigned size(unsigned thread) const noexcept { return static_cast<unsigned>(threads_[thread].size()); }
   [[nodiscard]] node& at(event_id e) noexcept { return threads_[e.thread][e.index]; }
   [[nodiscard]] const node& at(event_id e) const noexcept { return threads_[e.thread][e.index]; }
@@ -251,7 +285,7 @@ class graph {
     std::array<event_id, thread_slots> spawners;
   };
 
-  std::array<std::vector<node>, thread_slots> threads_;
+  thread_events threads_;
   std::array<event_id, thread_slots> spawners_{};
   std::vector<event_id> sequential_;
   std::uint32_t next_stamp_ = 1;

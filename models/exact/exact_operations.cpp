@@ -150,7 +150,7 @@ void search::require_live(event_id e, site where) {
 /// No conflicting access to the plain variable is concurrent. A new event has no successors, so hb can only lead to it.
 void search::require_no_race(event_id e, site where) {
   const node& n = g_->at(e);
-  for (unsigned t = 0; t != thread_slots; ++t) {
+  for (unsigned t = 0; t != thread_slots; t = g_->next_thread(t)) {
     for (unsigned i = n.hb[t]; i < g_->size(t); ++i) {
       const node& other = g_->at(t, i);
       if (!other.accesses(n.variable)) continue;
@@ -466,7 +466,7 @@ void search::add_deallocate(const operation& wanted, site where) {
   if (!n.hb.covers(n.variable)) {
     report_here(failure::unpublished_allocation, "memory is freed by a thread that cannot know of it", where);
   }
-  for (unsigned t = 0; t != thread_slots; ++t) {
+  for (unsigned t = 0; t != thread_slots; t = g_->next_thread(t)) {
     for (unsigned i = n.hb[t]; i < g_->size(t); ++i) {
       const event_id variable = g_->at(t, i).variable;
       if (variable == nobody || g_->at(variable).memory != n.variable) continue;

@@ -265,7 +265,10 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool is_new_graph();
   [[nodiscard]] bool in_doubt() const noexcept { return g_->delayed != nobody && !extending_; }
   [[nodiscard]] bool doubt_resolved();
-  [[nodiscard]] unsigned last_thread() const noexcept { return program_ != nullptr ? max_threads : spec_->threads; }
+  /// No thread with a higher number has been started.
+  [[nodiscard]] unsigned last_thread() const noexcept {
+    return program_ != nullptr ? g_->end_of_threads() - 1 : spec_->threads;
+  }
   [[nodiscard]] bool can_extend(unsigned thread) const noexcept;
   static void thread_entry(void* self);
   static void main_entry(void* self);
