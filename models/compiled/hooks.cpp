@@ -89,7 +89,7 @@ T load(const volatile T* at, int order, const void* code) {
   if (!in_program) return carry_out(p);
   const checker_scope scope;
   session& s = current_session();
-  const runq::model::compiled::caller_state caller = runq_caller;
+  const runq::model::compiled::caller_state& caller = runq_caller;
   s.look_for_waiting(caller, code);
   const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
   return from_value<T>(s.load(p, sizeof(T), s.effective(to_order(order), order_of::load, code), code, like));
@@ -114,7 +114,7 @@ T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
   const checker_scope scope;
   session& s = current_session();
   if (is_wide<T> && op != rmw_op::exchange) s.refuse("arithmetic on an atomic of 128 bits", code);
-  const runq::model::compiled::caller_state caller = runq_caller;
+  const runq::model::compiled::caller_state& caller = runq_caller;
   s.look_for_waiting(caller, code);
   static_cast<void>(s.read_in_earlier_round(caller, p, true, code));
   const std::memory_order applied = s.effective(to_order(order), order_of::rmw, code);
@@ -130,7 +130,7 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   if (!in_program) return carry_out(p, expected, desired);
   const checker_scope scope;
   session& s = current_session();
-  const runq::model::compiled::caller_state caller = runq_caller;
+  const runq::model::compiled::caller_state& caller = runq_caller;
   s.look_for_waiting(caller, code);
   s.access_expected(&expected, sizeof(T), session::expected_access::read, code);
   const T wanted = expected;
@@ -150,18 +150,14 @@ bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int
   return done;
 }
 
-[[gnu::always_inline]] inline void access(const void* at, std::size_t size, bool is_write, const void* code) {
-  if (!in_program) return;
-  const checker_scope scope;
-  session& s = *runq::model::compiled::only_session;  // it runs the program
-  if (s.executed().is_recording()) s.executed().note(code);
-  s.access(at, size, is_write, code);
+[[gnu::noinline]] void access(const void* at, std::size_t size, bool is_write, const void* code) {
+  if (in_program) runq::model::compiled::only_session->access_by_program(at, size, is_write, code);
 }
 
 /// The most frequent calls, each with code of its own.
 template <std::size_t Size, bool IsWrite>
 [[gnu::noinline]] void access(const void* at, const void* code) {
-  access(at, Size, IsWrite, code);
+  if (in_program) runq::model::compiled::only_session->access_by_program(at, Size, IsWrite, code);
 }
 
 }  // namespace
@@ -366,10 +362,10 @@ RUNQ_ACCESS(16)
 
 RUNQ_HOOK void __tsan_read_range(void* at, unsigned long size) { access(at, size, false, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_write_range(void* at, unsigned long size) { access(at, size, true, RUNQ_CALLER); }
-RUNQ_HOOK void __tsan_vptr_read(void** at) { access(at, sizeof(void*), false, RUNQ_CALLER); }
+RUNQ_HOOK void __tsan_vptr_read(void** at) { access<sizeof(void*), false>(at, RUNQ_CALLER); }
 RUNQ_HOOK void __tsan_vptr_update(void** at, void* value) {
   // Constructors of one object may write the same pointer again, which no thread can notice.
-  if (*at != value) access(at, sizeof(void*), true, RUNQ_CALLER);
+  if (*at != value) access<sizeof(void*), true>(at, RUNQ_CALLER);
 }
 
 // Calls of the linker's --wrap: compilers do not instrument these functions.

@@ -74,6 +74,10 @@ class code_ranges {
  public:
   /// Adds the modules whose file names begin with that; an empty name: the program itself.
   void add_module(std::string_view name_begin);
+  /// Most programs have one range of code.
+  [[nodiscard]] bool first_contains(const void* code) const noexcept {
+    return code >= ranges_[0].begin && code < ranges_[0].end;
+  }
   [[nodiscard]] bool contains(const void* code) const noexcept {
     for (unsigned i = 0; i != count_; ++i) {
       if (code >= ranges_[i].begin && code < ranges_[i].end) return true;

@@ -191,6 +191,8 @@ void session::begin_thread(unsigned thread) {
   t.result = nullptr;
   t.spawned = 0;
   t.joined = false;
+  t.usable = {};
+  t.has_effect = false;
   t.exit_handlers.clear();
   t.visits.clear();
   t.rounds.clear();
@@ -585,17 +587,19 @@ void session::note_failed_try(const void* code) {
 
 void session::lock(void* mutex, const void* code) {
   const site where = here(code);
-  location at = variable_at(mutex, mutex_bytes, where, code);
+  granule& g = shadow_.of(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
   search_->mutex_lock(at, where);
-  check_atomic_access(mutex, mutex_bytes, code);
+  check_atomic_access(g, mutex, mutex_bytes, code);
   note_taken(mutex);
 }
 
 bool session::try_lock(void* mutex, const void* code, exact::event_id like) {
   const site where = here(code);
-  location at = variable_at(mutex, mutex_bytes, where, code);
+  granule& g = shadow_.of(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
   const bool done = search_->mutex_try_lock(at, like, where);
-  check_atomic_access(mutex, mutex_bytes, code);
+  check_atomic_access(g, mutex, mutex_bytes, code);
   if (done) {
     note_taken(mutex);
   } else {
@@ -607,9 +611,10 @@ bool session::try_lock(void* mutex, const void* code, exact::event_id like) {
 void session::unlock(void* mutex, const void* code) {
   note_given_back(mutex);
   const site where = here(code);
-  location at = variable_at(mutex, mutex_bytes, where, code);
+  granule& g = shadow_.of(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
   search_->mutex_unlock(at, where);
-  check_atomic_access(mutex, mutex_bytes, code);
+  check_atomic_access(g, mutex, mutex_bytes, code);
 }
 
 unsigned session::choose(unsigned alternatives, const void* code) {

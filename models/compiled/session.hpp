@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -141,6 +142,18 @@ class session final : public exact::program {
     if (size == 0) return;
     if (is_write && !on_own_stack(at)) note_effect();
     access_plainly(at, size, is_write, code);
+  }
+  /// The same for an access by the running program. Most accesses take few instructions and call no function.
+  [[gnu::always_inline]] void access_by_program(const void* at, std::size_t size, bool is_write, const void* code) {
+    const unsigned first = offset_in_granule(at);
+    if (first + size > granule_bytes) return access_slowly(at, size, is_write, code);
+    granule* const g = look_quickly(at, size, at, size, is_write, code);
+    if (g == nullptr) return access_slowly(at, size, is_write, code);
+    if (is_write && !on_own_stack(at)) note_effect();
+    if (is_alone()) return;
+    if (!program_code_.first_contains(code)) return access_slowly(at, size, is_write, code);
+    const byte_mask bytes = bytes_from(first, size);
+    if (!g->notes_quickly(access_in_program(bytes, is_write, code))) access_beside(*g, at, bytes, is_write, code);
   }
   /// What a compare-exchange expects may be shared memory, as the link of a node: compilers show no access to it.
   enum class expected_access : std::uint8_t { read, left, changed };
@@ -280,6 +293,16 @@ class session final : public exact::program {
     const void* lock;
     unsigned position;  ///< events up to it
   };
+  /// A block of the heap that the thread was known to be allowed to use, when memory had been freed so often.
+  struct usable_memory {
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::uint32_t releases = 0;
+
+    [[nodiscard]] bool contains(const void* at, std::size_t size, std::uint32_t freed) const noexcept {
+      return at >= begin && static_cast<const std::byte*>(at) + size <= end && releases == freed;
+    }
+  };
   struct passed_time {
     step at;
     std::uint64_t until;
@@ -289,8 +312,10 @@ class session final : public exact::program {
     void* (*function)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    unsigned spawned = 0;  ///< threads that it has started
-    bool joined = false;   ///< or detached
+    unsigned spawned = 0;                 ///< threads that it has started
+    bool joined = false;                  ///< or detached
+    std::array<usable_memory, 2> usable;  ///< the last ones that it has used, the newest first
+    bool has_effect = false;              ///< it has done something else than to read since `visits` was looked at
     std::vector<handler> exit_handlers;
     std::vector<visit> visits;      ///< since it has last done anything but read
     std::vector<rounds_at> rounds;  ///< as well
@@ -306,9 +331,13 @@ class session final : public exact::program {
 
   [[nodiscard]] thread_info& running() noexcept { return *self_.info; }
   /// The running thread does something that others can notice, or that it can find again.
-  void note_effect() noexcept {
-    running().visits.clear();
-    running().rounds.clear();
+  void note_effect() noexcept { running().has_effect = true; }
+  /// Forgets what was noted before the last effect.
+  void forget_before_effect() {
+    thread_info& t = running();
+    if (!std::exchange(t.has_effect, false)) return;
+    t.visits.clear();
+    t.rounds.clear();
   }
   void note_taken(const void* lock);
   void note_given_back(const void* lock);
@@ -330,7 +359,8 @@ class session final : public exact::program {
   /// Whether the code is compiled from that header.
   [[nodiscard]] bool is_from(const void* code, std::string_view header);
   [[nodiscard]] bool on_own_stack(const void* at) const noexcept {
-    return at >= self_.stack && at < self_.stack + exact::fiber_stack_bytes;
+    return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(self_.stack) <
+           exact::fiber_stack_bytes;
   }
   [[nodiscard]] bool on_a_stack(const void* at) const noexcept;
   /// Where the running thread is. A library that is not instrumented may have called on the program's behalf: then its
@@ -341,6 +371,10 @@ class session final : public exact::program {
   [[nodiscard]] frame* frame_of(const void* code) noexcept { return frames_.at(place_in_program(code)); }
   [[nodiscard]] const void* code_of_caller(const void* code_of_library) noexcept;
   [[nodiscard]] site here(const void* code) noexcept { return {"", 0, frame_of(code)}; }
+  /// `code` is the program's own.
+  [[nodiscard]] plain_access access_in_program(byte_mask bytes, bool is_write, const void* code) noexcept {
+    return {{{running().at, code}, *self_.position, static_cast<std::uint8_t>(self_.number)}, bytes, is_write};
+  }
   [[nodiscard]] step step_here(const void* code) noexcept {
     return {place_in_program(code), *self_.position, static_cast<std::uint8_t>(self_.number)};
   }
@@ -349,20 +383,32 @@ class session final : public exact::program {
   [[nodiscard]] std::string to_text(exact::event_id e);
 
   // session_memory.cpp
-  location variable_at(const void* at, unsigned size, const site& where, const void* code);
+  /// The atomic variable of `size` bytes at `at`, of which the first are in that granule.
+  [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
+  [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                         const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
   [[nodiscard]] std::uint64_t memory_value(const void* at, unsigned size);
   void write_memory(void* at, unsigned size, std::uint64_t value);
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
-  void leave_in_memory(void* at, unsigned size, std::uint64_t value);
+  void leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value);
   /// Faults as the program's access would. Its compiler has removed the access, because the value is not needed.
   static void touch(const void* at, std::size_t size, const void* code) {
     const auto* const begin = static_cast<const volatile std::byte*>(at);
     touched = {static_cast<const std::byte*>(at), size, code};
+    std::atomic_signal_fence(std::memory_order::seq_cst);
     static_cast<void>(*begin);
     static_cast<void>(begin[size - 1]);
+    std::atomic_signal_fence(std::memory_order::seq_cst);
   }
-  void check_atomic_access(const void* at, unsigned size, const void* code);
+  /// After the operation, because others may have run within it. `g` has the first bytes.
+  void check_atomic_access(granule& g, const void* at, unsigned size, const void* code) {
+    const bool is_simple = size <= granule_bytes && (is_alone() || !g.has_accesses());
+    if (!is_simple || (heap_.owns(at) && !may_use(g, at, size))) check_atomic_parts(g, at, size, code);
+  }
+  void check_atomic_parts(granule& g, const void* at, unsigned size, const void* code);
+  void check_atomic_part(granule& g, const void* part, byte_mask bytes, const void* at, unsigned size,
+                         const void* code);
   struct access_kind {
     bool is_write;
     bool is_plain;
@@ -375,11 +421,42 @@ class session final : public exact::program {
   void check_block(granule& g, const void* part, const void* at, std::size_t size, access_kind kind, const void* code);
   [[nodiscard]] const user_heap::block& usable_block(const void* at, std::size_t size, access_kind kind,
                                                      const void* code);
+  [[nodiscard]] bool may_use(const granule& g, const void* part, std::size_t size) const noexcept {
+    for (const usable_memory& u : self_.info->usable) {
+      if (u.contains(part, size, releases_)) return true;
+    }
+    return g.may_use(self_.number, bytes_from(offset_in_granule(part), size), releases_);
+  }
+  void let_use(const user_heap::block& b) noexcept {
+    auto& [first, second] = running().usable;
+    second = std::exchange(first, {b.begin, b.end(), releases_});
+  }
+  /// Of the access to `size` bytes at `at`, the `part_size` bytes at `part` lie in one granule: returns that if the
+  /// thread is known to be allowed to use them, and no atomic variable is there. Otherwise, and where more has to be
+  /// noted, it returns nullptr.
+  [[nodiscard, gnu::always_inline]] granule* look_quickly(const void* part, std::size_t part_size, const void* at,
+                                                          std::size_t size, bool is_write, const void* code) {
+    if (size == 0 || executed_.is_recording() || (is_write && callers_begin_ != nullptr)) return nullptr;
+    granule* const g = shadow_.find_quickly(part);
+    if (g == nullptr) return nullptr;
+    if (!shadow_.is_current(*g)) {
+      const bool before = std::exchange(in_program, false);
+      touch(at, size, code);
+      in_program = before;
+      shadow_.begin(*g);
+    }
+    if (heap_.owns(part) && !may_use(*g, part, part_size)) return nullptr;
+    return g->has_atomics() ? nullptr : g;
+  }
   [[gnu::always_inline]] void access_plainly(const void* at, std::size_t size, bool is_write, const void* code) {
     const unsigned first = offset_in_granule(at);
     if (first + size > granule_bytes) return access_parts(at, size, is_write, code);
     access_part(at, bytes_from(first, size), at, size, is_write, code);
   }
+  /// From a hook: access().
+  void access_slowly(const void* at, std::size_t size, bool is_write, const void* code);
+  /// From a hook: the thread may use the bytes, others have accessed them.
+  void access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code);
   void access_parts(const void* at, std::size_t size, bool is_write, const void* code);
   /// Of the access to `size` bytes at `at`, the part that lies in one granule.
   [[gnu::always_inline]] void access_part(const void* part, byte_mask bytes, const void* at, std::size_t size,
@@ -388,12 +465,9 @@ class session final : public exact::program {
     granule& g = shadow_.of(part, [=] { touch(at, size, code); });
     check_heap(g, part, bytes, at, size, {is_write, true}, code);
     if (is_write && part == at) keep_original(at, size);
-    if (is_alone() && g.atomics.empty()) return;
+    if (is_alone() && !g.has_atomics()) return;
     const plain_access a{step_here(code), bytes, is_write};
-    if (!g.atomics.empty()) return access_shared(g, part, a);
-    if (g.accesses.empty()) return g.accesses.push_back(a);
-    if (!g.repeats(a)) return access_shared(g, part, a);
-    g.accesses.back() = a;
+    if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
   void access_shared(granule& g, const void* part, const plain_access& a);
   /// Whether all other threads have been joined, or none has been started yet: what the running thread does now

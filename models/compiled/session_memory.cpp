@@ -68,8 +68,8 @@ void session::write_memory(void* at, unsigned size, std::uint64_t value) {
 
 std::uint16_t session::variable_number(granule& g, const void* at, unsigned size, const void* code) {
   const auto first = static_cast<std::uint8_t>(offset_in_granule(at));
-  const std::uint8_t generation = g.generations[first];
-  for (const granule::numbered& k : g.known) {
+  const std::uint8_t generation = g.atomics->generations[first];
+  for (const atomic_places::numbered& k : g.atomics->known) {
     if (k.generation == generation && k.place.first == first && k.place.size == size) return k.place.variable;
   }
   if (variables_.size() == exact::max_thread_events) {
@@ -78,7 +78,7 @@ std::uint16_t session::variable_number(granule& g, const void* at, unsigned size
   if (generation == 0xff) refuse("an atomic variable that is constructed 255 times in the same place", code);
   const auto variable = static_cast<std::uint16_t>(variables_.size());
   variables_.push_back(at);
-  g.known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
+  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
   return variable;
 }
 
@@ -96,6 +96,7 @@ bool session::on_a_stack(const void* at) const noexcept {
 /// write there only after it has read another value.
 void session::look_for_waiting(const caller_state& caller, const void* code) {
   if (!recognises_waiting_) return;
+  forget_before_effect();
   constexpr std::size_t most_visits = 64;  // a loop with more operations is not recognised
   const std::uint64_t state = state_of(caller);
   std::vector<visit>& visits = running().visits;
@@ -160,6 +161,7 @@ std::uint64_t session::state_of(const caller_state& caller) {
 event_id session::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write, const void* code) {
   constexpr unsigned most_rounds = 256;
   if (!recognises_waiting_) return exact::nobody;
+  forget_before_effect();
   const event_id next{static_cast<std::uint16_t>(search_->running()), static_cast<std::uint16_t>(search_->position())};
   for (rounds_at& r : running().rounds) {
     if (r.code != code || r.stack != caller.stack || r.at != at) continue;
@@ -208,19 +210,28 @@ bool session::is_private(const atomic_place& place, const void* at) const {
   return true;
 }
 
-location session::variable_at(const void* at, unsigned size, const site& where, const void* code) {
+location session::variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code) {
   touched = {static_cast<const std::byte*>(at), size, code};
-  if (reinterpret_cast<std::uintptr_t>(at) % size != 0) {
+  if ((reinterpret_cast<std::uintptr_t>(at) & (size - 1)) != 0) {
     fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at), code);
   }
-  granule& g = shadow_.of(at);
   const unsigned first = offset_in_granule(at);
-  const auto* const granule_begin = static_cast<const std::byte*>(at) - first;
-  for (std::size_t i = g.atomics.size(); i-- != 0;) {
-    const atomic_place p = g.atomics[i];
-    if ((p.bytes() & bytes_from(first, size)) == 0) continue;
+  for (const atomic_place& p : g.places()) {
     const bool same = p.first == first && p.size == size;
     if (same && memory_value(at, size) == p.in_memory) return search_->known_variable(p.variable, mask_of(size));
+  }
+  return new_variable_at(g, at, size, where, code);
+}
+
+location session::new_variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code) {
+  const unsigned first = offset_in_granule(at);
+  const auto* const granule_begin = static_cast<const std::byte*>(at) - first;
+  if (g.atomics == nullptr) g.atomics = std::make_unique<atomic_places>();
+  std::vector<atomic_place>& places = g.atomics->now;
+  for (std::size_t i = places.size(); i-- != 0;) {
+    const atomic_place p = places[i];
+    if ((p.bytes() & bytes_from(first, size)) == 0) continue;
+    const bool same = p.first == first && p.size == size;
     const bool reused =
         same && on_a_stack(at) && concurrent_event(p.variable, false, search_->position()) == exact::nobody;
     if (!reused && !is_private(p, granule_begin + p.first)) {
@@ -228,23 +239,23 @@ location session::variable_at(const void* at, unsigned size, const site& where, 
                   : "atomic operations of different sizes on the same memory",
              code);
     }
-    ++g.generations[p.first];
-    g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
+    ++g.atomics->generations[p.first];
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
   }
   keep_original(at, size);
   const std::uint16_t variable = variable_number(g, at, size, code);
   const std::uint64_t value = memory_value(at, size);
   const location found = search_->find_variable(variable, mask_of(size), value, where);
-  g.atomics.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
+  places.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
   return found;
 }
 
 /// Notes the value that an atomic write has left in memory: if another value is there later, code without hooks has
 /// written it.
-void session::leave_in_memory(void* at, unsigned size, std::uint64_t value) {
+void session::leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value) {
   write_memory(at, size, value);
   const unsigned first = offset_in_granule(at);
-  for (atomic_place& p : shadow_.of(at).atomics) {
+  for (atomic_place& p : g.places()) {
     if (p.first == first && p.size == size) p.in_memory = value;
   }
 }
@@ -254,42 +265,46 @@ std::uint64_t session::load(const void* at, unsigned size, std::memory_order ord
   // but C++20 does not.
   if (order == std::memory_order::seq_cst && waiters_.contains(at)) fence(order, code);
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   const std::uint64_t value = search_->load(variable, order, like, where);
-  check_atomic_access(at, size, code);
+  check_atomic_access(g, at, size, code);
   return value;
 }
 
 void session::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
   note_effect();
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   search_->store(variable, value, order, where);
-  check_atomic_access(at, size, code);
-  leave_in_memory(at, size, value);
+  check_atomic_access(g, at, size, code);
+  leave_in_memory(g, at, size, value);
 }
 
 std::uint64_t session::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
                            const void* code) {
   if (unlocks_shared_pointer(op, size, operand, order, code)) order = std::memory_order::release;
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   const std::uint64_t value = search_->rmw(variable, op, operand, order, where);
-  check_atomic_access(at, size, code);
+  check_atomic_access(g, at, size, code);
   const std::uint64_t written = apply(op, value, operand) & mask_of(size);
   if (written != value) note_effect();
-  leave_in_memory(at, size, written);
+  leave_in_memory(g, at, size, written);
   return value;
 }
 
 bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
                                std::memory_order success, std::memory_order failure, const void* code, event_id like) {
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   const std::uint64_t wanted = expected;
   const bool done = search_->compare_exchange(variable, expected, desired, weak, success, failure, like, where);
-  check_atomic_access(at, size, code);
-  if (done) leave_in_memory(at, size, desired);
+  check_atomic_access(g, at, size, code);
+  if (done) leave_in_memory(g, at, size, desired);
   // The next time a spurious failure will be a success.
   if (done ? desired != wanted : expected == wanted) note_effect();
   return done;
@@ -298,15 +313,16 @@ bool session::compare_exchange(void* at, unsigned size, std::uint64_t& expected,
 bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
                    bool blocking, taken_from what, const void* code) {
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   const bool done = search_->take(variable, first, count, delta, blocking, where);
-  check_atomic_access(at, size, code);
+  check_atomic_access(g, at, size, code);
   if (!done) {
     if (what == taken_from::lock) note_failed_try(code);
     return false;
   }
   const exact::graph& graph = search_->current_graph();
-  leave_in_memory(at, size, graph.at(search_->running(), search_->position() - 1).value);
+  leave_in_memory(g, at, size, graph.at(search_->running(), search_->position() - 1).value);
   if (what == taken_from::lock) {
     note_taken(at);
   } else {
@@ -318,15 +334,16 @@ bool session::take(void* at, unsigned size, std::uint64_t first, std::uint64_t c
 void session::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
   note_given_back(at);
   const site where = here(code);
-  location variable = variable_at(at, size, where, code);
+  granule& g = shadow_.of(at);
+  location variable = variable_at(g, at, size, where, code);
   std::uint64_t before = delta;
   if (is_all) {
     search_->store(variable, 0, std::memory_order::release, where);
   } else {
     before = search_->rmw(variable, rmw_op::sub, delta, std::memory_order::release, where);
   }
-  check_atomic_access(at, size, code);
-  leave_in_memory(at, size, before - delta);
+  check_atomic_access(g, at, size, code);
+  leave_in_memory(g, at, size, before - delta);
 }
 
 // A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
@@ -334,26 +351,29 @@ void session::fence(std::memory_order order, const void* code) { search_->fence(
 
 // --- what must hold -------------------------------------------------------------------------------------------------
 
-/// After the operation, because others may have run within it.
-void session::check_atomic_access(const void* at, unsigned size, const void* code) {
-  for (unsigned done = 0; done < size; done += granule_bytes) {
-    const std::byte* const part = static_cast<const std::byte*>(at) + done;
-    const byte_mask bytes = bytes_from(offset_in_granule(part), size - done);
-    granule& g = shadow_.of(part);
-    check_heap(g, part, bytes, at, size, {true, false}, code);
-    if (is_alone() || g.accesses.empty()) continue;
-    const exact::graph& graph = search_->current_graph();
-    const node& n = graph.at(search_->running(), search_->position() - 1);
-    plain_access a{step_here(code), bytes, n.kind == exact::node_kind::write};
-    --a.position;
-    for (const plain_access& old : g.accesses) check_against(old, a, part, false);
-  }
+void session::check_atomic_parts(granule& g, const void* at, unsigned size, const void* code) {
+  check_atomic_part(g, at, bytes_from(offset_in_granule(at), size), at, size, code);
+  if (size <= granule_bytes) return;
+  const void* const rest = static_cast<const std::byte*>(at) + granule_bytes;
+  check_atomic_part(shadow_.of(rest), rest, bytes_from(0, size - granule_bytes), at, size, code);
+}
+
+void session::check_atomic_part(granule& g, const void* part, byte_mask bytes, const void* at, unsigned size,
+                                const void* code) {
+  check_heap(g, part, bytes, at, size, {true, false}, code);
+  if (is_alone() || !g.has_accesses()) return;
+  const exact::graph& graph = search_->current_graph();
+  const node& n = graph.at(search_->running(), search_->position() - 1);
+  plain_access a{step_here(code), bytes, n.kind == exact::node_kind::write};
+  --a.position;
+  g.for_each_access([&](const plain_access& old) { check_against(old, a, part, false); });
 }
 
 /// The part of an access that lies in one granule: afterwards the thread is known to be allowed to use it.
 void session::check_block(granule& g, const void* part, const void* at, std::size_t size, access_kind kind,
                           const void* code) {
   const user_heap::block& b = usable_block(at, size, kind, code);
+  let_use(b);
   const std::byte* const granule_begin = static_cast<const std::byte*>(part) - offset_in_granule(part);
   const std::byte* const first = std::max<const std::byte*>(b.begin, granule_begin);
   static_assert(exact::thread_slots <= 32);
@@ -395,34 +415,48 @@ void session::access_expected(const void* at, std::size_t size, expected_access 
   access_plainly(at, size, how != expected_access::read, code);
 }
 
+void session::access_slowly(const void* at, std::size_t size, bool is_write, const void* code) {
+  const checker_scope scope;
+  if (executed_.is_recording()) executed_.note(code);
+  access(at, size, is_write, code);
+}
+
+void session::access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code) {
+  const checker_scope scope;
+  access_shared(g, at, access_in_program(bytes, is_write, code));
+}
+
 void session::access_parts(const void* at, std::size_t size, bool is_write, const void* code) {
   const auto* part = static_cast<const std::byte*>(at);
   const std::byte* const end = part + size;
   while (part < end) {
     const unsigned first = offset_in_granule(part);
-    const byte_mask bytes = bytes_from(first, static_cast<std::size_t>(end - part));
-    access_part(part, bytes, at, size, is_write, code);
-    part += granule_bytes - first;
+    const std::size_t count = std::min<std::size_t>(granule_bytes - first, static_cast<std::size_t>(end - part));
+    if (!is_alone() || look_quickly(part, count, at, size, is_write, code) == nullptr) {
+      access_part(part, bytes_from(first, count), at, size, is_write, code);
+    }
+    part += count;
   }
 }
 
 /// There are other accesses to the granule, or atomic variables in it.
 void session::access_shared(granule& g, const void* part, const plain_access& a) {
-  for (const plain_access& old : g.accesses) check_against(old, a, part, true);
-  if (!g.atomics.empty()) access_atomics(g, part, a);
+  g.for_each_access([&](const plain_access& old) { check_against(old, a, part, true); });
+  if (g.has_atomics()) access_atomics(g, part, a);
   g.notes(a);
 }
 
 void session::access_atomics(granule& g, const void* at, const plain_access& a) {
   const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
-  for (std::size_t i = g.atomics.size(); i-- != 0;) {
-    atomic_place& place = g.atomics[i];
+  std::vector<atomic_place>& places = g.atomics->now;
+  for (std::size_t i = places.size(); i-- != 0;) {
+    atomic_place& place = places[i];
     if ((place.bytes() & a.bytes) == 0) continue;
     check_against_atomic(place, begin, a);
     if (!a.is_write) continue;
     // Something else lives there from now on.
-    ++g.generations[place.first];
-    g.atomics.erase(g.atomics.begin() + static_cast<std::ptrdiff_t>(i));
+    ++g.atomics->generations[place.first];
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
@@ -504,6 +538,7 @@ void* session::allocate(std::size_t size, std::size_t alignment, const void* cod
   constexpr int pattern = 0xbe;  // so that no code relies on zeros, or on what an earlier execution left
   if (p != nullptr) {
     std::memset(p, pattern, size);
+    if (search_ != nullptr) let_use(heap_.blocks_of(by.thread).back());
   } else if (search_ != nullptr) {
     search_->give_up(fmt::format("limit reached: {} bytes of heap memory per thread", user_arena_bytes));
   }
@@ -521,7 +556,8 @@ void session::take_over(const void* p) {
   if (b == nullptr) return;
   for (std::byte* part = b->begin; part < b->begin + b->size; part += granule_bytes - offset_in_granule(part)) {
     const byte_mask bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b->begin + b->size - part));
-    for (plain_access& old : shadow_.of(part).accesses) old.bytes = static_cast<byte_mask>(old.bytes & ~bytes);
+    shadow_.of(part).for_each_access(
+        [=](plain_access& old) { old.bytes = static_cast<byte_mask>(old.bytes & ~bytes); });
   }
 }
 
@@ -533,16 +569,16 @@ void session::require_unused(const user_heap::block& b, const step& by, const vo
   for (std::byte* part = b.begin; part < b.end(); part += granule_bytes - offset_in_granule(part)) {
     granule& g = shadow_.of(part);
     a.bytes = bytes_from(offset_in_granule(part), static_cast<std::size_t>(b.begin + b.size - part));
-    for (const plain_access& old : g.accesses) {
-      if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(search_->knows())) continue;
+    g.for_each_access([&](const plain_access& old) {
+      if (old.thread == by.thread || (old.bytes & a.bytes) == 0 || old.before(search_->knows())) return;
       show(kind_of(old), old, part);
       show(event_kind::deallocate, by, b.begin);
       fail(failure::use_after_free,
            fmt::format("memory is freed while in use: {} by T{} at {}", name_of(old.is_write), old.thread - 1,
                        to_text(old.at)),
            code);
-    }
-    for (const atomic_place& place : g.atomics) {
+    });
+    for (const atomic_place& place : g.places()) {
       const event_id other = concurrent_event(place.variable, false, by.position);
       if (other == exact::nobody) continue;
       search_->set_partner(other);

@@ -20,6 +20,9 @@ namespace runq::model::compiled {
 /// What one thread may allocate in one execution.
 inline constexpr std::size_t user_arena_bytes = std::size_t{64} * 1024 * 1024;
 
+/// What the checker knows of memory is stored by pages of this size.
+inline constexpr std::size_t shadow_page_bytes = 4096;
+
 /// A step of a thread that is no event of the graph: it comes after the thread's first `position` events.
 struct step {
   code_place at;
@@ -60,7 +63,7 @@ class user_heap {
   void begin_execution() {
     for (unsigned t = before_main + 1; t != exact::thread_slots; ++t) {
       blocks_[t].clear();
-      used_[t] = 0;
+      used_[t] = unused_begin(t);
     }
     blocks_[before_main] = remembered_;
   }
@@ -77,7 +80,8 @@ class user_heap {
   }
 
   [[nodiscard]] bool owns(const void* p) const noexcept {
-    return p >= memory_ && p < memory_ + user_arena_bytes * exact::thread_slots;
+    return reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(memory_) <
+           user_arena_bytes * exact::thread_slots;
   }
   /// The block that contains `p`, which the heap owns; nullptr: none does, it lies between two.
   [[nodiscard]] block* find(const void* p) noexcept {
@@ -96,6 +100,11 @@ class user_heap {
  private:
   /// Between blocks there is memory that belongs to none.
   static constexpr std::size_t red_zone = 16;
+
+  /// So that the threads' memory is not at the same places of the shadow's cache.
+  [[nodiscard]] static constexpr std::size_t unused_begin(unsigned thread) noexcept {
+    return thread * shadow_page_bytes;
+  }
 
   std::byte* memory_ = nullptr;
   std::array<std::vector<block>, exact::thread_slots> blocks_;

@@ -6,6 +6,7 @@
 // check -DBETWEEN: FAIL data race
 // check -DOTHER_BYTES: FAIL data race
 // check -DREAD_FIRST: FAIL data race
+// check -DREAD_LATER: FAIL data race
 // check -DFREED: FAIL use after free
 // check -DBEYOND: FAIL outside of what was allocated
 // check -DUNKNOWN: FAIL unpublished allocation
@@ -22,6 +23,9 @@ std::atomic<bool> ready{false};
 void touch_bytes(char from, char to) {
   for (char i = from; i != to; ++i) bytes[static_cast<int>(i)] = i;
 }
+
+// Not inline: clang++ -O2 would know the value, and leave the read out.
+[[gnu::noinline]] int read_data() { return data; }
 
 int main() {
   data = 1;
@@ -63,6 +67,15 @@ int main() {
     data = 2;
   });
   assert(data != 9);
+  t.join();
+#elif defined(READ_LATER)
+  // A read of what the same thread has written, after the store that the other thread sees.
+  std::thread t([] {
+    data = 2;
+    ready.store(true, std::memory_order::release);
+    assert(read_data() == 2);
+  });
+  if (ready.load(std::memory_order::acquire)) data = 3;
   t.join();
 #elif defined(FREED)
   // Memory that this thread has used, and which another thread frees.
