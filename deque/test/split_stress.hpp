@@ -20,7 +20,8 @@ struct without_the_heavy_fence : runq::membarrier_atomics {
   static void heavy_fence(std::memory_order) noexcept {}
 };
 
-/// An owner pushes and pops two at a time, against a thief that takes each of them by a heavy fence: how many elements were lost or taken twice. A split queue should hold four, all of which its owner holds unless a thief asks.
+/// An owner pushes and pops two at a time, against a thief that takes each of them by a heavy fence. Returns how many
+/// elements were lost or taken twice. A split queue should hold four, all of which its owner holds unless a thief asks.
 template <class Queue>
 std::size_t lost_or_taken_twice(std::size_t elements) {
   Queue queue;
