@@ -73,8 +73,10 @@ namespace {
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {
-    also +=
-        fmt::format(", ends of loops that wait and count between round {} and the last (--rounds N)", limits.rounds);
+    also += fmt::format(
+        ", what follows a loop that waits and counts unless it ends within {} rounds or by its count within {} reads "
+        "(--rounds N)",
+        limits.rounds, bounds::most_rounds);
   }
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";
@@ -142,7 +144,10 @@ answer judge_briefly(const search_result& r, session& s, const run_options& opti
   }
   if (r.how == coverage::cut_short) return say(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
   if (r.executions == 0) {
-    return say(2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever", r.blocked));
+    // Without what is left out, nobody could tell a program that waits for ever from one whose loop is too long.
+    const std::string also = also_left_out(s.omitted(), s.limits());
+    return say(2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever{}{}",
+                              r.blocked, also.empty() ? "" : "; left out: ", also.empty() ? "" : also.substr(2)));
   }
   return say(0, passed(r, s, options));
 }

@@ -77,6 +77,8 @@ struct bounds {
   unsigned spurious_failures = 0;  ///< in an execution
   unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
   unsigned rounds = 4;             ///< of a loop that waits: in later ones it reads what it has read before
+  /// Of a loop that waits, counts its rounds, and only reads: in later ones it waits until it reads something else.
+  static constexpr unsigned most_rounds = 256;
 };
 
 class session final : public exact::program {

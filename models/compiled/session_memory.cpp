@@ -157,9 +157,9 @@ std::uint64_t session::state_of(const caller_state& caller) {
 
 /// A loop that counts its rounds is never in the same state twice. After some rounds the search explores only
 /// executions in which the loop ends by itself: it reads what it has read before, whatever has been written meanwhile.
-/// A loop that writes is not treated like that.
+/// A loop that writes, or goes on for more than bounds::most_rounds, waits until it reads something else: what follows
+/// its end by the count is not explored.
 event_id session::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write, const void* code) {
-  constexpr unsigned most_rounds = 256;
   if (!recognises_waiting_) return exact::nobody;
   forget_before_effect();
   const event_id next{static_cast<std::uint16_t>(search_->running()), static_cast<std::uint16_t>(search_->position())};
@@ -172,7 +172,7 @@ event_id session::read_in_earlier_round(const caller_state& caller, const void* 
     r.last = next;
     if (++r.count <= bounds_.rounds) return exact::nobody;
     if (!counts_in_vain(code)) omitted_.rounds = true;
-    if (may_write || r.count > most_rounds) wait_for_others(code);
+    if (may_write || r.count > bounds::most_rounds) wait_for_others(code);
     return last;
   }
   running().rounds.push_back({code, caller.stack, at, 1, next, 0});

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A loop that reads the same value a fixed number of times. What follows it is explored if the rounds are few enough.
+// check -DROUNDS=200: FAIL assertion
+// check -DROUNDS=300: bounded
+// check -DROUNDS=300 --every-iteration: FAIL assertion
+// check -DROUNDS=300 -DALWAYS: a loop that waits and counts unless it ends within 4 rounds
+#include <atomic>
+#include <cassert>
+#include <thread>
+
+std::atomic<int> flag{0};
+std::atomic<int> value{0};
+
+int main() {
+  std::thread other([] { flag.store(1, std::memory_order::relaxed); });
+#if !defined(ALWAYS)
+  if (flag.load(std::memory_order::relaxed) == 1)
+#endif
+  {
+    int sum = 0;
+    for (int i = 0; i != ROUNDS; ++i) sum += value.load(std::memory_order::relaxed);
+    assert(sum == 1);
+  }
+  other.join();
+}
