@@ -14,6 +14,8 @@
 #include <runq/inject.hpp>
 #include <runq/local_queue.hpp>
 #include <runq/ring.hpp>
+#include <runq/split_deque.hpp>
+#include <runq/split_ring.hpp>
 
 #include "support.hpp"
 
@@ -23,6 +25,8 @@ struct task {
   runq::inject_link<task> link{};
 };
 using deque = runq::counted<runq::chase_lev<int>>;
+using split_deque = runq::counted<runq::split_deque<int>>;
+using split_ring = runq::counted<runq::split_ring<int>>;
 using local = runq::counted<runq::local_queue<&task::link>>;
 
 TEST(all_empty, it_is_false_if_one_of_them_holds_an_element) {
@@ -74,6 +78,25 @@ TEST(all_empty, every_way_to_push_into_a_deque_is_counted) {
   EXPECT_FALSE(d.pushed_since(seen));
 }
 
+TEST(all_empty, every_way_to_push_into_a_split_queue_is_counted) {
+  split_deque d;
+  split_ring r;
+  const std::array<int, 2> two{1, 2};
+  std::array<int, 2> loot{};
+  EXPECT_TRUE(runq::all_empty(d, r));
+  expect_counted(d, [&] { EXPECT_TRUE(d.push(1)); });
+  EXPECT_FALSE(runq::all_empty(r, d));
+  expect_counted(r, [&] { EXPECT_TRUE(r.push(1)); });
+  expect_counted(r, [&] { EXPECT_EQ(r.push_batch(std::span<const int>(two)), 2U); });
+  EXPECT_EQ(d.steal_half(loot).count, 1U);
+  EXPECT_FALSE(runq::all_empty(d, r));
+  EXPECT_EQ(r.steal_half(loot).count, 2U);
+  const auto seen = r.observe();
+  EXPECT_EQ(r.pop(), 2);
+  EXPECT_FALSE(r.pushed_since(seen));
+  EXPECT_TRUE(runq::all_empty(d, r));
+}
+
 TEST(all_empty, every_way_to_push_linked_tasks_is_counted) {
   runq::inject<&task::link> global;
   local q(global);
@@ -101,9 +124,10 @@ TEST(all_empty, every_way_to_push_linked_tasks_is_counted) {
 }
 
 // The owner moves one element to and fro, and pushes before it pops.
-TEST(all_empty, it_is_never_true_while_one_of_two_always_holds_an_element) {
-  deque first(2);
-  deque second(2);
+template <class Queue>
+void to_and_fro() {
+  Queue first(2);
+  Queue second(2);
   ASSERT_TRUE(second.push(0));
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
@@ -112,8 +136,8 @@ TEST(all_empty, it_is_never_true_while_one_of_two_always_holds_an_element) {
       if (runq::all_empty(first, second)) wrong.fetch_add(1, std::memory_order::relaxed);
     }
   });
-  deque* from = &second;
-  deque* to = &first;
+  Queue* from = &second;
+  Queue* to = &first;
   for (int i = 1; i <= 50'000; ++i) {
     EXPECT_TRUE(to->push(i));
     EXPECT_EQ(from->pop(), i - 1);
@@ -123,5 +147,9 @@ TEST(all_empty, it_is_never_true_while_one_of_two_always_holds_an_element) {
   asker.join();
   EXPECT_EQ(wrong.load(), 0);
 }
+
+TEST(all_empty, it_is_never_true_while_one_of_two_deques_always_holds_an_element) { to_and_fro<deque>(); }
+TEST(all_empty, it_is_never_true_while_one_of_two_split_deques_always_holds_an_element) { to_and_fro<split_deque>(); }
+TEST(all_empty, it_is_never_true_while_one_of_two_split_rings_always_holds_an_element) { to_and_fro<split_ring>(); }
 
 }  // namespace

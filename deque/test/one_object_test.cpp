@@ -16,6 +16,8 @@
 #include <runq/local_queue.hpp>
 #include <runq/one_object.hpp>
 #include <runq/ring.hpp>
+#include <runq/split_deque.hpp>
+#include <runq/split_ring.hpp>
 
 #include "support.hpp"
 
@@ -30,6 +32,8 @@ using deque = runq::one_object<runq::chase_lev<int>>;
 using bounded = runq::one_object<runq::bounded_chase_lev<int>>;
 using ring = runq::one_object<runq::ring<int>>;
 using local = runq::one_object<runq::local_queue<&task::link>>;
+using split_ring = runq::one_object<runq::split_ring<int>>;
+using split_deque = runq::one_object<runq::split_deque<int>>;
 
 template <class Object>
 std::vector<int> popped(Object& from) {
@@ -70,6 +74,39 @@ TEST(one_object, a_ring_is_first_in_first_out) {
   auto into = mine.make_owner();
   EXPECT_EQ(r.make_thief().steal_half_into(into).count, 127U);
   EXPECT_EQ(mine.size(), 126U);
+  std::array<int, 256> loot{};
+  EXPECT_EQ(r.steal_half(loot).count, 64U);
+  EXPECT_EQ(loot[0], 130);
+}
+
+TEST(one_object, a_split_ring_gives_away_what_is_not_in_its_run) {
+  split_ring r;
+  std::array<int, 256> all{};
+  for (int i = 0; i != 256; ++i) all[static_cast<std::size_t>(i)] = i + 1;
+  EXPECT_EQ(r.push_batch(std::span<const int>(all)), 256U);
+  EXPECT_FALSE(r.push(257));
+  EXPECT_EQ(r.capacity(), 256U);
+  EXPECT_EQ(r.pop(), 1);  // the run is 1 … 16
+  EXPECT_EQ(r.steal().value_or(0), 17);
+  std::array<int, 256> loot{};
+  EXPECT_EQ(r.steal_half(loot).count, 120U);
+  EXPECT_EQ(loot[0], 18);
+  EXPECT_EQ(r.size(), 134U);
+}
+
+TEST(one_object, a_split_deque_pops_the_newest_and_gives_half_of_the_oldest_away) {
+  split_deque d(0xFFFF'FFF0);
+  EXPECT_TRUE(d.empty());
+  for (int i = 1; i <= 256; ++i) EXPECT_TRUE(d.push(i));
+  EXPECT_FALSE(d.push(257));
+  EXPECT_EQ(d.capacity(), 256U);
+  EXPECT_EQ(d.pop(), 256);
+  EXPECT_EQ(d.steal().value_or(0), 1);
+  std::array<int, 256> loot{};
+  const auto got = d.steal_half(loot);
+  EXPECT_GT(got.count, 100U);
+  EXPECT_EQ(loot[0], 2);
+  EXPECT_EQ(d.size(), 254U - got.count);
 }
 
 TEST(one_object, a_local_queue_steals_from_another_one) {
@@ -94,9 +131,12 @@ TEST(one_object, a_local_queue_steals_from_another_one) {
 TEST(one_object, it_moves_and_does_not_copy) {
   static_assert(std::is_nothrow_move_constructible_v<deque> && std::is_nothrow_move_assignable_v<deque>);
   static_assert(std::is_nothrow_move_constructible_v<ring> && std::is_nothrow_move_assignable_v<local>);
+  static_assert(std::is_nothrow_move_constructible_v<split_ring> && std::is_nothrow_move_assignable_v<split_deque>);
   static_assert(!std::is_copy_constructible_v<deque> && !std::is_copy_assignable_v<deque>);
   // A queue with handles does not move: they would point to where it was.
   static_assert(!std::is_move_constructible_v<runq::chase_lev<int>> && !std::is_move_constructible_v<runq::ring<int>>);
+  static_assert(!std::is_move_constructible_v<runq::split_deque<int>>);
+  static_assert(!std::is_move_constructible_v<runq::split_ring<int>>);
 }
 
 TEST(one_object, elements_go_with_it_in_order) {
@@ -117,6 +157,49 @@ TEST(one_object, elements_go_with_it_in_order) {
   EXPECT_TRUE(d.push(6) && r.push(6));
   EXPECT_EQ(popped(d), std::vector{6});
   EXPECT_EQ(popped(r), std::vector{6});
+}
+
+// The indices cross 2^32, and their lower halves 2^16, while the elements are inside.
+template <class Object>
+void moves_in_the_middle(std::uint32_t first, bool newest_first) {
+  Object queue(first);
+  for (int i = 1; i <= 256; ++i) EXPECT_TRUE(queue.push(i));
+  EXPECT_TRUE(queue.pop());
+  std::array<int, 40> loot{};
+  EXPECT_EQ(queue.steal_half(loot).count, 40U);
+  Object other = std::move(queue);
+  EXPECT_TRUE(queue.empty() && !queue.pop());
+  EXPECT_EQ(queue.size(), 0U);
+  EXPECT_EQ(queue.steal().status, runq::steal_status::empty);
+  EXPECT_EQ(other.size(), 215U);
+  for (int i = 1; i <= 256; ++i) EXPECT_TRUE(queue.push(i)) << "what it was moved from holds as many as before";
+  EXPECT_FALSE(queue.push(257));
+  std::vector<int> expected;
+  if (newest_first) {
+    for (int i = 255; i != 40; --i) expected.push_back(i);  // 1 … 40 are stolen, 256 is popped
+  } else {
+    for (int i = 2; i <= 256; ++i) {
+      if (i <= 16 || i > 56) expected.push_back(i);  // 1 is popped, 17 … 56 are stolen
+    }
+  }
+  EXPECT_EQ(popped(other), expected);
+  queue = std::move(other);
+  EXPECT_TRUE(queue.empty() && other.empty());
+  EXPECT_TRUE(queue.push(7) && other.push(8));
+  EXPECT_EQ(popped(queue), std::vector{7});
+  EXPECT_EQ(popped(other), std::vector{8});
+}
+
+TEST(one_object, a_split_ring_moves_with_its_run_and_the_gap_behind_it) {
+  for (const std::uint32_t first : {0U, 0xFFFFU - 30, 0xFFFF'FFFFU - 100}) {
+    moves_in_the_middle<split_ring>(first, false);
+  }
+}
+
+TEST(one_object, a_split_deque_moves_with_what_is_public_and_what_is_private) {
+  for (const std::uint32_t first : {0U, 0xFFFFU - 30, 0xFFFF'FFFFU - 100}) {
+    moves_in_the_middle<split_deque>(first, true);
+  }
 }
 
 TEST(one_object, a_full_ring_and_a_full_local_queue_move) {
@@ -232,6 +315,14 @@ TEST(one_object, an_owner_and_a_thief_share_a_bounded_deque) {
 TEST(one_object, an_owner_and_a_thief_share_a_ring) {
   ring r;
   shared_with_a_thief(r, 20'000);
+}
+TEST(one_object, an_owner_and_a_thief_share_a_split_ring) {
+  split_ring r;
+  shared_with_a_thief(r, 20'000);
+}
+TEST(one_object, an_owner_and_a_thief_share_a_split_deque) {
+  split_deque d;
+  shared_with_a_thief(d, 20'000);
 }
 
 }  // namespace

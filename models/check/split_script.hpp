@@ -13,6 +13,8 @@
 //   g  pop     k  h without the pops                                        t  steal one task
 //              a  o until the queue is empty                                w  ask whether there is work
 //   b  push two tasks as one batch
+//   m  move a one_object that nobody uses, push into and pop from what it was moved from, and move it back; at most
+//      once, before the threads
 //
 //   !  after a thief's move: that queue is never empty, so the answer "empty" is wrong
 //   +  after a steal: the thief tries again while it loses a race, and then must have taken something
@@ -25,39 +27,65 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "linearize.hpp"
 #include "moves.hpp"
 #include "oracle.hpp"
+#include "runq/one_object.hpp"
 
 namespace runq::model {
+
+/// The queues `Queue` as one_objects. In their scripts no thread steals into its own queue.
+template <class Queue>
+struct object_of : Queue {
+  template <class Policy>
+  using type = one_object<typename Queue::template type<Policy>>;
+};
 
 /// `Queue` says of the queues of a script: `capacity`, the index of the `first` element, whether the owner pops the
 /// `newest_first` or the oldest, and the `type` over a policy. The moves `Before` are made by queue 0's owner while the
 /// scenario is constructed.
 template <class Queue, class Policy, moves Before, moves... Threads>
 class script_over : public scenario {
-  static constexpr int tasks_of(const moves& m) { return m.count('p') + 2 * m.count('b'); }
+  static constexpr int tasks_of(const moves& m) { return m.count('p') + 2 * m.count('b') + m.count('m'); }
   static constexpr int tasks_in_all = (tasks_of(Before) + ... + tasks_of(Threads));
   static constexpr std::size_t threads = sizeof...(Threads);
   static constexpr std::array<moves, threads> programs{Threads...};
   using queue_type = typename Queue::template type<Policy>;
-  static constexpr std::string_view letters = "pbghkoatw!+0123456789";
+  static constexpr bool whole = requires(queue_type q) { q.pop(); };
+  static constexpr std::string_view letters = whole ? "pbgmoatw!+0123456789" : "pbghkoatw!+0123456789";
   static_assert(Before.only_of(letters) && (Threads.only_of(letters) && ...), "a letter of this script is no move");
   static constexpr bool takes_batches = requires(typename queue_type::owner o, std::span<task* const> s) {
     o.push_batch(s);
   };
   static_assert(takes_batches || Before.count('b') + (0 + ... + Threads.count('b')) == 0,
                 "a script of a queue without batches pushes one");
+  static_assert(Before.count('m') <= 1 && (0 + ... + Threads.count('m')) == 0,
+                "an object moves once, before the threads");
   // Which tasks leave the victim of a steal into a queue is not told, so no history is kept then.
-  static constexpr std::string_view into_no_queue = "pbgoatw!+0123456789";
+  static constexpr std::string_view into_no_queue = "pbgmoatw!+0123456789";
   static constexpr bool keeps_history =
       Queue::newest_first && Before.only_of(into_no_queue) && (Threads.only_of(into_no_queue) && ...);
 
+  // A one_object has the operations of both handles itself.
+  static decltype(auto) owner_of(queue_type& q) {
+    if constexpr (whole) return static_cast<queue_type&>(q);
+    if constexpr (!whole) return q.make_owner();
+  }
+  static decltype(auto) thief_of(const queue_type& q) {
+    if constexpr (whole) return static_cast<const queue_type&>(q);
+    if constexpr (!whole) return q.make_thief();
+  }
+  static bool has_work(const queue_type& q) {
+    if constexpr (whole) return !q.empty();
+    if constexpr (!whole) return q.make_thief().has_work();
+  }
+
   struct owned {
-    owned() : queue(Queue::first), owner(queue.make_owner()) {}
+    owned() : queue(Queue::first), owner(owner_of(queue)) {}
     queue_type queue;
-    typename queue_type::owner owner;
+    decltype(owner_of(std::declval<queue_type&>())) owner;
     fifo_view popped;                  // the owner's view, if it pops the oldest
     history<31, Queue::capacity> log;  // of one that pops the newest: its thieves take the oldest of all
     bool stolen_into = false;          // then tasks of two queues are in it, and their order is not judged
@@ -72,7 +100,7 @@ class script_over : public scenario {
     for (owned& o : queues_) {
       if (keeps_history) o.log.require_linearizable();
     }
-    for (owned& o : queues_) require(!o.queue.make_thief().has_work(), "an empty queue is said to have work");
+    for (owned& o : queues_) require(!has_work(o.queue), "an empty queue is said to have work");
   }
 
  protected:
@@ -80,7 +108,7 @@ class script_over : public scenario {
   void play(const moves& written, unsigned self) {
     for (std::size_t i = 0; i != written.size; ++i) {
       const char what = written.text[i];
-      std::size_t of = what == 'p' || what == 'b' || what == 'g' ? self : 0;
+      std::size_t of = what == 'p' || what == 'b' || what == 'g' || what == 'm' ? self : 0;
       if (written.at(i + 1) >= '0' && written.at(i + 1) <= '9') of = static_cast<std::size_t>(written.text[++i] - '0');
       const char demand = written.at(i + 1);
       if (demand == '!' || demand == '+') ++i;
@@ -93,8 +121,9 @@ class script_over : public scenario {
     if (what == 'p') return push(at);
     if (what == 'b') return push_two(at);
     if (what == 'g') return static_cast<void>(pop(at));
+    if (what == 'm') return move(at);
     if (what == 'w') {
-      const bool yes = at.queue.make_thief().has_work();
+      const bool yes = has_work(at.queue);
       return require(yes || demand != '!', "has_work() said no about a queue that was never empty");
     }
     if (what == 'a') {
@@ -138,11 +167,24 @@ class script_over : public scenario {
     if (!Queue::newest_first && !o.stolen_into) o.popped.see(tasks_.id_of(t));
     return true;
   }
+  /// The task for what `o` was moved from is the last one, so that those that `o` gets before and after stand next to
+  /// each other.
+  void move(owned& o) {
+    if constexpr (whole) {
+      queue_type elsewhere(std::move(o.queue));
+      require(o.queue.empty() && o.queue.size() == 0 && o.queue.steal().status == steal_status::empty && !o.queue.pop(),
+              "what an object was moved from is not empty");
+      task* const last = tasks_.make(tasks_in_all);
+      require(o.queue.push(last) && o.queue.pop() == last, "what an object was moved from cannot be used");
+      tasks_.run(last);
+      o.queue = std::move(elsewhere);
+    }
+  }
   void pop_all(owned& o) {
     while (pop(o)) continue;
   }
   steal_status steal(owned& victim, owned& mine, char how) {
-    const auto thief = victim.queue.make_thief();
+    decltype(auto) thief = thief_of(victim.queue);
     if (how == 'o') {
       std::array<task*, Queue::capacity> out{};
       const moment began = victim.log.begin();
@@ -155,7 +197,10 @@ class script_over : public scenario {
     }
     if (how != 't') mine.stolen_into = true;
     const moment began = victim.log.begin();
-    const steal_result<task*> got = how == 't' ? thief.steal() : thief.steal_half_into(mine.owner);
+    const steal_result<task*> got = [&] {
+      if constexpr (whole) return thief.steal();
+      if constexpr (!whole) return how == 't' ? thief.steal() : thief.steal_half_into(mine.owner);
+    }();
     require(got || (got.value == nullptr && got.count == 0), "a steal that took nothing handed something back");
     if (got.status == steal_status::empty) note(victim, began, op_kind::find_empty, {});
     if (!got) return got.status;

@@ -66,7 +66,7 @@ template <observable... Queues>
 /// slot cannot be asked: an element that is pushed and popped again leaves no trace there. A push costs two stores
 /// more. A counted queue has no handles, because their pushes would not be counted.
 ///
-/// Queue  a ring, chase_lev or local_queue
+/// Queue  a ring, split_ring, chase_lev, split_deque or local_queue
 template <class Queue>
 class counted : private one_object<Queue> {
   using object = one_object<Queue>;
@@ -80,6 +80,7 @@ class counted : private one_object<Queue> {
   using object::pop;
   using object::size;
   using object::steal;
+  using object::steal_half;
 
   /// one_object's operations of these names. Owner only.
   auto push(value_type value) noexcept {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -38,6 +39,10 @@ template <class Thief>
 concept steals = requires(Thief t) {
   t.steal();
 };
+template <class Thief, class T>
+concept steals_half = requires(Thief t, std::span<T> out) {
+  t.steal_half(out);
+};
 template <class Owner, class Thief, class... Options>
 concept steals_from = requires(Owner o, Thief t, Options... options) {
   o.steal_from(t, options...);
@@ -45,7 +50,7 @@ concept steals_from = requires(Owner o, Thief t, Options... options) {
 
 }  // namespace detail
 
-/// A queue without handles: one_object<chase_lev<task*>>, one_object<ring<task*>>,
+/// A queue without handles: one_object<chase_lev<task*>>, one_object<ring<task*>>, one_object<split_deque<task*>>,
 /// one_object<local_queue<&task::link>>.
 ///
 /// One thread at a time is the owner; no build checks that. It calls push, push_next, push_batch, pop and, of a
@@ -54,7 +59,7 @@ concept steals_from = requires(Owner o, Thief t, Options... options) {
 /// While no thread uses it, it may be moved: the elements go with it, and no member points into another one. Handles of
 /// the former object are then of no use.
 ///
-/// Queue  a ring, chase_lev or local_queue
+/// Queue  a ring, split_ring, chase_lev, split_deque or local_queue
 template <class Queue>
 class one_object {
   using queue = typename Queue::template with_policy<unchecked_owner<typename Queue::atomics>>;
@@ -116,6 +121,12 @@ class one_object {
 
   /// thief::steal, from this queue. Any thread.
   [[nodiscard]] auto steal() const noexcept requires detail::steals<thief> { return make_thief().steal(); }
+
+  /// thief::steal_half, from this queue into memory of the caller. Any thread.
+  [[nodiscard]] batch_result steal_half(
+      std::span<value_type> out) const noexcept requires detail::steals_half<thief, value_type> {
+    return make_thief().steal_half(out);
+  }
 
   /// owner::steal_from of a local_queue, from another one into this one. Owner only, of this one.
   [[nodiscard]] auto steal_from(const one_object& victim) noexcept requires detail::steals_from<owner, thief> {

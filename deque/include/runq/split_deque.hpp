@@ -96,6 +96,28 @@ class basic_split_deque {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
+  template <class>
+  friend class one_object;
+  using made_of = index_type;  // what one_object's constructor takes
+
+  // The elements of `unused`, at the same indices, and which are public; nobody else uses either deque meanwhile.
+  // `unused` is empty then.
+  basic_split_deque(basic_split_deque&& unused) noexcept
+      : public_(read(unused.public_)), tail_(read(unused.tail_)), quiet_until_(unused.quiet_until_.get()) {
+    const index t = read(unused.tail_);
+    for (index at = whole(t, head(read(unused.public_))); at != t; ++at) {
+      // [split_deque.move.slot] relaxed: nobody else is there.
+      slot(at).store(read(unused.slot(at)), std::memory_order::relaxed);
+    }
+    // [split_deque.move.word] relaxed: nobody else is there.
+    unused.public_.store(word_of(read(unused.public_), t, t, false), std::memory_order::relaxed);
+  }
+  template <class U>
+  [[nodiscard]] static U read(const atomic<U>& of_unused) noexcept {
+    // [split_deque.move.read] relaxed: nobody else is there.
+    return of_unused.load(std::memory_order::relaxed);
+  }
+
   // The shared word: its limit is the index between public and private elements, its distance is the number of public
   // elements. While a thief asks for private elements, the word shows a limit that is too large by a quarter of all
   // indices. Then no index that a pop reserves looks private, and neither does the index before the oldest element,
@@ -397,9 +419,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     // [split_deque.steal.word] acquire: pairs with [split_deque.slow.change] and [split_deque.seize.claim]; weaker:
     // this thief takes a slot not yet written, or a task whose contents it cannot see.
     const word w = deque_->public_.load(std::memory_order::acquire);
-    // [split_deque.steal.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.steal.publish]. kept: no
-    // model fails with relaxed, because [split_deque.seize.tail] reads the tail again. But a scheduler decides by
-    // has_work() which threads sleep, and a thread that is told of a task must see that task.
+    // [split_deque.steal.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.steal.publish]; weaker:
+    // a thread calls the deque empty although it sees what another one did because has_work() had said yes.
     const index t = deque_->tail_.load(std::memory_order::acquire);
     return {w, t};
   }

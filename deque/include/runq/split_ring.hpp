@@ -96,6 +96,30 @@ class basic_split_ring {
   [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Capacity; }
 
  private:
+  template <class>
+  friend class one_object;
+  using made_of = index_type;  // what one_object's constructor takes
+
+  // The elements of `unused`, at the same indices, and who may take which; nobody else uses either ring meanwhile.
+  // `unused` is empty then.
+  basic_split_ring(basic_split_ring&& unused) noexcept
+      : public_(read(unused.public_)), head_(read(unused.head_)), tail_(read(unused.tail_)) {
+    const index t = read(unused.tail_);
+    for (index at = read(unused.head_); at != t; ++at) {
+      // [split_ring.move.slot] relaxed: nobody else is there.
+      slot(at).store(read(unused.slot(at)), std::memory_order::relaxed);
+    }
+    // [split_ring.move.head] relaxed: nobody else is there.
+    unused.head_.store(t, std::memory_order::relaxed);
+    // [split_ring.move.word] relaxed: nobody else is there.
+    unused.public_.store(word_of(read(unused.public_), t, t, false), std::memory_order::relaxed);
+  }
+  template <class U>
+  [[nodiscard]] static U read(const atomic<U>& of_unused) noexcept {
+    // [split_ring.move.read] relaxed: nobody else is there.
+    return of_unused.load(std::memory_order::relaxed);
+  }
+
   // The shared word: its limit is R, its distance is H - R. While a thief asks for the run, the word shows R with the
   // highest bit flipped. R is never behind the index that a pop compares it with, and at most Capacity ahead; with the
   // bit flipped it looks as if it were behind.

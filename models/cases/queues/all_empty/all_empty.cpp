@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether several deques are empty: by one question after the other, and by all_empty().
+// Whether several queues are empty: by one question after the other, and by all_empty().
 #include "runq/all_empty.hpp"
 
 #include <optional>
@@ -7,15 +7,21 @@
 #include "oracle.hpp"
 #include "runq/chase_lev.hpp"
 #include "runq/inject.hpp"
+#include "runq/split_deque.hpp"
+#include "runq/split_ring.hpp"
 
 namespace runq::model {
 namespace {
 
-/// Two deques, and one task in the second.
-template <int Tasks>
+using bounded = basic_chase_lev<task*, atomics, when_full::refuse>;
+using split_pair = basic_split_deque<task*, 2, split_deque_options{.publish = 2, .tries = 1, .polls = 0}, atomics>;
+using split_ring_pair = basic_split_ring<task*, 2, split_ring_options{.run = 1, .tries = 1, .polls = 0}, atomics>;
+
+/// Two deques, or other queues, and one task in the second.
+template <int Tasks, class Queue = bounded>
 class two_deques : public scenario {
  protected:
-  using deque_type = counted<basic_chase_lev<task*, atomics, when_full::refuse>>;
+  using deque_type = counted<Queue>;
 
   two_deques() { push(second, 1); }
 
@@ -70,14 +76,16 @@ struct push_and_pop_in_turn final : two_deques<4> {
 
 // The deques have an owner each. Owner of the first: push ‖ owner of the second: if the first holds a task, pop ‖
 // another thread: are both empty?
-struct two_owners final : two_deques<2> {
+template <class Queue = bounded>
+struct two_owners final : two_deques<2, Queue> {
   void thread(unsigned index) override {
     if (index == 0) {
-      push(first, 2);
+      this->push(this->first, 2);
     } else if (index == 1) {
-      if (!first.empty()) pop(second);
+      if (!this->first.empty()) this->pop(this->second);
     } else {
-      require(!all_empty(first, second), "both were called empty, but at each moment one of them held a task");
+      require(!all_empty(this->first, this->second),
+              "both were called empty, but at each moment one of them held a task");
     }
   }
 };
@@ -131,7 +139,7 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::blocking,
     }),
-    add_case<two_owners>({
+    add_case<two_owners<>>({
         .name = "all_empty/two_owners",
         .property =
             "all_empty() never says yes about deques of two owners, one of which pops after it saw the other's push",
@@ -139,6 +147,21 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 2},
         .mutants = {{"observe_relaxed", "counted.observe", std::memory_order::relaxed},
                     {"pushed_relaxed", "counted.pushed", std::memory_order::relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<two_owners<split_pair>>({
+        .name = "all_empty/two_owners_of_split_deques",
+        .property =
+            "all_empty() never says yes about split deques, one of which gets a task before the other loses one",
+        .threads = 3,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<two_owners<split_ring_pair>>({
+        .name = "all_empty/two_owners_of_split_rings",
+        .property = "all_empty() never says yes about split rings, one of which gets a task before the other loses one",
+        .threads = 3,
+        .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
     }),
 };

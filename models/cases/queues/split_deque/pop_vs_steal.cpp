@@ -167,6 +167,34 @@ const bool added[] = {
         .threads = 2,
         .seeded_bug = true,
     }),
+
+    // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
+    // As split_deque/push_vs_steal.
+    add_case<script<object_of<deque_of<4, 2>>, "", "pppg", "o">>({
+        .name = "split_deque/one_object",
+        .property = "a one_object of a deque: every task runs exactly once, its contents visible, from both ends",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .mutants = {{"change_relaxed", "split_deque.slow.change", relaxed},
+                    {"steal_word_relaxed", "split_deque.steal.word", relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<script<object_of<deque_of<4, 2>>, "pp", "pg", "w!t!">>({
+        .name = "split_deque/one_object_never_empty",
+        .property = "a one_object of a deque that is never empty is never called empty",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    // When it is moved, the oldest task is taken, the next one is public, and two are private; the last push says no.
+    add_case<script<object_of<deque_of<4, 2, 0xFFFF'FFFE>>, "ppptpm", "ppg", "o">>({
+        .name = "split_deque/one_object_moved",
+        .property =
+            "a one_object of a deque is moved while no thread uses it, and keeps its tasks and which are public",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
 };
 
 }  // namespace

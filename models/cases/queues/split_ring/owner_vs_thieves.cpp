@@ -194,6 +194,33 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
     }),
+
+    // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
+    // As split_ring/batch_vs_steal.
+    add_case<script<object_of<ring_of<2, 1>>, "", "bgb", "o">>({
+        .name = "split_ring/one_object",
+        .property = "a one_object of a ring: a thief sees the tasks of a batch that it takes, and no task is lost",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .mutants = {{"batch_publish_relaxed", "split_ring.push_batch.publish", relaxed}},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<script<object_of<ring_of<4, 4>>, "pgp", "pgpg", "w!t!">>({
+        .name = "split_ring/one_object_never_empty",
+        .property = "a one_object of a ring whose tasks are all in the owner's run is not called empty",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    // When it is moved, the run has a task, thieves have taken the one behind it, and another one is public.
+    add_case<script<object_of<ring_of<4, 2, 0xFFFF'FFFE>>, "ppppgtm", "pgg", "o">>({
+        .name = "split_ring/one_object_moved",
+        .property =
+            "a one_object of a ring is moved while no thread uses it, and keeps its tasks and who may take which",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
 };
 
 }  // namespace
