@@ -720,7 +720,7 @@ def draw(results, folder):
     folder.mkdir(parents=True, exist_ok=True)
     ours = {"ring", "split_ring", "split_ring_fences", "ring_drain", "ring_steal_half", "ring_push_batch", "chase_lev",
             "split_deque", "split_deque_fences", "local_queue", "local_queue_next", "chase_lev_object", "ring_object",
-            "local_queue_object"}
+            "local_queue_object", "split_ring_object", "split_deque_object"}
     floors = {"plain_ring", "plain_stack", "mutex_deque", "runq_global_queue"}
 
     def colour(name):

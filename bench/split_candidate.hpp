@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include <runq/one_object.hpp>
+
 #include "support.hpp"
 
 namespace runq_bench {
@@ -37,6 +39,26 @@ struct split_candidate {
 
   queue_type queue;
   typename queue_type::owner owner = queue.make_owner();
+};
+
+/// The same without handles.
+template <class Queue>
+struct split_object_candidate : runq::one_object<Queue> {
+  class thief {
+   public:
+    explicit thief(split_object_candidate& victim) : victim_(victim) {}
+    std::size_t steal(tally& seen) noexcept {
+      const auto got = victim_.steal_half(loot_);
+      tally some;
+      for (const item value : std::span(loot_).first(got.count)) some.add(value);
+      seen.add(some);
+      return got.count;
+    }
+
+   private:
+    split_object_candidate& victim_;
+    std::array<item, Queue::capacity()> loot_{};
+  };
 };
 
 }  // namespace runq_bench

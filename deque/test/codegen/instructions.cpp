@@ -10,6 +10,8 @@
 #include <runq/local_queue.hpp>
 #include <runq/one_object.hpp>
 #include <runq/ring.hpp>
+#include <runq/split_deque.hpp>
+#include <runq/split_ring.hpp>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -153,6 +155,8 @@ int main() {
   compare_queue<runq::chase_lev<task*>>("chase_lev", capacity);
   compare_queue<runq::bounded_chase_lev<task*>>("bounded_chase_lev", capacity);
   compare_queue<runq::ring<task*>>("ring");
+  compare_queue<runq::split_ring<task*>>("split_ring");
+  compare_queue<runq::split_deque<task*>>("split_deque");
   compare_queue<runq::local_queue<&task::link>>("local_queue", global);
   while (global.take() != nullptr) continue;
   return more == 0 ? 0 : 1;
