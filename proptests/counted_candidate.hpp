@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// runq::counted as a candidate: a chase_lev, unbounded and bounded, and a ring.
+// runq::counted as a candidate: a chase_lev, unbounded and bounded, a ring, and a split_deque. A split_ring is none:
+// the specification has one order for all threads.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,11 @@
 #include "runq/all_empty.hpp"
 #include "runq/chase_lev.hpp"
 #include "runq/ring.hpp"
+#include "runq/split_deque.hpp"
 
 namespace runq::props {
 
-/// A counted queue, made of `argument`, at most 255. Queue: a chase_lev or a ring, which holds at most Capacity values.
+/// A counted queue, made of `argument`, at most 255. Queue: one that holds at most Capacity values.
 template <class Queue, std::size_t Capacity, bool PopsNewest>
 class counted_queue {
  public:
@@ -30,13 +32,22 @@ class counted_queue {
   explicit counted_queue(std::uint64_t argument) : queue_(static_cast<std::uint8_t>(argument)) {}
 
   bool push(value v) { return queue_.push(v); }
-  std::size_t push_batch(std::span<const value> vs) { return queue_.push_batch(vs); }
+  std::size_t push_batch(std::span<const value> vs) requires requires(queue q) { q.push_batch(vs); }
+  { return queue_.push_batch(vs); }
   std::optional<value> pop() { return queue_.pop(); }
-  steal_result<value> steal() { return queue_.steal(); }
+  /// A push may make a steal of a split_deque lose, which the specification does not know: then it steals again.
+  steal_result<value> steal() {
+    for (;;) {
+      const steal_result<value> got = queue_.steal();
+      if (got.status != steal_status::lost || !retries) return got;
+    }
+  }
   [[nodiscard]] auto observe() const { return queue_.observe(); }
   [[nodiscard]] bool pushed_since(const typename queue::observation& seen) const { return queue_.pushed_since(seen); }
 
  private:
+  // Of the queues here a split_deque is the only one without batches.
+  static constexpr bool retries = !requires(queue q, std::span<const value> vs) { q.push_batch(vs); };
   queue queue_;
 };
 
@@ -95,7 +106,8 @@ std::vector<candidate> counted_candidates() {
   return {counted_candidate<chase_lev<value>, unbounded, true, 2>("runq::chase_lev<std::uint32_t>"),
           counted_candidate<bounded_chase_lev<value>, 8, true, 8>("runq::bounded_chase_lev<std::uint32_t>"),
           counted_candidate<basic_ring<value, 4, std::uint8_t>, 4, false, 250>(
-              "runq::basic_ring<std::uint32_t, 4, std::uint8_t>")};
+              "runq::basic_ring<std::uint32_t, 4, std::uint8_t>"),
+          counted_candidate<basic_split_deque<value, 4>, 4, true, 250>("runq::basic_split_deque<std::uint32_t, 4>")};
 }
 /// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
@@ -103,7 +115,9 @@ std::vector<candidate> counted_candidates_on_threads() {
   return {counted_candidate<basic_chase_lev<value, chaos_atomics>, unbounded, true, 2>(
               "runq::basic_chase_lev<std::uint32_t, runq::props::chaos_atomics>"),
           counted_candidate<basic_ring<value, 4, std::uint8_t, chaos_atomics>, 4, false, 250>(
-              "runq::basic_ring<std::uint32_t, 4, std::uint8_t, runq::props::chaos_atomics>")};
+              "runq::basic_ring<std::uint32_t, 4, std::uint8_t, runq::props::chaos_atomics>"),
+          counted_candidate<basic_split_deque<value, 4, default_split_deque, chaos_atomics>, 4, true, 250>(
+              "runq::basic_split_deque<std::uint32_t, 4, runq::default_split_deque, runq::props::chaos_atomics>")};
 }
 
 }  // namespace runq::props
