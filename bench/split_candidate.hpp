@@ -13,6 +13,24 @@
 
 namespace runq_bench {
 
+/// Steals into plain memory. Victim: a thief handle, or a reference to a queue without handles.
+template <class Victim, std::size_t Capacity>
+class split_thief {
+ public:
+  explicit split_thief(Victim victim) : victim_(victim) {}
+  std::size_t steal(tally& seen) noexcept {
+    const auto got = victim_.steal_half(loot_);
+    tally some;
+    for (const item value : std::span(loot_).first(got.count)) some.add(value);
+    seen.add(some);
+    return got.count;
+  }
+
+ private:
+  Victim victim_;
+  std::array<item, Capacity> loot_{};
+};
+
 template <class Queue>
 struct split_candidate {
   using queue_type = Queue;
@@ -20,21 +38,9 @@ struct split_candidate {
   [[nodiscard]] bool push(item value) noexcept { return owner.push(value); }
   [[nodiscard]] std::optional<item> pop() noexcept { return owner.pop(); }
 
-  /// Steals into plain memory.
-  class thief {
-   public:
-    explicit thief(split_candidate& victim) : victim_(victim.queue.make_thief()) {}
-    std::size_t steal(tally& seen) noexcept {
-      const auto got = victim_.steal_half(loot_);
-      tally some;
-      for (const item value : std::span(loot_).first(got.count)) some.add(value);
-      seen.add(some);
-      return got.count;
-    }
-
-   private:
-    typename queue_type::thief victim_;
-    std::array<item, queue_type::capacity()> loot_{};
+  using thief_of_queue = split_thief<typename queue_type::thief, queue_type::capacity()>;
+  struct thief : thief_of_queue {
+    explicit thief(split_candidate& victim) : thief_of_queue(victim.queue.make_thief()) {}
   };
 
   queue_type queue;
@@ -44,21 +50,7 @@ struct split_candidate {
 /// The same without handles.
 template <class Queue>
 struct split_object_candidate : runq::one_object<Queue> {
-  class thief {
-   public:
-    explicit thief(split_object_candidate& victim) : victim_(victim) {}
-    std::size_t steal(tally& seen) noexcept {
-      const auto got = victim_.steal_half(loot_);
-      tally some;
-      for (const item value : std::span(loot_).first(got.count)) some.add(value);
-      seen.add(some);
-      return got.count;
-    }
-
-   private:
-    split_object_candidate& victim_;
-    std::array<item, Queue::capacity()> loot_{};
-  };
+  using thief = split_thief<split_object_candidate&, Queue::capacity()>;
 };
 
 }  // namespace runq_bench

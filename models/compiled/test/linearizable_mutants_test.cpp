@@ -21,6 +21,7 @@
 #include <runq/split_deque.hpp>
 #include <runq/split_ring.hpp>
 
+#include "numbered_tasks.hpp"
 #include "variant.hpp"
 
 namespace {
@@ -198,22 +199,6 @@ TEST(Generated, split_ring) { check_split<runq::basic_split_ring<int, 4, runq::s
 TEST(Generated, split_deque) {
   check_split<runq::basic_split_deque<int, 4, runq::split_deque_options{.publish = 2}>>(2);
 }
-
-struct task {
-  int id = 0;
-  runq::inject_link<task> link{};
-};
-class tasks {
- public:
-  [[nodiscard]] task* operator[](int id) {
-    task& t = tasks_.at(static_cast<std::size_t>(id));
-    t.id = id;
-    return &t;
-  }
-
- private:
-  std::array<task, 16> tasks_;
-};
 
 class global_queue {
  public:

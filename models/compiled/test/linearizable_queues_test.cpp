@@ -16,6 +16,8 @@
 #include <runq/runnext.hpp>
 #include <runq/specifications.hpp>
 
+#include "numbered_tasks.hpp"
+
 namespace {
 
 /// A thief that another one has overtaken tries again: "lost" is no answer of a sequential queue.
@@ -141,23 +143,6 @@ TEST(LinearizableQueues, Runnext) {
 
 #endif
 
-struct task {
-  int id = 0;
-  runq::inject_link<task> link{};
-};
-
-/// Tasks by their numbers.
-class tasks {
- public:
-  [[nodiscard]] task* operator[](int id) {
-    task& t = tasks_.at(static_cast<std::size_t>(id));
-    t.id = id;
-    return &t;
-  }
-
- private:
-  std::array<task, 16> tasks_;
-};
 [[nodiscard]] std::optional<int> id_of(const task* t) {
   return t == nullptr ? std::nullopt : std::optional<int>(t->id);
 }
