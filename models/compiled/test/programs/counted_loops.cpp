@@ -11,6 +11,9 @@
 std::atomic<int> flag{0};
 std::atomic<int> value{0};
 
+// Not inlined: a compiler that unrolls the loop would make several reads of one.
+[[gnu::noinline]] int look() { return value.load(std::memory_order::relaxed); }
+
 int main() {
   std::thread other([] { flag.store(1, std::memory_order::relaxed); });
 #if !defined(ALWAYS)
@@ -18,7 +21,7 @@ int main() {
 #endif
   {
     int sum = 0;
-    for (int i = 0; i != ROUNDS; ++i) sum += value.load(std::memory_order::relaxed);
+    for (int i = 0; i != ROUNDS; ++i) sum += look();
     assert(sum == 1);
   }
   other.join();
