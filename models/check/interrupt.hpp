@@ -47,6 +47,7 @@ class interrupts {
   }
   /// The heavy fence of the running thread.
   static void heavy() {
+    if (current_engine().thread_index() < 0) return;  // outside of thread() no other thread runs
     const auto me = static_cast<std::size_t>(current_engine().thread_index());
     interrupts& all = *current_;
     const std::uint32_t mine = ++all.asked_[me];
