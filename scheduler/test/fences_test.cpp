@@ -37,7 +37,7 @@ std::uint64_t barriers_of_a_run() {
 // Run by the tests below in a process of its own, because the fences are chosen when a process starts.
 TEST(fences, DISABLED_say_which) {
   const std::uint64_t barriers = barriers_of_a_run();
-  std::printf("asymmetric %d, barriers %d\n", scheduler_fences::asymmetric() ? 1 : 0, barriers != 0 ? 1 : 0);
+  std::printf("asymmetric %d, barriers %d\n", scheduler_fences::available() ? 1 : 0, barriers != 0 ? 1 : 0);
 }
 
 std::string said_with(const std::string& environment) {
@@ -55,7 +55,7 @@ std::string said_with(const std::string& environment) {
 }
 
 TEST(fences, machines_that_go_idle_make_barriers_where_there_are_any) {
-  EXPECT_EQ(barriers_of_a_run() != 0, scheduler_fences::asymmetric());
+  EXPECT_EQ(barriers_of_a_run() != 0, scheduler_fences::available());
 }
 
 TEST(fences, RUNQ_MEMBARRIER_decides) {

@@ -95,26 +95,32 @@ class process_barrier {
 // So that the first pops need not wait for a thief to ask.
 inline const bool process_barrier_at_start = process_barrier::available();
 
-}  // namespace detail
-
-/// The production policy with fences that cost the thread that passes often no instruction, and the other one a system
-/// call and an interrupt of each processor that runs a thread of the process. Everything else is std_atomics.
-struct membarrier_atomics : std_atomics {
+/// std_atomics with a light fence that costs no instruction, and a heavy one that is the barrier, where `Choice` says
+/// that they are available; otherwise both are fences of the language. `Choice` has available() and
+/// known_to_be_available(), as process_barrier has, and says yes only where that does.
+template <class Choice>
+struct barrier_fences : std_atomics {
   static void light_fence(std::memory_order order) noexcept {
-    if (detail::process_barrier::known_to_be_available()) {
+    if (Choice::known_to_be_available()) {
       std::atomic_signal_fence(order);
     } else {
       fence(order);
     }
   }
   static void heavy_fence(std::memory_order order) noexcept {
-    if (detail::process_barrier::available()) {
-      detail::process_barrier::pass();
+    if (Choice::available()) {
+      process_barrier::pass();
     } else {
       fence(order);
     }
   }
+};
 
+}  // namespace detail
+
+/// The production policy with fences that cost the thread that passes often no instruction, and the other one a system
+/// call and an interrupt of each processor that runs a thread of the process. Everything else is std_atomics.
+struct membarrier_atomics : detail::barrier_fences<detail::process_barrier> {
   /// Whether the light fence costs nothing in this process; otherwise both are fences of the language. Any thread.
   [[nodiscard]] static bool asymmetric() noexcept { return detail::process_barrier::available(); }
   /// How many heavy fences have been system calls so far. Any thread.

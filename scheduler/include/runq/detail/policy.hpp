@@ -34,22 +34,22 @@ class short_wait {
 using short_lock = basic_short_lock<short_wait>;
 
 /// Which fences the schedulers of this process have: the asymmetric pair of membarrier_atomics, or two fences of the
-/// language. Decided when the program starts, or by the first call of asymmetric(), and never again: asymmetric where
+/// language. Decided when the program starts, or by the first call of available(), and never again: asymmetric where
 /// membarrier(2) works and the process may use at most `most_cpus` CPUs. The environment variable RUNQ_MEMBARRIER
 /// decides otherwise: 0, never; 1, on any number of CPUs.
 class scheduler_fences {
  public:
   // A heavy fence interrupts each CPU that runs a thread of the process, and a machine that goes idle or steals a fork
-  // makes one. We could measure that on 2 CPUs, where it pays; on hundreds we expect that it does not.
+  // makes one. We could measure that on 2 CPUs, where it pays for forks; on hundreds we expect that it does not.
   static constexpr unsigned most_cpus = 16;
 
-  [[nodiscard]] static bool asymmetric() noexcept {
+  [[nodiscard]] static bool available() noexcept {
     static const bool answer = decide();
     return answer;
   }
   /// The same, without a call; false until it has been decided. A thread that reads false makes the stronger fence.
-  [[nodiscard]] static bool known_to_be_asymmetric() noexcept {
-    // [fences.known] relaxed, unmodelled: a thread that reads true knows that every other thread's asymmetric() says
+  [[nodiscard]] static bool known_to_be_available() noexcept {
+    // [fences.known] relaxed, unmodelled: a thread that reads true knows that every other thread's available() says
     // true.
     return decided_.load(std::memory_order::relaxed);
   }
@@ -60,23 +60,8 @@ class scheduler_fences {
   static inline std::atomic<bool> decided_{false};
 };
 
-struct policy : std_atomics {
+struct policy : barrier_fences<scheduler_fences> {
   using mutex = short_lock;
-
-  static void light_fence(std::memory_order order) noexcept {
-    if (scheduler_fences::known_to_be_asymmetric()) {
-      std::atomic_signal_fence(order);
-    } else {
-      fence(order);
-    }
-  }
-  static void heavy_fence(std::memory_order order) noexcept {
-    if (scheduler_fences::asymmetric()) {
-      process_barrier::pass();
-    } else {
-      fence(order);
-    }
-  }
 };
 
 }  // namespace runq::detail
