@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include "fence_pair_stress.hpp"
 #include "runq/chase_lev.hpp"
 #include "runq/membarrier.hpp"
-#include "split_stress.hpp"
 
 namespace {
 

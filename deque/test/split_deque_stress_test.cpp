@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <runq/split_deque.hpp>
 
-#include "split_stress.hpp"
+#include "fence_pair_stress.hpp"
 #include "support.hpp"
 
 namespace {
