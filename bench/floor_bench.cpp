@@ -11,14 +11,14 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <runq/membarrier.hpp>
 
+#include "coroutine_call.hpp"
 #include "queue_rows.hpp"
 #include "support.hpp"
 
@@ -161,6 +161,26 @@ void fence(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+// A heavy fence of membarrier_atomics while another thread of the process is at work on the other processor, which the
+// kernel interrupts.
+void heavy_fence(benchmark::State& state) {
+  std::atomic<bool> stop{false};
+  bool other_pinned = false;
+  std::thread other([&] {
+    const pinned there(1);
+    other_pinned = there.done();
+    while (!stop.load(std::memory_order::relaxed)) {
+      if (!there.done()) std::this_thread::yield();
+    }
+  });
+  const pinned here(0);
+  for ([[maybe_unused]] auto step : state) runq::membarrier_atomics::heavy_fence(std::memory_order::seq_cst);
+  stop = true;
+  other.join();
+  runq_bench::label(state, here.done() && other_pinned);
+  state.SetItemsProcessed(state.iterations());
+}
+
 // Two processors increase a number in turn: two transfers of a line per round; the time is that of one transfer.
 void line_transfer(benchmark::State& state) {
   alignas(128) std::atomic<std::int64_t> ball{0};
@@ -190,82 +210,9 @@ void line_transfer(benchmark::State& state) {
 
 // ---- coroutines -----------------------------------------------------------------------------------------------------
 
-/// Takes frames from a stack in memory, the cheapest allocation there is. One thread.
-class frames {
- public:
-  static void* take(std::size_t bytes) {
-    void* const frame = memory.data() + used;
-    used += (bytes + 15) / 16 * 16;
-    return frame;
-  }
-  static void give_back(std::size_t bytes) noexcept { used -= (bytes + 15) / 16 * 16; }
-
- private:
-  alignas(64) static inline std::array<std::byte, 1 << 16> memory{};
-  static inline std::size_t used = 0;
-};
-
-class call {
- public:
-  struct promise_type {
-    // NOLINTNEXTLINE(misc-new-delete-overloads): the sized delete below is its match
-    static void* operator new(std::size_t bytes) { return frames::take(bytes); }
-    static void operator delete(void* /*frame*/, std::size_t bytes) noexcept { frames::give_back(bytes); }
-    call get_return_object() noexcept { return call(std::coroutine_handle<promise_type>::from_promise(*this)); }
-    [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
-    struct back {
-      [[nodiscard]] bool await_ready() const noexcept { return false; }
-      [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) const noexcept {
-        return self.promise().caller;
-      }
-      void await_resume() const noexcept {}
-    };
-    [[nodiscard]] back final_suspend() const noexcept { return {}; }
-    void return_value(long n) noexcept { value = n; }
-    void unhandled_exception() noexcept { std::terminate(); }
-
-    long value = 0;
-    std::coroutine_handle<> caller = std::noop_coroutine();
-  };
-
-  call(call&& other) noexcept : self_(std::exchange(other.self_, nullptr)) {}
-  call& operator=(call&&) = delete;
-  ~call() {
-    if (self_) self_.destroy();
-  }
-
-  [[nodiscard]] bool await_ready() const noexcept { return false; }
-  [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const noexcept {
-    self_.promise().caller = caller;
-    return self_;
-  }
-  [[nodiscard]] long await_resume() const noexcept { return self_.promise().value; }
-  [[nodiscard]] long run() const {
-    self_.resume();
-    return self_.promise().value;
-  }
-
- private:
-  explicit call(std::coroutine_handle<promise_type> self) noexcept : self_(self) {}
-  std::coroutine_handle<promise_type> self_;
-};
-
-call fib(int n) {
-  if (n < 2) co_return n;
-  const long a = co_await fib(n - 1);
-  const long b = co_await fib(n - 2);
-  co_return a + b;
-}
-
-// This fib(20) makes two calls where the schedulers' fib makes a fork and a call.
-void two_coroutine_calls(benchmark::State& state) {
-  const pinned here(0);
-  bool right = true;
-  for ([[maybe_unused]] auto step : state) right &= fib(20).run() == 6765;
-  runq_bench::check(state, right);
-  runq_bench::label(state, here.done());
-  state.SetItemsProcessed(state.iterations() * 10945);
-}
+// This fib(20) makes two calls where the schedulers' fib makes a fork and a call. Frames come from a stack, the
+// cheapest allocation there is.
+void two_coroutine_calls(benchmark::State& state) { runq_bench::coroutine_calls<runq_bench::frame_stack>(state); }
 
 struct player {
   struct promise_type {
@@ -318,6 +265,7 @@ int main(int argc, char** argv) {
   runq_bench::add_row("drain/plain_ring", runq_bench::drain<plain_ring>)->UseManualTime();
   runq_bench::add_row("floor/compare_exchange", compare_exchange);
   runq_bench::add_row("floor/fence", fence);
+  runq_bench::add_row("floor/heavy_fence", heavy_fence)->UseRealTime();
   runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
   runq_bench::add_row("floor/two_coroutine_calls", two_coroutine_calls);
 #if defined(__OPTIMIZE__)

@@ -14,6 +14,7 @@
 // what the rows with two threads cost. A processor that other programs use, too, makes these rows meaningless.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -137,6 +138,17 @@ void await(Condition condition) {
   }
 }
 
+/// The heavy fences that have been system calls so far, for candidates that make some.
+template <class Queue>
+concept counts_barriers = requires {
+  Queue::barriers();
+};
+template <class Queue>
+std::uint64_t barriers() {
+  if constexpr (counts_barriers<Queue>) return Queue::barriers();
+  return 0;
+}
+
 // The owner fills the queue and then does nothing; the thief, on another processor, takes what it can get and pops it.
 // The time is the thief's.
 template <class Queue>
@@ -165,6 +177,7 @@ void drain(benchmark::State& state) {
   const pinned here(0);
   tally in;
   tally left;
+  const std::uint64_t barriers_before = barriers<Queue>();
   for ([[maybe_unused]] auto step : state) {
     turn(*queue, elements, 0, in, left);
     now.store(thiefs, std::memory_order::release);
@@ -180,6 +193,64 @@ void drain(benchmark::State& state) {
   label(state, here.done() && thief_pinned);
   state.SetItemsProcessed(static_cast<std::int64_t>(got.count));
   state.counters["drained%"] = 100 * static_cast<double>(got.count) / static_cast<double>(in.count);
+  if constexpr (counts_barriers<Queue>) {
+    state.counters["barriers"] =
+        static_cast<double>(barriers<Queue>() - barriers_before) / static_cast<double>(state.iterations());
+  }
+}
+
+// The owner pushes 4 and is in a task of 100 µs then; the thief has nothing and tries without a pause. The time is from
+// before the pushes until the thief has all 4, or the length of the task if the thief does not get them all by then.
+// `median_ns` is the median.
+template <class Queue>
+void reach(benchmark::State& state) {
+  using clock = std::chrono::steady_clock;
+  constexpr item elements = 4;
+  constexpr std::chrono::microseconds task{100};
+  const auto queue = std::make_unique<Queue>();
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> taken{0};  // by the thief, in all
+  std::atomic<clock::time_point> taken_at{clock::time_point{}};
+  bool thief_pinned = false;
+  tally stolen;
+  std::thread other([&] {
+    const pinned there(1);
+    thief_pinned = there.done();
+    typename Queue::thief thief(*queue);
+    while (!stop.load(std::memory_order::relaxed)) {
+      if (thief.steal(stolen) == 0) {
+        if (!there.done()) std::this_thread::yield();  // one processor: nothing is gained by spinning
+        continue;
+      }
+      taken_at.store(clock::now(), std::memory_order::relaxed);
+      taken.store(stolen.count, std::memory_order::release);
+    }
+  });
+  const pinned here(0);
+  tally in;
+  tally left;
+  std::vector<double> times;
+  for ([[maybe_unused]] auto step : state) {
+    const std::uint64_t before = in.count - left.count;
+    await([&] { return taken.load(std::memory_order::acquire) == before; });
+    const auto began = clock::now();
+    turn(*queue, elements, 0, in, left);
+    while (clock::now() < began + task) continue;
+    const bool all_taken = taken.load(std::memory_order::acquire) == before + elements;
+    const std::chrono::duration<double> took =
+        all_taken ? taken_at.load(std::memory_order::relaxed) - began : clock::duration(task);
+    times.push_back(took.count() * 1e9);
+    state.SetIterationTime(took.count());
+    turn(*queue, 0, all, in, left);
+  }
+  stop = true;
+  other.join();
+  left.add(stolen);
+  check(state, left == in && in.count == static_cast<item>(state.iterations()) * elements);
+  label(state, here.done() && thief_pinned);
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  state.counters["median_ns"] = *middle;
 }
 
 template <class Queue>
@@ -191,6 +262,8 @@ void add_thief_rows(const std::string& candidate) {
   add_row("thief/" + candidate, thief<Queue>)->UseRealTime();
   add_row("rare/" + candidate, rare<Queue>)->UseRealTime();
   add_row("drain/" + candidate, drain<Queue>)->UseManualTime();
+  // A round takes 100 µs, of which only a part counts, so Google Benchmark would choose far too many.
+  add_row("reach/" + candidate, reach<Queue>)->UseManualTime()->Iterations(500);
 }
 template <class Queue>
 void add_owner_rows(const std::string& candidate) {

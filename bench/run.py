@@ -4,12 +4,13 @@
 
 run.py [queues|scheduler|all] --build DIR    DIR: where bench/CMakeLists.txt was built
     --smoke              each row once, with little work: only its result is checked
-    --repetitions N      default 7 (queues) and 5 (scheduler)
+    --repetitions N      default 7
     --only REGEX         rows, as in --only '^pairs/'
     --json FILE          write what was measured
     --from FILE          measure nothing, read what an earlier --json has written
     --plots DIR          draw, with matplotlib
-    --write-docs FILE    write the part of the page between the markers, and plots into a folder beside it
+    --write-docs FILE    write the part of the page between the markers, and plots into a folder beside it; with --only,
+                         a part of its own, without plots
     --compare FILE       print the statements whose verdict differs from that file's; status 1 if there is one
 
 One process measures one figure. All processes of a repetition run in random order, so that a machine that changes its
@@ -32,7 +33,8 @@ import textwrap
 import time
 from pathlib import Path
 
-BEGIN, END = "<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->"
+MARKERS = ("<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->")
+MARKERS_OF_SOME_ROWS = ("<!-- bench/run.py --only: begin -->", "<!-- bench/run.py --only: end -->")
 
 # The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6,
@@ -54,13 +56,13 @@ TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens
           "forks": "10⁶ forks before one join", "scope": "10⁶ children of a scope",
           "pingpong": "ping-pong over two channels", "yield": "1000 tasks yield in turn",
           "memory": "a task that waits, resident memory", "idle": "all tasks wait, CPU time",
-          "pipes": "ping-pong over two pipes", "pipes_calls": "the same",
-          "echo": "TCP echo, 64 connections within the process", "echo_calls": "the same",
-          "sleep": "a sleep of 1 ms, median", "sleep_calls": "the same",
+          "pipes": "ping-pong over two pipes", "pipes_calls": "ping-pong over two pipes",
+          "echo": "TCP echo, 64 connections within the process", "echo_calls": "TCP echo, 64 connections within the process",
+          "sleep": "a sleep of 1 ms, median", "sleep_calls": "a sleep of 1 ms",
           "blocking": "8 tasks, 20 calls each that block for 1 ms", "parked": "10,000 sockets are waited for, CPU time",
           "beside_yields": "ping-pong over two pipes, beside a task that only yields",
           "beside_waiters": "a thread answers after 100 µs, beside 10⁶ tasks that wait",
-          "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "the same, 99 percent of answers within"}
+          "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "HTTP, wrk with 64 connections, 99 percent of answers within"}
 ONE_WORKER = ("memory", "blocking", "parked", "beside_yields", "beside_waiters")
 FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks", "scope")
 CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")  # of which no package is in Debian
@@ -81,45 +83,66 @@ SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
 SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
 SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber", *CHECKOUTS]
 
-# The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs.
+WAITING_PEERS = ("go", "tokio", "fiber", "libfork", "toomanycooks")  # whose tasks can wait
+
+# The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs; of several
+# candidates the fastest counts. Of work shares, where more is better, it is theirs / ours.
 STATEMENTS = [
     ("queues", "ring, owner alone, 64 at a time, against crossbeam's FIFO", ("pairs/64", "ring"), ("pairs/64", "crossbeam_fifo"), 1.0),
-    ("queues", "the same against Go's run queue", ("pairs/64", "ring"), ("pairs/64", "go_runq"), 0.6),
+    ("queues", "ring, owner alone, 64 at a time, against Go's run queue", ("pairs/64", "ring"), ("pairs/64", "go_runq"), 0.6),
     ("queues", "ring with a thief flat out: owner, against crossbeam's FIFO in batches", ("thief", "ring"), ("thief", "crossbeam_fifo_batch"), 0.9),
-    ("queues", "the same: time per element that the thief got", ("thief:stolen", "ring"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
-    ("queues", "the same with steal_half into memory: owner", ("thief", "ring_steal_half"), ("thief", "crossbeam_fifo_batch"), 0.9),
-    ("queues", "the same with steal_half into memory: time per element that the thief got", ("thief:stolen", "ring_steal_half"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
+    ("queues", "ring with a thief flat out: time per element that the thief got, against crossbeam's FIFO in batches", ("thief:stolen", "ring"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
+    ("queues", "ring with a thief flat out that steals into memory: owner, against crossbeam's FIFO in batches", ("thief", "ring_steal_half"), ("thief", "crossbeam_fifo_batch"), 0.9),
+    ("queues", "ring with a thief flat out that steals into memory: time per element that the thief got, against crossbeam's FIFO in batches", ("thief:stolen", "ring_steal_half"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
     ("queues", "ring drained of 256 by a thief, against crossbeam's FIFO in batches", ("drain", "ring"), ("drain", "crossbeam_fifo_batch"), 0.65),
-    ("queues", "the same with steal_half into memory: drain", ("drain", "ring_steal_half"), ("drain", "crossbeam_fifo_batch"), 0.65),
+    ("queues", "ring drained of 256 by a thief that steals into memory, against crossbeam's FIFO in batches", ("drain", "ring_steal_half"), ("drain", "crossbeam_fifo_batch"), 0.65),
     ("queues", "ring: part that a thief cannot get while the owner does nothing, percent", ("drain:left", "ring"), 1, 0.0),
-    ("queues", "the same with steal_half into memory, percent", ("drain:left", "ring_steal_half"), 1, 0.0),
+    ("queues", "ring: part that a thief that steals into memory cannot get while the owner does nothing, percent", ("drain:left", "ring_steal_half"), 1, 0.0),
     ("queues", "chase_lev, owner alone, 64 at a time, against crossbeam's LIFO", ("pairs/64", "chase_lev"), ("pairs/64", "crossbeam_lifo"), 1.0),
+    *(("queues", f"split_ring, owner alone, {n} at a time, against a ring without thieves", (f"pairs/{n}", "split_ring"), (f"pairs/{n}", "plain_ring"), 1.4)
+      for n in (1, 64, 200)),
+    *(("queues", f"split_deque, owner alone, {n} at a time, against a stack without thieves", (f"pairs/{n}", "split_deque"), (f"pairs/{n}", "plain_stack"), 1.3)
+      for n in (1, 64, 200)),
+    *(statement for queue in ("split_ring", "split_deque") for statement in (
+        ("queues", f"{queue}: part that a thief cannot get while the owner does nothing, percent", ("drain:left", queue), 1, 0.0),
+        ("queues", f"{queue}: system calls by which a thief drains 256 while the owner does nothing", ("drain:barriers", queue), 1, 1.0),
+        ("queues", f"{queue}: 4 elements reach an idle thief while the owner is in a task of 100 µs, ns", ("reach", queue), 1, 3000))),
+    ("queues", "split_ring with a thief flat out: owner, against ring", ("thief", "split_ring"), ("thief", "ring_steal_half"), 1.0),
+    ("queues", "split_ring with a thief flat out: time per element that the thief got, against ring", ("thief:stolen", "split_ring"), ("thief:stolen", "ring_steal_half"), 1 / 0.7),
     ("queues", "inject, batches of 128, one producer, against a list under a mutex", ("put_1/128", "inject"), ("put_1/128", "mutex_list"), 1.2),
-    ("queues", "the same, two producers", ("put_2/128", "inject"), ("put_2/128", "mutex_list"), 1.2),
-    ("queues", "the same, a producer and a consumer", ("put_take/128", "inject"), ("put_take/128", "mutex_list"), 1.2),
+    ("queues", "inject, batches of 128, two producers, against a list under a mutex", ("put_2/128", "inject"), ("put_2/128", "mutex_list"), 1.2),
+    ("queues", "inject, batches of 128, a producer and a consumer, against a list under a mutex", ("put_take/128", "inject"), ("put_take/128", "mutex_list"), 1.2),
     ("scheduler", "fib against Go, 1 worker", ("fib/1", "runq"), ("fib/1", "go"), 1 / 15),
     ("scheduler", "fib against Go, 2 workers", ("fib/2", "runq"), ("fib/2", "go"), 1 / 15),
-    ("scheduler", "fib against oneTBB, 1 worker", ("fib/1", "runq"), ("fib/1", "tbb"), 1 / 3),
-    ("scheduler", "fib against oneTBB, 2 workers", ("fib/2", "runq"), ("fib/2", "tbb"), 1 / 3),
+    ("scheduler", "fib against oneTBB, 1 worker", ("fib/1", "runq"), ("fib/1", "tbb"), 0.25),
+    ("scheduler", "fib against oneTBB, 2 workers", ("fib/2", "runq"), ("fib/2", "tbb"), 0.25),
     ("scheduler", "fib against libfork, 1 worker", ("fib/1", "runq"), ("fib/1", "libfork"), 1.0),
     ("scheduler", "fib against libfork, 2 workers", ("fib/2", "runq"), ("fib/2", "libfork"), 1.0),
     ("scheduler", "skynet against Go, 1 worker", ("skynet/1", "runq"), ("skynet/1", "go"), 0.1),
     ("scheduler", "skynet against Go, 2 workers", ("skynet/2", "runq"), ("skynet/2", "go"), 0.1),
     ("scheduler", "skynet against oneTBB, 1 worker", ("skynet/1", "runq"), ("skynet/1", "tbb"), 1.0),
     ("scheduler", "skynet against oneTBB, 2 workers", ("skynet/2", "runq"), ("skynet/2", "tbb"), 1.0),
+    *(("scheduler", f"{row} against the fastest peer whose tasks can wait, {w} worker{'s' * (w - 1)}", (f"{row}/{w}", "runq"), (f"{row}/{w}", WAITING_PEERS), 1.0)
+      for row in ("skynet", "queens", "tree") for w in (1, 2)),
+    ("scheduler", "spawn against oneTBB, 1 worker", ("spawn/1", "runq"), ("spawn/1", "tbb"), 1.3),
+    ("scheduler", "spawn against oneTBB, 2 workers", ("spawn/2", "runq"), ("spawn/2", "tbb"), 1.0),
     ("scheduler", "spawn, 1 worker, ns per task", ("spawn/1", "runq"), 1, 150),
     ("scheduler", "spawn, 2 workers against 1", ("spawn/2", "runq"), ("spawn/1", "runq"), 1.0),
-    ("scheduler", "ping-pong against Go, 1 worker", ("pingpong/1", "runq"), ("pingpong/1", "go"), 0.4),
-    ("scheduler", "ping-pong against Go, 2 workers", ("pingpong/2", "runq"), ("pingpong/2", "go"), 1.0),
+    ("scheduler", "ping-pong against Go, 1 worker", ("pingpong/1", "runq"), ("pingpong/1", "go"), 0.35),
+    ("scheduler", "ping-pong against Go, 2 workers", ("pingpong/2", "runq"), ("pingpong/2", "go"), 0.5),
     ("scheduler", "yield against Go, 1 worker", ("yield/1", "runq"), ("yield/1", "go"), 0.3),
     ("scheduler", "yield against Go, 2 workers", ("yield/2", "runq"), ("yield/2", "go"), 0.3),
+    ("scheduler", "yield against tokio, 1 worker", ("yield/1", "runq"), ("yield/1", "tokio"), 0.6),
+    ("scheduler", "yield against tokio, 2 workers", ("yield/2", "runq"), ("yield/2", "tokio"), 1.0),
+    *(("scheduler", f"work share of oneTBB against ours, tasks of {text}, all workers", (f"grain/{n}", "tbb"), (f"grain/{n}", "runq"), 1.0)
+      for n, text in ((100, "100 ns"), (1000, "1 µs"), (10**4, "10 µs"), (10**5, "100 µs"))),
     ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
-    ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 256),
+    ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 192),
     ("scheduler", "all tasks wait, 2 workers, CPU ms per second", ("idle/2", "runq"), 1, 0.05),
     ("scheduler", "ping-pong over pipes against Go, 1 worker", ("pipes/1", "runq"), ("pipes/1", "go"), 1 / 1.3),
     ("scheduler", "ping-pong over pipes against Go, 2 workers", ("pipes/2", "runq"), ("pipes/2", "go"), 1 / 1.3),
-    ("scheduler", "TCP echo, 64 connections, against Go, 1 worker", ("echo/1", "runq"), ("echo/1", "go"), 1 / 1.3),
-    ("scheduler", "TCP echo, 64 connections, against Go, 2 workers", ("echo/2", "runq"), ("echo/2", "go"), 1 / 1.3),
+    ("scheduler", "TCP echo, 64 connections, against Go, 1 worker", ("echo/1", "runq"), ("echo/1", "go"), 0.77),
+    ("scheduler", "TCP echo, 64 connections, against Go, 2 workers", ("echo/2", "runq"), ("echo/2", "go"), 0.77),
     ("scheduler", "system calls per echo against Go, 1 worker", ("echo_calls/1", "runq"), ("echo_calls/1", "go"), 1.0),
     ("scheduler", "a sleep of 1 ms lasts too long, against Go, 1 worker", ("sleep/1", "runq"), ("sleep/1", "go"), 1.0),
     ("scheduler", "a sleep of 1 ms lasts too long, against Go, 2 workers", ("sleep/2", "runq"), ("sleep/2", "go"), 1.0),
@@ -128,8 +151,8 @@ STATEMENTS = [
     ("scheduler", "10,000 sockets are waited for, CPU ms per second", ("parked/1", "runq"), 1, 0.05),
     ("scheduler", "HTTP under wrk against Go's net/http, 1 worker", ("wrk/1", "runq"), ("wrk/1", "go"), 1 / 1.2),
     ("scheduler", "HTTP under wrk against Go's net/http, 2 workers", ("wrk/2", "runq"), ("wrk/2", "go"), 1 / 1.2),
-    ("scheduler", "the same, 99th percentile, 1 worker", ("wrk_p99/1", "runq"), ("wrk_p99/1", "go"), 1.0),
-    ("scheduler", "the same, 99th percentile, 2 workers", ("wrk_p99/2", "runq"), ("wrk_p99/2", "go"), 1.0),
+    ("scheduler", "HTTP under wrk against Go's net/http, 99th percentile, 1 worker", ("wrk_p99/1", "runq"), ("wrk_p99/1", "go"), 1.0),
+    ("scheduler", "HTTP under wrk against Go's net/http, 99th percentile, 2 workers", ("wrk_p99/2", "runq"), ("wrk_p99/2", "go"), 1.0),
 ]
 
 
@@ -284,7 +307,7 @@ def measure_queues(build, results, options):
             else:
                 got = google_benchmark(program, name)
                 got["pinned"] = got.get("label") == "pinned"
-                got["ns"] = 1e9 / got["items_per_second"] if got.get("items_per_second") else None
+                got["ns"] = got.get("median_ns") or (1e9 / got["items_per_second"] if got.get("items_per_second") else None)
             results.add(row, candidate, got["ns"])
             results.entry(row, candidate)["pinned"] = got["pinned"]
             if "stolen/s" in got:
@@ -293,6 +316,8 @@ def measure_queues(build, results, options):
                 results.add(f"{row}:items", candidate, got["items/try"])
             if "drained%" in got:
                 results.add(f"{row}:left", candidate, 100 - got["drained%"])
+            if "barriers" in got:
+                results.add(f"{row}:barriers", candidate, got["barriers"])
         return measure
 
     run_all([job(*row) for row in rows], options.repetitions or 7, "queues")
@@ -367,10 +392,10 @@ def measure_scheduler(build, results, options):
                 sweeps.append(job("spawn", candidate, usual[-1], n, 0 if n > 10**6 else 0.05, f"tasks/{n}"))
         for ns in SWEEP_GRAIN:
             if re.search(options.only, f"grain/{ns}"):
-                sweeps.append(job("grain", candidate, usual[-1], ns, 0.05, f"grain/{ns}"))
-    repetitions = options.repetitions or 5
+                jobs.append(job("grain", candidate, usual[-1], ns, 0.05, f"grain/{ns}"))
+    repetitions = options.repetitions or 7
     run_all(jobs, repetitions, "scheduler")
-    run_all(sweeps, min(repetitions, 3), "by number and length of tasks")
+    run_all(sweeps, min(repetitions, 3), "by number of tasks")
     results.context["workers"] = usual
     results.context["too_many"] = too_many
     # The floor: the time that no scheduler can go below.
@@ -575,14 +600,17 @@ def tables(results):
         yield from table(
             "With a thief on another processor: the owner pushes 64 and pops up to 64",
             ["queue", "thief flat out: owner, ns per push", "thief, M items/s", "stolen %", "thief every 10 µs: owner, ns per push",
-             "items per try", "256 drained by a thief, ns per item", "drained %"],
+             "items per try", "256 drained by a thief, ns per item", "drained %", "system calls per drain", "4 reach an idle thief, ns"],
             [[c, cell(results, "thief", c), number((m := results.median("thief:stolen", c)) and 1e3 / m),
               number(results.median("thief:percent", c)), cell(results, "rare", c), number(results.median("rare:items", c)),
-              cell(results, "drain", c), number(None if (left := results.median("drain:left", c)) is None else 100 - left)]
+              cell(results, "drain", c), number(None if (left := results.median("drain:left", c)) is None else 100 - left),
+              number(results.median("drain:barriers", c)), cell(results, "reach", c)]
              for c in candidates_of(results, "thief", "drain")],
             "The times of drains are the thief's, and include popping what it took; the owner does nothing meanwhile. The thieves of "
             "`ring` and of the peers in batches move half into their own queue and pop it there one at a time; `ring_drain` "
-            "empties that queue by one claim; `ring_steal_half` steals half into plain memory, where no other thief can steal it.")
+            "empties that queue by one claim; `ring_steal_half` and the thieves of the split queues steal half into plain memory, where no "
+            "other thief can steal it. The last column: the owner pushes 4 and works for 100 µs; the thief, which has nothing, tries "
+            "without a pause and has all 4 after the median time. 100,000: it does not get them before the owner pops again.")
     if "put_1/1" in has:
         yield from table(
             "The global queue: ns per item",
@@ -634,7 +662,12 @@ def judge(results):
     """(what, text, bound, ratio of medians, lowest and highest ratio of one repetition, verdict)"""
     for what, text, ours, theirs, bound in STATEMENTS:
         mine = results.values(*ours)
-        beside = results.values(*theirs) if isinstance(theirs, tuple) else [theirs] * len(mine)
+        if isinstance(theirs, tuple):
+            row, peers = theirs
+            found = [peers] if isinstance(peers, str) else [c for c in candidates_of(results, row) if c in peers]
+            beside = results.values(row, found[0]) if found else []
+        else:
+            beside = [theirs] * len(mine)
         if not mine or not beside:
             continue
         value = statistics.median(mine) / statistics.median(beside)
@@ -652,7 +685,7 @@ def statements_table(results):
     lines = [[text, f"≤ {number(bound)}", number(value), f"{number(low)} … {number(high)}", verdict]
              for _, text, bound, value, low, high, verdict in judge(results)]
     return "What was asked for, and what came out", ["statement", "asked", "measured", "single repetitions", "met"], lines, \
-        "Ratios ours / theirs, so less is better; those without `against` are absolute."
+        "Ratios ours / theirs, of work shares theirs / ours, so less is better; those without `against` are absolute."
 
 
 def as_text(title, head, lines, note):
@@ -785,29 +818,30 @@ PLOTS = {"pairs": "Push and pop, the owner alone", "drain": "256 drained by a th
          "tasks": "By number of tasks", "grain": "By length of tasks"}
 
 
-def write_page(results, page):
+def write_page(results, page, only):
     folder = page.with_suffix("")
-    drawn = draw(results, folder)
+    drawn = not only and draw(results, folder)
     context = results.context
-    repetitions = " and ".join(str(len(entry["values"])) for row, name in (("pairs/64", "ring"), ("fib/1", "runq"))
-                               if (entry := results.rows.get(row, {}).get(name)))
-    lines = ["```console", "$ ./kit bench --peers --write-docs", "```", "",
+    repetitions = " and ".join(str(n) for n in sorted({len(entry["values"]) for row, name in (("pairs/64", "ring"), ("fib/1", "runq"))
+                                                       if (entry := results.rows.get(row, {}).get(name))}))
+    lines = ["```console", f"$ ./kit bench --peers {f'--only {chr(39)}{only}{chr(39)} ' if only else ''}--write-docs", "```", "",
              f"{context['date']}; {context['machine']}; {context['system']}; {'; '.join(context['compilers'])}. "
              f"Load before and after: {context['load'][0]:.2f} and {context['load'][1]:.2f}. Instructions: "
              f"{context.get('instructions') or 'not counted'}."
              + (" Other programs were running, so rows with two threads or workers say little here."
                 if context["load"][0] > 0.5 else ""), "",
-             f"A cell is median / minimum ± half the distance between the quartiles, over {repetitions} repetitions (queues, scheduler); with a star, the "
+             f"A cell is median / minimum ± half the distance between the quartiles, over {repetitions} repetitions; with a star, the "
              "threads could not be pinned. Rows of one table can be compared, figures of different runs cannot.", "",
              as_markdown(*statements_table(results))]
     lines += [as_markdown(*table) for table in tables(results)]
     if drawn:
         lines += [f"![{title}]({folder.name}/{name}.svg)\n" for name, title in PLOTS.items() if (folder / f"{name}.svg").exists()]
     text = page.read_text()
-    if BEGIN not in text or END not in text:
-        fail(f"{page} has no markers {BEGIN} and {END}")
-    before, rest = text.split(BEGIN, 1)
-    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines).rstrip() + f"\n\n{END}{rest.split(END, 1)[1]}")
+    begin, end = MARKERS_OF_SOME_ROWS if only else MARKERS
+    if begin not in text or end not in text:
+        fail(f"{page} has no markers {begin} and {end}")
+    before, rest = text.split(begin, 1)
+    page.write_text(f"{before}{begin}\n\n" + "\n".join(lines).rstrip() + f"\n\n{end}{rest.split(end, 1)[1]}")
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------
@@ -859,7 +893,7 @@ def main():
     if options.plots:
         draw(results, options.plots)
     if options.write_docs:
-        write_page(results, options.write_docs)
+        write_page(results, options.write_docs, options.only)
     if options.compare:
         now = {s[1]: s[6] for s in judge(results)}
         then = {s[1]: s[6] for s in judge(load(options.compare))}

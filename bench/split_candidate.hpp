@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -42,6 +43,10 @@ struct split_candidate {
   struct thief : thief_of_queue {
     explicit thief(split_candidate& victim) : thief_of_queue(victim.queue.make_thief()) {}
   };
+
+  [[nodiscard]] static std::uint64_t barriers() noexcept requires(requires { queue_type::atomics::barriers(); }) {
+    return queue_type::atomics::barriers();
+  }
 
   queue_type queue;
   typename queue_type::owner owner = queue.make_owner();
