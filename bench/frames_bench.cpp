@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <exception>
 
 #include <benchmark/benchmark.h>
 #include <runq/detail/frames.hpp>
@@ -23,9 +23,9 @@ namespace {
 /// segment it lies.
 struct alignas(1 << 14) segment {
   static constexpr std::size_t bytes = std::size_t{1} << 14;
+  std::array<std::byte, bytes - 64> memory;
   std::byte* top = memory.data();
   segment* below = nullptr;
-  alignas(64) std::array<std::byte, bytes - 64> memory;
 };
 static_assert(sizeof(segment) == segment::bytes);
 
