@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a check is made: the options of runq-check, and those of runq::check(), which are written as the same words.
+// The options of a check. runq-check takes them as its arguments; runq::check() writes its own as the same words.
 #pragma once
 
 #include <optional>
@@ -18,33 +18,36 @@ struct run_options {
   bool leaks = true;
   bool every_iteration = false;
   bounds limits;
-  order_change weakened;  ///< an order that is made weaker
-  exact::way path;        ///< only the execution at its end
+  order_change weakened;  ///< the one memory order that this check makes weaker, if any
+  exact::way path;        ///< the choices that lead to the only execution that is shown, if `has_path`
   bool has_path = false;
-  // Of the command only:
-  std::string of_command;              ///< the first of these options that is given
+  // These options exist for the command runq-check only; runq::check() refuses them.
+  std::string of_command;              ///< the first of the options below that was given
   bool ledger = false;                 ///< weaken every order, one at a time
-  std::vector<std::string> ledger_of;  ///< weaken only orders in files whose paths end so; none: in all own files
-  unsigned jobs = 0;                   ///< processes at the same time; 0: one for each processor
-  std::string json_file;               ///< where results go; empty: nowhere
-  std::string html_dir;                ///< where pages go; empty: nowhere
-  std::string executed_file;           ///< where the list of executed operations goes; empty: nowhere
-  std::string title = "main()";        ///< of the program, on its page
+  std::vector<std::string> ledger_of;  ///< weaken only orders in files whose paths end with one of these; empty: in
+                                       ///< all files that do not belong to the system
+  unsigned jobs = 0;                   ///< how many processes run at the same time; 0: one for each processor
+  std::string json_file;               ///< the file for the results; empty: none is written
+  std::string html_dir;                ///< the folder for the pages; empty: none are written
+  std::string executed_file;           ///< the file for the list of executed operations; empty: none is written
+  std::string title = "main()";        ///< the title of the program's page
   std::string replay;                  ///< the command that repeats this check
 };
 
-/// "0.3.1"; "-" for the very first execution.
+/// The choices of a path as text, for example "0.3.1". The path of the first execution, which has no choices, is "-".
 [[nodiscard]] std::string path_text(const exact::way& path);
 [[nodiscard]] std::optional<exact::way> to_path(std::string_view text);
 
-/// Before check().
+/// Gives the options to a session. Call it once, before check().
 void prepare(session& s, const run_options& options);
 
-/// Reads words that are separated by line ends, or by spaces if there is no line end. Returns what is wrong with them,
-/// or an empty text. May be called again: later options win.
+/// Reads options from `words`, which line ends separate, or spaces if there is no line end. Returns a sentence that
+/// says what is wrong with them, or an empty text. A further call adds options, and an option that is given again
+/// replaces the earlier one.
 [[nodiscard]] std::string read_options(std::string_view words, run_options& to);
 
-/// Names an option, if one is given, that several processes cannot share, in a sentence; otherwise empty.
+/// Several processes can share a search, but not with every option. If such an option is given, returns a sentence that
+/// names it; otherwise an empty text.
 [[nodiscard]] std::string not_shared_out(const run_options& options);
 
 }  // namespace runq::model::compiled

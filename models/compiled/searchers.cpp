@@ -81,7 +81,7 @@ struct process {
   return process{pid, line_channel(ends[0])};
 }
 
-/// How a searcher has ended that did not say so itself.
+/// Says how the process of a searcher has ended that sent no last report.
 [[nodiscard]] std::string end_of(const process& p) {
   int status = 0;
   while (waitpid(p.pid, &status, 0) < 0 && errno == EINTR) {
@@ -172,7 +172,7 @@ class ranks {
   int count_ = 1;
 };
 
-/// Waiting for a message keeps a processor busy that the searchers need.
+/// Sleeps for a moment. A loop that waits for messages without it would keep a processor busy that the searchers need.
 void doze() {
   constexpr timespec a_moment{0, 200'000};
   nanosleep(&a_moment, nullptr);
@@ -214,7 +214,7 @@ bool started_by_mpi() {
 
 answer check_by_ranks(const run_options& options, const check_function& check) {
   stopwatch watch;
-  // Started before MPI begins, because MPI does not work in a copy of a process.
+  // The searcher starts before MPI does, because MPI does not work in a forked process.
   std::optional<process> own = start(options, check);
   if (!own) return without_verdict("the system gives no process");
   const ranks all;

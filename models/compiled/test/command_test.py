@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "command")
@@ -317,6 +318,12 @@ as it is: exhaustive"""
             status, text = self.check(*arguments, ORDERS)
             self.assertEqual(status, 2, f"{arguments}: {text}")
             self.assertIn(said, text)
+
+    def test_a_folder_for_temporary_files_that_does_not_exist_is_no_verdict(self):
+        with unittest.mock.patch.dict(os.environ, TMPDIR="/nonexistent"):
+            status, text = self.check(ORDERS)
+        self.assertEqual(status, 2, text)
+        self.assertIn("there is no folder /nonexistent for temporary files, or it cannot be written; set TMPDIR", text)
 
 
 unittest.main(verbosity=1)
