@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 #include <runq/local_queue.hpp>
+#include <runq/split_ring.hpp>
 
 #include "support.hpp"
 
@@ -29,9 +30,10 @@ struct task : runq_test::parcel {
 // Every processor spawns its own tasks, runs the tasks that it finds, and steals from the others. So that each run
 // tests the overflow and the thieves, whatever the pace: processor 0 overfills its queue before the others begin, and
 // then waits until one of them has stolen.
-template <std::size_t Capacity>
+template <class Local>
 void processors_share_their_work(std::size_t processors, std::size_t tasks_each) {
-  using local = runq::basic_local_queue<&task::link, Capacity>;
+  using local = Local;
+  constexpr std::size_t Capacity = local::capacity();
   const std::size_t total = processors * tasks_each;
   std::vector<task> tasks(total);
   typename local::global_queue global;
@@ -106,11 +108,27 @@ void processors_share_their_work(std::size_t processors, std::size_t tasks_each)
 }
 
 TEST(local_queue_stress, Q17_four_processors_run_each_task_once) {
-  processors_share_their_work<256>(4, runq_test::stress_size(300'000));
+  processors_share_their_work<runq::local_queue<&task::link>>(4, runq_test::stress_size(300'000));
 }
 
 TEST(local_queue_stress, Q17_four_processors_with_tiny_queues_run_each_task_once) {
-  processors_share_their_work<4>(4, runq_test::stress_size(60'000));
+  processors_share_their_work<runq::basic_local_queue<&task::link, 4>>(4, runq_test::stress_size(60'000));
+}
+
+// With a split_ring and both pairs of fences.
+template <std::size_t Capacity, std::size_t Run, class Policy>
+using with_split_ring =
+    runq::basic_local_queue<&task::link, Capacity, std::uint32_t, Policy,
+                            runq::basic_split_ring<task*, Capacity, runq::split_ring_options{.run = Run}, Policy>>;
+
+TEST(local_queue_stress, four_processors_with_split_rings_run_each_task_once) {
+  processors_share_their_work<with_split_ring<256, 16, runq::membarrier_atomics>>(4, runq_test::stress_size(300'000));
+  processors_share_their_work<with_split_ring<256, 16, runq::std_atomics>>(4, runq_test::stress_size(300'000));
+}
+
+TEST(local_queue_stress, four_processors_with_tiny_split_rings_run_each_task_once) {
+  processors_share_their_work<with_split_ring<4, 2, runq::membarrier_atomics>>(4, runq_test::stress_size(60'000));
+  processors_share_their_work<with_split_ring<4, 2, runq::std_atomics>>(4, runq_test::stress_size(60'000));
 }
 
 // Go's test: the queue always holds one task, and sometimes two. An observer must never see it empty.

@@ -97,6 +97,10 @@ class interrupted_atomic {
     interrupts::point();
     at_.store(value, o, file, line);
   }
+  T exchange(T value, order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    interrupts::point();
+    return at_.exchange(value, o, file, line);
+  }
   T fetch_add(T by, order o, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     interrupts::point();
     return at_.fetch_add(by, o, file, line);

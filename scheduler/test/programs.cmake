@@ -12,7 +12,8 @@ runq_precompile(runq_scheduler_test_headers LIBRARIES runq::scheduler runq_warni
 target_compile_options(runq_scheduler_test_headers PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
 runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADERS ${common_headers})
 
-# test/<part>_test.cpp; global_queue_test.cpp is about the build without queues per processor.
+# test/<part>_test.cpp; global_queue_test.cpp is about the build without queues per processor, and other_queues_test.cpp about
+# the one with the queues that are not the default.
 # asio_test.cpp needs Asio 1.22 (libasio-dev); where that is missing ctest lists it as disabled.
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
 # These keep the options of the build where the others have further ones. ending_test once showed a warning that g++ gives
@@ -28,8 +29,8 @@ foreach(source IN LISTS test_sources)
     set_tests_properties(asio_test PROPERTIES LABELS unit DISABLED ON)
     continue()
   endif()
-  if(name STREQUAL "global_queue_test")
-    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler_global_queue runq_walkthrough)
+  if(name MATCHES "^(global_queue|other_queues)_test$")
+    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler_${CMAKE_MATCH_1} runq_walkthrough)
   elseif(name MATCHES "${with_options_of_the_build}" AND RUNQ_UNIT_TEST_OPTIONS)
     # Precompiled headers serve only programs with the same options.
     runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler runq_walkthrough)

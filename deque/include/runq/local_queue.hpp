@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -56,8 +57,10 @@ struct stolen : steal_result<T*> {
 /// Capacity  slots of the ring, a power of two, at least 2
 /// Index     counter type of the ring
 /// Atomics   the policy of the ring and of the runnext slot (runq/atomics.hpp); the global queue's is the link's
+/// Ring      basic_ring, or basic_split_ring of the same elements, capacity and policy: see docs/queues/local_queue.md
 template <auto Link, std::size_t Capacity = 256, class Index = std::uint64_t,
-          class Atomics = typename inject<Link>::atomics>
+          class Atomics = typename inject<Link>::atomics,
+          class Ring = basic_ring<typename inject<Link>::element*, Capacity, Index, Atomics>>
 class basic_local_queue {
  public:
   using global_queue = inject<Link>;
@@ -65,9 +68,10 @@ class basic_local_queue {
   using value_type = element*;
   using atomics = Atomics;
   template <class Policy>
-  using with_policy = basic_local_queue<Link, Capacity, Index, Policy>;
+  using with_policy = basic_local_queue<Link, Capacity, Index, Policy, typename Ring::template with_policy<Policy>>;
   using chain = typename global_queue::chain;
-  using ring_type = basic_ring<element*, Capacity, Index, atomics>;
+  using ring_type = Ring;
+  static_assert(std::is_same_v<typename Ring::value_type, element*> && Ring::capacity() == Capacity);
   using runnext_type = basic_runnext<element*, atomics>;
   class owner;
   class thief;
@@ -108,8 +112,8 @@ class basic_local_queue {
 };
 
 /// The processor's side. Move-only, used by one thread at a time; moving it hands the queue over.
-template <auto Link, std::size_t Capacity, class Index, class Atomics>
-class basic_local_queue<Link, Capacity, Index, Atomics>::owner {
+template <auto Link, std::size_t Capacity, class Index, class Atomics, class Ring>
+class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
  public:
   /// Queues `task` behind all others of this processor. When the ring is full, its older half and `task`, in this
   /// order, go to the global queue as one batch. Returns how many went there: 0, or ⌊Capacity/2⌋ + 1. Owner only.
@@ -231,8 +235,8 @@ class basic_local_queue<Link, Capacity, Index, Atomics>::owner {
 };
 
 /// The other processors' side. Copyable; any thread, at any time.
-template <auto Link, std::size_t Capacity, class Index, class Atomics>
-class basic_local_queue<Link, Capacity, Index, Atomics>::thief {
+template <auto Link, std::size_t Capacity, class Index, class Atomics, class Ring>
+class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::thief {
  public:
   /// Whether there is something to take, runnext included: the question to ask before going to sleep. False only if, at
   /// some moment of the call, every task of this queue had been taken or was on its way from runnext to the ring in

@@ -238,6 +238,27 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     return read(at);
   }
 
+  /// Takes up to half of a ring into which the last push did not fit, by one pop() after the other, oldest first, and
+  /// returns how many. Afterwards a push fits. For an overflow. Owner only. Lock-free.
+  [[nodiscard]] std::size_t shed_half_of_full(std::span<T, Capacity / 2> out) noexcept {
+    std::size_t n = 0;
+    while (n != out.size()) {
+      const std::optional<T> value = pop();
+      if (!value) break;
+      out[n++] = *value;
+    }
+    return n;
+  }
+
+  /// Takes all elements, by one pop() after the other, and hands each to `sink(T)`, which must not push here. Returns
+  /// how many there were. Owner only. Lock-free.
+  template <class Sink>
+  std::size_t drain(Sink&& sink) {
+    std::size_t n = 0;
+    for (; const std::optional<T> value = pop(); ++n) sink(*value);
+    return n;
+  }
+
   /// How many elements fit, 0 … Capacity, counted as push() counts. Owner only. Wait-free.
   [[nodiscard]] std::size_t room() noexcept {
     enter();
@@ -421,10 +442,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   /// Whether there is something to take: the question to ask before going to sleep. False only if nothing that
   /// happened-before this call left an element behind. True may be wrong if others took elements during the call.
   /// Wait-free.
-  [[nodiscard]] bool has_work() const noexcept {
-    const observation seen = observe();
-    return seen.public_count() > 0 || seen.run_count() > 0 || nothing(seen.w) != steal_status::empty;
-  }
+  [[nodiscard]] bool has_work() const noexcept { return !observe().empty(); }
 
   /// A guess at the number of elements, 0 … Capacity, for statistics and for choosing victims. Before going to sleep
   /// ask has_work() instead. Wait-free.
@@ -439,19 +457,38 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     return std::min(static_cast<std::size_t>(n), Capacity);
   }
 
+  /// Whether there is something to take, and the tail that was read. With it local_queue can ask later whether the
+  /// owner has pushed since.
+  struct observation {
+    bool nothing;
+    index_type tail;
+    [[nodiscard]] bool empty() const noexcept { return nothing; }
+  };
+  [[nodiscard]] observation observe() const noexcept {
+    const state seen = look();
+    const bool some = seen.public_count() > 0 || seen.run_count() > 0 || nothing(seen.w) != steal_status::empty;
+    return {!some, seen.tail};
+  }
+  [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
+    // [split_ring.observe.again] acquire: pairs with [split_ring.push.publish]. kept: no model of the queue alone fails
+    // with relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task
+    // must see that task.
+    return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
+  }
+
  private:
   friend class basic_split_ring;
   explicit thief(const basic_split_ring& ring) noexcept : ring_(&ring) {}
 
   // The word, the head and the tail, read in this order.
-  struct observation {
+  struct state {
     word w;
     index head, tail;
     [[nodiscard]] int public_count() const noexcept { return in_public(w, tail); }
     [[nodiscard]] int run_count() const noexcept { return in_run(w, head, tail); }
   };
 
-  [[nodiscard]] observation observe() const noexcept {
+  [[nodiscard]] state look() const noexcept {
     // [split_ring.steal.word] acquire: pairs with [split_ring.slow.change] and [split_ring.steal.claim]: the head and
     // the tail that are read next are no older than this word. kept: no model fails with relaxed, but the answer
     // "empty" promises that word, head and tail had these values at one moment, and with relaxed they need not have had
@@ -485,7 +522,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   template <class Copy>
   [[nodiscard]] batch_result steal_with(std::size_t most, Copy&& copy) const noexcept {
     for (unsigned attempt = 0; attempt != Options.tries; ++attempt) {
-      const observation seen = observe();
+      const state seen = look();
       if (const int there = seen.public_count(); there > 0) {
         if (const std::size_t n = take_public(seen.w, there, most, copy); n != 0) return {steal_status::taken, n};
       } else if (seen.run_count() > 0) {

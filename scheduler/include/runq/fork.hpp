@@ -90,20 +90,19 @@ class [[nodiscard]] fork_awaiter {
     } else {
       child.promise().owned_by_handle = true;
     }
-    if (p.home.chosen.forks != fork_policy::continuation) {
-      fork_apart(p, parent, child.promise());
+    if (p.home.chosen.forks == fork_policy::continuation) {
+      child.promise().how = role::forked_inline;
       parent.owes_join = true;
-      return transfer(p, caller);
-    }
-    child.promise().how = role::forked_inline;
-    parent.owes_join = true;
-    if (!p.own_forks.push(&parent)) {
+      if (p.own_forks.push(&parent)) {
+        // From here on another machine may run the parent, and destroy this awaiter.
+        p.home.parking.submitted();
+        return transfer(p, child);
+      }
       parent.owes_join = parent.children.any();  // not for this child
-      throw std::bad_alloc();
     }
-    // From here on another machine may run the parent, and destroy this awaiter.
-    p.home.parking.submitted();
-    return transfer(p, child);
+    fork_apart(p, parent, child.promise());
+    parent.owes_join = true;
+    return transfer(p, caller);
   }
 
   auto await_resume() noexcept {

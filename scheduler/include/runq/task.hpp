@@ -169,7 +169,8 @@ void end_strand(processor& p, bool has_own_record) noexcept;
 void keep_strand(processor& p, bool has_own_record) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
-/// Lets `child` run by itself: thieves can take it from the deque, or it becomes a task of its own.
+/// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
+/// when the deque is full. Throws std::bad_alloc.
 void fork_apart(processor& p, frame& parent, frame& child);
 /// Ends the process with a message, except while all tasks are being destroyed because main has ended.
 void fork_not_joined() noexcept;

@@ -291,8 +291,7 @@ std::coroutine_handle<> end_root(processor& p, frame& root) noexcept {
 
 void fork_apart(processor& p, frame& parent, frame& child) {
   child.how = role::forked_apart;
-  if (p.home.chosen.forks == fork_policy::child) {
-    if (!p.own_forks.push(&child)) throw std::bad_alloc();
+  if (p.home.chosen.forks == fork_policy::child && p.own_forks.push(&child)) {
     parent.children.detach();
     p.home.parking.submitted();
   } else {

@@ -7,9 +7,9 @@
 namespace runq::model {
 
 // Two processors. Machine 0, busy for long: forks task 1, which is published with a fence ‖ machine 1, spinning, the
-// last one: look, rest, run the task. `Policy` is park's and the fork deques'.
-template <class Policy = atomics>
-struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, shipped_queues<2, basic_chase_lev<task*, Policy>>, Policy> {
+// last one: look, rest, run the task. `Policy` is park's and that of the fork deques.
+template <class Forks = fork_deques, class Policy = typename Forks::atomics>
+struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, shipped_queues<2, Forks>, Policy> {
   fork_vs_last_spinner() {
     this->settle(0);
     this->constructed();

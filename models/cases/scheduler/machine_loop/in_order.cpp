@@ -173,6 +173,13 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),
+    add_case<fork_vs_last_spinner<split_fork_deques>>({
+        .name = "machine_loop/fork_in_a_split_deque_vs_last_spinner",
+        .property =
+            "no machine sleeps while a fork waits in a split_deque: push, fence ‖ the last spinning machine goes idle",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
     add_case<next_on_a_new_processor>({
         .name = "machine_loop/next_on_a_new_processor",
         .property = "no machine sleeps while a task waits in the runnext of a processor that it does not know of yet",

@@ -15,6 +15,7 @@
 #include "runq/protocol/machine_loop.hpp"
 #include "runq/protocol/monitor.hpp"
 #include "runq/protocol/park.hpp"
+#include "runq/split_deque.hpp"
 #include "waiting.hpp"
 
 namespace runq::model {
@@ -35,7 +36,13 @@ class no_forks {
   [[nodiscard]] owner make_owner() { return {}; }
   [[nodiscard]] thief make_thief() { return {}; }
 };
-using fork_deques = basic_chase_lev<task*, atomics>;
+template <class Policy>
+using chase_lev_of = basic_chase_lev<task*, Policy>;
+using fork_deques = chase_lev_of<atomics>;
+// What RUNQ_FORK_DEQUE=split_deque makes of them: thieves get each fork by a pair of fences.
+template <class Policy>
+using split_deque_of = basic_split_deque<task*, 2, split_deque_options{.publish = 0, .tries = 1, .polls = 0}, Policy>;
+using split_fork_deques = split_deque_of<atomics>;
 
 /// The queues of a scheduler: the shipped ones. A ring has `Capacity` slots.
 template <std::size_t Capacity = 2, class Forks = no_forks>

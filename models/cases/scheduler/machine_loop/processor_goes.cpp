@@ -9,9 +9,9 @@ namespace {
 // Processor 1 has become surplus, with task 1 next, task 2 in its ring, and a fork, 3. Machine 1, busy: gives it up ‖
 // machine 0, spinning. The machine with the other processor runs them, in that order; the last task stops the
 // scheduler.
-template <std::size_t Capacity>
-struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>> {
-  using typename machine_loop_model<2, 2, 3, shipped_queues<Capacity, fork_deques>>::machine;
+template <std::size_t Capacity, class Forks = fork_deques>
+struct evacuated final : machine_loop_model<2, 2, 3, shipped_queues<Capacity, Forks>> {
+  using typename machine_loop_model<2, 2, 3, shipped_queues<Capacity, Forks>>::machine;
   evacuated() {
     this->settle(0);
     this->settle(1);
@@ -145,6 +145,12 @@ const bool added[] = {
     add_case<evacuated<4>>({
         .name = "machine_loop/evacuated_ring_of_4",
         .property = "the tasks and forks of a processor with a ring of 4 that retires are run, in their order",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 1},
+    }),
+    add_case<evacuated<2, split_fork_deques>>({
+        .name = "machine_loop/evacuated_split_deque",
+        .property = "the tasks and the forks, in a split_deque, of a processor that retires are run, in their order",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 1},
     }),

@@ -10,28 +10,30 @@ enum class taker : bool { at_once, late };
 
 // One processor. It is the turn of task 1, before task 2, which is in the runnext slot. Machine 0: runs both ‖ another
 // machine: may take task 1, or comes too late for that.
-struct turn_vs_taker : machine_loop_model<1, 1, 2, shipped_queues<2, fork_deques>> {
-  explicit turn_vs_taker(taker comes) : comes_(comes) { tasks_stay = true; }
+template <class Forks = fork_deques>
+struct turn_vs_taker : machine_loop_model<1, 1, 2, shipped_queues<2, Forks>> {
+  explicit turn_vs_taker(taker comes) : comes_(comes) { this->tasks_stay = true; }
   void next_is_2() {
-    (void)processors[0].own_queue.push_next(tasks.make(2));
-    constructed();
+    (void)this->processors[0].own_queue.push_next(this->tasks.make(2));
+    this->constructed();
   }
   void thread(unsigned index) override {
     if (index == 0) {
-      first = run_one(machines[0]);
-      tell(2);
-      if (first == 1) require(run_one(machines[0]) == 2, "the task that is next is not run after the other");
+      first = this->run_one(this->machines[0]);
+      this->tell(2);
+      if (first == 1)
+        require(this->run_one(this->machines[0]) == 2, "the task that is next is not run after the other");
       return;
     }
-    if (comes_ == taker::late) wait_for(2);
+    if (comes_ == taker::late) this->wait_for(2);
     if (task* const t = take()) {
-      tasks.run(t);
+      this->tasks.run(t);
       taken = true;
     }
   }
   virtual task* take() = 0;
   void finish() override {
-    tasks.require_all_ran();
+    this->tasks.require_all_ran();
     require(first == (taken ? 2 : 1), "a task was run before its turn");
     require(!taken || comes_ == taker::at_once, "a task did not have its turn");
   }
@@ -45,7 +47,7 @@ struct turn_vs_taker : machine_loop_model<1, 1, 2, shipped_queues<2, fork_deques
 
 // It is the turn of the global queue, which has task 1.
 template <taker Comes>
-struct global_turn final : turn_vs_taker {
+struct global_turn final : turn_vs_taker<> {
   global_turn() : turn_vs_taker(Comes) {
     global.put(tasks.make(1));
     processors[0].global_first = true;
@@ -57,7 +59,7 @@ struct global_turn final : turn_vs_taker {
 // Something has happened to a descriptor that task 1 waits for, and no machine sleeps in the poller. Another machine
 // may poll at the same time, and then that machine gets the task.
 template <taker Comes>
-struct poll_turn final : turn_vs_taker {
+struct poll_turn final : turn_vs_taker<> {
   poll_turn() : turn_vs_taker(Comes) {
     processors[0].global_first = true;
     next_is_2();
@@ -100,7 +102,7 @@ struct poll_turn_beside_global final : machine_loop_model<1, 1, 3> {
 };
 
 // Another machine sleeps in the poller, and makes task 1 runnable: a machine that has tasks leaves the polling to it.
-struct no_poll_beside_the_poller final : turn_vs_taker {
+struct no_poll_beside_the_poller final : turn_vs_taker<> {
   no_poll_beside_the_poller() : turn_vs_taker(taker::late) {
     global.put(tasks.make(1));
     processors[0].global_first = true;
@@ -111,7 +113,7 @@ struct no_poll_beside_the_poller final : turn_vs_taker {
 
 // The chain of tasks that wake each other is full, so it is the turn of task 1, which is in the ring.
 template <taker Comes>
-struct full_chain_then_ring final : turn_vs_taker {
+struct full_chain_then_ring final : turn_vs_taker<> {
   full_chain_then_ring() : turn_vs_taker(Comes) {
     (void)processors[0].own_queue.push(tasks.make(1));
     processors[0].chain.is_due = true;
@@ -125,7 +127,7 @@ struct full_chain_then_ring final : turn_vs_taker {
 
 // As full_chain_then_ring, with task 1 in the global queue.
 template <taker Comes>
-struct full_chain_then_global final : turn_vs_taker {
+struct full_chain_then_global final : turn_vs_taker<> {
   full_chain_then_global() : turn_vs_taker(Comes) {
     global.put(tasks.make(1));
     processors[0].chain.is_due = true;
@@ -135,14 +137,14 @@ struct full_chain_then_global final : turn_vs_taker {
 };
 
 // The processor has forked task 1, and it is the turn of its forks.
-template <taker Comes>
-struct own_fork final : turn_vs_taker {
-  own_fork() : turn_vs_taker(Comes) {
-    require(processors[0].own_forks.push(tasks.make(1)), "no memory for a fork");
-    next_is_2();
+template <taker Comes, class Forks = fork_deques>
+struct own_fork final : turn_vs_taker<Forks> {
+  own_fork() : turn_vs_taker<Forks>(Comes) {
+    require(this->processors[0].own_forks.push(this->tasks.make(1)), "no memory for a fork");
+    this->next_is_2();
   }
   task* take() override {
-    const auto fork = processors[0].forks_thief.steal();
+    const auto fork = this->processors[0].forks_thief.steal();
     return fork ? fork.value : nullptr;
   }
 };
@@ -218,6 +220,12 @@ const bool added[] = {
     add_case<own_fork<taker::at_once>>({
         .name = "machine_loop/own_fork_vs_taker",
         .property = "a machine whose last fork is stolen goes on with other work",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<own_fork<taker::at_once, split_fork_deques>>({
+        .name = "machine_loop/own_fork_in_a_split_deque_vs_taker",
+        .property = "a machine whose last fork is stolen from a split_deque goes on with other work",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
     }),

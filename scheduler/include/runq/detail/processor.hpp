@@ -10,7 +10,11 @@
 #include <thread>
 #include <utility>
 
+#if defined(RUNQ_FORKS_IN_SPLIT_DEQUE)
+#include "runq/split_deque.hpp"
+#else
 #include "runq/chase_lev.hpp"
+#endif
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/frames.hpp"
 #include "runq/detail/futex.hpp"
@@ -59,7 +63,12 @@ struct goroutine_cache {
   std::uint64_t last_id = 0;
 };
 
+// The fork deques: CMake's RUNQ_FORK_DEQUE chooses. docs/benchmarks.md compares them.
+#if defined(RUNQ_FORKS_IN_SPLIT_DEQUE)
+using fork_deque = basic_split_deque<frame*, 512, default_split_deque, policy>;
+#else
 using fork_deque = basic_chase_lev<frame*, policy>;
+#endif
 
 /// A processor: a machine must hold one to run tasks, so at most as many tasks run at once as there are processors.
 /// Only the machine that holds the processor may use its fields, except the atomics and the thieves' handles.

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "runq/detail/goroutine.hpp"
 #include "runq/inject.hpp"
 #include "runq/local_queue.hpp"
+#if defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
+#include "runq/split_ring.hpp"
+#endif
 
 namespace runq::detail {
 
@@ -16,7 +20,13 @@ using global_queue = inject<&goroutine::link>;
 #if !defined(RUNQ_GLOBAL_QUEUE_ONLY)
 
 inline constexpr bool has_processor_queues = true;
+// CMake's RUNQ_PROCESSOR_RING chooses the ring. docs/benchmarks.md compares them.
+#if defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
+using processor_queue = basic_local_queue<&goroutine::link, 256, std::uint32_t, policy,
+                                          basic_split_ring<goroutine*, 256, default_split_ring, policy>>;
+#else
 using processor_queue = local_queue<&goroutine::link>;
+#endif
 
 #else
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// A local queue whose ring is a split_ring. What overflows and what a retiring processor drains leaves the ring by one
+// pop after the other, so a thief may take tasks in between; and half of what a thief sees is not half of the ring. So
+// these cases do not ask for the history that a local queue with a ring has, but that each task runs exactly once, and
+// that no thread is told that there is no work while there is.
+#include <cstddef>
+#include <cstdint>
+
+#include "interrupt.hpp"
+#include "oracle.hpp"
+#include "runq/local_queue.hpp"
+#include "runq/split_ring.hpp"
+
+namespace runq::model {
+namespace {
+
+// A processor with a split_ring of 2, whose owner claims one task at a time, and a thief with another. `Policy` is that
+// of the ring and of the runnext slot.
+template <int Tasks, class Policy = atomics>
+class split_model : public scenario {
+  static constexpr split_ring_options options{.run = 1, .tries = 1, .polls = 0};
+  using queue_type =
+      basic_local_queue<&task::link, 2, std::uint32_t, Policy, basic_split_ring<task*, 2, options, Policy>>;
+
+ public:
+  void finish() override {
+    while (const auto got = owner.pop()) tasks.run(got.task);
+    thief_runs();
+    while (task* const t = global.take()) tasks.run(t);
+    tasks.require_all_ran();
+  }
+
+ protected:
+  void push(int id) { (void)owner.push(tasks.make(id)); }
+  void push_next(int id) { (void)owner.push_next(tasks.make(id)); }
+  void steal(steal_runnext next) {
+    if (const auto got = thief.steal_from(queue_.make_thief(), next, 2, std::size_t{0})) tasks.run(got.value);
+  }
+  void thief_runs() {
+    while (const auto got = thief.pop()) tasks.run(got.task);
+  }
+  [[nodiscard]] bool asks(bool by_look) {
+    const auto seen = queue_.make_thief();
+    return by_look ? seen.look() : seen.has_work();
+  }
+
+  task_set<Tasks> tasks;
+  inject<&task::link> global;
+
+ private:
+  queue_type queue_{global};
+  queue_type thiefs_queue_{global};
+
+ protected:
+  typename queue_type::owner owner = queue_.make_owner();
+  typename queue_type::owner thief = thiefs_queue_.make_owner();
+};
+
+// The ring is full. Owner: push push, of which one at least overflows ‖ thief: steal.
+template <class Policy = atomics>
+struct overflow : split_model<4, Policy> {
+  overflow() {
+    this->push(1);
+    this->push(2);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      this->push(3);
+      this->push(4);
+    } else {
+      this->steal(steal_runnext::no);
+    }
+  }
+};
+
+// A processor is given up: it drains its queue, and links all tasks, while a thief steals.
+struct drain final : split_model<3> {
+  drain() {
+    push(1);
+    push(2);
+    push_next(3);
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      auto all = owner.drain();
+      while (task* const t = all.pop_front()) tasks.run(t);
+    } else {
+      steal(steal_runnext::yes);
+    }
+  }
+};
+
+// Task 1 is in runnext. Owner: push_next(2), which moves 1 to the ring, then pop, which takes 2 ‖ observer: is there
+// work?
+template <bool ByLook>
+struct moving_task final : split_model<2> {
+  moving_task() { push_next(1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_next(2);
+      const auto got = owner.pop();
+      require(got.from_runnext, "pop did not take the runnext task first");
+      tasks.run(got.task);
+    } else {
+      require(asks(ByLook), "there was no work although a task was in the queue all the time");
+    }
+  }
+};
+
+// Task 1 is in runnext. Owner: push_next(2), then tells ‖ thief: takes one ‖ observer: once told, sees work, because
+// only one of the two tasks was taken.
+struct published final : split_model<2> {
+  published() { push_next(1); }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      push_next(2);
+      told.store(1, std::memory_order::release);
+    } else if (index == 1) {
+      steal(steal_runnext::yes);
+    } else if (told.load(std::memory_order::acquire) == 1) {
+      require(asks(false), "has_work() said no about a task that had been published");
+    }
+  }
+
+  model::atomic<int> told{0};
+};
+
+const bool added[] = {
+    add_case<overflow<>>({
+        .name = "local_queue/split_overflow_vs_steal",
+        .property =
+            "with a split_ring, too, what overflows and what is stolen are disjoint: every task runs exactly once",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<interrupted<overflow<interrupt_atomics>, 2>>({
+        .name = "local_queue/interrupt_split_overflow",
+        .property = "with a split_ring, what overflows and what is stolen are disjoint; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 2'000, .bound = 1},
+    }),
+    add_case<drain>({
+        .name = "local_queue/split_drain_vs_steal",
+        .property = "with a split_ring, a drained processor and a thief share out the tasks: each exactly once",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<moving_task<false>>({
+        .name = "local_queue/split_has_work_sees_a_moving_task",
+        .property = "has_work() never says no while a task moves from runnext to a split_ring (two threads)",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<moving_task<true>>({
+        .name = "local_queue/split_look_sees_a_moving_task",
+        .property = "look() never says no while a task moves from runnext to a split_ring (two threads)",
+        .threads = 2,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+    add_case<published>({
+        .name = "local_queue/split_published_is_seen",
+        .property = "has_work() never denies a task that was published in a split_ring, whatever a third thread steals",
+        .threads = 3,
+        .quick = {.random = 50'000, .bound = 2},
+        .progress = progress_claim::lock_free,
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
