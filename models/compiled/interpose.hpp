@@ -48,7 +48,8 @@ template <class Take>
     s.let_time_pass_until(to_nanoseconds(until));
     return false;
   }
-  if (!take()) s.wait_for_others(code);
+  const unsigned since = s.position();
+  if (!take()) s.wait_for_others(since, code);
   return true;
 }
 

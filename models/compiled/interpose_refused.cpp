@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the checker does not model. In a check a call is refused by its name, rather than carried out behind the
-// checker's back; outside of one, and for the checker itself, it does what it always does.
+// checker's back; outside of one, and for the checker itself, it does what it always does. Functions that open files
+// are carried out in a check, too; the checker only notes the call.
 #include <cstdlib>
 
 #include <dlfcn.h>
@@ -11,16 +12,28 @@ namespace {
 
 using any_function = long (*)(long, long, long, long, long, long);
 
+namespace checker = runq::model::compiled;
+
+[[nodiscard]] any_function real(const char* name) {
+  const auto found = reinterpret_cast<any_function>(dlsym(RTLD_NEXT, name));
+  if (found == nullptr) std::abort();
+  return found;
+}
+
 long refuse_or_call(const char* name, const char* what, const void* code, long a, long b, long c, long d, long e,
                     long f) {
-  namespace checker = runq::model::compiled;
   if (checker::in_program) {
     checker::in_program = false;
     checker::current_session().refuse(what, code);
   }
-  const auto real = reinterpret_cast<any_function>(dlsym(RTLD_NEXT, name));
-  if (real == nullptr) std::abort();
-  return real(a, b, c, d, e, f);
+  return real(name)(a, b, c, d, e, f);
+}
+
+[[nodiscard]] any_function to_open(const char* name) {
+  if (!checker::in_program) return real(name);
+  const checker::checker_scope scope;
+  checker::current_session().note_open();
+  return real(name);
 }
 
 }  // namespace
@@ -51,3 +64,30 @@ RUNQ_REFUSE(signal)
 
 RUNQ_REFUSE_AS(random_device, "_ZNSt13random_device9_M_getvalEv",
                "std::random_device, whose numbers are never the same")
+
+// A check closes again what its executions have left open. Otherwise the numbers of files would differ from execution
+// to execution, until the process has no more of them.
+#define RUNQ_OPENS(name)                                                                                             \
+  extern "C"                                                                                                         \
+      __attribute__((visibility("default"))) long opening_##name(long, long, long, long, long, long) __asm__(#name); \
+  long opening_##name(long a, long b, long c, long d, long e, long f) { return to_open(#name)(a, b, c, d, e, f); }
+
+RUNQ_OPENS(open)
+RUNQ_OPENS(open64)
+RUNQ_OPENS(openat)
+RUNQ_OPENS(openat64)
+RUNQ_OPENS(creat)
+RUNQ_OPENS(fopen)
+RUNQ_OPENS(fopen64)
+RUNQ_OPENS(tmpfile)
+RUNQ_OPENS(mkstemp)
+RUNQ_OPENS(opendir)
+RUNQ_OPENS(dup)
+RUNQ_OPENS(pipe)
+RUNQ_OPENS(pipe2)
+RUNQ_OPENS(socketpair)
+RUNQ_OPENS(eventfd)
+RUNQ_OPENS(epoll_create)
+RUNQ_OPENS(epoll_create1)
+RUNQ_OPENS(timerfd_create)
+RUNQ_OPENS(memfd_create)

@@ -2,10 +2,13 @@
 #include "memory.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <asm/prctl.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <immintrin.h>
@@ -214,6 +217,31 @@ bool thread_storage::contains(const void* address, const std::byte* thread_point
   return std::any_of(blocks_.begin(), blocks_.end(), [&](const block& b) {
     return address >= thread_pointer + b.offset && address < thread_pointer + b.offset + b.size;
   });
+}
+
+// --- open_files ---------------------------------------------------------------------------------------------------
+
+void open_files::remember() {
+  std::vector<unsigned> open;
+  DIR* const all = opendir("/proc/self/fd");
+  if (all == nullptr) return;
+  while (const dirent* const file = readdir(all)) {
+    if (file->d_name[0] != '.') open.push_back(static_cast<unsigned>(std::atoi(file->d_name)));
+  }
+  std::erase(open, static_cast<unsigned>(dirfd(all)));
+  closedir(all);
+  std::sort(open.begin(), open.end());
+  unsigned first = 0;
+  for (const unsigned file : open) {
+    if (file != first) free_.push_back({first, file - 1});
+    first = file + 1;
+  }
+  free_.push_back({first, ~0U});
+}
+
+void open_files::close_others() noexcept {
+  if (!std::exchange(more_, false)) return;
+  for (const range& r : free_) close_range(r.first, r.last, 0);
 }
 
 // --- the thread pointer --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The memory of a compiled program between executions: what it had written before main() comes back.
+// The memory of a compiled program between executions: what it had written before main() comes back. And its open
+// files: what it had opened since is closed.
 #pragma once
 
 #include <array>
@@ -67,6 +68,23 @@ class thread_storage {
   };
   std::vector<block> blocks_;
   std::byte* main_ = nullptr;
+};
+
+/// The files that are open before the first execution: all others are closed before the next one.
+class open_files {
+ public:
+  void remember();
+  /// A file may have been opened.
+  void note_open() noexcept { more_ = true; }
+  void close_others() noexcept;
+
+ private:
+  struct range {
+    unsigned first;
+    unsigned last;
+  };
+  std::vector<range> free_;  // numbers that no open file has
+  bool more_ = false;
 };
 
 /// Where the code of some modules lies.

@@ -115,6 +115,7 @@ search_result session::check(main_function main, int argc, char** argv, char** e
     result.message = fmt::format("limit reached: the system gives no {} threads", max_threads - 1);
     return result;
   }
+  files_.remember();
   main_pointer_ = thread_pointer();
   program_code_.add_module("");
   omitted_.local_members = has_code_by_clang();
@@ -171,6 +172,7 @@ void session::begin_execution() {
   storage_.restore_main();
   if (!callers_stack_.empty()) std::memcpy(callers_begin_, callers_stack_.data(), callers_stack_.size());
   for (const auto& [at, value] : originals_) std::memcpy(at, &value, sizeof value);
+  files_.close_others();
   heap_.begin_execution();
   shadow_.begin_execution();
   shown_accesses_.clear();
@@ -531,7 +533,8 @@ bool session::times_out(const void* code) {
   return true;
 }
 
-void session::wait_for_others(const void* code) { search_->wait_unjudged(here(code)); }
+void session::wait_for_others(unsigned since, const void* code) { search_->wait_unjudged(since, here(code)); }
+unsigned session::position() const noexcept { return search_->position(); }
 
 /// What the running thread knows of: clocks never go back along happens-before.
 std::uint64_t session::known_time() const {
@@ -632,10 +635,11 @@ void session::let_one_stop(unsigned threads, const void* code) { search_->let_st
 void session::wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                          const void* code) {
   note_effect();
+  const unsigned since = search_->position();
   search_->await_begin();
   if (load(at, size, order, code) != value) return;
   if (for_ever) search_->await_failed(here(code));
-  search_->wait_unjudged(here(code));
+  wait_for_others(since, code);
 }
 
 session::waiting_place& session::place_of(const void* at) { return waiting_places_[at]; }

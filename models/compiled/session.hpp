@@ -213,6 +213,8 @@ class session final : public exact::program {
   void detach(pthread_t thread, const void* code);
   void at_thread_exit(exit_handler function, void* argument);
   void at_exit(exit_handler function, void* argument);
+  /// The program may be about to open a file.
+  void note_open() noexcept { files_.note_open(); }
   /// exit(status), or the end of main().
   [[noreturn]] void exit_program(int status, const void* code);
 
@@ -225,8 +227,9 @@ class session final : public exact::program {
   /// A wait that may end by a timeout begins. Returns whether it does end so.
   [[nodiscard]] bool times_out(const void* code);
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
-  /// there.
-  [[noreturn]] void wait_for_others(const void* code);
+  /// there. `since`: the position() at which the wait has begun.
+  [[noreturn]] void wait_for_others(unsigned since, const void* code);
+  [[nodiscard]] unsigned position() const noexcept;
   /// The time that a clock shows, in nanoseconds. It changes only where a deadline may pass.
   [[nodiscard]] std::uint64_t time(const void* code);
   [[nodiscard]] std::uint64_t known_time() const;
@@ -516,6 +519,7 @@ class session final : public exact::program {
   user_heap heap_;
   restored_memory memory_;
   thread_storage storage_;
+  open_files files_;
   parked_threads parked_;
   std::byte* main_pointer_ = nullptr;
   unsigned storage_of_ = 1;     ///< the thread whose thread-local variables are in use

@@ -113,7 +113,7 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
 /// The running thread is where it was then.
 void session::wait_as_in(const visit& before, const void* code) {
   // A deadline may end this: an execution in which it does is explored, too.
-  if (before.timed != running().timed) wait_for_others(code);
+  if (before.timed != running().timed) wait_for_others(before.position, code);
   if (takes_locks_since(before.position)) omitted_.lock_rounds = true;
   search_->await_since(before.position);
   search_->await_failed(here(code));
@@ -172,7 +172,7 @@ event_id session::read_in_earlier_round(const caller_state& caller, const void* 
     r.last = next;
     if (++r.count <= bounds_.rounds) return exact::nobody;
     if (!counts_in_vain(code)) omitted_.rounds = true;
-    if (may_write || r.count > bounds::most_rounds) wait_for_others(code);
+    if (may_write || r.count > bounds::most_rounds) wait_for_others(last.index, code);
     return last;
   }
   running().rounds.push_back({code, caller.stack, at, 1, next, 0});

@@ -23,8 +23,8 @@ struct exact_options {
   bool retries_block = false;
   /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
   /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
-  /// earlier read is made to read the new write. The search is complete up to this number: coverage::bounded. Not with
-  /// load_buffering, because there several paths lead to one graph.
+  /// earlier read is made to read the new write, unless the thread of that read waits for it. The search is complete up
+  /// to this number: coverage::bounded. Not with load_buffering, because there several paths lead to one graph.
   static constexpr unsigned no_bound = ~0U;
   unsigned bound = no_bound;
   /// Makes so many random walks instead of a search: coverage::sampled. 0 means a search. One process makes all walks.

@@ -178,9 +178,18 @@ void search::revisit_reads(event_id write) {
       if (n.kind != node_kind::read || n.variable != variable || n.has_no_choice || n.stamp <= g_->fixed_until)
         continue;
       const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
-      if (may_revisit(read, write)) revisit(read, write);
+      if (!may_revisit(read, write)) continue;
+      ends_wait_ = is_waited_for(read);
+      revisit(read, write);
+      ends_wait_ = false;
     }
   }
+}
+
+/// Whether the thread waits for another value than the one that it has read there.
+bool search::is_waited_for(event_id read) const noexcept {
+  const thread_state& t = threads_[read.thread];
+  return (t.now == status::waiting || t.now == status::discarded) && read.index >= t.await_begin;
 }
 
 /// The revisit deletes what was added after `read`, except for what `write` depends on. It is allowed only if `read`

@@ -418,7 +418,8 @@ unsigned search::choose(unsigned alternatives, event_kind shown, site where) {
   return static_cast<unsigned>(g_->at(perform(o, where)).value);
 }
 
-void search::wait_unjudged(site where) {
+void search::wait_unjudged(unsigned since, site where) {
+  await_since(since);
   threads_[current_].where = where;
   stop_running_thread(status::discarded);
 }
@@ -496,6 +497,7 @@ void search::await_failed(site where) {
 void search::discard(site where) {
   threads_[current_].where = where;
   if (thread_index() < 0) report_here(failure::misuse, "assume() is for threads only", where);
+  await_begin();
   stop_running_thread(status::discarded);
 }
 

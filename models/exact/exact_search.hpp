@@ -152,9 +152,9 @@ class search final : public engine, public waiting_engine {
   /// What a lock or a semaphore does: adds `delta` to one of the `count` values from `first` on. Another one is read
   /// with relaxed order, and then, `blocking`, it waits. Returns whether it was done.
   bool take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking, site where);
-  /// The running thread waits for ever, in the loop that began with await_begin(). That is no failure, because in
-  /// another execution it goes on.
-  [[noreturn]] void wait_unjudged(site where);
+  /// The running thread waits for ever, for other values than those that it has read since its event `since`. That is
+  /// no failure, because in another execution it goes on.
+  [[noreturn]] void wait_unjudged(unsigned since, site where);
   [[nodiscard]] unsigned running() const noexcept { return current_; }
   /// Events of the running thread so far.
   [[nodiscard]] unsigned position() const noexcept { return threads_[current_].position; }
@@ -300,6 +300,7 @@ class search final : public engine, public waiting_engine {
   [[nodiscard]] bool may_fail_spuriously(const graph& g, event_id read) const noexcept;
   void revisit_reads(event_id write);
   [[nodiscard]] bool may_revisit(event_id read, event_id write) const;
+  [[nodiscard]] bool is_waited_for(event_id read) const noexcept;
   [[nodiscard]] bool maximally_added(event_id e, const clock& prefix) const;
   void revisit(event_id read, event_id write);
   void try_revisit_at(graph& g, event_id read, event_id write, event_id older);
@@ -354,6 +355,7 @@ class search final : public engine, public waiting_engine {
   bool impossible_ = false;           ///< load buffering: replayed, a thread does something else than the graph says
   failure doubtful_ = failure::none;  ///< a failure in a replay that may still turn out to be impossible
   std::string doubtful_message_;
+  bool ends_wait_ = false;  ///< what is pushed lets a thread go on that waits in this execution
   event_id partner_ = nobody;
   bool complete_ = false;  ///< the scenario has been finished and destroyed
   std::vector<event_id> executed_;

@@ -48,7 +48,8 @@ void search::go_on_with_only(std::size_t which) {
 
 /// What the running execution leaves for later.
 void search::push(std::unique_ptr<graph> g) {
-  if (g_->deviations == options_.bound) {
+  g->deviations = g_->deviations + (ends_wait_ ? 0 : 1);
+  if (g->deviations > options_.bound) {
     ++result_.cut_off;
     return recycle(std::move(g));
   }
@@ -80,7 +81,6 @@ double search::share_weight(std::size_t first) {
     for (; i != end; ++i) {
       part& p = pending_[first + i];
       p.from->weight = rest;
-      p.from->deviations = g_->deviations + 1;
       if (program_ != nullptr) p.last = std::make_shared<turn>(turn{turn_, static_cast<std::uint32_t>(i)});
     }
   }

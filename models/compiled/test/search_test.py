@@ -103,6 +103,16 @@ class Alone(unittest.TestCase):
             self.assertIn("more than", beyond)
         self.assertEqual(explored(beyond), EXECUTIONS[3])
 
+    def test_to_be_woken_is_no_deviation(self):
+        """Threads that wait in the first execution go on in another one, which is within each bound."""
+        for name in ("waiting/bounded_buffer.c", "waiting/barrier.cpp", "locks/mcs_lock.cpp"):
+            program = compiled(os.path.join(TEXTBOOK, name))
+            for bound, expected in ((0, 1), (30, explored(run(program)[1]))):
+                status, text, _ = run(program, "--check-duplicates", "--bound", str(bound))
+                self.assertEqual(status, 0, text)
+                self.assertNotIn("met before", text)
+                self.assertEqual(explored(text), expected, text)
+
     def test_a_failure_within_the_bound_is_a_failure(self):
         status, text, _ = run(counters(3, "-DWRONG"), "--bound", "2")
         self.assertEqual(status, 1, text)
