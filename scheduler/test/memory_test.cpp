@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <regex>
 #include <set>
@@ -22,6 +24,7 @@
 namespace {
 
 using runq::task;
+using runq::detail::frame_bytes_given_back;
 using runq::detail::frame_pool_bytes;
 using sched_test::rounds;
 
@@ -181,6 +184,46 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_32_bytes_more_for_its_closure)
   const auto start = [](runq::channel<int>* c) { runq::go([c]() -> task<> { (void)co_await c->receive(); }); };
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start),
             own_record_bytes + block_for_frame(176) + block_for(32) + sizeof(void*));
+}
+
+/// The resident memory of this process, in bytes.
+std::size_t resident_bytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// The slabs of which all frames are free go back to the system; the records of tasks stay.
+TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_for_a_second) {
+  const std::size_t n = std::max<std::size_t>(rounds(1'000'000), 200'000);
+  const std::size_t resident_before = resident_bytes();
+  const std::size_t taken_before = frame_pool_bytes();
+  const std::size_t given_back_before = frame_bytes_given_back();
+  runq::run(
+      [&]() -> task<> {
+        runq::channel<int> c;
+        for (std::size_t i = 0; i != n; ++i) {
+          runq::go(receive_one(&c));
+          if (i % 200 == 0) co_await runq::yield();
+        }
+        const std::size_t taken = frame_pool_bytes() - taken_before;
+        const std::size_t resident_in_burst = resident_bytes() - resident_before;
+        c.close();
+        for (int i = 0; i != 100 && frame_bytes_given_back() - given_back_before < taken / 2; ++i) {
+          co_await runq::sleep_for(std::chrono::milliseconds(100));
+        }
+        EXPECT_GE(frame_bytes_given_back() - given_back_before, taken / 2);
+        if (RUNQ_TEST_ASAN == 0 && RUNQ_TEST_TSAN == 0) {
+          const std::size_t resident_after = resident_bytes() - resident_before;
+          std::printf("resident: %zu KiB more in a burst of %zu tasks, %zu KiB more after it\n",
+                      resident_in_burst / 1024, n, resident_after / 1024);
+          EXPECT_LE(resident_after, resident_in_burst / 2);
+        }
+        // What was given back is taken again.
+        for (std::size_t i = 0; i != n / 10; ++i) runq::go(receive_one(&c));
+      },
+      {.procs = 2});
 }
 
 // A processor on which more tasks end than start gives the others their records back.

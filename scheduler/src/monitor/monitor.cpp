@@ -19,7 +19,7 @@ void core::monitor() {
 // A deep sleep is not worth it if something ran since the monitor's last round: to sleep deeply and be woken costs more
 // system calls than one more nap, and a program whose tasks sleep for less than a nap would pay for it after each nap.
 bool core::worth_a_deep_sleep() const noexcept {
-  if (trace_period_ != never) return false;
+  if (trace_period_ != never || frames_may_be_given_back()) return false;
   for (unsigned i = 0; i != processors_.size(); ++i) {
     if (!seen_by_monitor_[i].slice.is(processors_[i].slice.current())) return false;
   }

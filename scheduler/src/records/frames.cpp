@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "runq/detail/frames.hpp"
 
+#include <algorithm>
+#include <array>
 #include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -9,7 +13,15 @@
 #include <new>
 #include <utility>
 
+#include <sys/mman.h>
+
 #include "runq/detail/processor.hpp"
+
+// LeakSanitizer's, where there is one: it looks for pointers in frames, too.
+extern "C" {
+[[gnu::weak]] void __lsan_register_root_region(const void* begin, std::size_t bytes);    // NOLINT
+[[gnu::weak]] void __lsan_unregister_root_region(const void* begin, std::size_t bytes);  // NOLINT
+}
 
 namespace runq::detail {
 namespace {
@@ -17,34 +29,120 @@ namespace {
 using block = frame_cache::block;
 constexpr std::size_t classes = frame_cache::largest / frame_cache::granule;
 
-// Batches of `low` blocks for all processors of all schedulers, and slabs to cut new ones from. Slabs are kept until
-// the process ends: a task may outlive the scheduler that it was made in.
+constexpr std::size_t slab_bytes = std::size_t{64} * 1024;
+
+// The beginning of a slab, whose address is a multiple of its size.
+struct alignas(cache_line) slab {
+  std::size_t cut = 0;      // bytes of the blocks that were cut from it
+  std::size_t free = 0;     // bytes of those that give_back() has found in the pool
+  slab* next = nullptr;     // in a list of give_back()
+  bool listed = false;      // it is in one of them
+  bool given_back = false;  // it is in the list of those that go
+};
+
+slab& slab_of(block* b) noexcept {
+  return *reinterpret_cast<slab*>(reinterpret_cast<std::uintptr_t>(b) & ~(slab_bytes - 1));
+}
+
+// Slabs from the system and back to it. malloc would keep what is freed in the middle of its heap.
+class slabs {
+ public:
+  [[nodiscard]] slab* take() {
+    if (at_ == end_) map_region();
+    slab* const taken = ::new (std::exchange(at_, at_ + slab_bytes)) slab;
+    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(taken, slab_bytes);
+    return taken;
+  }
+  static void give_back(slab* s) noexcept {
+    if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(s, slab_bytes);
+#if defined(RUNQ_ASAN)
+    ASAN_UNPOISON_MEMORY_REGION(s, slab_bytes);
+#endif
+    (void)munmap(s, slab_bytes);
+  }
+
+ private:
+  static constexpr std::size_t region_bytes = 16 * slab_bytes;
+  void map_region() {
+    void* const got =
+        mmap(nullptr, region_bytes + slab_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED) throw std::bad_alloc();
+    auto* const begin = static_cast<char*>(got);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) & (slab_bytes - 1);
+    if (before != 0) (void)munmap(begin, before);
+    at_ = begin + before;
+    end_ = at_ + region_bytes;
+    (void)munmap(end_, slab_bytes - before);
+  }
+  char* at_ = nullptr;
+  char* end_ = nullptr;
+};
+
+// Batches of blocks for all processors of all schedulers, and slabs to cut new ones from. A slab is no scheduler's: a
+// task may outlive the scheduler that it was made in.
 class pool {
  public:
   block* take_batch(std::size_t c) {
     const std::lock_guard lock(mutex_);
-    if (block* const batch = batches_[c]) {
-      batches_[c] = batch->next_batch;
-      return batch;
-    }
-    return cut(c);
+    block* const batch = batches_[c];
+    if (batch == nullptr) return cut(c);
+    batches_[c] = batch->next_batch;
+    free_ -= bytes_of(*batch, c);
+    least_free_ = std::min(least_free_, free_);
+    return batch;
   }
   void put_batch(block* batch, std::uint32_t size, std::size_t c) noexcept {
     batch->size = size;
     const std::lock_guard lock(mutex_);
-    batch->next_batch = batches_[c];
-    batches_[c] = batch;
+    put(batch, c);
   }
-  std::size_t bytes() noexcept {
+  std::size_t bytes_taken() noexcept {
     const std::lock_guard lock(mutex_);
-    return bytes_;
+    return taken_;
   }
+  std::size_t bytes_given_back() noexcept {
+    const std::lock_guard lock(mutex_);
+    return given_back_;
+  }
+  bool has_surplus() noexcept {
+    const std::lock_guard lock(mutex_);
+    return free_ > kept && free_ != looked_through_;
+  }
+  void give_back(instant now) noexcept;
 
  private:
-  static constexpr std::size_t slab_bytes = std::size_t{64} * 1024;
-  struct alignas(cache_line) slab {
-    slab* older;
-  };
+  static constexpr std::size_t kept = std::size_t{1} << 20;  // bytes of free blocks
+  static constexpr instant period = 1'000'000'000;           // ns
+
+  [[nodiscard]] static std::size_t bytes_of(const block& batch, std::size_t c) noexcept {
+    return batch.size * frame_cache::size_of_class(c);
+  }
+  void put(block* batch, std::size_t c) noexcept {
+    batch->next_batch = std::exchange(batches_[c], batch);
+    free_ += bytes_of(*batch, c);
+  }
+
+  // Calls f(block, its class) for each block of these batches; f may use the block's memory.
+  template <class F>
+  static void for_each_block(const std::array<block*, classes>& batches, F f) {
+    for (std::size_t c = 0; c != classes; ++c) {
+      for (block* batch = batches[c]; batch != nullptr;) {
+        block* const next_batch = batch->next_batch;
+        for (block* b = batch; b != nullptr;) f(std::exchange(b, b->next), c);
+        batch = next_batch;
+      }
+    }
+  }
+  // Adds a block to the first of these batches, or as the first of another one if that has `low` blocks.
+  static void add_to_batches(block*& first, block* b) noexcept {
+    if (first != nullptr && first->size != frame_cache::low) {
+      b->next = std::exchange(first->next, b);
+      ++first->size;
+    } else {
+      *b = {nullptr, first, 1};
+      first = b;
+    }
+  }
 
   block* cut(std::size_t c) {
     const std::size_t size = frame_cache::size_of_class(c);
@@ -70,23 +168,79 @@ class pool {
     }
     at_ = static_cast<char*>(memory) + size;
     left_ -= size;
+    newest_->cut += size;
     return memory;
   }
   void new_slab() {
-    void* const memory = ::operator new (slab_bytes, std::align_val_t{alignof(slab)});
-    newest_ = ::new (memory) slab{newest_};
-    at_ = static_cast<char*>(memory) + sizeof(slab);
+    newest_ = slabs_.take();
+    at_ = reinterpret_cast<char*>(newest_ + 1);
     left_ = slab_bytes - sizeof(slab);
-    bytes_ += slab_bytes;
+    taken_ += slab_bytes;
   }
 
   std::mutex mutex_;
-  block* batches_[classes] = {};
-  slab* newest_ = nullptr;
+  std::array<block*, classes> batches_{};
+  slabs slabs_;
+  slab* newest_ = nullptr;  // from which blocks are cut
   char* at_ = nullptr;
   std::size_t left_ = 0;
-  std::size_t bytes_ = 0;
+  std::size_t taken_ = 0;
+  std::size_t given_back_ = 0;
+  std::size_t free_ = 0;            // bytes of the blocks in batches_
+  std::size_t least_free_ = 0;      // the least of them since looked_at_
+  std::size_t looked_through_ = 0;  // free_ when give_back() had given back all that it could, or 0
+  instant looked_at_ = 0;
 };
+
+// Takes all batches out, so that others need not wait for the lock meanwhile, and puts back those blocks whose slab
+// stays.
+void pool::give_back(instant now) noexcept {
+  std::array<block*, classes> all{};
+  std::size_t excess = 0;
+  const slab* newest = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (now - looked_at_ < period) return;
+    looked_at_ = now;
+    const std::size_t unused = std::exchange(least_free_, free_);
+    if (unused <= kept || free_ == looked_through_) return;
+    excess = unused - kept;
+    newest = newest_;
+    all = std::exchange(batches_, {});
+    free_ = least_free_ = 0;
+  }
+  std::array<block*, classes> staying_blocks{};
+  slab* going = nullptr;
+  slab* staying = nullptr;
+  for_each_block(all, [](block* b, std::size_t c) { slab_of(b).free += frame_cache::size_of_class(c); });
+  for_each_block(all, [&](block* b, std::size_t c) {
+    slab& s = slab_of(b);
+    if (!std::exchange(s.listed, true)) {
+      s.given_back = &s != newest && s.free == s.cut && excess >= slab_bytes;
+      if (s.given_back) excess -= slab_bytes;
+      slab*& list = s.given_back ? going : staying;
+      s.next = std::exchange(list, &s);
+    }
+    if (!s.given_back) add_to_batches(staying_blocks[c], b);
+  });
+  for (; staying != nullptr; staying = staying->next) {
+    staying->free = 0;
+    staying->listed = false;
+  }
+  std::size_t given_back = 0;
+  for (; going != nullptr; given_back += slab_bytes) slabs::give_back(std::exchange(going, going->next));
+
+  const std::lock_guard lock(mutex_);
+  for (std::size_t c = 0; c != classes; ++c) {
+    while (block* const batch = staying_blocks[c]) {
+      staying_blocks[c] = batch->next_batch;
+      put(batch, c);
+    }
+  }
+  least_free_ = free_;
+  looked_through_ = excess >= slab_bytes || given_back == 0 ? free_ : 0;
+  given_back_ += given_back;
+}
 
 // Never destroyed: frames may be freed by destructors of static objects.
 pool& shared_pool() {
@@ -174,6 +328,9 @@ void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept {
   outside_cache().deallocate(memory, bytes);
 }
 
-std::size_t frame_pool_bytes() noexcept { return shared_pool().bytes(); }
+std::size_t frame_pool_bytes() noexcept { return shared_pool().bytes_taken(); }
+std::size_t frame_bytes_given_back() noexcept { return shared_pool().bytes_given_back(); }
+bool frames_may_be_given_back() noexcept { return shared_pool().has_surplus(); }
+void give_back_frames(std::int64_t now) noexcept { shared_pool().give_back(now); }
 
 }  // namespace runq::detail

@@ -283,7 +283,10 @@ class core {
 
   // -- what monitor_loop asks of its host (monitor.cpp) --
 
-  void begins_round() { print_trace(); }
+  void begins_round() {
+    print_trace();
+    give_back_frames(now());
+  }
   [[nodiscard]] static instant clock() noexcept { return now(); }
   [[nodiscard]] bool all_processors_idle() const noexcept { return parking.idle_processors() >= parking.limit(); }
   [[nodiscard]] bool worth_a_deep_sleep() const noexcept;

@@ -135,7 +135,13 @@ inline constexpr char remains_mark = 0;
 }
 void free_remains(void* address) noexcept;
 
-/// Bytes that the pool has taken from the system so far, in this process. They are kept for reuse.
+/// Bytes that the pool has taken from the system so far, in this process, and that it has given back.
 [[nodiscard]] std::size_t frame_pool_bytes() noexcept;
+[[nodiscard]] std::size_t frame_bytes_given_back() noexcept;
+/// Gives slabs back to the system of which no block is in use, but for about a mebibyte, if nobody has needed them for
+/// a second. The monitor calls it. `now`: the clock, in ns.
+void give_back_frames(std::int64_t now) noexcept;
+/// Whether further calls of it may give something back although no task runs.
+[[nodiscard]] bool frames_may_be_given_back() noexcept;
 
 }  // namespace runq::detail
