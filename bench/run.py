@@ -822,8 +822,8 @@ def write_page(results, page, only):
     folder = page.with_suffix("")
     drawn = not only and draw(results, folder)
     context = results.context
-    repetitions = " and ".join(str(n) for n in sorted({len(entry["values"]) for row, name in (("pairs/64", "ring"), ("fib/1", "runq"))
-                                                       if (entry := results.rows.get(row, {}).get(name))}))
+    measured = [entry for row, name in (("pairs/64", "ring"), ("fib/1", "runq")) if (entry := results.rows.get(row, {}).get(name))]
+    repetitions = " and ".join(map(str, sorted({len(entry["values"]) for entry in measured})))
     lines = ["```console", f"$ ./kit bench --peers {f'--only {chr(39)}{only}{chr(39)} ' if only else ''}--write-docs", "```", "",
              f"{context['date']}; {context['machine']}; {context['system']}; {'; '.join(context['compilers'])}. "
              f"Load before and after: {context['load'][0]:.2f} and {context['load'][1]:.2f}. Instructions: "
