@@ -824,7 +824,9 @@ def write_page(results, page, only):
     context = results.context
     measured = [entry for row, name in (("pairs/64", "ring"), ("fib/1", "runq")) if (entry := results.rows.get(row, {}).get(name))]
     repetitions = " and ".join(map(str, sorted({len(entry["values"]) for entry in measured})))
-    lines = ["```console", f"$ ./kit bench --peers {f'--only {chr(39)}{only}{chr(39)} ' if only else ''}--write-docs", "```", "",
+    words = ["--peers", *(f"--{name} DIR" for name in CHECKOUTS if any(name in row for row in results.rows.values())),
+             *([f"--only '{only}'"] if only else []), "--write-docs"]
+    lines = ["```console", f"$ ./kit bench {' '.join(words)}", "```", "",
              f"{context['date']}; {context['machine']}; {context['system']}; {'; '.join(context['compilers'])}. "
              f"Load before and after: {context['load'][0]:.2f} and {context['load'][1]:.2f}. Instructions: "
              f"{context.get('instructions') or 'not counted'}."
