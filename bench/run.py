@@ -753,8 +753,9 @@ def draw(results, folder):
     folder.mkdir(parents=True, exist_ok=True)
     ours = {"ring", "split_ring", "split_ring_fences", "ring_drain", "ring_steal_half", "ring_push_batch", "chase_lev",
             "split_deque", "split_deque_fences", "local_queue", "local_queue_next", "chase_lev_object", "ring_object",
-            "local_queue_object", "split_ring_object", "split_deque_object"}
-    floors = {"plain_ring", "plain_stack", "mutex_deque", "runq_global_queue"}
+            "local_queue_object", "split_ring_object", "split_deque_object", "chase_lev_of_8_bytes",
+            "boxed_of_16_bytes", "chase_lev_of_16_bytes"}
+    floors = {"plain_ring", "allocated_of_16_bytes", "plain_stack", "mutex_deque", "runq_global_queue"}
 
     def colour(name):
         return "#1b6ca8" if name in ours else "#999999" if name in floors else "#d98032"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "suites.hpp"
 
+#include "boxed_laws.hpp"
 #include "counted_laws.hpp"
 #include "fifo_laws.hpp"
 #include "inject_laws.hpp"
@@ -30,6 +31,13 @@ int run_counted_laws(int argc, char** argv, const std::vector<candidate>& alone,
   suite s("counted");
   if (!alone.empty()) s.add(counted_laws(alone));
   if (!threads.empty()) s.add(counted_thread_laws(threads));
+  return s.run(argc, argv);
+}
+
+int run_boxed_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads) {
+  suite s("boxed");
+  if (!alone.empty()) s.add(boxed_laws(alone));
+  if (!threads.empty()) s.add(boxed_thread_laws(threads));
   return s.run(argc, argv);
 }
 

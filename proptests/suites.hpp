@@ -21,6 +21,7 @@ int run_chase_lev_laws(int argc, char** argv, const std::vector<candidate>& alon
 int run_split_deque_laws(int argc, char** argv, const std::vector<candidate>& alone,
                          const std::vector<candidate>& threads);
 int run_counted_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
+int run_boxed_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
 int run_runnext_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads);
 int run_inject_laws(int argc, char** argv, const std::vector<candidate>& alone, const std::vector<candidate>& threads,
                     const std::function<std::string(const std::vector<std::uint8_t>&)>& chain_disagrees);

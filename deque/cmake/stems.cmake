@@ -3,7 +3,7 @@
 # that are missing.
 
 # To add a queue, add its stem here: then configuring says what is still missing.
-set(runq_stems ring split_ring runnext inject shared_fifo local_queue chase_lev split_deque)
+set(runq_stems ring split_ring runnext inject shared_fifo local_queue chase_lev split_deque boxed)
 # What works on several queues: a header, a unit test and models.
 set(runq_queue_helper_stems all_empty)
 # The parts of the scheduler that have models: a header and a folder of cases each. The scheduler is made of the

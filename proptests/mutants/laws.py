@@ -21,7 +21,8 @@ sys.path.insert(0, str(MODELS / "verify"))
 sys.dont_write_bytecode = True
 from apply_mutant import parse  # noqa: E402
 
-STEMS = ["ring", "split_ring", "runnext", "inject", "shared_fifo", "local_queue", "chase_lev", "split_deque", "counted"]
+STEMS = ["ring", "split_ring", "runnext", "inject", "shared_fifo", "local_queue", "chase_lev", "split_deque", "counted",
+         "boxed"]
 BEGIN = "<!-- laws.py table: begin -->"
 END = "<!-- laws.py table: end -->"
 

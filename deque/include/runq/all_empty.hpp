@@ -81,6 +81,7 @@ class counted : private one_object<Queue> {
   using object::size;
   using object::steal;
   using object::steal_half;
+  using typename object::made_of;
 
   /// one_object's operations of these names. Owner only.
   auto push(value_type value) noexcept {

@@ -66,6 +66,7 @@ class one_object {
 
  public:
   using value_type = typename queue::value_type;
+  using made_of = typename queue::made_of;
   using owner = typename queue::owner;
   using thief = typename queue::thief;
   // This makes the thief handle where the user's file names one_object. Otherwise g++ warns of a task type in an
@@ -75,12 +76,11 @@ class one_object {
   one_object() noexcept requires std::default_initializable<queue> : queue_() {}
 
   /// An object made of what the queue is made of: a capacity, a first index, the global queue.
-  explicit one_object(typename queue::made_of argument) noexcept : queue_(argument) {}
+  explicit one_object(made_of argument) noexcept : queue_(argument) {}
 
   /// A queue with memory from `source`: the arguments are a chase_lev's capacity, and where its arrays come from.
   template <memory_source Source>
-  requires std::constructible_from<queue, typename queue::made_of, Source&> one_object(typename queue::made_of argument,
-                                                                                       Source& source)
+  requires std::constructible_from<queue, made_of, Source&> one_object(made_of argument, Source& source)
   noexcept : queue_(argument, source) {}
 
   /// Takes the elements of `unused`, and leaves it empty. Neither allocates nor fails. A bounded_chase_lev from which

@@ -41,6 +41,15 @@ if(CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
       set_tests_properties(codegen.one_object.${compiler} PROPERTIES DISABLED ON)
     endif()
   endforeach()
+  # clang++ says with -mcx16 that atomics of 16 bytes are lock-free. g++ 12 never says it.
+  add_test(NAME codegen.sixteen_bytes.clang++
+           COMMAND sh -c "\"$1\" -std=c++20 -O2 -mcx16 -pthread -I\"$2\" \"$3\" -o \"$4\" && \"$4\"" sh "${RUNQ_CLANGXX}"
+                   "${PROJECT_SOURCE_DIR}/deque/include" "${CMAKE_CURRENT_LIST_DIR}/sixteen_bytes.cpp"
+                   "${CMAKE_CURRENT_BINARY_DIR}/sixteen_bytes")
+  set_tests_properties(codegen.sixteen_bytes.clang++ PROPERTIES LABELS "unit;compile")
+  if(NOT RUNQ_CLANGXX)
+    set_tests_properties(codegen.sixteen_bytes.clang++ PROPERTIES DISABLED ON)
+  endif()
   # Tests of count_barriers.py: each makes one memory order stronger than necessary, which costs an instruction. The
   # script must notice that.
   foreach(change ring.push.publish:seq_cst|ring_push chase_lev.pop.reserve:seq_cst|chase_lev_pop)
