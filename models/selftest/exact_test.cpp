@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../cases/litmus/shapes.hpp"
+#include "../cases/litmus/known_shapes.hpp"
 #include "brute_force.hpp"
 #include "program_scenario.hpp"
 #include "reference/chase_lev_2013.hpp"
@@ -47,7 +47,7 @@ void expect_pass(const search_result& r) {
 
 // --- litmus shapes -----------------------------------------------------------------------------------------------
 
-/// A shape, how many execution graphs RC11 gives it, and the outcome that tells memory models apart.
+/// A line of known_shapes.hpp.
 struct known_shape {
   const char* name;
   unsigned threads;
@@ -57,45 +57,12 @@ struct known_shape {
   const char* present;   ///< an outcome that must be among those seen
 };
 
-template <class Shape>
-known_shape known(const char* name, unsigned threads, std::uint64_t graphs, const char* absent = nullptr,
-                  const char* present = nullptr) {
-  return {name, threads, search<Shape>, graphs, absent, present};
-}
-
 const std::vector<known_shape>& known_shapes() {
   static const std::vector<known_shape> all{
-      known<litmus::store_buffering>("SB", 2, 4, nullptr, "00"),
-      known<litmus::store_buffering_fences>("SB+fences", 2, 3, "00", "01"),
-      known<litmus::store_buffering_seq_cst>("SB+sc", 2, 3, "00", "01"),
-      known<litmus::store_buffering_mixed>("SB+sc+fence", 2, 3, "00", "01"),
-      known<litmus::store_buffering_mixed_acquire>("SB+sc+acquire+fence", 2, 4, nullptr, "00"),
-      known<litmus::load_buffering>("LB", 2, 3, "11", "01"),
-      known<litmus::message_passing>("MP", 2, 4, nullptr, "10"),
-      known<litmus::message_passing_release_acquire>("MP+rel+acq", 2, 3, "10", "11"),
-      known<litmus::iriw_release_acquire>("IRIW+rel+acq", 4, 16, nullptr, "1010"),
-      known<litmus::iriw_seq_cst>("IRIW+sc", 4, 15, "1010", "1011"),
-      known<litmus::iriw_fences>("IRIW+fences", 4, 15, "1010", "1011"),
-      known<litmus::two_plus_two_w>("2+2W", 2, 4, nullptr, "11"),
-      known<litmus::two_plus_two_w_release>("2+2W+rel", 2, 4, nullptr, "11"),
-      known<litmus::two_plus_two_w_fences>("2+2W+fences", 2, 3, "11", "22"),
-      known<litmus::coherence>("CoRR", 2, 6, "21", "12"),
-      known<litmus::coherent_writes>("CoWW", 3, 12, nullptr, "21"),
-      known<litmus::wrc>("WRC", 3, 8, nullptr, "110"),
-      known<litmus::wrc_release_acquire>("WRC+rel+acq", 3, 7, "110", "111"),
-      known<litmus::rwc_fences>("RWC+fences", 3, 7, "100", "101"),
-      known<litmus::stale_failed_cas>("stale failed CAS", 2, 4, nullptr, "10"),
-      known<litmus::stale_depth>("stale depth", 2, 10, nullptr, "10"),
-      known<litmus::release_sequence_same_thread>("release sequence, same thread", 2, 0),
-      known<litmus::release_sequence_rmw>("release sequence, RMW", 3, 6, nullptr, "1"),
-      known<litmus::dekker_fences>("Dekker+fences, flag", 2, 0),
-      known<litmus::dekker_exclusion>("Dekker+fences", 2, 3),
-      known<litmus::three_exchanges>("3 CAS", 3, 3, nullptr, "711"),
-      known<litmus::three_additions>("3 fetch_add", 3, 6, nullptr, "210"),
-      known<litmus::two_additions_two_reads>("2 fetch_add + 2 readers", 4, 18, nullptr, "0112"),
-      known<litmus::exchanges_and_stores>("CAS mix", 3, 27),
-      known<litmus::z6_u>("Z6.U", 3, 24),
-      known<litmus::two_writers_two_readers>("2 writers + 2 readers", 4, 324),
+#define RUNQ_KNOWN(name, shape, threads, graphs, absent, present) \
+  {name, threads, search<litmus::shape>, graphs, absent, present},
+      RUNQ_FOR_EACH_LITMUS(RUNQ_KNOWN)
+#undef RUNQ_KNOWN
   };
   return all;
 }
