@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -244,6 +245,58 @@ TEST(mutex, a_mutex_may_be_destroyed_after_a_task_that_got_it_by_waiting_has_end
         m.reset();
       },
       {.procs = 1});
+}
+
+// The tasks that have main's mutex are destroyed after main's variables.
+TEST(mutex, a_guard_whose_run_ends_unlocks_nothing_when_the_mutex_was_destroyed_before) {
+  for (const bool moved : {false, true}) {
+    for (const bool waited : {false, true}) {
+      const int result = runq::run(
+          [&]() -> task<int> {
+            mutex m;
+            runq::condition_variable changed;
+            runq::channel<int> never;
+            const auto holder = [&]() -> task<> {
+              auto first = co_await m.scoped_lock();
+              if (waited) co_await changed.wait(first);
+              std::optional<mutex::guard> second;
+              if (moved) second.emplace(std::move(first));
+              (void)co_await never.receive();
+            };
+            runq::go(holder);
+            co_await runq::yield();
+            changed.notify_one();
+            co_await runq::yield();
+            EXPECT_FALSE(m.try_lock());
+            co_return 7;
+          },
+          {.procs = 1});
+      EXPECT_EQ(result, 7);
+    }
+  }
+}
+
+TEST(mutex, a_guard_that_ends_after_its_mutex_says_so) {
+  const auto outlives = [](bool moved) -> task<> {
+    auto m = std::make_unique<mutex>();
+    auto guard = co_await m->scoped_lock();
+    if (!moved) {
+      m.reset();
+      co_return;
+    }
+    auto second = std::move(guard);
+    m.reset();
+    const auto third = std::move(second);
+  };
+  for (const bool moved : {false, true}) {
+    // Main goes on afterwards: the run must not end before the guard does.
+    RUNQ_EXPECT_STATUS_2(runq::run([&]() -> task<> {
+                           co_await outlives(moved);
+                           co_await runq::yield();
+                         }),
+                         "^panic: runq: a mutex was destroyed while a task had it by scoped_lock\\(\\).*\n\n"
+                         "goroutine 1 \\[running\\]:\n");
+  }
 }
 
 // A thread outside locks and unlocks the mutex while one run after the other ends.

@@ -187,10 +187,10 @@ inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop,
   }
   if (stop.stop_requested()) throw cancelled();
   // If the task is destroyed while it waits, the guard has nothing to unlock.
-  mutex& m = *std::exchange(held.locked_, nullptr);
+  mutex& m = *held.let_go();
   const bool notified = co_await detail::placed(awaiter(core_, m, std::move(stop)), at);
   co_await detail::placed(m.lock(), at);
-  held.locked_ = &m;
+  held.hold(m);
   if (!notified) throw cancelled();
 }
 

@@ -5,6 +5,7 @@
 // models/cases/scheduler/mutex/.
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <mutex>
 #include <optional>
@@ -115,6 +116,9 @@ class mutex_core {
   cell<node*> handed_to_{nullptr};  // the task that has the mutex and has not gone on yet; written by the holder
 };
 
+/// Called by a guard that ends after its mutex: ends the process, unless the guard is destroyed because its run ends.
+void guard_outlived_mutex() noexcept;
+
 }  // namespace detail
 
 /// A mutex for tasks, first come, first served. A task may hold it across co_awaits, and go on holding it on another
@@ -123,6 +127,9 @@ class mutex_core {
 /// Tasks that wait for it when their run ends are destroyed, and the mutex, if it still exists, forgets them. A task
 /// that is destroyed while it has the mutex unlocks it by its guard (scoped_lock()); after a plain lock() the mutex
 /// stays locked, as a std::mutex does when its thread ends.
+///
+/// A mutex must outlive its guard. A guard that ends after its mutex ends the process with a message; but a guard that
+/// is destroyed because its run ends unlocks nothing then, so main may return beside tasks that have main's mutex.
 ///
 ///     runq::mutex m;
 ///     co_await m.lock();
@@ -138,22 +145,46 @@ class mutex {
   /// Unlocks at its end.
   class [[nodiscard]] guard {
    public:
-    guard(guard&& other) noexcept : locked_(std::exchange(other.locked_, nullptr)) {}
+    guard(guard&& other) noexcept : lost_(std::exchange(other.lost_, false)) {
+      if (mutex* const taken = other.let_go(); taken != nullptr) hold(*taken);
+    }
     guard& operator=(guard&&) = delete;
     ~guard() {
-      if (locked_ != nullptr) locked_->unlock();
+      if (mutex* const locked = let_go(); locked != nullptr) locked->unlock();
+      if (lost_) detail::guard_outlived_mutex();
     }
 
    private:
     friend mutex;
     friend condition_variable;
-    explicit guard(mutex& locked) noexcept : locked_(&locked) {}
-    mutex* locked_;
+    explicit guard(mutex& locked) noexcept { hold(locked); }
+    void hold(mutex& locked) noexcept {
+      locked_ = &locked;
+      // [mutex.guard.hold] release, unmodelled: pairs with [mutex.guard.look]; weaker: ~mutex() writes to a guard that
+      // is still being constructed.
+      locked.guard_.store(this, std::memory_order::release);
+    }
+    /// Returns the mutex, which stays locked; null if this guard has none.
+    mutex* let_go() noexcept {
+      if (locked_ == nullptr) return nullptr;
+      // [mutex.guard.let_go] relaxed, unmodelled: the unlock that follows orders it before the next holder's guard.
+      locked_->guard_.store(nullptr, std::memory_order::relaxed);
+      return std::exchange(locked_, nullptr);
+    }
+    mutex* locked_ = nullptr;
+    bool lost_ = false;  // the mutex was destroyed while this guard had it
   };
 
   mutex() = default;
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
+  ~mutex() {
+    // [mutex.guard.look] acquire, unmodelled: pairs with [mutex.guard.hold].
+    guard* const left = guard_.load(std::memory_order::acquire);
+    if (left == nullptr) return;
+    left->locked_ = nullptr;
+    left->lost_ = true;
+  }
 
   /// `co_await m.lock()` returns when the calling task has the mutex. Tasks only.
   [[nodiscard]] awaiter lock() noexcept;
@@ -174,6 +205,7 @@ class mutex {
  private:
   friend condition_variable;
   detail::mutex_core<> core_;
+  std::atomic<guard*> guard_{nullptr};  // the guard that has this mutex, if there is one; the holder writes it
 };
 
 class [[nodiscard]] mutex::awaiter {

@@ -542,6 +542,13 @@ void fork_not_joined() noexcept {
   if (!destroys_tasks) fatal_not_joined();
 }
 
+void guard_outlived_mutex() noexcept {
+  if (destroys_tasks) return;
+  // A task that still runs although main has ended goes on to its next co_await only.
+  if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
+  fatal_guard_outlived_mutex();
+}
+
 // Makes the calling thread, which ends a run, a machine with a spare processor: destructors of frames may do what the
 // plain code of a task may do. There is one at a time.
 class core::stand_in {

@@ -84,6 +84,16 @@ void fatal_not_joined() noexcept {
       "co_await runq::join(); if an exception did that, runq::with_scope() joins by itself\n");
 }
 
+void fatal_guard_outlived_mutex() noexcept {
+  std::string text =
+      "panic: runq: a mutex was destroyed while a task had it by scoped_lock(); the mutex must live longer: destroy it "
+      "after the task has ended, or let the tasks share it by a std::shared_ptr\n";
+  if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
+    text += "\n" + heading_of(*p->current, "running");
+  }
+  fatal(text);
+}
+
 void core::deadlock() const {
   fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump() +
         "\nNo thread outside holds a handle. If one is to wake a task, give it runq::this_task::handle().\n");

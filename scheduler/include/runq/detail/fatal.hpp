@@ -14,6 +14,7 @@ inline constexpr int fatal_status = 2;
 /// Writes what is buffered on stdout, then `text` on stderr, and ends the process without running destructors.
 [[noreturn]] void fatal(const std::string& text) noexcept;
 [[noreturn]] void fatal_not_joined() noexcept;
+[[noreturn]] void fatal_guard_outlived_mutex() noexcept;
 [[noreturn]] void fatal_threads(unsigned limit) noexcept;
 [[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
 [[noreturn]] void fatal_no_memory() noexcept;
