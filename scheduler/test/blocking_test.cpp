@@ -16,6 +16,7 @@
 
 #include <unistd.h>
 
+#include "repeats.hpp"
 #include "support.hpp"
 
 namespace {
@@ -429,7 +430,7 @@ TEST_F(blocking, run_ends_when_the_calls_in_progress_have_ended) {
 }
 
 TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
-  for (int i = 0; i != 20; ++i) {
+  for (int i = 0; i != sched_test::repeats(20); ++i) {
     std::atomic<int> ended{0};
     runq::run(
         [&]() -> task<> {
@@ -452,7 +453,7 @@ TEST_F(blocking, run_ends_although_sections_wait_for_a_processor) {
 // The next run has the only processor to itself: no machine of the previous run gets it.
 TEST_F(blocking, L2_a_run_after_one_that_ended_while_sections_waited) {
   scheduler s({.procs = 1});
-  for (int i = 0; i != 10; ++i) {
+  for (int i = 0; i != sched_test::repeats(10); ++i) {
     std::atomic<int> ended{0};
     s.run([&]() -> task<> {
       std::atomic<int> begun{0};

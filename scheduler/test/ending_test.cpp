@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -126,7 +127,7 @@ void ends_beside(const step& one, unsigned procs, runq::fork_policy forks = runq
         runq::go([&]() -> task<> {
           for (;;) {
             co_await one();
-            begun = true;
+            if (!begun.exchange(true) && procs == 1) sched_test::end_slice_when_repeated();
           }
         });
         co_await yield_until([&] { return begun.load(); });
@@ -191,7 +192,7 @@ TEST_F(ending, L2_a_run_ends_beside_a_task_whose_pipe_is_ready) {
               for (;;) {
                 co_await to.write(one);
                 (void)co_await from.read(one);
-                begun = true;
+                if (!begun.exchange(true) && procs == 1) sched_test::end_slice_when_repeated();
               }
             });
             co_await yield_until([&] { return begun.load(); });
@@ -1242,11 +1243,22 @@ bool ended_well_or_with_a_message(int status) {
   return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
 }
 
+/// The numbers of allocations, from 0 and below `end`, before which a test makes one fail. If edges.py repeats the
+/// test, each run takes four of them, which are evenly spread, and the next run the numbers that follow these: each
+/// number is a process of its own.
+std::vector<long> numbers_of_allocations(long end, long apart) {
+  static std::map<long, long> begun;  // by `end`: runs before this one
+  const bool once = sched_test::repeated_as_a_whole();
+  std::vector<long> chosen;
+  for (long n = once ? begun[end]++ % (end / 4) : 0; n < end; n += once ? end / 4 : apart) chosen.push_back(n);
+  return chosen;
+}
+
 // run() throws std::bad_alloc, and the scheduler can be used afterwards.
 TEST_F(ending, L2_a_run_that_cannot_begin_for_want_of_memory_leaves_the_scheduler_usable) {
   if (!sched_test::own_operator_new)
     GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
-  for (long n = 0; n != 12; ++n) {
+  for (const long n : numbers_of_allocations(12, 1)) {
     renew_alarm();
     EXPECT_EXIT(with_failing_allocation(-1,
                                         [n] {
@@ -1270,7 +1282,7 @@ TEST_F(ending, L2_every_allocation_may_fail) {
     GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
   // The program makes about 39 allocations; the number depends on how the tasks are interleaved. A frame that gets no
   // memory between a fork and its join is an exception that leaves the task there, which ends the process.
-  for (long n = 0; n != 48; n += 3) {
+  for (const long n : numbers_of_allocations(48, 3)) {
     renew_alarm();
     EXPECT_EXIT(with_failing_allocation(n,
                                         [] {

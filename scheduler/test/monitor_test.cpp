@@ -19,6 +19,7 @@
 #include <runq/protocol/monitor.hpp>
 #include <unistd.h>
 
+#include "repeats.hpp"
 #include "resting.hpp"
 #include "support.hpp"
 
@@ -27,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using runq::scheduler;
 using runq::task;
+using sched_test::end_slice_when_repeated;
 using sched_test::hold_until;
 using sched_test::patience;
 using sched_test::wait_until;
@@ -168,6 +170,21 @@ TEST_F(monitor, S5_the_only_processor_is_taken_at_once) {
 
 task<int> finished_child(int n) { co_return n; }
 
+/// The task beside a hog.
+class other_task {
+ public:
+  void run() { ran_ = true; }
+  [[nodiscard]] bool has_run() const { return ran_; }
+  /// The same, for the hog, which asks before each of its awaits.
+  explicit operator bool() const {
+    end_slice_when_repeated();
+    return has_run();
+  }
+
+ private:
+  bool ran_ = false;
+};
+
 // Awaits only what is ready at once, until `enough()`. Returns false if that takes longer than `patience`.
 template <class Enough>
 task<bool> hog(Enough enough) {
@@ -191,45 +208,39 @@ TEST_F(monitor, S6_a_task_that_never_waits_gives_way_to_the_others) {
   EXPECT_EQ(s.stats().yields, 0U);
 }
 
-TEST_F(monitor, S6_a_task_that_uses_a_channel_that_is_always_ready_gives_way) {
-  scheduler s({.procs = 1});
-  bool ran = false;
-  s.run([&]() -> task<> {
-    runq::channel<int> c(1);
-    runq::go([&] { ran = true; });
-    const auto end = runq::clock::now() + patience;
-    while (!ran && runq::clock::now() < end) {
-      co_await c.send(1);
-      (void)co_await c.receive();
-    }
-  });
-  EXPECT_TRUE(ran);
-  EXPECT_GE(s.stats().preempted, 1U);
-}
-
 // `hog` awaits, over and over, something that is always ready, and ends when another task has run. So it must be
 // preempted. In the second run main ends while the hog is preempted, so its frame is destroyed there.
 template <class Hog>
 void expect_to_give_way(Hog hog) {
   scheduler s({.procs = 1});
-  bool other_ran = false;
+  other_task other;
   s.run([&]() -> task<> {
-    runq::go([&] { other_ran = true; });
-    co_await hog(other_ran);
+    runq::go([&] { other.run(); });
+    co_await hog(other);
   });
-  EXPECT_TRUE(other_ran);
+  EXPECT_TRUE(other.has_run());
   const std::uint64_t before = s.stats().preempted;
   EXPECT_GE(before, 1U);
-  other_ran = false;
+  const other_task never_runs;
   s.run([&]() -> task<> {
-    runq::go([&] { return hog(other_ran); });
+    runq::go([&] { return hog(never_runs); });
     co_await runq::yield();
   });
   EXPECT_GT(s.stats().preempted, before);
 }
 
+TEST_F(monitor, S6_a_task_that_uses_a_channel_that_is_always_ready_gives_way) {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
+    runq::channel<int> c(1);
+    while (!other_ran) {
+      co_await c.send(1);
+      (void)co_await c.receive();
+    }
+  });
+}
+
 TEST_F(monitor, S6_a_task_that_selects_with_otherwise_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::channel<int> never;
     std::optional<int> n;
     while (!other_ran) (void)co_await runq::select(runq::on_receive(never, n), runq::otherwise());
@@ -237,13 +248,13 @@ TEST_F(monitor, S6_a_task_that_selects_with_otherwise_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_selects_nothing_but_otherwise_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     while (!other_ran) (void)co_await runq::select(runq::otherwise());
   });
 }
 
 TEST_F(monitor, S6_a_task_that_selects_what_is_ready_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
     std::optional<int> n;
@@ -252,7 +263,7 @@ TEST_F(monitor, S6_a_task_that_selects_what_is_ready_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_selects_after_a_stop_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     std::stop_source stop;
     stop.request_stop();
     runq::channel<int> never;
@@ -262,7 +273,7 @@ TEST_F(monitor, S6_a_task_that_selects_after_a_stop_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_receives_from_a_closed_channel_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
     while (!other_ran) (void)co_await closed.receive();
@@ -270,7 +281,7 @@ TEST_F(monitor, S6_a_task_that_receives_from_a_closed_channel_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_sends_to_a_closed_channel_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::channel<int> closed;
     closed.close();
     while (!other_ran) {
@@ -284,7 +295,7 @@ TEST_F(monitor, S6_a_task_that_sends_to_a_closed_channel_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_locks_a_free_mutex_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::mutex m;
     while (!other_ran) {
       co_await m.lock();
@@ -294,21 +305,21 @@ TEST_F(monitor, S6_a_task_that_locks_a_free_mutex_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_locks_a_free_mutex_by_a_guard_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::mutex m;
     while (!other_ran) const auto guard = co_await m.scoped_lock();
   });
 }
 
 TEST_F(monitor, S6_a_task_that_waits_for_a_group_that_is_done_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     runq::wait_group done;
     while (!other_ran) co_await done.wait();
   });
 }
 
 TEST_F(monitor, S6_a_task_that_joins_without_children_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     while (!other_ran) co_await runq::join();
   });
 }
@@ -322,14 +333,14 @@ TEST_F(monitor, S6_a_task_that_calls_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_reads_nothing_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     while (!other_ran) (void)co_await ends.first.read({});
   });
 }
 
 TEST_F(monitor, S6_a_task_that_reads_from_a_closed_stream_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     ends.first.close();
     std::byte into{};
@@ -344,7 +355,7 @@ TEST_F(monitor, S6_a_task_that_reads_from_a_closed_stream_gives_way) {
 }
 
 TEST_F(monitor, S6_a_task_that_writes_to_itself_gives_way) {
-  expect_to_give_way([](const bool& other_ran) -> task<> {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
     auto ends = runq::net::pipe();
     std::byte byte{};
     while (!other_ran) {
@@ -374,6 +385,7 @@ TEST_F(monitor, S6_two_hogs_share_a_processor) {
     for (int who = 1; who != 3; ++who) {
       runq::go([&, who]() -> task<> {
         const bool shared = co_await hog([&, who] {
+          end_slice_when_repeated();
           if (last.exchange(who) != who) ++turns;
           return turns >= 6;
         });

@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "net_support.hpp"
+#include "repeats.hpp"
 
 namespace {
 
@@ -1084,7 +1085,7 @@ task<> end_stream(stream& s, ending how) {
 }
 
 TEST_F(net, the_end_right_behind_the_data_is_not_overlooked) {
-  constexpr int rounds = slow_build ? 30 : 200;
+  const int rounds = 2 * sched_test::repeats(slow_build ? 15 : 100);
   for (const unsigned procs : {1U, 2U}) {
     for (const ending how : {ending::close, ending::half, ending::reset}) {
       scheduler s({.procs = procs});
@@ -1125,7 +1126,7 @@ TEST_F(net, the_end_of_a_pipe_right_behind_the_data_is_not_overlooked) {
   for (const unsigned procs : {1U, 2U}) {
     runq::run(
         []() -> task<> {
-          for (int i = 0; i != 200; ++i) {
+          for (int i = 0; i != 2 * sched_test::repeats(100); ++i) {
             auto [in, out] = runq::net::pipe();
             std::string got;
             runq::wait_group done;

@@ -7,11 +7,13 @@ edges.py --programs                     prints the programs that edges.txt names
 edges.py FOLDER [--runs N] [--minutes M] [--only REGEX] [--jobs J]
                                         runs the tests of edges.txt by the programs in FOLDER, each N times
 
-Some tests repeat what they test in a loop; here they do it once (RUNQ_TEST_ONCE), so N is the number of runs. The lines
-of edges.txt take turns, J at the same time, so that all have had about as many runs when the minutes are over. A
-process makes one run at first, and later as many as take a minute, up to 20: the tests share nothing, and a test that
-ends its process starts another one for that in each run (GoogleTest's EXPECT_EXIT). On one processor: `taskset -c 0
-edges.py ...`. The exit status is 1 when a test has failed, or did not end.
+Some tests repeat what they test in a loop; here they do it once (RUNQ_TEST_ONCE), so N is the number of runs. Other
+tests are smaller here where the mistake shows as surely: see repeats.hpp and the constants of depth_test. The lines of
+edges.txt take turns, J at the same time, so that all have had about as many runs when the minutes are over. J is twice
+the number of processors if it is not given, because many tests mostly wait. A process makes one run at first, and later
+as many as take a minute, up to 100: the tests share nothing, and a test that ends its process starts another one for
+that in each run (GoogleTest's EXPECT_EXIT). On one processor: `taskset -c 0 edges.py ...`. The exit status is 1 when a
+test has failed, or did not end.
 """
 import argparse
 import fnmatch
@@ -24,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-AT_ONCE = 20  # runs in one process, at most
+AT_ONCE = 100  # runs in one process, at most
 ABOUT = 60  # s, the time for which one process is expected to run
 LONGEST = 1200  # s, of one process: one that takes longer counts as hanging
 
@@ -153,7 +155,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=2 * os.cpu_count())
     options = parser.parse_args()
     if options.check:
         found = list(problems())
