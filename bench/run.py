@@ -38,15 +38,15 @@ MARKERS_OF_SOME_ROWS = ("<!-- bench/run.py --only: begin -->", "<!-- bench/run.p
 
 # The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
 SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6,
-         "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
+         "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "started": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
          "sleep": 200, "blocking": 20, "parked": 10000, "beside_yields": 200, "beside_waiters": 10**6}
 SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "scope": 500,
-         "pingpong": 50, "yield": 3, "memory": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5,
+         "pingpong": 50, "yield": 3, "memory": 500, "started": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5,
          "blocking": 1, "parked": 20, "beside_yields": 5, "beside_waiters": 100}
 OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
 UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
          "forks": "ns per fork", "scope": "ns per child", "pingpong": "ns per round", "yield": "ns per yield",
-         "memory": "bytes per task", "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo",
+         "memory": "bytes per task", "started": "bytes per task", "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo",
          "sleep": "µs late", "blocking": "ms", "parked": "CPU ms per second",
          "beside_yields": "ns per round", "beside_waiters": "ns per round", "wrk": "ns per request", "wrk_p99": "µs",
          "pipes_calls": "system calls per round", "echo_calls": "system calls per echo",
@@ -55,7 +55,7 @@ TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens
           "tree": "lopsided tree, 10⁶ nodes (1 : 15)", "spawn": "one task starts 10⁶ and waits",
           "forks": "10⁶ forks before one join", "scope": "10⁶ children of a scope",
           "pingpong": "ping-pong over two channels", "yield": "1000 tasks yield in turn",
-          "memory": "a task that waits, resident memory", "idle": "all tasks wait, CPU time",
+          "memory": "a task that waits, resident memory", "started": "a task that was started and has not run, resident memory", "idle": "all tasks wait, CPU time",
           "pipes": "ping-pong over two pipes", "pipes_calls": "ping-pong over two pipes",
           "echo": "TCP echo, 64 connections within the process", "echo_calls": "TCP echo, 64 connections within the process",
           "sleep": "a sleep of 1 ms, median", "sleep_calls": "a sleep of 1 ms",
@@ -63,7 +63,7 @@ TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens
           "beside_yields": "ping-pong over two pipes, beside a task that only yields",
           "beside_waiters": "a thread answers after 100 µs, beside 10⁶ tasks that wait",
           "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "HTTP, wrk with 64 connections, 99 percent of answers within"}
-ONE_WORKER = ("memory", "blocking", "parked", "beside_yields", "beside_waiters")
+ONE_WORKER = ("memory", "started", "blocking", "parked", "beside_yields", "beside_waiters")
 FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks", "scope")
 CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")  # of which no package is in Debian
 SCHEDULERS = {  # name: program, environment, rows (None: all it has)
@@ -107,6 +107,7 @@ STATEMENTS = [
         ("queues", f"{queue}: part that a thief cannot get while the owner does nothing, percent", ("drain:left", queue), 1, 0.0),
         ("queues", f"{queue}: system calls by which a thief drains 256 while the owner does nothing", ("drain:barriers", queue), 1, 1.0),
         ("queues", f"{queue}: 4 elements reach an idle thief while the owner is in a task of 100 µs, ns", ("reach", queue), 1, 3000))),
+    ("queues", "ring: 4 elements reach an idle thief while the owner is in a task of 100 µs, ns", ("reach", "ring"), 1, 3000),
     ("queues", "split_ring with a thief flat out: owner, against ring", ("thief", "split_ring"), ("thief", "ring_steal_half"), 1.0),
     ("queues", "split_ring with a thief flat out: time per element that the thief got, against ring", ("thief:stolen", "split_ring"), ("thief:stolen", "ring_steal_half"), 1 / 0.7),
     ("queues", "inject, batches of 128, one producer, against a list under a mutex", ("put_1/128", "inject"), ("put_1/128", "mutex_list"), 1.2),
@@ -138,6 +139,7 @@ STATEMENTS = [
       for n, text in ((100, "100 ns"), (1000, "1 µs"), (10**4, "10 µs"), (10**5, "100 µs"))),
     ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
     ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 192),
+    ("scheduler", "a task that was started, resident bytes, all included, a pointer of its own among them", ("started/1", "runq"), 1, 168),
     ("scheduler", "all tasks wait, 2 workers, CPU ms per second", ("idle/2", "runq"), 1, 0.05),
     ("scheduler", "ping-pong over pipes against Go, 1 worker", ("pipes/1", "runq"), ("pipes/1", "go"), 1 / 1.3),
     ("scheduler", "ping-pong over pipes against Go, 2 workers", ("pipes/2", "runq"), ("pipes/2", "go"), 1 / 1.3),

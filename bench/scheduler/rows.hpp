@@ -196,8 +196,8 @@ inline int run(int argc, char** argv, const std::map<std::string, row>& rows) {
   const auto workers = static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10));
   const long n = std::strtol(argv[3], nullptr, 10);
   const double limit_ns = std::strtod(argv[4], nullptr) * 1e9;
-  const bool once = chosen->first == "memory" || chosen->first == "idle" || chosen->first == "parked" ||
-                    chosen->first == "beside_waiters";
+  const bool once = chosen->first == "memory" || chosen->first == "started" || chosen->first == "idle" ||
+                    chosen->first == "parked" || chosen->first == "beside_waiters";
   const bool by_time = limit_ns > 0 && !once;
   if (by_time) static_cast<void>(chosen->second(workers, n));
   double sum = 0;

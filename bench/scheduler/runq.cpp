@@ -235,6 +235,20 @@ double memory_row(unsigned workers, long n) {
   return bytes;
 }
 
+// One worker: no task runs before the main task waits.
+double started_row(unsigned workers, long n) {
+  double bytes = 0;
+  static_cast<void>(timed_in(workers, [&]() -> task<> {
+    runq::wait_group group;
+    group.add(n);
+    const double before = bench::resident_bytes();
+    for (long i = 0; i != n; ++i) runq::go([&group] { group.done(); });
+    bytes = (bench::resident_bytes() - before) / static_cast<double>(n);
+    co_await group.wait();
+  }));
+  return bytes;
+}
+
 double idle_row(unsigned workers, long ms) {
   runq::scheduler s(with(workers));
   const auto keep = s.attach();
@@ -455,6 +469,7 @@ int main(int argc, char** argv) {
                      {"yield", yield_row},
                      {"grain", grain_row},
                      {"memory", memory_row},
+                     {"started", started_row},
                      {"idle", idle_row},
                      {"pipes", pipes_row},
                      {"beside_yields", beside_yields_row},

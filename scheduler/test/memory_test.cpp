@@ -186,6 +186,27 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_32_bytes_more_for_its_closure)
             own_record_bytes + block_for_frame(176) + block_for(32) + sizeof(void*));
 }
 
+TEST(memory, a_started_task_costs_its_record_and_a_frame_of_96_bytes_with_a_pointer_of_its_own) {
+  constexpr std::size_t n = 100'000;  // tasks of one measurement
+  std::size_t frames = 0;
+  runq::run(
+      [&]() -> task<> {
+        std::size_t started = 0;
+        std::size_t ended = 0;
+        // No task runs before this one waits. The first ones get the memory of tasks that earlier tests have left.
+        while (frames < 32 && started != 20 * n) {
+          const std::size_t before = frame_pool_bytes();
+          for (std::size_t i = 0; i != n; ++i) runq::go([&ended] { ++ended; });
+          started += n;
+          frames = (frame_pool_bytes() - before) / n;
+        }
+        while (ended != started) co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_GE(frames, 32U) << "nothing was measured";
+  EXPECT_LE(own_record_bytes + frames, own_record_bytes + block_for_frame(96) + sizeof(void*));
+}
+
 /// The resident memory of this process, in bytes.
 std::size_t resident_bytes() {
   std::size_t all = 0;

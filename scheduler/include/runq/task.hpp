@@ -2,6 +2,7 @@
 // task: a coroutine that runs on a scheduler and returns a T.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
@@ -97,7 +98,6 @@ class scope_state;
 
 /// The part of every promise that does not depend on the result.
 struct frame : memory_of_frame {
-  std::coroutine_handle<> self;
   union {
     frame* parent;      // called or forked: by whom
     void* caller;       // called_apart: the address of its coroutine
@@ -120,6 +120,18 @@ struct frame : memory_of_frame {
   bool listed = false;           // forked, with a result: it is in its parent's list
   end_mark<> finished;           // forked
   bool owes_join = false;        // it has forked since its last join
+  std::uint8_t depth = 0;        // its address lies 2^depth bytes behind the coroutine's
+
+  /// The coroutine.
+  [[nodiscard]] std::coroutine_handle<> self() noexcept {
+    return std::coroutine_handle<>::from_address(reinterpret_cast<char*>(this) - (std::size_t{1} << depth));
+  }
+  /// Called by the promise that this is the base of. A promise stands behind two pointers of the compiler's, and
+  /// further behind them if its alignment asks for that.
+  void is_of(std::coroutine_handle<> h) noexcept {
+    const auto bytes = reinterpret_cast<char*>(this) - static_cast<char*>(h.address());
+    depth = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::size_t>(bytes)));
+  }
 
   frame() noexcept : parent(nullptr), next_below(nullptr) {}
   frame(const frame&) = delete;
@@ -205,10 +217,10 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(process
       if (child.owned_by_handle) {
         child.listed = false;
       } else {
-        child.self.destroy();
+        child.self().destroy();
       }
     }
-    return transfer(p, parent.self);
+    return transfer(p, parent.self());
   }
   return end_fork_apart(p, parent);
 }
@@ -224,7 +236,7 @@ struct final_awaiter {
     if (f.owes_join && f.how != role::scope_body) fork_not_joined();
     if (f.how == role::called) {
       f.leave_parent();
-      return transfer(p, f.parent->self);
+      return transfer(p, f.parent->self());
     }
     if (is_forked(f)) return end_fork(p, f);
     if (f.how == role::root || f.how == role::main) return end_root(p, f);
@@ -257,7 +269,7 @@ struct promise_base : frame {
 template <class T>
 class promise : public promise_base {
  public:
-  promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
+  promise() { is_of(std::coroutine_handle<promise>::from_promise(*this)); }
   promise(const promise&) = delete;
   promise& operator=(const promise&) = delete;
   ~promise() { drop_result(); }
@@ -296,7 +308,7 @@ class promise : public promise_base {
 template <>
 class promise<void> : public promise_base {
  public:
-  promise() { self = std::coroutine_handle<promise>::from_promise(*this); }
+  promise() { is_of(std::coroutine_handle<promise>::from_promise(*this)); }
   [[nodiscard]] task<void> get_return_object() noexcept;
   void return_void() const noexcept { is_over(); }
   void unhandled_exception() noexcept {

@@ -194,13 +194,13 @@ std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h
 }
 
 void new_task::destroy() noexcept {
-  root_->self.destroy();
+  root_->self().destroy();
   if (callable_ != nullptr) callable_->destroy(callable_);
 }
 
 goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept {
   frame& root = *std::exchange(made.root_, nullptr);
-  g.resume = root.self;
+  g.resume = root.self();
   // [core.enlist.name] relaxed, unmodelled: for dumps; the queue hands it on with the task.
   g.name.store(name, std::memory_order::relaxed);
   g.root = &root;
@@ -241,7 +241,7 @@ void core::end_task(processor& p, frame& root) noexcept {
   goroutine& g = *root.record;
   const bool was_main = root.how == role::main;
   closure* const callable = root.callable;
-  root.self.destroy();
+  root.self().destroy();
   if (callable != nullptr) {
     scope_state* const scope = callable->scope;
     callable->destroy(callable);
@@ -296,7 +296,7 @@ void fork_apart(processor& p, frame& parent, frame& child) {
     p.home.parking.submitted();
   } else {
     goroutine& g = p.home.take_goroutine(p);
-    g.resume = child.self;
+    g.resume = child.self();
     g.set_status(task_status::runnable);
     parent.children.detach();
     p.overflowed += p.home.parking.submit_next(p.own_queue, &g);
@@ -336,7 +336,7 @@ void frame::leave_joined() noexcept {
   while (newest_below != nullptr) {
     frame& child = pop_below();
     child.listed = false;
-    if (!child.owned_by_handle) child.self.destroy();
+    if (!child.owned_by_handle) child.self().destroy();
   }
 }
 
@@ -359,13 +359,13 @@ void destroy_with_all_below(frame& top) noexcept {
     if (has_owner(*at)) {
       // So that its owner looks for remains. Those lie at the beginning of the frame, and leave this byte as it is.
       at->listed = false;
-      destroy_and_leave_remains(at->self);
+      destroy_and_leave_remains(at->self());
     } else {
-      at->self.destroy();
+      at->self().destroy();
     }
     at = parent;
   }
-  top.self.destroy();
+  top.self().destroy();
 }
 
 void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {

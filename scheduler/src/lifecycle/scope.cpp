@@ -21,14 +21,14 @@ std::stop_source& scope_state::stopping() {
 
 std::coroutine_handle<> scope_state::go_on(processor& p) {
   caller_->pop_below();
-  if (core_.all_ended()) return transfer(p, caller_->self);
-  goroutine& g = fall_asleep(caller_->self, wait_reason::join, called_at_);
+  if (core_.all_ended()) return transfer(p, caller_->self());
+  goroutine& g = fall_asleep(caller_->self(), wait_reason::join, called_at_);
   waiter_.who.set(&g);
   // After true the caller may run on another thread, and have destroyed this scope.
   if (core_.waits_for_started(waiter_)) return std::noop_coroutine();
   waiter_.who.set(nullptr);
   g.set_status(task_status::running);
-  return transfer(p, caller_->self);
+  return transfer(p, caller_->self());
 }
 
 void scope_state::hand_over_failures() {
@@ -92,8 +92,8 @@ std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
 }
 
 std::coroutine_handle<> go_on_after_join(processor& p, frame& parent) {
-  if (parent.how == role::scope_body && parent.self.done()) return parent.home->go_on(p);
-  return transfer(p, parent.self);
+  if (parent.how == role::scope_body && parent.self().done()) return parent.home->go_on(p);
+  return transfer(p, parent.self());
 }
 
 }  // namespace runq::detail

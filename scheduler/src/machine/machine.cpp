@@ -109,7 +109,7 @@ void core::run(machine& m, work w) {
     // runs by itself.
     if (chosen.forks == fork_policy::continuation) w.fork().children.detach();
     p.current = &take_goroutine(p);
-    next = w.fork().self;
+    next = w.fork().self();
   } else {
     p.current = &w.task();
     if (w.task().runnable_since != 0) count_wait(p, w.task());
@@ -143,7 +143,7 @@ bool core::do_after_stretch(after_stretch& what) noexcept {
 goroutine& core::strand_of(processor& p, frame& fork) {
   goroutine& g = take_goroutine(p);
   if (chosen.forks == fork_policy::continuation) fork.children.detach();
-  g.resume = fork.self;
+  g.resume = fork.self();
   g.set_status(task_status::runnable);
   return g;
 }
