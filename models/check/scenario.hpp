@@ -70,9 +70,9 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
-  /// Why this case kills no mutant (mutants/*.mutant): printed. A case that kills none and gives no reason fails, and
-  /// so does one that kills one and gives a reason.
-  const char* no_mutant_of_its_own = nullptr;
+  /// What this case is there for although each mutant that it kills is killed by other cases, too. A case that has
+  /// neither this nor a mutant of its own (docs/checking.md) fails, and so does one that has both.
+  const char* kept_for = nullptr;
   /// Set by add_case from the scenario's member of this name: what the verdict relies on besides C++ (docs/limits.md).
   const char* axiom = nullptr;
   /// Set by add_case: the source that registers the case.

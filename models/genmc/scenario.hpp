@@ -59,7 +59,7 @@ struct case_spec {
   bool seeded_bug = false;
   litmus_question litmus{};
   progress_claim progress = progress_claim::none;
-  const char* no_mutant_of_its_own = nullptr;
+  const char* kept_for = nullptr;
 };
 
 inline constexpr unsigned max_threads = 4;

@@ -129,7 +129,9 @@ class judgements : public testing::Test {
   said judge(std::vector<job> jobs, const options& o) {
     manifest m;
     m.models_dir = dir_;
-    m.mutants = {{{}, "", "", dir_ / "ring/mutants/changed.mutant", killers_}};
+    for (const auto& [name, killers] : mutants_) {
+      m.mutants.push_back({{}, "", "", dir_ / "ring/mutants" / (name + ".mutant"), killers});
+    }
     pinned_counts counts({{"ring", {dir_ / "ring", "", ""}}});
     pinned_killers killers;
     pinned_ledger orders({{"ring", {dir_ / "ring", "", ""}}}, dir_);
@@ -174,7 +176,9 @@ class judgements : public testing::Test {
   own_folder folder_;
   const fs::path dir_ = folder_.path();
   // Whom the mutants of the manifest name.
-  std::map<std::string, std::string> killers_{{"ring/pinned", "lost"}, {"ring/other", "lost"}, {"ring/new", "lost"}};
+  std::map<std::string, std::map<std::string, std::string>> mutants_{{"of_pinned", {{"ring/pinned", "lost"}}},
+                                                                     {"of_other", {{"ring/other", "lost"}}},
+                                                                     {"of_new", {{"ring/new", "lost"}}}};
 };
 
 TEST_F(judgements, the_page_of_a_history_that_no_order_explains_has_its_calls) {
@@ -236,13 +240,41 @@ TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
                  0);
 }
 
+TEST_F(judgements, a_pinned_search_that_no_budget_makes_fails) {
+  std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned bounded 3 70\nring/pinned exhaustive 7\n";
+  job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
+  j.about = {{"quick", {{"bound", 2}}}, {"full", {{"bound", 3}}}};
+  expect_all_say(judge({j}, "ring/p*"), 1, 1, 0);
+  j.about["full"]["bound"] = 4;
+  const said s = judge({j}, "ring/p*");
+  expect_all_say(s, 1, 1, 1);
+  EXPECT_NE(s.text.find("(bounded 3), but no budget has this search"), std::string::npos) << s.text;
+}
+
+TEST_F(judgements, a_larger_search_of_the_full_budget_needs_no_pin) {
+  options o;
+  o.case_glob = "*";
+  o.engine = "relacy";  // not the whole run, which needs a ledger
+  job exact = search("ring/other", "exact", "exhaustive", found("none", "exhaustive", 8));
+  job pinned = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
+  job relacy = search("ring/pinned", "relacy", "bounded 3", found("none", "bounded"));
+  relacy.counts_key = "ring/pinned bounded 3";
+  expect_all_say(judge({exact, pinned, relacy}, o), 2, 3, 1);
+  o.budget = "full";
+  const said s = judge({exact, pinned, relacy}, o);
+  expect_all_say(s, 3, 3, 0);
+  EXPECT_NE(s.text.find("PASS bounded 3, not pinned"), std::string::npos) << s.text;
+}
+
 TEST_F(judgements, an_update_of_some_counts_keeps_the_others) {
   std::ofstream(dir_ / "ring/counts.txt") << "# The head of the file.\n## A note.\nring/other bounded 3 90\nring/other "
                                              "exhaustive 8\nring/pinned bounded 3 70\nring/pinned exhaustive 6\n";
   options o;
   o.update_counts = true;
   o.case_glob = "ring/pinned";
-  judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
+  job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
+  j.about["full"]["bound"] = 3;
+  judge({j}, o);
   EXPECT_NE(counts().find("## A note.\nring/other bounded 3 90\nring/other exhaustive 8\nring/pinned bounded 3 70\n"
                           "ring/pinned exhaustive 7\n"),
             std::string::npos)
@@ -322,17 +354,14 @@ TEST_F(judgements, a_mutant_dies_of_the_cases_that_it_names_in_the_way_that_it_n
              "ring/c (lost) notices it, too, which it does not name");
 }
 
-TEST_F(judgements, a_case_that_is_searched_in_part_may_notice_a_mutant) {
-  const said sure = judge({source_mutant_of({{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}})});
-  EXPECT_NE(sure.text.find("1 cases kill a mutant alone, 0 perhaps"), std::string::npos) << sure.text;
-  const said unsure =
+TEST_F(judgements, searches_of_other_cases_that_were_cut_off_are_counted) {
+  const said s =
       judge({source_mutant_of({{"ring/a", "lost"}}, {{"ring/a", "lost"}, {"ring/b", "none"}, {"ring/c", "cut off"}})});
-  EXPECT_NE(unsure.text.find("0 cases kill a mutant alone, 1 perhaps"), std::string::npos) << unsure.text;
-  EXPECT_NE(unsure.text.find("1 searches to the end, 1 cut off, so undecided"), std::string::npos) << unsure.text;
-  EXPECT_EQ(unsure.page["undecided"], 1);
+  EXPECT_NE(s.text.find("1 searches to the end, 1 cut off, so undecided"), std::string::npos) << s.text;
+  EXPECT_EQ(s.page["undecided"], 1);
 }
 
-TEST_F(judgements, every_case_kills_a_mutant_or_says_why_not) {
+TEST_F(judgements, every_case_has_a_mutant_of_its_own_or_says_what_it_is_kept_for) {
   const auto judge_case = [&](const json& about, const char* name, const char* glob) {
     job j = search(name, "exact", "exhaustive", found("none", "exhaustive"));
     j.about = about;
@@ -343,17 +372,21 @@ TEST_F(judgements, every_case_kills_a_mutant_or_says_why_not) {
     EXPECT_NE(s.text.find(why), std::string::npos) << s.text;
   };
   const json nothing = json::object();
-  const json reason = {{"no_mutant_of_its_own", "of the test"}};
+  const json reason = {{"kept_for", "of the test"}};
   const json order = {{"mutants", {{{"name", "relaxed"}}}}};
+  const json bug = {{"seeded_bug_beside", "ring/wrong"}};
   expect_all_say(judge_case(nothing, "ring/pinned", "ring/p*"), 1, 1, 0);
-  expect_red(judge_case(reason, "ring/pinned", "ring/p*"), "it says why it kills no mutant, but it kills ring/changed");
-  killers_.erase("ring/pinned");
-  killers_.erase("ring/new");
-  expect_red(judge_case(nothing, "ring/pinned", "ring/p*"), "FAIL it kills no mutant");
-  expect_all_say(judge_case(order, "ring/pinned", "ring/p*"), 1, 1, 0);
-  const said with_reason = judge_case(reason, "ring/pinned", "ring/p*");
-  expect_all_say(with_reason, 1, 1, 0);
-  EXPECT_NE(with_reason.text.find("of the test"), std::string::npos) << with_reason.text;
+  expect_red(judge_case(reason, "ring/pinned", "ring/p*"), "it has a mutant of its own: ring/of_pinned");
+  mutants_ = {{"shared", {{"ring/pinned", "lost"}, {"ring/other", "lost"}}}};
+  const char* const why = "FAIL no mutant is killed by this case alone";
+  expect_red(judge_case(nothing, "ring/pinned", "ring/p*"), why);
+  expect_red(judge_case(order, "ring/pinned", "ring/p*"), why);  // others may notice the order, too
+  expect_all_say(judge_case(bug, "ring/pinned", "ring/p*"), 1, 1, 0);
+  expect_all_say(judge_case(reason, "ring/pinned", "ring/p*"), 1, 1, 0);
+  mutants_.clear();
+  const said kills_nothing = judge_case(reason, "ring/pinned", "ring/p*");
+  expect_all_say(kills_nothing, 1, 1, 0);
+  EXPECT_NE(kills_nothing.text.find("of the test"), std::string::npos) << kills_nothing.text;
   // A run of a model that is not pinned yet.
   expect_all_say(judge_case(nothing, "ring/new", "ring/new"), 1, 1, 0);
 }

@@ -59,7 +59,10 @@ int print_lines(const std::vector<std::string>& lines) {
 }
 
 int list(const json& cases) {
-  for (const json& c : cases) fmt::print("{:<40} {}\n", c["name"].get<std::string>(), c["property"].get<std::string>());
+  for (const json& c : cases) {
+    fmt::print("{:<40} {}\n", c["name"].get<std::string>(), c["property"].get<std::string>());
+    if (c.contains("kept_for")) fmt::print("{:<40} (kept for: {})\n", "", c["kept_for"].get<std::string>());
+  }
   return 0;
 }
 

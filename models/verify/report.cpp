@@ -52,6 +52,17 @@ using json = nlohmann::json;
   return std::find(seen.begin(), seen.end(), outcome) != seen.end();
 }
 
+// Whether some budget makes this search of a case, in the words of counts.txt.
+[[nodiscard]] bool is_search_of(const json& about, const std::string& search) {
+  if (search == "exhaustive") return true;
+  for (const char* budget : {"quick", "full"}) {
+    const json relacy = about.value(budget, json::object());
+    if (search == "full" && relacy.value("full", false)) return true;
+    if (search == fmt::format("bounded {}", relacy.value("bound", 0U))) return true;
+  }
+  return false;
+}
+
 [[nodiscard]] bool is_corpus(const job& j) { return j.case_name.starts_with("corpus/"); }
 
 // Bugs of the corpus that wait for a part that is not there yet: a line each in models/cases/corpus/waiting.txt.
@@ -176,7 +187,10 @@ report::pinning report::compare_with_pinned(job& j) {
   const auto pinned = counts_.find(j.counts_key);
   if (pinned == now) return pinning::as_pinned;
   // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.
-  if (!pinned && options_.case_glob != "*") return pinning::is_new;
+  // Most larger searches of the full budget take too long to be pinned; those that are pinned must agree.
+  if (!pinned && (options_.case_glob != "*" || (j.engine == "relacy" && options_.budget == "full"))) {
+    return pinning::is_new;
+  }
   failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
                                  "./kit verify --update-counts",
                                  j.label, to_text(now), unit(j), to_text(*pinned))
@@ -188,12 +202,17 @@ report::pinning report::compare_with_pinned(job& j) {
 void report::judge_pinned_that_did_not_run() {
   for (const std::string& key : counts_.keys()) {
     const std::string name = key.substr(0, key.find(' '));
-    if (!options_.wants(name) || counted_.contains(name)) continue;
+    const std::string search = key.substr(name.size() + 1);
+    if (!options_.wants(name)) continue;
+    const auto model = models_.find(name);
+    const bool ran = counted_.contains(name);
+    if (ran && (model == models_.end() || is_search_of(model->second, search))) continue;
     if (options_.update_counts) {
       counts_.forget(key);
     } else {
-      problem(name, "FAIL it is pinned (" + key.substr(name.size() + 1) +
-                        "), but did not run: is its case gone? Then ./kit verify --update-counts");
+      problem(name, fmt::format("FAIL it is pinned ({}), but {}? Then ./kit verify --update-counts", search,
+                                ran ? "no budget has this search: has the case's bound changed"
+                                    : "did not run: is its case gone"));
     }
   }
 }
@@ -213,14 +232,14 @@ void report::judge_names() {
        fmt::format("{} of them are reached by no model and say so", found.unmodelled));
 }
 
-std::map<std::string, std::string> report::mutant_by_case() const {
-  std::map<std::string, std::string> mutants;
+report::mutants_by_case report::mutants_of_cases() const {
+  mutants_by_case mutants;
   for (const source_mutant& mutant : manifest_.mutants) {
-    for (const auto& [name, how] : mutant.killers) mutants.emplace(name, mutant.name());
+    for (const auto& [name, how] : mutant.killers) mutants.some.insert(name);
+    if (mutant.killers.size() == 1) mutants.alone.emplace(mutant.killers.begin()->first, mutant.name());
   }
   for (const auto& [name, about] : models_) {
-    if (!about.value("mutants", json::array()).empty()) mutants.emplace(name, "a weaker order");
-    if (about.contains("seeded_bug_beside")) mutants.emplace(name, about["seeded_bug_beside"]);
+    if (about.contains("seeded_bug_beside")) mutants.alone.emplace(name, about["seeded_bug_beside"]);
   }
   return mutants;
 }
@@ -236,28 +255,36 @@ std::set<std::string> report::cases_of_ledger() const {
 }
 
 void report::judge_who_kills() {
-  const std::map<std::string, std::string> mutants = mutant_by_case();
+  const mutants_by_case mutants = mutants_of_cases();
   const std::set<std::string> in_ledger = cases_of_ledger();
-  unsigned without = 0;
+  unsigned alone = 0;
+  unsigned shared = 0;
+  unsigned none = 0;
   for (const auto& [name, about] : models_) {
-    const std::string why_none = about.value("no_mutant_of_its_own", "");
-    if (const auto mutant = mutants.find(name); mutant != mutants.end()) {
-      if (!why_none.empty()) problem(name, "FAIL it says why it kills no mutant, but it kills " + mutant->second);
-    } else if (!why_none.empty()) {
-      ++without;
-      line(name, "kills no mutant", why_none);
-    } else if (in_ledger.contains(name)) {
-      continue;
-    } else if (options_.case_glob == "*" || counts_.find(name + " exhaustive")) {  // else somebody tries a new model
+    const std::string kept_for = about.value("kept_for", "");
+    if (const auto mutant = mutants.alone.find(name); mutant != mutants.alone.end()) {
+      ++alone;
+      if (!kept_for.empty()) {
+        problem(name, "FAIL it says what it is kept for although it has a mutant of its own: " + mutant->second);
+      }
+    } else if (kept_for.empty()) {
+      // Somebody may try a new model.
+      if (options_.case_glob != "*" && !counts_.find(name + " exhaustive")) continue;
       problem(name,
-              "FAIL it kills no mutant: write one that it notices, or say why there is none (.no_mutant_of_its_own)");
+              "FAIL no mutant is killed by this case alone: write one, or say what the case is there for (.kept_for)");
+    } else if (mutants.some.contains(name) || in_ledger.contains(name) ||
+               !about.value("mutants", json::array()).empty()) {
+      ++shared;
+    } else {
+      ++none;
+      line(name, "kills no mutant", kept_for);
     }
   }
   if (mutants_ == 0) return;
-  std::erase_if(perhaps_own_, [&](const std::string& name) { return own_mutant_.contains(name); });
   line("who kills",
-       fmt::format("{} cases kill a mutant alone, {} perhaps, {} none, for a reason", own_mutant_.size(),
-                   perhaps_own_.size(), without),
+       fmt::format(
+           "{} cases kill a mutant alone; {} kill what others kill, too, {} nothing, and say what they are kept for",
+           alone, shared, none),
        fmt::format("(of {}; cases that a mutant does not name: {} searches to the end, {} cut off, so undecided)",
                    models_.size(), unnoticed_, undecided_));
 }
@@ -288,16 +315,13 @@ bool report::dies_as_named(job& j) {
 
 void report::count_killers(const job& j) {
   pinned_killers::killers seen;
-  unsigned undecided = 0;
   for (const json& c : j.result["cases"]) {
     if (c["what"] != "none") {
       seen.emplace_back(c["case"], c["what"]);
     } else {
-      ++(c["how"] == "cut_short" ? undecided : unnoticed_);
+      ++(c["how"] == "cut_short" ? undecided_ : unnoticed_);
     }
   }
-  undecided_ += undecided;
-  if (seen.size() == 1) (undecided == 0 ? own_mutant_ : perhaps_own_).insert(seen.front().first);
   if (options_.update_mutants) killers_.set(j.about["file"], std::move(seen));
 }
 

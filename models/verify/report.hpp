@@ -38,7 +38,7 @@ class report {
   // Whether a source mutant is killed by the cases that its file names and by no others, each in the named way; prints
   // the differences.
   [[nodiscard]] bool dies_as_named(job& j);
-  // Counts failing cases that the mutant does not name, and whether one case alone kills it.
+  // Counts the searches of cases that the mutant does not name, and keeps what was seen for --update-mutants.
   void count_killers(const job& j);
   void judge_litmus(job& j);
   void judge_progress(job& j);
@@ -52,14 +52,18 @@ class report {
   [[nodiscard]] pinning compare_with_pinned(job& j);
   // Fails for every atomic operation of the shipped sources that has no name.
   void judge_names();
-  // Fails for every model that no mutant names as its killer and that gives no reason for that, and for every one that
-  // gives a reason although a mutant names it. Prints the reasons, and how many models kill a mutant alone.
+  // Fails for every model that neither has a mutant of its own nor says what it is kept for, and for every one that
+  // does both. Counts both kinds.
   void judge_who_kills();
-  // By case: a mutant that the case kills. Cases that kill none are left out.
-  [[nodiscard]] std::map<std::string, std::string> mutant_by_case() const;
+  struct mutants_by_case {
+    std::set<std::string> some;                ///< the cases that a mutant's file names
+    std::map<std::string, std::string> alone;  ///< by case: a mutant that no other case kills
+  };
+  [[nodiscard]] mutants_by_case mutants_of_cases() const;
   // The cases whose failures show in the ledger that an order is needed.
   [[nodiscard]] std::set<std::string> cases_of_ledger() const;
-  // Fails for every pinned case that was asked for and of which no search was made.
+  // Fails for every pinned case that was asked for and of which no search was made, and for every pinned search of a
+  // case that no budget makes.
   void judge_pinned_that_did_not_run();
 
   // The one place where a search gets its verdict; the printed text, --json and --html all show this one.
@@ -81,11 +85,9 @@ class report {
   const bool genmc_absent_;
   std::set<std::string> exact_failed_;            ///< cases
   std::map<std::string, nlohmann::json> models_;  ///< cases that must pass, and what the worker says of them
-  std::set<std::string> own_mutant_;              ///< cases that alone kill a mutant
-  std::set<std::string> perhaps_own_;  ///< cases that may alone kill a mutant: searches of other cases were cut off
-  unsigned unnoticed_ = 0;             ///< complete searches of cases that a mutant does not name: they find nothing
-  unsigned undecided_ = 0;             ///< of these searches, those that were cut off before they found anything
-  std::set<std::string> counted_;      ///< cases of which a search was made whose count is pinned
+  unsigned unnoticed_ = 0;         ///< complete searches of cases that a mutant does not name: they find nothing
+  unsigned undecided_ = 0;         ///< of these searches, those that were cut off before they found anything
+  std::set<std::string> counted_;  ///< cases of which a search was made whose count is pinned
   std::string last_heading_;
   std::string last_name_;
   unsigned passed_ = 0;

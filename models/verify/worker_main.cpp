@@ -65,7 +65,7 @@ using json = nlohmann::json;
     j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
   }
   if (c.axiom != nullptr) j["axiom"] = c.axiom;
-  if (c.no_mutant_of_its_own != nullptr) j["no_mutant_of_its_own"] = c.no_mutant_of_its_own;
+  if (c.kept_for != nullptr) j["kept_for"] = c.kept_for;
   if (c.litmus.outcome != nullptr) {
     j["litmus"] = {{"outcome", c.litmus.outcome},
                    {"cpp20", c.litmus.cpp20},

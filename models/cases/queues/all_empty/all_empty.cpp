@@ -117,6 +117,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<never_both<false>>({
         .name = "all_empty/one_after_the_other",
@@ -148,6 +149,7 @@ const bool added[] = {
         .mutants = {{"observe_relaxed", "counted.observe", std::memory_order::relaxed},
                     {"pushed_relaxed", "counted.pushed", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program with two owners",
     }),
     add_case<two_owners<split_pair>>({
         .name = "all_empty/two_owners_of_split_deques",
@@ -156,6 +158,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the queues are split_deques",
     }),
     add_case<two_owners<split_ring_pair>>({
         .name = "all_empty/two_owners_of_split_rings",
@@ -163,6 +166,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the queues are split_rings",
     }),
 };
 

@@ -169,6 +169,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"return_relaxed", "box_pool.return", relaxed}, {"collect_relaxed", "box_pool.collect", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<steal_vs_refill<split>>({
         .name = "boxed/steal_vs_refill_of_a_split_deque",
@@ -176,6 +177,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the deque is a split_deque",
     }),
     add_case<two_thieves>({
         .name = "boxed/two_thieves",
@@ -183,6 +185,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves return a box each",
     }),
     add_case<returned_twice>({
         .name = "boxed/returned_twice",
@@ -190,6 +193,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "a box is returned behind one that was filled and returned again",
     }),
     add_case<half>({
         .name = "boxed/half",

@@ -57,6 +57,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 2'000, .bound = 1},
         .mutants = {{"reset_relaxed", "chase_lev.pop.reset", std::memory_order::relaxed}},
+        .kept_for = "the order of chase_lev.pop.reset, with fences by interrupt",
     }),
 };
 

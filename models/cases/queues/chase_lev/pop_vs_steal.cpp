@@ -226,6 +226,7 @@ const bool added[] = {
                     {"array_publish_relaxed", "chase_lev.grow.publish", std::memory_order::relaxed},
                     {"array_read_relaxed", "chase_lev.steal.array", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program that grows",
     }),
     add_case<grow_vs_steal<2>>({
         .name = "chase_lev/grow_vs_two_steals",
@@ -235,12 +236,14 @@ const bool added[] = {
         .mutants = {{"pop_fence_acq_rel", "chase_lev.pop.fence", std::memory_order::acq_rel},
                     {"steal_fence_acq_rel", "chase_lev.steal.fence", std::memory_order::acq_rel}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the array grows while two steal",
     }),
     add_case<three_thieves>({
         .name = "chase_lev/three_thieves",
         .property = "three thieves and an owner that makes six calls run every task exactly once",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
+        .kept_for = "the largest program",
     }),
     add_case<last_one>({
         .name = "chase_lev/last_one",
@@ -249,6 +252,7 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 4},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<last_one_of_three>({
         .name = "chase_lev/last_one_of_three",
@@ -256,6 +260,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves meet the owner",
     }),
     add_case<slot_reuse>({
         .name = "chase_lev/slot_reuse",
@@ -263,6 +268,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner writes into slots that a thief may read",
     }),
     add_case<pop_on_empty>({
         .name = "chase_lev/pop_on_empty",
@@ -270,6 +276,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "the index is 0, where an unsigned bottom would wrap around",
     }),
     add_case<never_empty>({
         .name = "chase_lev/never_empty",
@@ -277,6 +284,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost",
     }),
     add_case<capacity_vs_growth>({
         .name = "chase_lev/capacity_vs_growth",
@@ -285,6 +293,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"capacity_relaxed", "chase_lev.capacity", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thread asks for the capacity while the deque grows",
     }),
     add_case<bounded_vs_steal<>>({
         .name = "chase_lev/bounded_vs_steal",
@@ -292,6 +301,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program with a bounded deque",
     }),
     add_case<batch_vs_steal>({
         .name = "chase_lev/batch_vs_steal",
@@ -309,6 +319,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::blocking,
+        .kept_for = "producers share a mutex of the host",
     }),
     add_case<producers<false>>({
         .name = "chase_lev/producers_without_a_mutex",
@@ -325,6 +336,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed},
                     {"array_publish_relaxed", "chase_lev.grow.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "grow_vs_steal without handles: the algorithm is the same",
     }),
     add_case<bounded_vs_steal<form::one_object>>({
         .name = "chase_lev/one_object_bounded",
@@ -332,6 +344,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "bounded_vs_steal without handles: the algorithm is the same",
     }),
     add_case<moved<when_full::grow>>({
         .name = "chase_lev/one_object_moved",
@@ -340,6 +353,7 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 3},
         .mutants = {{"publish_relaxed", "chase_lev.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a deque that can grow is moved",
     }),
     add_case<moved<when_full::refuse>>({
         .name = "chase_lev/one_object_moved_bounded",
@@ -348,6 +362,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "a bounded deque is moved",
     }),
     add_case<bounded_batch_vs_steal>({
         .name = "chase_lev/bounded_batch_vs_steal",

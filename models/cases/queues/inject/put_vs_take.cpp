@@ -157,18 +157,21 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
         .progress = progress_claim::blocking,
+        .kept_for = "the smallest program",
     }),
     add_case<three_takers>({
         .name = "inject/three_takers",
         .property = "three consumers take every task of five puts exactly once, in order",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
+        .kept_for = "the largest program",
     }),
     add_case<promised_work_is_found>({
         .name = "inject/promised_work_is_found",
         .property = "a lone consumer that is told there is work finds it",
         .threads = 2,
         .quick = {.random = 50'000, .bound = 4},
+        .kept_for = "a lone consumer relies on has_work()",
     }),
     add_case<has_work_sees_a_put>({
         .name = "inject/has_work_sees_a_put",
@@ -181,6 +184,7 @@ const bool added[] = {
         .property = "batches may enter at the front and tasks at the tail while others take",
         .threads = 3,
         .quick = {.random = 100'000, .bound = 3},
+        .kept_for = "tasks enter at the front, too",
     }),
 };
 

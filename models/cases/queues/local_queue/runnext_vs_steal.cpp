@@ -75,6 +75,7 @@ const bool added[] = {
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the tasks are counted, not only the answers judged",
     }),
     add_case<has_work_sees_a_moving_task<false>>({
         .name = "local_queue/has_work_sees_a_moving_task",
@@ -84,6 +85,7 @@ const bool added[] = {
         .mutants = {{"take_relaxed", "runnext.take", std::memory_order::relaxed},
                     {"has_work_relaxed", "runnext.has_work", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "has_work() is asked",
     }),
     add_case<has_work_sees_a_moving_task<true>>({
         .name = "local_queue/look_sees_a_moving_task",
@@ -93,6 +95,7 @@ const bool added[] = {
         .mutants = {{"look_release", "runnext.look", std::memory_order::release},
                     {"look_relaxed", "runnext.look", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "look() is asked",
     }),
     add_case<published_is_seen>({
         .name = "local_queue/published_is_seen",
@@ -100,6 +103,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a third thread asks while two others steal",
     }),
 };
 

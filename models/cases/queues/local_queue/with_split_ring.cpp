@@ -133,12 +133,14 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the ring is a split_ring",
     }),
     add_case<interrupted<overflow<interrupt_atomics>, 2>>({
         .name = "local_queue/interrupt_split_overflow",
         .property = "with a split_ring, what overflows and what is stolen are disjoint; fences by interrupt",
         .threads = 2,
         .quick = {.random = 2'000, .bound = 1},
+        .kept_for = "the ring is a split_ring, with fences by interrupt",
     }),
     add_case<drain>({
         .name = "local_queue/split_drain_vs_steal",
@@ -153,6 +155,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the ring is a split_ring; has_work() is asked",
     }),
     add_case<moving_task<true>>({
         .name = "local_queue/split_look_sees_a_moving_task",
@@ -160,6 +163,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the ring is a split_ring; look() is asked",
     }),
     add_case<published>({
         .name = "local_queue/split_published_is_seen",
@@ -167,6 +171,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the ring is a split_ring",
     }),
 };
 

@@ -33,6 +33,7 @@ const bool added = add_case<one_task>({
     .threads = 2,
     .mutants = {{"publish_relaxed", "ring.push.publish", std::memory_order::relaxed}},
     .progress = progress_claim::lock_free,
+    .kept_for = "the example of docs/checking.md",
 });
 
 }  // namespace runq::model

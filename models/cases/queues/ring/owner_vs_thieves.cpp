@@ -21,6 +21,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "small enough for Relacy's full search",
     }),
     add_case<script<ring_of<2>, "p", "gpp", "t">>({
         .name = "ring/steal_one_vs_pop",
@@ -30,6 +31,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
                     {"grab_tail_relaxed", "ring.steal_one.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief takes one task, not half",
     }),
     add_case<script<ring_of<4>, "", "[ppp]g", steal>>({
         .name = "ring/batch_vs_steal",
@@ -39,6 +41,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push_batch.publish", relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a batch is published while a thief looks",
     }),
     add_case<script<ring_of<4>, "pp", "pd", "h">>({
         .name = "ring/drain_vs_steal",
@@ -53,6 +56,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner sheds while a thief takes half",
     }),
 
     // -- what a thief may answer: "empty" only when the ring was, and within a bounded number of steps
@@ -65,6 +69,7 @@ const bool added[] = {
                     {"steal_head_relaxed", "ring.steal.head", relaxed},
                     {"claim_relaxed", "ring.pop.claim", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost",
     }),
     // shed_half moves the head by more than one.
     add_case<script<ring_of<4>, "pp", "[pp]s", "w!t!">>({
@@ -75,6 +80,7 @@ const bool added[] = {
         .mutants = {{"steal_one_head_relaxed", "ring.steal_one.head", relaxed},
                     {"shed_claim_relaxed", "ring.shed.claim", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost; the owner sheds",
     }),
     // A thief may read an old head and a new tail.
     add_case<script<ring_of<2>, "pp", "gpgp", "h">>({
@@ -83,6 +89,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief that retries for ever would be noticed",
     }),
     // The owner is idle: nothing can disturb the thief, so the count is exact.
     add_case<script<ring_of<4>, "ppp", "", "h+r">>({
@@ -91,6 +98,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2, .full = true},
         .progress = progress_claim::lock_free,
+        .kept_for = "nobody disturbs the thief, so the number is exact",
     }),
 
     // -- the counters wrap around, and slots are used again, while a thief looks on
@@ -101,6 +109,7 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "an 8-bit index passes from 255 to 0",
     }),
     // The owner pushes into slots that the thief may be reading.
     add_case<script<ring_of<2>, "pp", "pp", "h">>({
@@ -109,6 +118,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner only pushes, into slots that the thief may read",
     }),
     // While the thief sleeps between its look and its claim, eight tasks pass.
     add_case<script<ring_of<2, narrow<4>>, "p", "gpgpgpgpgpgpgpgp", "t">>({
@@ -117,6 +127,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 50'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "8 tasks pass while a thief sleeps",
     }),
     add_case<script<ring_of<2, narrow<3>>, "p", "gpgpgpgpgpgpgpgp", "t">>({
         .name = "ring/index_comes_back_3_bits",
@@ -134,6 +145,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
                     {"grab_tail_relaxed", "ring.steal.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves meet",
     }),
     // The second thief steals from the first one.
     add_case<script<ring_of<4>, "", "pppg", "h", "h1r">>({
@@ -143,6 +155,7 @@ const bool added[] = {
         .quick = {.random = 200'000, .bound = 2},
         .mutants = {{"thief_publish_relaxed", "ring.steal.publish", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a third thread sees a task through two rings",
     }),
     // Two owners steal from each other: what was stolen comes behind what was there, so order cannot be judged.
     add_case<script<ring_of<4, std::uint64_t, 0, order_judged::no>, "pppp1", "h1g", "hp">>({
@@ -151,6 +164,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 200'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "two owners steal from each other",
     }),
 
     // -- a thief without a ring takes half into plain memory
@@ -162,6 +176,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
                     {"out_tail_relaxed", "ring.steal_out.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "half to memory, the smallest program",
     }),
     add_case<script<ring_of<4>, "pp", "pgg", "u!">>({
         .name = "ring/half_to_memory_never_empty",
@@ -170,6 +185,7 @@ const bool added[] = {
         .quick = {.random = 100'000, .bound = 3},
         .mutants = {{"out_head_relaxed", "ring.steal_out.head", relaxed}, {"claim_relaxed", "ring.pop.claim", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost; half to memory",
     }),
     // A thief may read an old head and a new tail.
     add_case<script<ring_of<2, std::uint8_t, 254>, "pp", "gpgp", "o">>({
@@ -185,6 +201,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 100'000, .bound = 4},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner only pushes, into slots that the thief may read",
     }),
     add_case<script<ring_of<4>, "ppp", "pg", "o", steal>>({
         .name = "ring/half_to_memory_vs_thief",
@@ -192,6 +209,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 200'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "both kinds of thieves meet",
     }),
     // The owner is idle: nothing can disturb the thief, so the counts are exact.
     add_case<script<ring_of<4>, "pppp", "u+o+", "">>({
@@ -200,6 +218,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2, .full = true},
         .progress = progress_claim::lock_free,
+        .kept_for = "nobody disturbs the thief: the number is exact",
     }),
 
     // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
@@ -212,6 +231,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "ring.push.publish", relaxed},
                     {"grab_tail_relaxed", "ring.steal_one.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "steal_one_vs_pop without handles: the algorithm is the same",
     }),
     add_case<script<object_of<4>, "pp", "pgg", "w!t!">>({
         .name = "ring/one_object_never_empty",
@@ -221,6 +241,7 @@ const bool added[] = {
         .mutants = {{"observe_head_relaxed", "ring.observe.head", relaxed},
                     {"claim_relaxed", "ring.pop.claim", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "empty() is asked instead of has_work()",
     }),
 };
 

@@ -153,6 +153,7 @@ const bool added[] = {
         .mutants = {{"put_release", "runnext.put", std::memory_order::release},
                     {"look_acquire", "runnext.look", std::memory_order::acquire}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the orders of put() and look(), which must be seq_cst",
     }),
     add_case<put_vs_steal>({
         .name = "runnext/put_vs_steal",
@@ -162,12 +163,14 @@ const bool added[] = {
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "small enough for Relacy's full search",
     }),
     add_case<three_thieves>({
         .name = "runnext/three_thieves",
         .property = "three thieves and an owner that makes six calls run every task exactly once",
         .threads = 4,
         .quick = {.random = 50'000, .bound = 1},
+        .kept_for = "the largest program",
     }),
     add_case<two_thieves>({
         .name = "runnext/two_thieves",
@@ -177,6 +180,7 @@ const bool added[] = {
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed},
                     {"steal_claim_relaxed", "runnext.steal.claim", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves meet",
     }),
     add_case<task_comes_back>({
         .name = "runnext/task_comes_back",
@@ -185,6 +189,7 @@ const bool added[] = {
         .quick = {.random = 50'000, .bound = 4, .full = true},
         .mutants = {{"put_relaxed", "runnext.put", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a task has left the slot and come back",
     }),
 };
 

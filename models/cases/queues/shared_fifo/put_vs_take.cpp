@@ -177,12 +177,14 @@ const bool added[] = {
         .property = "two consumers take the values of one segment while a producer fills it and begins the next one",
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
+        .kept_for = "two consumers empty one segment",
     }),
     add_case<spare_is_shared>({
         .name = "shared_fifo/spare_is_shared",
         .property = "one of two producers reuses the segment that was emptied last",
         .threads = 3,
         .quick = {.random = 50'000, .bound = 2},
+        .kept_for = "a producer reuses an emptied segment",
     }),
     add_case<both_allocate>({
         .name = "shared_fifo/both_allocate",

@@ -18,6 +18,7 @@ const bool added[] = {
         .mutants = {{"change_relaxed", "split_deque.slow.change", relaxed},
                     {"steal_word_relaxed", "split_deque.steal.word", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program with public tasks",
     }),
     add_case<script<deque_of<2, 2>, "pp", "ppg", "o">>({
         .name = "split_deque/full",
@@ -25,6 +26,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a push is refused",
     }),
     // The last push writes to the slot of the task that the thief takes.
     add_case<script<deque_of<4, 2>, "ppp", "pp", "t">>({
@@ -33,6 +35,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief reads slots while the owner pushes",
     }),
     add_case<script<deque_of<4, 2>, "ppp", "ggg", "o">>({
         .name = "split_deque/taken_back",
@@ -40,6 +43,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner takes public tasks back",
     }),
     add_case<script<deque_of<2, 2, 0xFFFF'FFFE>, "", "ppgppg", "o">>({
         .name = "split_deque/wrap_around",
@@ -47,6 +51,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the index passes from 2^32-1 to 0",
     }),
     add_case<script<deque_of<4, 2>, "pp", "pg", "w!t!">>({
         .name = "split_deque/never_empty",
@@ -54,6 +59,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost",
     }),
     add_case<script<deque_of<2, 2>, "", "gpg", "t">>({
         .name = "split_deque/pop_on_empty",
@@ -61,6 +67,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 3},
         .progress = progress_claim::lock_free,
+        .kept_for = "the deque is empty, and its index 0",
     }),
     // Two owners steal from each other.
     add_case<script<deque_of<4, 2>, "pppp", "gh1", "kg">>({
@@ -69,6 +76,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "two owners steal from each other",
     }),
 
     // -- private tasks: nothing is made public unless a thief asks ----------------------------------------------------
@@ -80,6 +88,7 @@ const bool added[] = {
         .mutants = {{"pop_fence_acq_rel", "split_deque.pop.fence", acq_rel},
                     {"seize_fence_acq_rel", "split_deque.seize.fence", acq_rel}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<script<deque_of<4, 0>, "pp", "gpgg", "oo">>({
         .name = "split_deque/seized",
@@ -87,6 +96,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner pushes while a thief seizes",
     }),
     add_case<script<deque_of<4, 0>, "ppp", "gg", "ooo">>({
         .name = "split_deque/seized_to_the_last",
@@ -94,6 +104,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "no task is left private",
     }),
     add_case<script<deque_of<4, 0>, "p", "pp", "o">>({
         .name = "split_deque/pushed_while_seized",
@@ -103,6 +114,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "split_deque.push.publish", relaxed},
                     {"seize_tail_relaxed", "split_deque.seize.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief seizes more than it asked for",
     }),
     add_case<script<deque_of<4, 0>, "ppp", "g", "t", "t">>({
         .name = "split_deque/two_thieves",
@@ -110,6 +122,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves want private tasks",
     }),
     add_case<script<deque_of<4, 0>, "", "ppp", "o", "o">>({
         .name = "split_deque/what_a_thief_makes_public",
@@ -118,6 +131,7 @@ const bool added[] = {
         .quick = {.random = 5'000, .bound = 1},
         .mutants = {{"seize_claim_relaxed", "split_deque.seize.claim", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a third thread sees a task through two others",
     }),
     // The second thief steals from the first one.
     add_case<script<deque_of<4, 2>, "", "pppp", "k", "o1">>({
@@ -135,6 +149,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief that stops must hold nobody up",
     }),
     add_case<script<deque_of<4, 0, 0, 2, 1>, "pp", "gpg", "t">>({
         .name = "split_deque/patient_thief",
@@ -142,6 +157,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief waits for the owner's answer",
     }),
     add_case<script<deque_of<4, 0>, "pppp", "", "a">>({
         .name = "split_deque/passive_owner",
@@ -149,6 +165,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 500, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner does nothing",
     }),
 
     // -- the tag of the shared word. A thief sleeps before its claim of the oldest; the owner takes the tasks back, and
@@ -159,6 +176,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "other tasks are made public at the same place",
     }),
     add_case<script<deque_of<4, 2, 0, 1, 0, 1>, "ppp", "gggppp", "t">>({
         .name = "split_deque/published_twice_1_bit",
@@ -178,6 +196,7 @@ const bool added[] = {
         .mutants = {{"change_relaxed", "split_deque.slow.change", relaxed},
                     {"steal_word_relaxed", "split_deque.steal.word", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "push_vs_steal without handles: the algorithm is the same",
     }),
     add_case<script<object_of<deque_of<4, 2>>, "pp", "pg", "w!t!">>({
         .name = "split_deque/one_object_never_empty",
@@ -185,6 +204,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "never_empty without handles: the algorithm is the same",
     }),
     // When it is moved, the oldest task is taken, the next one is public, and two are private; the last push says no.
     add_case<script<object_of<deque_of<4, 2, 0xFFFF'FFFE>>, "ppptpm", "ppg", "o">>({

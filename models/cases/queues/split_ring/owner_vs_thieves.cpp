@@ -18,6 +18,7 @@ const bool added[] = {
         .mutants = {{"publish_relaxed", "split_ring.push.publish", relaxed},
                     {"steal_tail_relaxed", "split_ring.steal.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<script<ring_of<2, 1>, "", "bgb", "o">>({
         .name = "split_ring/batch_vs_steal",
@@ -26,6 +27,7 @@ const bool added[] = {
         .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"batch_publish_relaxed", "split_ring.push_batch.publish", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "tasks are pushed as a batch",
     }),
     add_case<script<ring_of<2, 1>, "pp", "gpgp", "o">>({
         .name = "split_ring/slot_reuse",
@@ -33,6 +35,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief reads slots while the owner pushes",
     }),
     add_case<script<ring_of<4, 2>, "pp", "pgg", "w!o!">>({
         .name = "split_ring/never_empty",
@@ -40,6 +43,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost",
     }),
 
     add_case<script<ring_of<4, 4>, "pgp", "pgpg", "w!t!">>({
@@ -48,6 +52,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a wrong \"empty\" fails, although no task is lost; all tasks are in the owner's run",
     }),
     add_case<script<ring_of<2, 1, 0xFFFF'FFFE>, "", "ppgppg", "o">>({
         .name = "split_ring/wrap_around",
@@ -55,6 +60,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the index passes from 2^32-1 to 0",
     }),
     add_case<script<ring_of<4, 2>, "pp", "gpgg", "oo">>({
         .name = "split_ring/nothing_is_left",
@@ -62,6 +68,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "everything was stolen",
     }),
     // Two owners steal from each other.
     add_case<script<ring_of<4, 2>, "pppp", "gh1", "kg">>({
@@ -70,6 +77,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "two owners steal from each other",
     }),
 
     // -- the owner's run ----------------------------------------------------------------------------------------------
@@ -81,6 +89,7 @@ const bool added[] = {
         .mutants = {{"pop_fence_acq_rel", "split_ring.pop.fence", acq_rel},
                     {"seize_fence_acq_rel", "split_ring.seize.fence", acq_rel}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<script<ring_of<4, 4>, "pppg", "gg", "oo">>({
         .name = "split_ring/run_seized",
@@ -88,6 +97,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief takes half of the run",
     }),
     add_case<script<ring_of<4, 2>, "pg", "pgpg", "o">>({
         .name = "split_ring/run_beyond_the_tail",
@@ -95,6 +105,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner pushes into its run",
     }),
     // The owner pushes into its run while the thief seizes it.
     add_case<script<ring_of<4, 4>, "pgp", "pp", "o">>({
@@ -104,6 +115,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"seize_tail_relaxed", "split_ring.seize.tail", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief seizes more than it asked for",
     }),
     add_case<script<ring_of<2, 2>, "ppg", "gpp", "o">>({
         .name = "split_ring/slot_of_the_run_reused",
@@ -111,6 +123,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief reads slots of the run while the owner pushes",
     }),
     add_case<script<ring_of<4, 2>, "ppppg", "gg", "ooo">>({
         .name = "split_ring/behind_a_gap",
@@ -118,6 +131,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "thieves have taken what followed the run",
     }),
     // What a steal of one takes behind a gap is the newest task of the run, so that the others stay next to each other.
     add_case<script<ring_of<4, 3>, "ppppgt", "g", "t", "t">>({
@@ -126,6 +140,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "each of two thieves takes one",
     }),
     // A thief that asks first looks whether the owner answers, and a steal is tried twice.
     add_case<script<ring_of<4, 4, 0, 2, 1>, "pppg", "gg", "t">>({
@@ -134,6 +149,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief waits for the owner's answer",
     }),
 
     // -- the tag of the shared word. A thief sleeps before its claim; the owner withdraws the request; another thief
@@ -144,6 +160,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "a request takes the place of another one",
     }),
     add_case<script<ring_of<4, 3, 0, 1, 0, 1>, "ppppgt", "g", "o", "t">>({
         .name = "split_ring/asked_twice_1_bit",
@@ -160,6 +177,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 1'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "the owner does nothing",
     }),
 
     // -- several thieves
@@ -169,6 +187,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves take public tasks",
     }),
     // The second thief steals from the first one.
     add_case<script<ring_of<4, 1>, "", "pppg", "k", "o1">>({
@@ -178,6 +197,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 1},
         .mutants = {{"thief_publish_relaxed", "split_ring.steal.publish", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "a third thread sees a task through two rings",
     }),
     add_case<script<ring_of<2, 2>, "ppg", "g", "t", "t">>({
         .name = "split_ring/two_thieves_of_a_run",
@@ -185,6 +205,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "two thieves want the run",
     }),
     // Thread 1 may stop for ever at any of its steps: the last thread must get a task all the same.
     add_case<script<ring_of<4, 4>, "pppg", "", "t", "t+">>({
@@ -193,6 +214,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief that stops must hold nobody up",
     }),
 
     // -- one_object, without handles: the same algorithm, so the counts are those of the same programs above ----------
@@ -204,6 +226,7 @@ const bool added[] = {
         .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"batch_publish_relaxed", "split_ring.push_batch.publish", relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "batch_vs_steal without handles: the algorithm is the same",
     }),
     add_case<script<object_of<ring_of<4, 4>>, "pgp", "pgpg", "w!t!">>({
         .name = "split_ring/one_object_never_empty",
@@ -211,6 +234,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "never_empty_run without handles: the algorithm is the same",
     }),
     // When it is moved, the run has a task, thieves have taken the one behind it, and another one is public.
     add_case<script<object_of<ring_of<4, 2, 0xFFFF'FFFE>>, "ppppgtm", "pgg", "o">>({

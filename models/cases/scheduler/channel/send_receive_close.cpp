@@ -144,6 +144,7 @@ const bool added[] = {
         .property = "a value is sent if and only if it is received, and no task waits for ever: send ‖ receive ‖ close",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
+        .kept_for = "send, receive and close meet",
     }),
     add_case<waits_at_close<true>>({
         .name = "channel/sender_vs_close",
@@ -156,12 +157,14 @@ const bool added[] = {
         .property = "a close lets a waiting receiver go on, without a value",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the smallest program",
     }),
     add_case<buffered>({
         .name = "channel/buffered",
         .property = "each value is received once, and no task waits for ever: send, send ‖ receive ‖ receive",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 2},
+        .kept_for = "two tasks send and receive at once",
     }),
     add_case<refilled>({
         .name = "channel/refilled",
@@ -174,6 +177,7 @@ const bool added[] = {
         .property = "a task that waits to receive is not overtaken: first come, first served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "a task that came later must not overtake",
     }),
     add_case<in_order>({
         .name = "channel/in_order",

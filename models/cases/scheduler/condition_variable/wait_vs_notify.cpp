@@ -212,6 +212,7 @@ const bool added[] = {
         .property = "each notify_one() notifies one task, the one that has waited longest",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the order of the tasks is asked",
     }),
     add_case<withdraw_vs_wait>({
         .name = "condition_variable/withdraw_vs_wait",
@@ -224,6 +225,7 @@ const bool added[] = {
         .property = "a notification reaches the task whose wait is withdrawn, or the next one: notify ‖ withdraw",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "a notification and a withdrawal meet",
     }),
 };
 

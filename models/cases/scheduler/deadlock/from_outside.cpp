@@ -72,6 +72,7 @@ const bool added[] = {
         .property = "no deadlock is reported while a task waits for a descriptor, or was just woken by one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "another task goes on",
     }),
     add_case<kernel_wakes_the_last_task>({
         .name = "deadlock/kernel_wakes_the_last_task",

@@ -132,14 +132,15 @@ const bool added[] = {
         .property = "no event is lost of a file that is opened while it becomes readable: open, read ‖ data ‖ poll",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "the file becomes readable while it is opened",
     }),
     add_case<used_again>({
         .name = "descriptors/used_again",
         .property = "a late event of a record's last use hides no event of the new use: close, open, read ‖ poll",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
-        .no_mutant_of_its_own =
-            "a late event costs a read too many here, which is no failure; descriptors/late_event notices it",
+        .kept_for = "the whole life of a record; a late event costs a read too many here, which is no failure; "
+                    "descriptors/late_event notices it",
     }),
     add_case<close_vs_open>({
         .name = "descriptors/close_vs_open",

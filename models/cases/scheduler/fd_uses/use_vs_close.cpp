@@ -111,18 +111,21 @@ const bool added[] = {
         .mutants = {{"end_acquire", "fd_uses.end", std::memory_order::acquire},
                     {"end_release", "fd_uses.end", std::memory_order::release}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<use_vs_close<2>>({
         .name = "fd_uses/two_uses_vs_close",
         .property = "a number with two operations in progress is freed once, after the last of them",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "two operations are in progress",
     }),
     add_case<two_closes>({
         .name = "fd_uses/two_closes",
         .property = "of two threads that close a descriptor exactly one succeeds",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "both threads call close()",
     }),
     add_case<use_vs_give_up>({
         .name = "fd_uses/use_vs_give_up",
@@ -130,6 +133,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"cancel_relaxed", "fd_uses.cancel", std::memory_order::relaxed}},
+        .kept_for = "operations begin until they are told",
     }),
     add_case<give_up_vs_close>({
         .name = "fd_uses/give_up_vs_close",
@@ -145,6 +149,7 @@ const bool added[] = {
         .mutants = {{"look_relaxed", "fd_uses.look", std::memory_order::relaxed},
                     {"enter_relaxed", "fd_uses.enter", std::memory_order::relaxed},
                     {"enter_failure_relaxed", "fd_uses.enter", std::memory_order::relaxed, 1}},
+        .kept_for = "the orders of a begin() that is refused",
     }),
     add_case<told<by::closed>>({
         .name = "fd_uses/closed_sees_the_close",
@@ -152,6 +157,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"closed_relaxed", "fd_uses.closed", std::memory_order::relaxed}},
+        .kept_for = "the order of closed()",
     }),
     add_case<told<by::canceled>>({
         .name = "fd_uses/canceled_sees_the_close",
@@ -159,6 +165,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
         .mutants = {{"canceled_relaxed", "fd_uses.canceled", std::memory_order::relaxed}},
+        .kept_for = "the order of canceled()",
     }),
 };
 

@@ -107,6 +107,7 @@ const bool added[] = {
         .mutants = {{"enter_relaxed", "handoff.enter", std::memory_order::relaxed},
                     {"retake_relaxed", "handoff.retake", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<leave_vs_retake_vs_steal>({
         .name = "handoff/leave_vs_retake_vs_steal",
@@ -114,6 +115,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a thief looks into the queue meanwhile",
     }),
     add_case<second_call>({
         .name = "handoff/second_call",

@@ -140,6 +140,7 @@ const bool added[] = {
                     {"arrive_release", "join.arrive", std::memory_order::release},
                     {"wait_acquire", "join.wait", std::memory_order::acquire},
                     {"wait_release", "join.wait", std::memory_order::release}},
+        .kept_for = "the smallest program",
     }),
     add_case<dropped_before_the_join>({
         .name = "join_counter/dropped_before_the_join",
@@ -148,18 +149,21 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 4, .full = true},
         .mutants = {{"end_mark_relaxed", "join.end_mark", std::memory_order::relaxed},
                     {"ended_relaxed", "join.ended", std::memory_order::relaxed}},
+        .kept_for = "the parent sees the end mark before it joins",
     }),
     add_case<join<2>>({
         .name = "join_counter/two_children",
         .property = "parent and two children meet: the last goes on with the parent, and sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "a child is the last of three",
     }),
     add_case<join_twice>({
         .name = "join_counter/join_twice",
         .property = "a counter can be used again after a join",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the counter is used again",
     }),
 };
 

@@ -78,6 +78,7 @@ const bool added[] = {
         .property = "parent and child meet when their run ends: one of them makes the parent yield, once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "parent and child meet after their run has ended",
     }),
     add_case<ends_at_join<2, 1>>({
         .name = "join_counter/ends_beside_a_child",
@@ -85,6 +86,7 @@ const bool added[] = {
             "a run ends while one of two children waits: no child goes on with the parent, which is destroyed last",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the smaller program",
     }),
     add_case<ends_at_join<3, 2>>({
         .name = "join_counter/ends_beside_the_third_child",
@@ -92,6 +94,7 @@ const bool added[] = {
             "a run ends while one of three children waits: no child goes on with the parent, which is destroyed last",
         .threads = 4,
         .quick = {.random = 20'000, .bound = 1},
+        .kept_for = "two of three children have ended",
     }),
 };
 

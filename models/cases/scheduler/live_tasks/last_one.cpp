@@ -176,18 +176,21 @@ const bool added[] = {
         .property = "a task that ends on another processor than it was started on is counted once",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "a task changes its processor",
     }),
     add_case<processor_moves>({
         .name = "live_tasks/processor_moves",
         .property = "no task is lost when a processor goes from one machine to another",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the processor changes its machine",
     }),
     add_case<started_outside>({
         .name = "live_tasks/started_outside",
         .property = "tasks that threads outside start are counted before the host can ask for them",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a thread outside starts the task",
     }),
     add_case<started_outside_at_once>({
         .name = "live_tasks/started_outside_at_once",

@@ -155,6 +155,7 @@ const bool added[] = {
         .property = "now and then the global queue comes first",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the order of the tasks is asked",
     }),
     add_case<global_turn<taker::at_once>>({
         .name = "machine_loop/global_turn_vs_taker",
@@ -162,18 +163,21 @@ const bool added[] = {
             "a machine for which the global queue comes first, and which finds it empty, goes on with its own task",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "another machine is faster",
     }),
     add_case<poll_turn<taker::late>>({
         .name = "machine_loop/poll_turn",
         .property = "descriptors are polled now and then although a task is always runnable",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "no other machine is faster",
     }),
     add_case<poll_turn<taker::at_once>>({
         .name = "machine_loop/poll_turn_vs_taker",
         .property = "a machine that polls in vain, because another one was faster, goes on with its own task",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "another machine is faster",
     }),
     add_case<poll_turn_beside_global>({
         .name = "machine_loop/poll_turn_beside_global",
@@ -186,6 +190,7 @@ const bool added[] = {
         .property = "while a machine sleeps in the poller, machines with tasks do not poll",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a machine sleeps in the poller",
     }),
     add_case<full_chain_then_ring<taker::late>>({
         .name = "machine_loop/full_chain_then_ring",
@@ -198,6 +203,7 @@ const bool added[] = {
         .property = "after a full chain the next task runs if a thief takes the oldest",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a thief takes from the ring",
     }),
     add_case<full_chain_then_global<taker::late>>({
         .name = "machine_loop/full_chain_then_global",
@@ -210,6 +216,7 @@ const bool added[] = {
         .property = "after a full chain the machine's own task runs if another machine takes the global queue's",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the global queue is emptied",
     }),
     add_case<own_fork<taker::late>>({
         .name = "machine_loop/own_fork",
@@ -222,12 +229,14 @@ const bool added[] = {
         .property = "a machine whose last fork is stolen goes on with other work",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the forks are in a chase_lev",
     }),
     add_case<own_fork<taker::at_once, split_fork_deques>>({
         .name = "machine_loop/own_fork_in_a_split_deque_vs_taker",
         .property = "a machine whose last fork is stolen from a split_deque goes on with other work",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the forks are in a split_deque",
     }),
 };
 

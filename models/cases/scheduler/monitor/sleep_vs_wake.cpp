@@ -176,12 +176,14 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"wake_fence_acq_rel", "monitor.wake.fence", std::memory_order::acq_rel},
                     {"deep_fence_acq_rel", "monitor.deep.fence", std::memory_order::acq_rel}},
+        .kept_for = "the smaller program",
     }),
     add_case<wake_again>({
         .name = "monitor/wake_again",
         .property = "the monitor does not sleep while a processor is in use that was idle in between",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the processor was idle in between",
     }),
     add_case<deep_sleep_vs_stop>({
         .name = "monitor/deep_sleep_vs_stop",
@@ -194,18 +196,21 @@ const bool added[] = {
         .property = "a monitor that is woken and stopped at the same time leaves",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a wake-up and a stop meet",
     }),
     add_case<hurry<1>>({
         .name = "monitor/hurry",
         .property = "a blocking call ends the longest nap of the monitor, which then takes short ones",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the smaller program",
     }),
     add_case<hurry<2>>({
         .name = "monitor/hurry_by_two",
         .property = "two blocking calls at once: one of them ends the longest nap",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "two blocking calls meet",
     }),
 };
 

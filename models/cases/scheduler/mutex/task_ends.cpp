@@ -183,6 +183,7 @@ const bool added[] = {
         .property = "tasks that end while they wait hand the mutex on, to a task that does not end",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "two waiters end and a third does not",
     }),
     add_case<ends_where_it_yields>({
         .name = "mutex/ends_where_it_yields",
@@ -201,6 +202,7 @@ const bool added[] = {
         .property = "a mutex is destroyed after the task that it was handed to has ended, and handed it on",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the mutex is destroyed before the task",
     }),
     add_case<mutex_goes_first<first_one::goes_on>>({
         .name = "mutex/destroyed_after_holder",
@@ -219,6 +221,7 @@ const bool added[] = {
         .property = "a task that ends while it waits leaves the list, or hands the mutex on: end ‖ unlock",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the smallest program",
     }),
 };
 

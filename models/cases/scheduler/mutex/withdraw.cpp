@@ -118,6 +118,7 @@ const bool added[] = {
             "a task whose wait is withdrawn while it is handed the mutex has it or not, and the next one is served",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the next task in the list is served",
     }),
     add_case<withdrawn_ends>({
         .name = "mutex/withdrawn_ends",

@@ -160,6 +160,7 @@ const bool added[] = {
         .property = "a machine that comes back from a call keeps its processor, or gets it back from the monitor",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the monitor may have the processor",
     }),
     add_case<return_vs_retake_from_another>({
         .name = "park/return_vs_retake_from_another",
@@ -173,6 +174,7 @@ const bool added[] = {
                     "task whether one waits",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "another machine gives its processor up",
     }),
     add_case<return_vs_stop>({
         .name = "park/return_vs_stop",
@@ -185,6 +187,7 @@ const bool added[] = {
         .property = "a machine that comes back gets a processor that is added",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "a processor is added",
     }),
 };
 

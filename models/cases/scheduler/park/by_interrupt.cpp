@@ -46,6 +46,7 @@ const bool added[] = {
                     "interrupt",
         .threads = 2,
         .quick = {.random = 2'000, .bound = 1},
+        .kept_for = "the smaller program",
     }),
     add_case<interrupted<submit_vs_two_spinners, 3>>({
         .name = "park/interrupt_two_spinners",
@@ -53,6 +54,7 @@ const bool added[] = {
                     "one goes idle; fences by interrupt",
         .threads = 3,
         .quick = {.random = 2'000, .bound = 0},
+        .kept_for = "another spinner finds a task",
     }),
 };
 

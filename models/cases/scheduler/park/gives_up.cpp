@@ -75,6 +75,7 @@ const bool added[] = {
         .property = "three submitters that meet at the lock wake exactly one of three idle machines",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "submitters meet at a lock that gives up",
     }),
     add_case<not_spinning<atomics_and_short_lock>>({
         .name = "park/gives_up_vs_not_spinning",
@@ -82,6 +83,7 @@ const bool added[] = {
                     "give up",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the machine makes no last look",
     }),
 };
 

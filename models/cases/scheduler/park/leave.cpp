@@ -60,6 +60,7 @@ const bool added[] = {
         .property = "a machine that leaves while the scheduler stops ends once",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the scheduler stops",
     }),
 };
 

@@ -62,6 +62,7 @@ const bool added[] = {
         .property = "no task waits while a machine that was not spinning makes its processor idle (golang/go#45867)",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the program of golang/go#45867",
     }),
     add_case<submitters_do_not_spin>({
         .name = "park/submitters_do_not_spin",

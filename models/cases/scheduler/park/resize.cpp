@@ -216,12 +216,14 @@ const bool added[] = {
         .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a spinning machine goes idle",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "the machine spins",
     }),
     add_case<stop_vs_submit<true>>({
         .name = "park/stop_vs_sleeper",
         .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a sleeping machine",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "the machine sleeps",
     }),
     add_case<resize_vs_restart>({
         .name = "park/resize_vs_restart",
@@ -243,12 +245,14 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"limit_relaxed", "park.limit", std::memory_order::relaxed},
                     {"resize_limit_relaxed", "park.resize.limit", std::memory_order::relaxed}},
+        .kept_for = "the processors are new",
     }),
     add_case<retire_vs_last_spinner>({
         .name = "park/retire_vs_last_spinner",
         .property = "no machine sleeps while tasks of a processor that retires wait",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a processor with tasks retires",
     }),
     add_case<shrink_vs_submit>({
         .name = "park/shrink_vs_submit",
@@ -256,6 +260,7 @@ const bool added[] = {
             "a task is run although the processor of the spinning machine retires: shrink, submit ‖ spinner ‖ sleeper",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "the spinner's processor retires",
     }),
     add_case<retire_to_another>({
         .name = "park/retire_to_another",

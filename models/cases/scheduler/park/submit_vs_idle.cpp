@@ -126,24 +126,28 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
                     {"rest_fence_acq_rel", "park.machine_idle.fence", std::memory_order::acq_rel}},
+        .kept_for = "the smallest program",
     }),
     add_case<woken_while_looking>({
         .name = "park/woken_while_looking",
         .property = "a machine that is woken while it looks once more has one processor, not two",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "one machine must not have two processors",
     }),
     add_case<two_submitters>({
         .name = "park/two_submitters",
         .property = "two tasks run on two idle processors: submit ‖ submit ‖ two idle machines",
         .threads = 4,
         .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "two submitters meet",
     }),
     add_case<one_waker>({
         .name = "park/one_waker",
         .property = "two submitters wake exactly one of two idle machines",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the lock never gives up",
     }),
     add_case<finder_wakes_another>({
         .name = "park/finder_wakes_another",
@@ -151,12 +155,14 @@ const bool added[] = {
                     "idle machine",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "a spinner wakes the next machine, no submitter",
     }),
     add_case<three_machines>({
         .name = "park/three_machines",
         .property = "two tasks of a busy processor run on two others: submit, submit ‖ spinner ‖ sleeper",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "three machines meet",
     }),
 };
 

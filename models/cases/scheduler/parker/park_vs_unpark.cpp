@@ -130,18 +130,21 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 4},
         .mutants = {{"park_relaxed", "parker.park", std::memory_order::relaxed},
                     {"unpark_relaxed", "parker.unpark", std::memory_order::relaxed}},
+        .kept_for = "the sleep has no time limit",
     }),
     add_case<park_again>({
         .name = "parker/park_again",
         .property = "every token is taken once, and the next park() waits for another one",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the token is used again",
     }),
     add_case<two_wakers>({
         .name = "parker/two_wakers",
         .property = "a park() that takes one token of two unpark() calls sees what came before both",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "two calls of unpark() leave one token",
     }),
     add_case<put_vs_unpark>({
         .name = "parker/put_vs_unpark",
@@ -155,6 +158,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"take_relaxed", "parker.take", std::memory_order::relaxed}},
+        .kept_for = "the thread does not sleep",
     }),
     add_case<park_for_vs_unpark>({
         .name = "parker/park_for_vs_unpark",

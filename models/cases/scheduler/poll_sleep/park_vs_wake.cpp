@@ -140,6 +140,7 @@ const bool added[] = {
         .mutants = {{"unpark_fence_acq_rel", "poll_sleep.unpark.fence", std::memory_order::acq_rel},
                     {"sleeper_fence_acq_rel", "poll_sleep.sleeper.fence", std::memory_order::acq_rel},
                     {"answered_relaxed", "poll_sleep.answered", std::memory_order::relaxed}},
+        .kept_for = "the smallest program",
     }),
     add_case<park_vs_timer<false>>({
         .name = "poll_sleep/park_vs_timer",
@@ -148,6 +149,7 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"timer_fence_acq_rel", "poll_sleep.timer.fence", std::memory_order::acq_rel},
                     {"until_fence_acq_rel", "poll_sleep.until.fence", std::memory_order::acq_rel}},
+        .kept_for = "a timer ends the sleep",
     }),
     add_case<park_vs_timer<true>>({
         .name = "poll_sleep/park_vs_earlier_timer",
@@ -160,18 +162,21 @@ const bool added[] = {
         .property = "a machine that adds the first timer is told to wake a machine, or sleeps in the poller itself",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the machine that adds the timer may sleep itself",
     }),
     add_case<two_rings>({
         .name = "poll_sleep/two_rings",
         .property = "one ring is enough for two threads that would ring",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "two threads ring",
     }),
     add_case<two_sleepers>({
         .name = "poll_sleep/two_sleepers",
         .property = "one machine sleeps in the poller and one on its token: each wakes when it is woken",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "another machine sleeps on its token",
     }),
 };
 

@@ -101,6 +101,7 @@ const bool added[] = {
         .property = "a thief goes by the number of processors in use, and finds each of them constructed",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "a thief goes by the number in use",
     }),
 };
 

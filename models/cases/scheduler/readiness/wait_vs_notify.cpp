@@ -129,6 +129,7 @@ const bool added[] = {
                     {"notify_acquire", "readiness.notify", std::memory_order::acquire},
                     {"notify_release", "readiness.notify", std::memory_order::release}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the smallest program",
     }),
     add_case<wait_vs_notify<2>>({
         .name = "readiness/notify_twice",
@@ -136,6 +137,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
+        .kept_for = "a poller and a close meet",
     }),
     add_case<data_and_close>({
         .name = "readiness/data_and_close",
@@ -144,12 +146,14 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .mutants = {{"use_relaxed", "readiness.use", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
+        .kept_for = "the notices are about two facts",
     }),
     add_case<used_again>({
         .name = "readiness/used_again",
         .property = "a late notice of the last use wakes a task for nothing, but hides no notice of the new one",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the last use's notice is late",
     }),
 };
 

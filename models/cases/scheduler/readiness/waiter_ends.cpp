@@ -51,6 +51,7 @@ const bool added[] = {
         .property = "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
+        .kept_for = "the smaller program",
     }),
     add_case<waiter_ends<2>>({
         .name = "readiness/waiter_ends_beside_two",
@@ -58,6 +59,7 @@ const bool added[] = {
             "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice ‖ close",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "two notices meet",
     }),
 };
 

@@ -195,18 +195,21 @@ const bool added[] = {
         .property = "the last of body, forked and started child goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "body, forked and started child meet",
     }),
     add_case<scope_ends<2, 0, false>>({
         .name = "scope/two_forked",
         .property = "the last of body and two forked children goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "both children are forked",
     }),
     add_case<scope_ends<0, 2, false>>({
         .name = "scope/two_started",
         .property = "the last of body and two started children goes on with the caller, which sees what all did",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "both children are started",
     }),
     add_case<scope_ends<1, 1, true>>({
         .name = "scope/all_fail",
@@ -219,24 +222,28 @@ const bool added[] = {
         .property = "a stop request and a task that asks for the token at the same time use the same stop source",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the smaller program",
     }),
     add_case<stopping_is_asked_for<1>>({
         .name = "scope/three_ask_for_the_token",
         .property = "a stop request, a task and a started child that ask for the token use the same stop source",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 1},
+        .kept_for = "a child asks, too",
     }),
     add_case<forked_child_starts_another>({
         .name = "scope/forked_child_starts_another",
         .property = "a forked child starts another child while the body ends: the caller waits for it",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the third child comes from a forked one",
     }),
     add_case<started_child_starts_another>({
         .name = "scope/started_child_starts_another",
         .property = "a started child starts another child while the body ends: the caller waits for it",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the second child comes from a started one",
     }),
 };
 

@@ -149,6 +149,7 @@ const bool added[] = {
         .property = "a select receives from one of two senders, and the other goes on waiting: select ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "a sender goes on waiting",
     }),
     add_case<two_selects>({
         .name = "select/two_selects",
@@ -179,6 +180,7 @@ const bool added[] = {
         .property = "a select with a default takes what is there, or goes on without: select ‖ send",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the select may go on without a value",
     }),
 };
 

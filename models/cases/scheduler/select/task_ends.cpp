@@ -267,6 +267,7 @@ const bool added[] = {
         .quick = {.random = 10'000, .bound = 1},
         .mutants = {{"pass_relaxed", "suspension.pass", std::memory_order::relaxed},
                     {"passed_relaxed", "suspension.passed", std::memory_order::relaxed}},
+        .kept_for = "the select receives",
     }),
     add_case<ends_vs_receivers>({
         .name = "select/ends_vs_receivers",
@@ -274,12 +275,14 @@ const bool added[] = {
             "a select that ends while it waits sends once or never, and is then in no list: end ‖ receive ‖ receive",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "the select sends",
     }),
     add_case<ends_vs_close_and_stop>({
         .name = "select/ends_vs_close_and_stop",
         .property = "a select that ends while it waits leaves all lists: end ‖ close ‖ stop request",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "a close and a stop request meet",
     }),
     add_case<ends_where_it_yields>({
         .name = "select/ends_where_it_yields",
@@ -287,6 +290,7 @@ const bool added[] = {
             "a select that was stopped before it slept, and ends before it goes on, is in no list: end ‖ send ‖ send",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "the select yields before it ends",
     }),
     add_case<channel_destroyed_first>({
         .name = "select/channel_destroyed_first",
@@ -307,6 +311,7 @@ const bool added[] = {
         .property = "a select that waits in one channel twice ends: end ‖ send ‖ close",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "the select is twice in one list",
     }),
 };
 

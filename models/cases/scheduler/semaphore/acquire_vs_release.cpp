@@ -162,12 +162,14 @@ const bool added[] = {
         .property = "one writer at a time, and no task waits for units that are free: two tasks",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the smaller program",
     }),
     add_case<visitors<1>>({
         .name = "semaphore/writer_vs_readers",
         .property = "no task writes while others read, and no task waits for units that are free: one writes, two read",
         .threads = 3,
         .quick = {.random = 10'000, .bound = 1},
+        .kept_for = "readers want fewer units than the writer",
     }),
     add_case<not_overtaken>({
         .name = "semaphore/not_overtaken",

@@ -161,6 +161,7 @@ const bool added[] = {
         .property = "a task behind one that ends gets its units if there are enough of them: end ‖ acquire",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the big waiter ends",
     }),
     add_case<ends_where_it_yields>({
         .name = "semaphore/ends_where_it_yields",
@@ -179,12 +180,14 @@ const bool added[] = {
         .property = "a semaphore is destroyed after a task was given a unit and ended, which gave the unit back",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the unit comes back before the semaphore goes",
     }),
     add_case<semaphore_goes_first<first_one::goes_on>>({
         .name = "semaphore/destroyed_after_holder",
         .property = "a semaphore is destroyed after a task was given a unit, went on and ended with it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "the task ends with its unit",
     }),
 };
 

@@ -87,18 +87,21 @@ const bool added[] = {
                     {"unlock_relaxed", "short_lock.unlock", std::memory_order::relaxed},
                     {"again_relaxed", "short_lock.again", std::memory_order::relaxed}},
         .progress = progress_claim::blocking,
+        .kept_for = "the smallest program",
     }),
     add_case<lock_again>({
         .name = "short_lock/lock_again",
         .property = "one critical section at a time, also if a thread locks twice",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "a thread locks twice",
     }),
     add_case<lock_vs_lock>({
         .name = "short_lock/three_threads",
         .property = "one critical section at a time for three threads, two of which wait at once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "two threads wait at once",
     }),
     add_case<lock_vs_try>({
         .name = "short_lock/lock_vs_try",

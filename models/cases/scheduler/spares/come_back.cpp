@@ -104,6 +104,7 @@ const bool added[] = {
         .property = "every machine that comes back at the end of a run gets its own processor, and none is forgotten",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the smaller program",
     }),
     add_case<come_back_vs_count>({
         .name = "spares/come_back_vs_count",
@@ -119,6 +120,7 @@ const bool added[] = {
         .property = "each of three machines that come back at the end of a run gets its own processor",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "three machines meet",
     }),
 };
 

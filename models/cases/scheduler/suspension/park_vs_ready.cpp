@@ -63,12 +63,14 @@ const bool added[] = {
                     {"claim_release", "suspension.claim", std::memory_order::release},
                     {"claim_acquire", "suspension.claim", std::memory_order::acquire}},
         .progress = progress_claim::none,
+        .kept_for = "the smaller program",
     }),
     add_case<park_vs_ready<2>>({
         .name = "suspension/two_wakers",
         .property = "of two wakers one wins, and the task knows which: park ‖ ready ‖ ready",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "one of two wakers must lose",
     }),
 };
 

@@ -74,12 +74,14 @@ const bool added[] = {
         .property = "when a run ends every slice is over, also one that is just beginning or that the monitor ends",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the smaller program",
     }),
     add_case<end_of_run<3>>({
         .name = "time_slice/end_of_run_3_slices",
         .property = "when a run ends all of three slices are over",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "there are three slices",
     }),
     add_case<end_of_slice>({
         .name = "time_slice/end_of_slice",

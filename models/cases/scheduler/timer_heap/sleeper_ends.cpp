@@ -203,6 +203,7 @@ const bool added[] = {
             "a task that ends while it sleeps is not woken by its timer, or the timer has fired completely: end ‖ fire",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "a sleep ends",
     }),
     add_case<sleeper_ends<2, 3>>({
         .name = "timer_heap/sleeper_ends_beside_two",
@@ -230,6 +231,7 @@ const bool added[] = {
         .property = "a ticker that is removed was pending, and does not fire any more",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 3},
+        .kept_for = "a ticker is removed",
     }),
     add_case<fired_vs_reset>({
         .name = "timer_heap/fired_vs_reset",

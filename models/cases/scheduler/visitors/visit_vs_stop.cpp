@@ -85,6 +85,7 @@ const bool added[] = {
         .property = "the thread that ends a run sees all that an earlier visitor did: visit ‖ stop",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the smallest program",
     }),
     add_case<visit_vs_stop<2>>({
         .name = "visitors/two_visits_vs_stop",

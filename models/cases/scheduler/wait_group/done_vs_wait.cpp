@@ -188,6 +188,7 @@ const bool added[] = {
         .property = "a waiting task goes on, sees what was done, and may destroy the group at once",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 4},
+        .kept_for = "the smallest program",
     }),
     add_case<done_vs_wait<1, 2>>({
         .name = "wait_group/two_tasks",
@@ -198,12 +199,14 @@ const bool added[] = {
                     {"unlock_relaxed", "wait_group.unlock", std::memory_order::relaxed},
                     {"wake_lock_relaxed", "wait_group.wake.lock", std::memory_order::relaxed},
                     {"peek_relaxed", "wait_group.wait.peek", std::memory_order::relaxed}},
+        .kept_for = "two tasks are waited for",
     }),
     add_case<done_vs_wait<2, 1>>({
         .name = "wait_group/two_waiters",
         .property = "both waiting tasks go on, and see what was done",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "both waiters wait at once",
     }),
     add_case<two_begin_to_wait>({
         .name = "wait_group/two_begin_to_wait",
@@ -211,6 +214,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"lock_relaxed", "wait_group.lock", std::memory_order::relaxed}},
+        .kept_for = "two tasks begin to wait at once",
     }),
     add_case<used_again>({
         .name = "wait_group/used_again",

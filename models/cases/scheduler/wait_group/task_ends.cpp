@@ -133,6 +133,7 @@ const bool added[] = {
         .property = "a task that ends while it waits has left or was woken, and the other waiter is woken: end ‖ done",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the wake-up comes meanwhile",
     }),
     add_case<ends_vs_wait>({
         .name = "wait_group/ends_vs_wait",
@@ -140,6 +141,7 @@ const bool added[] = {
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
         .mutants = {{"leave_relaxed", "wait_group.leave", std::memory_order::relaxed}},
+        .kept_for = "another task begins to wait",
     }),
     add_case<nobody_waits_any_more>({
         .name = "wait_group/nobody_waits_any_more",

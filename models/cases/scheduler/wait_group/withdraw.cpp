@@ -143,6 +143,7 @@ const bool added[] = {
         .property = "a task begins to wait while its wait is withdrawn and the count becomes 0: it goes on, once",
         .threads = 3,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the task only begins to wait",
     }),
     add_case<withdraw_vs_nothing>({
         .name = "wait_group/withdraw_vs_nothing",
@@ -156,6 +157,7 @@ const bool added[] = {
                     "end ‖ done",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the task ends before it goes on",
     }),
 };
 
