@@ -12,17 +12,15 @@ namespace {
 // Searches of growing width until one of them fails.
 [[nodiscard]] search_result relacy_until_failure(const case_spec& spec, std::uint64_t executions) {
   constexpr unsigned widest_bound = 3;
-  constexpr std::uint64_t executions_of_a_bound = 100'000;
   relacy_options options;
   options.search = relacy_search::bounded;
-  options.executions = executions_of_a_bound;
+  options.executions = executions;
   for (options.context_bound = 0; options.context_bound <= widest_bound; ++options.context_bound) {
     search_result r = run_relacy(spec, options);
     if (r.what != failure::none) return r;
     if (r.how != coverage::bounded) break;  // too many executions for this bound: the random search goes on
   }
   options.search = relacy_search::random;
-  options.executions = executions;
   return run_relacy(spec, options);
 }
 

@@ -26,7 +26,7 @@ struct both_verdicts {
 };
 
 /// For a mutant or a seeded bug: the exact engine to the end, then Relacy with growing width until it fails, too.
-/// `executions` bounds Relacy's random part.
+/// `executions` bounds each of Relacy's searches.
 [[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
 
 /// The exact engine's verdict on one case under a mutant. No failure and `how` == cut_short: it is undecided whether

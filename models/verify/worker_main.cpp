@@ -268,7 +268,7 @@ void keep_sought(const search_result& r) {
 }
 
 [[nodiscard]] json run(const request& r, source_index& sources) {
-  constexpr std::uint64_t relacy_mutant_executions = 100'000;
+  constexpr std::uint64_t relacy_mutant_executions = 40'000;
   if (r.name == "*") {
     chosen_mutant = mutant_number(r.mutant.name);
     return to_json(search_all_for_failure(relacy_mutant_executions, r.mutant), sources);
