@@ -5,6 +5,7 @@
 
 The programs <host>_own and <host>_runq in DIR print lines "PROGRAM NUMBER", where less is better. Both run in turn, N
 times (default: 7, at least 3). A ratio is the median of the N ratios of neighbours, ours to theirs; below 1 ours is better.
+The row `processor` is the processor time of all programs together, which other programs on the machine disturb less.
 A host that was not built is named. A host of which a checkout is named is built here, its own tests run with our queue, and
 it alone is compared. Nothing in the checkout is changed. CXX and CXXFLAGS in the environment name the compiler and more flags.
 """
@@ -14,6 +15,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -175,13 +177,17 @@ def test_all(programs, framework):
 
 
 def run(program):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60 * MINUTES)
     except subprocess.TimeoutExpired:
         sys.exit(f"hosts.py: {program} did not end within {MINUTES} minutes")
     except subprocess.CalledProcessError as failed:
         sys.exit(f"hosts.py: {program} failed with status {failed.returncode}\n{failed.stderr}")
-    return {name: float(number) for name, number in (line.split() for line in done.stdout.splitlines())}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    figures = {name: float(number) for name, number in (line.split() for line in done.stdout.splitlines())}
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return {**figures, "processor": spent * 1000}
 
 
 def compare(build, host, repetitions):
@@ -217,7 +223,7 @@ def main():
         results[host] = compare(a.build, host, a.repetitions)
         print(f"{title}, medians of {a.repetitions}: its own queue, ours, ratio (from … to)")
         for name, row in results[host].items():
-            unit = "kB" if name == "memory" else "ns"
+            unit = {"memory": "kB", "processor": "ms"}.get(name, "ns")
             print(f"  {name:14} {row['own']:10.1f} {unit} {row['ours']:10.1f} {unit}   {row['ratio']:.2f} "
                   f"({row['least']:.2f} … {row['most']:.2f})")
     if a.json:
