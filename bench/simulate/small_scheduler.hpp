@@ -104,9 +104,11 @@ class small_scheduler {
       this->park();
       return true;
     }
+    [[nodiscard]] bool doze() { return park_for_long(); }  // never called: see chain_pace
   };
   struct alignas(64) machine : park_machine<machine, processor, parker, policy> {
     processor* held = nullptr;
+    std::uint64_t begun = 0;
     unsigned number = 0;
   };
   /// A task, or nothing.
@@ -196,6 +198,8 @@ class small_scheduler {
   static constexpr int look_pauses = detail::core::look_pauses;
   static constexpr int steal_rounds = detail::core::steal_rounds;
   static constexpr int watch_pauses = detail::core::watch_pauses;
+  // No machine dozes, because time passes only by what machines do.
+  static constexpr std::uint64_t chain_pace = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::uint64_t global_period = detail::core::global_period;
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   [[nodiscard]] bool global_first(processor& p) {
@@ -204,6 +208,7 @@ class small_scheduler {
   }
   [[nodiscard]] std::int64_t clock() const { return place.clock(); }
   [[nodiscard]] bool nobody_polls() const { return false; }
+  [[nodiscard]] bool unwatched() const { return false; }
   void poll() {}
   [[nodiscard]] bool poll_now(processor& p) { return earliest(p) != never; }
   [[nodiscard]] bool timers_due() const {

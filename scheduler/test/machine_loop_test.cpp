@@ -109,6 +109,10 @@ struct processor {
 };
 struct machine {
   processor* held = nullptr;
+  std::uint64_t begun = 0;
+  struct {
+    [[nodiscard]] static bool get() { return true; }
+  } spinning;
 };
 
 /// The fakes around a machine that holds processor 0. The machine may always spin. When it finds nothing it goes to
@@ -122,6 +126,10 @@ struct host {
     static void found(machine&) {}
     static void submitted() {}
     [[nodiscard]] static processor* machine_idle(machine&, processor&) { return nullptr; }
+    template <class Look>
+    [[nodiscard]] static processor* machine_dozes(machine&, processor&, Look&&) {
+      return nullptr;
+    }
     [[nodiscard]] static processor* idle_without_processor(machine&) { return nullptr; }
     [[nodiscard]] static processor* hand_processor_over(machine&, processor&) { return nullptr; }
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
@@ -134,6 +142,7 @@ struct host {
   static constexpr int look_pauses = 0;
   static constexpr int steal_rounds = 1;
   static constexpr int watch_pauses = 0;
+  static constexpr std::uint64_t chain_pace = 1;
 
   host() {
     for (unsigned i = 0; i != processors; ++i) all[i].index = i;
@@ -142,6 +151,7 @@ struct host {
   [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
   [[nodiscard]] bool global_first(processor&) { return ++dispatches % 61 == 0; }
   [[nodiscard]] bool nobody_polls() const { return descriptors && !somebody_in_the_poller; }
+  [[nodiscard]] static bool unwatched() { return false; }
   void poll() { polled_at.push_back(dispatches); }
   [[nodiscard]] static int clock() { return 0; }
   [[nodiscard]] static bool poll_now(processor&) { return false; }

@@ -31,10 +31,17 @@ struct parker {
     park();
     return true;
   }
+  [[nodiscard]] bool doze() {
+    ++dozed;
+    while_dozing();
+    return unparked > 0;
+  }
   void unpark() {
     EXPECT_FALSE(watched_atomics::locked) << "a system call while other threads wait for the lock";
     ++unparked;
   }
+  std::function<void()> while_dozing;
+  int dozed = 0;
   bool gives_up = false;
   int parked = 0;
   int unparked = 0;
@@ -135,6 +142,82 @@ TEST(park, L17_a_burst_of_submissions_beside_a_spinner_wakes_nobody) {
   for (int i = 0; i != 1000; ++i) h.parking.submitted();
   EXPECT_EQ(h.started.size(), 1U);
   EXPECT_EQ(h.parking.spinning(), 1U);
+}
+
+/// The owner of a local_queue, for submit_next().
+struct queue_owner {
+  [[nodiscard]] bool next_is_free() const { return is_free; }
+  [[nodiscard]] static std::size_t push_next(machine*) { return 0; }
+  bool is_free = true;
+};
+
+// Machine 1 finds nothing and dozes; `what` happens in its first doze. Its look says once that it goes on to doze.
+int dozes(host& h, const std::function<void()>& what) {
+  machine& m = *h.started[1];
+  EXPECT_TRUE(h.parking.may_spin(m));
+  m.parker.while_dozing = [&] {
+    EXPECT_TRUE(h.parking.somebody_dozes());
+    EXPECT_EQ(h.parking.spinning(), 0U);
+    if (m.parker.dozed == 1) what();
+  };
+  int looks = 0;
+  h.while_looking = [&] {
+    EXPECT_FALSE(h.parking.somebody_dozes()) << "the last look comes after the doze";
+    m.parker.unparked = 1;  // stands for a wake-up after that
+  };
+  m.held = h.parking.machine_dozes(m, *m.held, [&] { return ++looks < 3; });
+  EXPECT_FALSE(h.parking.somebody_dozes());
+  return m.parker.dozed;
+}
+
+TEST(park, L17_while_a_machine_dozes_a_task_in_a_free_runnext_slot_wakes_nobody) {
+  host h(2);
+  h.all_busy();
+  queue_owner q;
+  EXPECT_EQ(dozes(h, [&] { h.parking.submit_next(q, static_cast<machine*>(nullptr)); }), 2);
+  EXPECT_EQ(h.parking.idle_processors(), 1U);
+  h.parking.submit_next(q, static_cast<machine*>(nullptr));
+  EXPECT_EQ(h.parking.spinning(), 1U) << "nobody dozes any more, and nobody was woken";
+}
+
+TEST(park, L17_any_other_task_wakes_the_machine_that_dozes) {
+  for (const bool displaced : {false, true}) {
+    host h(2);
+    h.all_busy();
+    queue_owner q{.is_free = false};
+    EXPECT_EQ(dozes(h,
+                    [&] {
+                      if (displaced) {
+                        h.parking.submit_next(q, static_cast<machine*>(nullptr));
+                      } else {
+                        h.parking.submitted_in_order();
+                      }
+                    }),
+              1);
+    EXPECT_NE(h.started[1]->held, nullptr);
+    EXPECT_EQ(h.parking.spinning(), 1U);
+  }
+}
+
+TEST(park, L15_one_machine_dozes_and_none_while_all_processors_are_idle) {
+  host h(3);
+  h.all_busy();
+  EXPECT_EQ(dozes(h,
+                  [&] {
+                    machine& other = *h.started[0];
+                    EXPECT_TRUE(h.parking.may_spin(other));
+                    other.parker.unparked = 1;
+                    const auto last_look = std::exchange(h.while_looking, nullptr);
+                    EXPECT_EQ(h.parking.machine_dozes(other, *other.held, [] { return true; }), nullptr);
+                    h.while_looking = last_look;
+                    EXPECT_EQ(other.parker.dozed, 0);
+                  }),
+            2);
+  host alone(1);
+  machine& m = *alone.started[0];
+  m.parker.unparked = 1;
+  EXPECT_EQ(alone.parking.machine_dozes(m, *m.held, [] { return true; }), nullptr);
+  EXPECT_EQ(m.parker.dozed, 0);
 }
 
 TEST(park, L17_without_an_idle_processor_nobody_is_woken_and_a_request_is_left) {

@@ -168,6 +168,38 @@ TEST(scheduler_stress, L18_four_tasks_that_spin_for_each_other_all_run_at_once) 
   for (std::size_t i = 0; i != rounds(200); ++i) parallel_tokens(4, 5);
 }
 
+// Two tasks wake each other by turns, so that the machine that finds nothing dozes, and nobody wakes it for the task in
+// the runnext slot that then waits beside a task that does not end before that one has begun.
+TEST(scheduler_stress, X3_a_task_beside_the_end_of_a_chain_runs_at_once) {
+  runq::run(
+      []() -> task<> {
+        for (std::size_t i = 0; i != rounds(50); ++i) {
+          runq::channel<int> there;
+          runq::channel<int> back;
+          runq::go([&]() -> task<> {
+            while (const auto n = co_await there.receive()) co_await back.send(*n);
+            back.close();
+          });
+          for (int k = 0; k != 2'000; ++k) {
+            co_await there.send(k);
+            static_cast<void>(co_await back.receive());
+          }
+          there.close();
+          static_cast<void>(co_await back.receive());
+          std::atomic<bool> begun{false};
+          runq::wait_group group;
+          group.add(1);
+          runq::go([&] {
+            begun.store(true);
+            group.done();
+          });
+          while (!begun.load()) runq::std_atomics::pause();
+          co_await group.wait();
+        }
+      },
+      {.procs = 2});
+}
+
 // Go's TestGoroutineParallelism2, which found golang/go#45867. Each task starts the next one, just after a load has
 // ended, so the machines are about to sleep.
 TEST(scheduler_stress, X3_tasks_started_while_machines_go_to_sleep_all_run_at_once) {

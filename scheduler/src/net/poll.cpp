@@ -56,6 +56,11 @@ bool machine_parker::park_for_long() {
   return home_.sleeping.park_for(token_, home_.chosen.idle_thread_life.count());
 }
 
+bool machine_parker::doze() {
+  ++parks;
+  return token_.park_for(doze_time);
+}
+
 void machine_parker::unpark() {
   machine* const here = this_machine();
   if (here != nullptr && &here->parker == this) {

@@ -21,6 +21,12 @@ const bool added[] = {
         .quick = {.random = 2'000, .bound = 1},
         .kept_for = "fences by interrupt: its fences are park's and split_deque's, which have mutants there",
     }),
+    add_case<interrupted<fork_vs_doze<chase_lev_of<interrupt_atomics>>, 2>>({
+        .name = "machine_loop/interrupt_fork_vs_doze",
+        .property = "a fork is found: fork ‖ the last spinning machine begins to doze; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 2'000, .bound = 1},
+    }),
 };
 
 }  // namespace

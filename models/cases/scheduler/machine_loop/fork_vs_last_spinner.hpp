@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A fork while the last spinning machine goes idle: see in_order.cpp.
+// A fork while the last spinning machine goes idle, or dozes: see in_order.cpp and doze.cpp.
 #pragma once
 
 #include "machine_loop_model.hpp"
@@ -25,6 +25,15 @@ struct fork_vs_last_spinner : machine_loop_model<2, 2, 1, shipped_queues<2, Fork
   void finish() override {
     this->tasks.require_all_ran();
     this->require_all_accounted_for();
+  }
+};
+
+// The same, but machine 1 dozes, until it is woken.
+template <class Forks = fork_deques>
+struct fork_vs_doze : fork_vs_last_spinner<Forks> {
+  fork_vs_doze() {
+    this->beside_chain = true;
+    this->machines[1].parker.dozes_on = true;
   }
 };
 

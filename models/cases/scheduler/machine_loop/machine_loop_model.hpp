@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -104,6 +105,12 @@ class machine_loop_model : public scenario {
       gave_up_ = !woken;
       return woken;
     }
+    // Gives up if there is no token yet, unless `dozes_on`. A scenario sees to it that no machine dozes for ever.
+    [[nodiscard]] bool doze() {
+      if (!dozes_on) return parker::take();
+      park();
+      return true;
+    }
     void unpark() {
       ++unparked;
       parker::unpark();
@@ -112,16 +119,18 @@ class machine_loop_model : public scenario {
     void holds(bool processor) { holds_ = processor; }
     [[nodiscard]] bool holds() const { return holds_; }
     int unparked = 0;  // calls of unpark() since the construction ended
+    bool dozes_on = false;
 
    private:
     bool constructing_ = true;
     bool gave_up_ = false;
     bool holds_ = false;  // the machine's thread holds a processor: see hold() and leave()
   };
-  // Counters and times of a processor are stubs. Only a thief that watches a processor reads them, and it sees that no
-  // task begins.
+  // Counters and times of a processor are stubs. Only a machine that found nothing reads them. It sees that no task
+  // begins while it watches a processor; for what begins while it looks around, see looked().
   struct counter {
-    [[nodiscard]] int get() const { return 0; }
+    std::uint64_t seen = 0;
+    [[nodiscard]] std::uint64_t get() const { return seen; }
     void operator++() {}
   };
   struct no_slice {
@@ -172,6 +181,7 @@ class machine_loop_model : public scenario {
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
+    std::uint64_t begun = 0;
   };
   /// A task, or nothing.
   struct work {
@@ -211,6 +221,7 @@ class machine_loop_model : public scenario {
   static constexpr int look_pauses = 0;
   static constexpr int steal_rounds = 1;
   static constexpr int watch_pauses = 0;
+  static constexpr std::uint64_t chain_pace = 1;
   [[nodiscard]] bool global_first(processor& p) {
     p.owned.set(1);
     return p.global_first;
@@ -218,6 +229,7 @@ class machine_loop_model : public scenario {
   [[nodiscard]] int clock() const { return 0; }
   [[nodiscard]] bool poll_now(processor&) { return false; }
   [[nodiscard]] virtual bool nobody_polls() const { return false; }
+  [[nodiscard]] bool unwatched() const { return false; }
   virtual void poll() { require(false, "a machine polls although no task waits, or another machine polls"); }
   [[nodiscard]] bool timers_due() const { return false; }
   [[nodiscard]] bool fire_due_timers() { return false; }
@@ -236,7 +248,10 @@ class machine_loop_model : public scenario {
     require(own.size_approx() == 0 && own.next_is_free(), "a machine gives up a processor that has a task");
   }
   [[nodiscard]] int begins() const { return 0; }
-  void looked(processor&, int) {}
+  // Other tasks have begun while machine 1 looked around, which alone looks at that counter.
+  void looked(processor& p, int) {
+    if (beside_chain) ++p.dispatches.seen;
+  }
   void stole(processor&, processor&, std::size_t, bool, int) {}
   void lost(processor&) {}
 
@@ -328,6 +343,7 @@ class machine_loop_model : public scenario {
       const bool has = m.parker.holds() || m.handed.get() != nullptr;
       held += has ? 1 : 0;
       spinning += has && m.spinning.get() ? 1 : 0;
+      require(m.idle.get() || !m.dozes.get(), "a machine that is not idle counts as one that dozes");
     }
     require(parking.held() == held, "the number of processors held is wrong");
     require(parking.idle_processors() + held == parking.limit(), "a processor is neither idle nor held, or both");
@@ -352,6 +368,7 @@ class machine_loop_model : public scenario {
   unsigned started = 0;
   std::size_t kept = Machines;  // idle machines that are not too many
   bool tasks_stay = false;      // require that no machine rests while its own queue has tasks
+  bool beside_chain = false;    // a machine that finds nothing dozes, and looks again once; for one machine only
 };
 
 }  // namespace runq::model

@@ -121,10 +121,16 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
 /// runq/protocol/poll_sleep.hpp.
 class machine_parker {
  public:
+  // A task that waits in a runnext slot longer than it should waits for so long at most, in ns. The longer the doze,
+  // the less it disturbs the tasks that run.
+  static constexpr std::int64_t doze_time = 200'000;
+
   explicit machine_parker(core& scheduler) noexcept : home_(scheduler) {}
   void park();
   /// park() for options::idle_thread_life at most, but in the poller for as long as it takes; false: nobody woke it.
   [[nodiscard]] bool park_for_long();
+  /// park() for doze_time at most, and never in the poller; false: nobody woke it.
+  [[nodiscard]] bool doze();
   void unpark();
   counter parks;
 
@@ -147,6 +153,7 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   explicit machine(core& scheduler) : park_machine(scheduler), home(scheduler) {}
   core& home;
   processor* held = nullptr;  // its processor, or null
+  std::uint64_t begun = 0;    // see machine_loop
   std::uint32_t number = 0;
   std::atomic<machine_state> state{machine_state::running};
   std::atomic<const goroutine*> task{nullptr};  // the goroutine that it ran last; for traces

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -27,16 +28,20 @@ namespace runq {
 /// - `own_queue`, `queue_thief`: the handles of its local_queue
 /// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
 /// - `order`, `random`: a steal_order, and a generator for it
-/// `Machine` meets the requirements of park_protocol, and has `held`, its processor or nullptr.
+/// `Machine` meets the requirements of park_protocol, and has `held`, its processor or nullptr, and `begun`, a
+/// std::uint64_t that only its thread uses.
 /// `Host` is the scheduler around it, and has
 /// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
 ///   inject; `processor_at(i)`
-/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; see there
+/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; `chain_pace`: beside
+/// how
+///   many tasks that begin meanwhile it dozes if it finds none; see there
 /// - `bool global_first(Processor&)`: called when the processor is about to begin a task, or to look elsewhere for one:
 ///   counts that, looks at the processor's timers now and then, and says whether the global queue comes first this time
 /// - `clock()`: the time, for `chain`
 /// - `bool nobody_polls()`: whether there are descriptors, and no machine sleeps in the poller; `void poll()`: makes
-///   the tasks runnable whose descriptors have become ready, without waiting
+///   the tasks runnable whose descriptors have become ready, without waiting; `bool unwatched()`: whether there are
+///   descriptors or timers, and no machine sleeps in the poller
 /// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
 /// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
 ///   returns whether there were any
@@ -154,7 +159,36 @@ class machine_loop {
   [[gnu::noinline]] [[nodiscard]] Processor* give_up(Machine& m, Processor& p) {
     host_.rests(m);
     host_.leave(m);
-    return host_.parking.machine_idle(m, p);
+    // If there is something to poll for and no machine sleeps in the poller, this one does that.
+    if (!m.spinning.get() || host_.unwatched() || !beside_chain(tasks_begun(), m.begun)) {
+      return host_.parking.machine_idle(m, p);
+    }
+    return host_.parking.machine_dozes(m, p, [this, &m] { return nothing_but_a_chain(m); });
+  }
+
+  [[nodiscard]] std::uint64_t tasks_begun() const {
+    std::uint64_t sum = 0;
+    const unsigned n = host_.parking.limit();
+    for (unsigned i = 0; i != n; ++i) sum += host_.processor_at(i).dispatches.get();
+    return sum;
+  }
+  // Whether so many tasks have begun meanwhile that one that waits in a runnext slot waits for a moment only.
+  [[nodiscard]] static bool beside_chain(std::uint64_t now, std::uint64_t before) {
+    return now > before && now - before >= Host::chain_pace;
+  }
+  // Called by a machine that dozes: whether it may go on.
+  [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
+    if (host_.unwatched() || host_.timers_due() || host_.global.look()) return false;
+    const unsigned n = host_.parking.limit();
+    for (unsigned i = 0; i != n; ++i) {
+      const Processor& p = host_.processor_at(i);
+      if (p.queue_thief.size_approx() != 0 || p.forks_thief.has_work()) return false;
+      if (p.queue_thief.has_work() && detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
+        return false;
+      }
+    }
+    const std::uint64_t now = tasks_begun();
+    return beside_chain(now, std::exchange(m.begun, now));
   }
 
   // Called when `p` itself has no work.
@@ -165,6 +199,7 @@ class machine_loop {
     }
     if (!host_.parking.may_spin(m)) return {};
     host_.spins(m);
+    m.begun = tasks_begun();
     return spin(p);
   }
 

@@ -20,6 +20,9 @@
 // submitter needs no fence in two cases: if it publishes by a read-modify-write of a place that work_anywhere() also
 // looks at by a read-modify-write, or if it publishes under a lock that work_anywhere() also takes. The side that comes
 // second then sees what the first one did before.                                                submitted_in_order()
+// A machine that found nothing beside a *chain* of short tasks, each of which wakes the next one, dozes: it is idle,
+// but looks at the queues again after a short time. Meanwhile nobody wakes a machine for a task in a free runnext slot,
+// which the chain will run at once.                                                                machine_dozes()
 // Machines that were not spinning do not look again. `need_spinning_` covers them: a submitter that finds neither a
 // spinning machine nor an idle processor leaves a request, and a machine that is about to give up its processor answers
 // it.
@@ -59,6 +62,7 @@ struct park_machine {
   cell<Machine*> next_idle{nullptr};      // under the lock
   cell<Machine*> previous_idle{nullptr};  // under the lock
   cell<bool> idle{false};                 // under the lock
+  cell<bool> dozes{false};                // under the lock; then it is idle, too
   cell<bool> may_leave{false};            // when it has slept for long; the machine's, written when it becomes idle
   cell<Processor*> handed{nullptr};  // under the lock until the machine is woken; after that only the machine uses it
   cell<bool> spinning{false};        // only the machine uses it; while it is being woken, only its waker
@@ -73,7 +77,8 @@ struct park_machine {
 /// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
 /// - `void check_deadlock()`: called with the lock held when no machine holds a processor
 ///
-/// `Parker` has park(), unpark(), and `bool park_for_long()`: park() that may give up, and returns false then.
+/// `Parker` has park(), unpark(), and two functions that are park() but may give up, and return false then: `bool
+/// park_for_long()`, after a long time, and `bool doze()`, after some 100 µs.
 ///
 /// Any thread may call submitted(); a machine calls the other functions for itself. Waking takes a lock, so this is not
 /// lock-free; submitted() is wait-free while a machine spins or a request is pending.
@@ -86,7 +91,7 @@ class park_protocol {
 
  public:
   explicit park_protocol(Host& host) noexcept
-      : host_(host), spinning_(0U), need_spinning_(0U), idle_processors_(0U), limit_(0U) {}
+      : host_(host), spinning_(0U), need_spinning_(0U), dozing_(false), idle_processors_(0U), limit_(0U) {}
   park_protocol(const park_protocol&) = delete;
   park_protocol& operator=(const park_protocol&) = delete;
 
@@ -110,13 +115,13 @@ class park_protocol {
   /// Makes `task` the next to run in the local_queue of `queue`, and wakes a machine if one is needed. Returns how many
   /// tasks this moved to the global queue. If work_anywhere() uses look(), there is a fence only when a task is
   /// displaced: while it moves to the ring it is in no queue, so no machine that looks at that moment is ordered with
-  /// it. Called by the queue's owner.
+  /// it. While a machine dozes, a free slot is filled without waking another. Called by the queue's owner.
   template <class Owner, class Task>
   std::size_t submit_next(Owner& queue, Task* task) {
     const bool in_order = queue.next_is_free();
     const std::size_t overflowed = queue.push_next(task);
     if (in_order) {
-      submitted_in_order();
+      if (!cared_for() && !somebody_dozes()) wake_one();
     } else {
       submitted();
     }
@@ -161,24 +166,41 @@ class park_protocol {
   /// stops, or because it has slept for long and is one too many. Called by the machine itself.
   [[nodiscard]] Processor* machine_idle(Machine& m, Processor& p) {
     const bool was_spinning = m.spinning.get();
-    Machine* returning = nullptr;
-    switch (release_processor(m, p, returning)) {
+    switch (release_processor(m, p, false)) {
       case given::not_now: return &p;
       case given::stopping: found(m); return nullptr;
-      case given::up: break;
+      case given::up:
+      case given::up_to_doze: break;
     }
-    if (returning != nullptr) returning->parker.unpark();
-    if (was_spinning) {
-      // [park.machine_idle.spinning] relaxed: ordered by the fence.
-      spinning_.fetch_sub(1U, std::memory_order::relaxed);
-      // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to
-      // sleep although there is a task.
+    if (!was_spinning) return sleep(m);
+    // [park.machine_idle.spinning] relaxed: ordered by the fence in sleep_unless_work().
+    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    return sleep_unless_work(m);
+  }
+
+  /// Does what machine_idle() does, for machine `m` that spins. But it dozes first, unless another machine does, or no
+  /// machine has a processor. It then calls `look` again and again, which says whether it goes on to doze: not if a
+  /// task waits in a queue, and not if the chain is over. Called by the machine itself.
+  template <class Look>
+  [[nodiscard]] Processor* machine_dozes(Machine& m, Processor& p, Look&& look) {
+    const given how = release_processor(m, p, true);
+    if (how == given::stopping) {
+      found(m);
+      return nullptr;
+    }
+    // [park.doze.spinning] relaxed: ordered by the fence, here or in sleep_unless_work().
+    spinning_.fetch_sub(1U, std::memory_order::relaxed);
+    if (how == given::up_to_doze) {
+      // [park.doze.fence] seq_cst: pairs with [park.submit.fence], as [park.machine_idle.fence] does: those who submit
+      // to other places than a free runnext slot wake this machine, or it sees their tasks; weaker: it dozes beside a
+      // task.
       Atomics::heavy_fence(std::memory_order::seq_cst);
-      if (host_.work_anywhere()) {
-        if (Processor* const again = take_back(m)) return again;
+      while (look()) {
+        if (m.parker.doze()) return take_handed(m);
       }
+      stop_dozing(m);
     }
-    return sleep(m);
+    return sleep_unless_work(m);
   }
 
   /// Machine `m`, which is not spinning, gives up processor `p`, which is surplus and whose tasks it has moved to the
@@ -340,7 +362,10 @@ class park_protocol {
       sleeping = idle_machines_.get();
       idle_machines_.set(nullptr);
       idle_count_.set(0);
-      for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) m->idle.set(false);
+      for (Machine* m = sleeping; m != nullptr; m = m->next_idle.get()) {
+        m->idle.set(false);
+        not_dozing(*m);
+      }
       returning = first_returning_.get();
       first_returning_.set(nullptr);
       last_returning_.set(nullptr);
@@ -389,6 +414,11 @@ class park_protocol {
   [[nodiscard]] unsigned limit() const noexcept {
     // [park.limit] acquire: pairs with [park.resize.limit]: a thief goes to as many processors as this says.
     return limit_.load(std::memory_order::acquire);
+  }
+  /// Whether a machine dozes. Any thread.
+  [[nodiscard]] bool somebody_dozes() const noexcept {
+    // [park.doze.read] relaxed: in submit_next(), ordered by how the task was published.
+    return dozing_.load(std::memory_order::relaxed);
   }
   /// idle_processors(), spinning() and need_spinning() are for statistics. Any thread.
   [[nodiscard]] unsigned idle_processors() const noexcept {
@@ -525,11 +555,18 @@ class park_protocol {
     return m;
   }
 
-  enum class given : unsigned char { up, not_now, stopping };
+  enum class given : unsigned char { up, up_to_doze, not_now, stopping };
 
   // Gives `p` up and puts `m` into the idle list; but if a submitter has asked for a spinning machine, `m` becomes one.
-  // If `returning` is set, it has got `p`, and the caller wakes it after it has released the lock.
-  [[nodiscard]] given release_processor(Machine& m, Processor& p, Machine*& returning) {
+  // `to_doze`: from now on `m` dozes, if it may.
+  [[nodiscard]] given release_processor(Machine& m, Processor& p, bool to_doze) {
+    Machine* returning = nullptr;
+    const given how = release_with_lock(m, p, to_doze, returning);
+    if (returning != nullptr) returning->parker.unpark();
+    return how;
+  }
+  // If this sets `returning`, that machine has got `p`, and the caller wakes it.
+  [[nodiscard]] given release_with_lock(Machine& m, Processor& p, bool to_doze, Machine*& returning) {
     const std::lock_guard lock(mutex_);
     // A stopping scheduler's processors and counts do not matter any more.
     if (stopping_.get()) return given::stopping;
@@ -544,11 +581,42 @@ class park_protocol {
     m.spinning.set(false);
     add_idle(m);
     returning = pop_returning(p);
-    if (returning != nullptr) return given::up;
-    held_.set(held_.get() - 1);
-    push_idle(p);
-    if (held_.get() == 0) host_.check_deadlock();
-    return given::up;
+    if (returning == nullptr) {
+      held_.set(held_.get() - 1);
+      push_idle(p);
+      if (held_.get() == 0) host_.check_deadlock();
+    }
+    if (!to_doze || somebody_dozes() || held_.get() == 0) return given::up;
+    m.dozes.set(true);
+    // [park.doze.set] relaxed: before this the machine was counted as spinning, and is until after this; a submitter
+    // that sees neither wakes a machine.
+    dozing_.store(true, std::memory_order::relaxed);
+    return given::up_to_doze;
+  }
+
+  // Machine `m` has dozed, and was not woken: from now on it cares for nothing.
+  void stop_dozing(Machine& m) {
+    const std::lock_guard lock(mutex_);
+    not_dozing(m);
+  }
+  // With the lock held.
+  void not_dozing(Machine& m) {
+    if (!m.dozes.get()) return;
+    m.dozes.set(false);
+    // [park.doze.clear] relaxed: a submitter that sees the machine doze has filled a runnext slot before. The machine
+    // looks there after this, by a read-modify-write, unless it was woken: then it looks at all queues, because it
+    // spins.
+    dozing_.store(false, std::memory_order::relaxed);
+  }
+  // The second half of machine_idle(), for a machine that was spinning, or dozed.
+  [[nodiscard]] Processor* sleep_unless_work(Machine& m) {
+    // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to
+    // sleep although there is a task.
+    Atomics::heavy_fence(std::memory_order::seq_cst);
+    if (host_.work_anywhere()) {
+      if (Processor* const again = take_back(m)) return again;
+    }
+    return sleep(m);
   }
 
   // With the lock held: hands `p` to the first machine that waits for one, if any.
@@ -590,6 +658,11 @@ class park_protocol {
     } else {
       m.parker.park();
     }
+    return take_handed(m);
+  }
+
+  // What the thread that has woken `m` handed it.
+  [[nodiscard]] Processor* take_handed(Machine& m) {
     Processor* const p = m.handed.get();
     m.handed.set(nullptr);
     return p;
@@ -665,6 +738,7 @@ class park_protocol {
     if (next != nullptr) next->previous_idle.set(previous);
     idle_count_.set(idle_count_.get() - 1);
     m.idle.set(false);
+    not_dozing(m);
   }
 
   Host& host_;
@@ -673,6 +747,7 @@ class park_protocol {
   // 1: work was submitted when no machine was spinning and no processor was idle. Decisions set and read it under the
   // lock; spinning machines clear it without.
   atomic<unsigned> need_spinning_;
+  atomic<bool> dozing_;               // whether a machine dozes; written under the lock
   atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
   // Number of processors; written under the lock. Every machine reads it before each task, so it has a cache line of
   // its own: the counters above change whenever a machine begins to look for work.

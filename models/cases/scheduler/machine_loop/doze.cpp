@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// A task is made runnable while a machine that has found nothing beside a chain of short tasks dozes, or begins to, or
+// stops. A task in a free runnext slot wakes nobody, so the machine must see it when it looks again; any other task
+// wakes the machine.
+#include "fork_vs_last_spinner.hpp"
+
+namespace runq::model {
+namespace {
+
+// Two processors. Machine 0, busy for long: puts task 1 into its runnext slot ‖ machine 1, spinning, the last one:
+// look, doze, look again, sleep, run the task.
+struct next_vs_doze final : machine_loop_model<2, 2, 1> {
+  next_vs_doze() {
+    settle(0);
+    beside_chain = true;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)parking.submit_next(processors[0].own_queue, tasks.make(1));
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// Two processors, and a task 1 in the runnext slot of machine 0. Machine 0: puts task 2 there, which displaces task 1 ‖
+// machine 1, spinning, the last one: look, doze for long, run one of them.
+struct displaced_vs_doze final : machine_loop_model<2, 2, 2> {
+  displaced_vs_doze() {
+    settle(0);
+    beside_chain = true;
+    machines[1].parker.dozes_on = true;
+    (void)processors[0].own_queue.push_next(tasks.make(1));
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      (void)parking.submit_next(processors[0].own_queue, tasks.make(2));
+    } else {
+      require(run_one(machines[1]) != 0, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    require_all_accounted_for();
+    auto others = processors[0].own_queue.drain();
+    while (task* const t = others.pop_front()) tasks.run(t);
+    tasks.require_all_ran();
+  }
+};
+
+// Outside: puts task 1 in the global queue ‖ machine 1, spinning, the last one: look, doze for long, run the task.
+struct injected_vs_doze final : machine_loop_model<2, 2, 1> {
+  injected_vs_doze() {
+    settle(0);
+    beside_chain = true;
+    machines[1].parker.dozes_on = true;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      global.put(tasks.make(1));
+      parking.submitted_in_order();
+    } else {
+      require(run_one(machines[1]) == 1, "the machine left although the scheduler does not stop");
+    }
+  }
+  void finish() override {
+    tasks.require_all_ran();
+    require_all_accounted_for();
+  }
+};
+
+// The scheduler stops ‖ machine 1, spinning: look, doze for long, leave. After that no machine counts as one that
+// dozes.
+struct stop_vs_doze final : machine_loop_model<2, 2, 1> {
+  stop_vs_doze() {
+    settle(0);
+    beside_chain = true;
+    machines[1].parker.dozes_on = true;
+    constructed();
+  }
+  void thread(unsigned index) override {
+    if (index == 0) {
+      parking.stop();
+    } else {
+      require(run_one(machines[1]) == 0, "a machine found a task where there is none");
+    }
+  }
+  void finish() override { require(!parking.somebody_dozes(), "after the end a machine counts as one that dozes"); }
+};
+
+const bool added[] = {
+    add_case<next_vs_doze>({
+        .name = "machine_loop/next_vs_doze",
+        .property = "a machine that has dozed sees the task in a runnext slot for which nobody woke it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<displaced_vs_doze>({
+        .name = "machine_loop/displaced_vs_doze",
+        .property = "a machine that begins to doze sees a task that is displaced from runnext, or is woken for it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<injected_vs_doze>({
+        .name = "machine_loop/injected_vs_doze",
+        .property = "a machine that begins to doze sees a task in the global queue, or is woken for it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<fork_vs_doze<>>({
+        .name = "machine_loop/fork_vs_doze",
+        .property = "a machine that begins to doze sees a fork, or is woken for it",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+    add_case<stop_vs_doze>({
+        .name = "machine_loop/stop_vs_doze",
+        .property = "the end of the scheduler wakes a machine that dozes",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 2},
+    }),
+};
+
+}  // namespace
+}  // namespace runq::model
