@@ -41,8 +41,8 @@ SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6
          "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "started": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
          "sleep": 200, "blocking": 20, "parked": 10000, "beside_yields": 200, "beside_waiters": 10**6}
 SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "scope": 500,
-         "pingpong": 50, "yield": 3, "memory": 500, "started": 500, "idle": 20, "grain": 1000, "pipes": 50, "echo": 2, "sleep": 5,
-         "blocking": 1, "parked": 20, "beside_yields": 5, "beside_waiters": 100}
+         "pingpong": 50, "yield": 3, "memory": 500, "started": 500, "idle": 20, "grain": 1000, "grain_again": 1000, "pipes": 50, "echo": 2,
+         "sleep": 5, "blocking": 1, "parked": 20, "beside_yields": 5, "beside_waiters": 100}
 OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
 UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
          "forks": "ns per fork", "scope": "ns per child", "pingpong": "ns per round", "yield": "ns per yield",
@@ -82,8 +82,12 @@ SWEEP_TASKS = [10**3, 10**4, 10**5, 10**6, 10**7]
 SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
 SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
 SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber", *CHECKOUTS]
+# These start all threads but one in the time that is measured; the threads of the others exist before.
+STARTS_THREADS = ["runq", "runq_global_queue"]
 
 WAITING_PEERS = ("go", "tokio", "fiber", "libfork", "toomanycooks")  # whose tasks can wait
+
+WORK_SHARES = ((100, "100 ns"), (1000, "1 µs"), (10**4, "10 µs"), (10**5, "100 µs"))
 
 # The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs; of several
 # candidates the fastest counts. Of work shares, where more is better, it is theirs / ours.
@@ -136,7 +140,9 @@ STATEMENTS = [
     ("scheduler", "yield against tokio, 1 worker", ("yield/1", "runq"), ("yield/1", "tokio"), 0.6),
     ("scheduler", "yield against tokio, 2 workers", ("yield/2", "runq"), ("yield/2", "tokio"), 1.0),
     *(("scheduler", f"work share of oneTBB against ours, tasks of {text}, all workers", (f"grain/{n}", "tbb"), (f"grain/{n}", "runq"), 1.0)
-      for n, text in ((100, "100 ns"), (1000, "1 µs"), (10**4, "10 µs"), (10**5, "100 µs"))),
+      for n, text in WORK_SHARES),
+    *(("scheduler", f"work share of oneTBB against ours the second time in a run, tasks of {text}, all workers", (f"grain/{n}", "tbb"),
+       (f"grain_again/{n}", "runq"), 1.0) for n, text in WORK_SHARES),
     ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
     ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 192),
     ("scheduler", "a task that was started, resident bytes, all included, a pointer of its own among them", ("started/1", "runq"), 1, 168),
@@ -395,6 +401,8 @@ def measure_scheduler(build, results, options):
         for ns in SWEEP_GRAIN:
             if re.search(options.only, f"grain/{ns}"):
                 jobs.append(job("grain", candidate, usual[-1], ns, 0.05, f"grain/{ns}"))
+            if candidate in STARTS_THREADS and re.search(options.only, f"grain_again/{ns}"):
+                jobs.append(job("grain_again", candidate, usual[-1], ns, 0.05, f"grain_again/{ns}"))
     repetitions = options.repetitions or 7
     run_all(jobs, repetitions, "scheduler")
     run_all(sweeps, min(repetitions, 3), "by number of tasks")
@@ -639,7 +647,8 @@ def tables(results):
              for c in candidates_of(results, *(f"{row}/{w}" for w in shown))]
             + floor_line(results, row, len(shown)))
     for prefix, title, values in (("tasks", "By number of tasks: one task starts so many, all workers; ns per task", SWEEP_TASKS),
-                                  ("grain", "By length of tasks: percent of the workers' time that went into the work", SWEEP_GRAIN)):
+                                  ("grain", "By length of tasks: percent of the workers' time that went into the work", SWEEP_GRAIN),
+                                  ("grain_again", "By length of tasks, the second time in a run of the scheduler", SWEEP_GRAIN)):
         shown = [n for n in values if f"{prefix}/{n}" in has]
         unit = (lambda n: f"{n:,}") if prefix == "tasks" else (lambda n: f"{n} ns" if n < 1000 else f"{n // 1000} µs")
         if shown:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The scheduler under load: no task is lost, none runs twice, and everything ends. Rows X3, X14, L10, L11 and L18, and
+// The scheduler under load: no task is lost, none runs twice, and everything ends. Rows X3, X14, L9 to L11 and L18, and
 // what Go's own tests of its scheduler do. RUNQ_STRESS=n makes every run n times as long.
 #include <array>
 #include <atomic>
@@ -9,6 +9,9 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
+#include <sched.h>
 
 #include "support.hpp"
 
@@ -166,6 +169,39 @@ void parallel_tokens(unsigned procs, unsigned laps) {
 // Go's TestGoroutineParallelism.
 TEST(scheduler_stress, L18_four_tasks_that_spin_for_each_other_all_run_at_once) {
   for (std::size_t i = 0; i != rounds(200); ++i) parallel_tokens(4, 5);
+}
+
+// A new thread begins on another CPU than its creator, and may run on all of the creator's after that.
+TEST(scheduler_stress, L9_each_thread_may_run_on_the_cpus_of_the_thread_that_calls_run) {
+  const auto allowed = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    EXPECT_EQ(pthread_getaffinity_np(pthread_self(), sizeof set, &set), 0);
+    return set;
+  };
+  const cpu_set_t expected = allowed();
+  constexpr unsigned procs = 4;
+  for (std::size_t i = 0; i != rounds(50); ++i) {
+    std::atomic<unsigned> begun{0};
+    std::atomic<unsigned> others{0};
+    runq::run(
+        [&]() -> task<> {
+          runq::wait_group group;
+          group.add(procs);
+          for (unsigned k = 0; k != procs; ++k) {
+            runq::go([&] {
+              const cpu_set_t here = allowed();
+              if (!CPU_EQUAL(&here, &expected)) ++others;
+              ++begun;
+              while (begun != procs) runq::std_atomics::pause();  // so that each task has a thread of its own
+              group.done();
+            });
+          }
+          co_await group.wait();
+        },
+        {.procs = procs});
+    EXPECT_EQ(others, 0U);
+  }
 }
 
 // Two tasks wake each other by turns, so that the machine that finds nothing dozes, and nobody wakes it for the task in

@@ -6,6 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
 #include "runq/task.hpp"
@@ -57,6 +60,24 @@ void core::may_have_left(machine& m) {
   }
   if (before.joinable()) before.join();
 }
+
+namespace {
+
+// Has a new thread begin on another CPU than the calling thread's, if it may run on others. Where no CPU is idle at
+// this moment, the kernel puts it behind the calling thread, which goes on to run tasks, and would leave it there until
+// a tick of its clock, some ms later. After this the new thread may run where the calling thread may.
+void begin_elsewhere(std::thread& fresh) noexcept {
+  cpu_set_t allowed;
+  const int here = sched_getcpu();
+  if (here < 0 || pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<std::size_t>(here), &others);
+  if (CPU_COUNT(&others) == 0) return;
+  if (pthread_setaffinity_np(fresh.native_handle(), sizeof others, &others) != 0) return;
+  (void)pthread_setaffinity_np(fresh.native_handle(), sizeof allowed, &allowed);
+}
+
+}  // namespace
 
 // The caller holds machines_mutex_. A machine whose thread has ended is used again, and not destroyed: a thread that
 // has woken the machine may still be about to call futex(2) for it.
@@ -182,7 +203,11 @@ void core::start_machine(processor& p) {
     machine& m = machine_to_start();
     // [machine.started] relaxed, unmodelled: a statistic.
     machines_started_.fetch_add(1, std::memory_order::relaxed);
+    // A short_lock, because the thread that wakes a sleeper draws it to its own CPU.
+    const std::lock_guard placing(placing_);
     m.thread = std::thread([this, &m, &p] {
+      // A task may change on which CPUs this thread runs, so begin_elsewhere() is over before a task runs here.
+      { const std::lock_guard until_placed(placing_); }
       sleep_precisely();
       m.spinning.set(true);
       looping.hold(m, p);
@@ -192,6 +217,8 @@ void core::start_machine(processor& p) {
         fatal_no_memory();  // for a strand's record
       }
     });
+    // Other threads than machines start a machine and then sleep.
+    if (this_processor() != nullptr) begin_elsewhere(m.thread);
   } catch (const std::system_error& error) {
     fatal_no_thread(error);
   } catch (const std::bad_alloc&) {

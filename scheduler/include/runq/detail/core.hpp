@@ -369,6 +369,7 @@ class core {
   std::vector<machine*> without_thread_;            // those of them without a thread; under machines_mutex_
   std::thread last_ended_;                          // that has ended, or is about to; under machines_mutex_
   bool may_start_ = false;                          // under machines_mutex_
+  short_lock placing_;                              // held until a new thread is on the CPU where it begins
   std::uint64_t parks_ = 0;                         // of machines that have left; under machines_mutex_
   std::uint64_t useless_wakes_ = 0;                 // of machines that have left; under machines_mutex_
 
