@@ -18,6 +18,7 @@
 #include <runq/local_queue.hpp>
 #include <runq/ring.hpp>
 #include <runq/runnext.hpp>
+#include <runq/shared_fifo.hpp>
 
 // Not an anonymous namespace, because the structs of runq.h, which have linkage, are made of these types.
 namespace runq_c {
@@ -51,6 +52,7 @@ using ring = runq::basic_ring<void*, RUNQ_RING_CAPACITY, std::uint64_t, c_atomic
 using runnext = runq::basic_runnext<void*, c_atomics>;
 using chase_lev = runq::basic_chase_lev<void*, c_atomics>;
 using bounded_chase_lev = runq::basic_chase_lev<void*, c_atomics, runq::when_full::refuse>;
+using shared_fifo = runq::basic_shared_fifo<void*, c_atomics>;
 using global_queue = runq::inject<&node::link>;
 using local_queue = runq::local_queue<&node::link>;
 
@@ -79,6 +81,9 @@ struct runq_chase_lev : runq_c::with_owner<runq_c::chase_lev> {
 };
 struct runq_bounded_chase_lev : runq_c::with_owner<runq_c::bounded_chase_lev> {
   using with_owner::with_owner;
+};
+struct runq_shared_fifo {
+  runq_c::shared_fifo queue{};
 };
 struct runq_global {
   runq_c::global_queue queue{};
@@ -227,6 +232,22 @@ runq_bounded_chase_lev* runq_bounded_chase_lev_create(size_t capacity) {
   destroy(made);
   return nullptr;
 }
+
+runq_shared_fifo* runq_shared_fifo_create(void) { return create<runq_shared_fifo>(); }
+void runq_shared_fifo_destroy(runq_shared_fifo* fifo) { destroy(fifo); }
+runq_status runq_shared_fifo_put(runq_shared_fifo* fifo, void* element) {
+  return fifo->queue.put(element) ? RUNQ_OK : RUNQ_NO_MEMORY;
+}
+runq_status runq_shared_fifo_put_batch(runq_shared_fifo* fifo, void* const* elements, size_t count) {
+  return fifo->queue.put_batch({elements, count}) ? RUNQ_OK : RUNQ_NO_MEMORY;
+}
+runq_status runq_shared_fifo_take(runq_shared_fifo* fifo, void** element) { return give(fifo->queue.take(), element); }
+size_t runq_shared_fifo_take_batch(runq_shared_fifo* fifo, size_t processors, void** elements, size_t room) {
+  return room == 0 ? 0 : fifo->queue.take_batch(std::max<size_t>(processors, 1), {elements, room});
+}
+bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo) { return fifo->queue.has_work(); }
+bool runq_shared_fifo_look(const runq_shared_fifo* fifo) { return fifo->queue.look(); }
+size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo) { return fifo->queue.size_approx(); }
 
 runq_global* runq_global_create(void) { return create<runq_global>(); }
 void runq_global_destroy(runq_global* global) { destroy(global); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * runqkit's queues for C11: ring, runnext and chase_lev of `void*`, and local_queue with its global queue of tasks that
- * carry a link. Contracts and protocols are those of the C++ headers; docs/queues/ has a page for each.
+ * runqkit's queues for C11: ring, runnext, chase_lev and shared_fifo of `void*`, and local_queue with its global queue
+ * of tasks that carry a link. Contracts and protocols are those of the C++ headers; docs/queues/ has a page for each.
  *
  * Who may call. A queue has one owner: the functions marked "Owner only" are for one thread at a time, the one that
  * makes the first of these calls. To hand a queue to another thread, call its …_hand_over() and let that happen before
@@ -167,6 +167,31 @@ runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, vo
 bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque);
+
+/* ---- shared_fifo: an unbounded queue that all threads share, under a lock (docs/queues/shared_fifo.md) */
+
+typedef struct runq_shared_fifo runq_shared_fifo;
+
+/** A new, empty queue, or NULL when there is no memory. */
+runq_shared_fifo* runq_shared_fifo_create(void);
+/** Frees it; NULL is allowed. It must be empty: with checks the program ends if it is not. */
+void runq_shared_fifo_destroy(runq_shared_fifo* fifo);
+
+/** Adds one element behind all others, or RUNQ_NO_MEMORY. Any thread. Locks. */
+runq_status runq_shared_fifo_put(runq_shared_fifo* fifo, void* element);
+/** Adds `count` elements, in order, next to each other, or RUNQ_NO_MEMORY. Any thread. Locks. */
+runq_status runq_shared_fifo_put_batch(runq_shared_fifo* fifo, void* const* elements, size_t count);
+/** Takes the oldest element, or RUNQ_EMPTY. Any thread. Locks. */
+runq_status runq_shared_fifo_take(runq_shared_fifo* fifo, void** element);
+/** Takes a fair share, which `processors` (0 counts as 1) share, into `elements`, in order: the least of size, size /
+ *  processors + 1, `room` and 128. Returns how many. Any thread. Locks. */
+size_t runq_shared_fifo_take_batch(runq_shared_fifo* fifo, size_t processors, void** elements, size_t room);
+/** Whether there was something to take a moment ago. Any thread. Wait-free. */
+bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo);
+/** Whether there is something to take: the question to ask before going to sleep. Any thread. Locks. */
+bool runq_shared_fifo_look(const runq_shared_fifo* fifo);
+/** The number of elements a moment ago, for statistics. Any thread. Wait-free. */
+size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo);
 
 /* ---- local_queue: what one processor owns; it overflows into a global queue (docs/queues/local_queue.md) */
 

@@ -126,6 +126,32 @@ static void bounded_chase_lev_alone(void) {
   EXPECT(runq_bounded_chase_lev_create((size_t)-1 / 2) == NULL);
 }
 
+static void shared_fifo_alone(void) {
+  enum { count = 300 };
+  char things[count];
+  void* batch[count];
+  void* got = NULL;
+  runq_shared_fifo* fifo = runq_shared_fifo_create();
+  EXPECT(fifo != NULL && !runq_shared_fifo_has_work(fifo) && !runq_shared_fifo_look(fifo));
+  EXPECT(runq_shared_fifo_take(fifo, &got) == RUNQ_EMPTY && got == NULL);
+  EXPECT(runq_shared_fifo_put(fifo, at(things, 0)) == RUNQ_OK);
+  for (size_t i = 1; i != count; ++i) batch[i - 1] = at(things, i);
+  EXPECT(runq_shared_fifo_put_batch(fifo, batch, count - 1) == RUNQ_OK);
+  EXPECT(runq_shared_fifo_put_batch(fifo, NULL, 0) == RUNQ_OK);
+  EXPECT(runq_shared_fifo_has_work(fifo) && runq_shared_fifo_look(fifo));
+  EXPECT(runq_shared_fifo_size_approx(fifo) == count);
+  EXPECT(runq_shared_fifo_take(fifo, &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_shared_fifo_take_batch(fifo, 4, batch, 0) == 0);
+  EXPECT(runq_shared_fifo_take_batch(fifo, 4, batch, count) == 299 / 4 + 1);
+  EXPECT(batch[0] == at(things, 1) && batch[74] == at(things, 75));
+  EXPECT(runq_shared_fifo_take_batch(fifo, 0, batch, count) == 128 && batch[127] == at(things, 203));
+  EXPECT(runq_shared_fifo_take_batch(fifo, 1, batch, 50) == 50 &&
+         runq_shared_fifo_take_batch(fifo, 1, batch, 50) == 46);
+  EXPECT(batch[45] == at(things, 299) && !runq_shared_fifo_look(fifo));
+  runq_shared_fifo_destroy(fifo);
+  runq_shared_fifo_destroy(NULL);
+}
+
 /* A task of a runtime that uses the queues: a struct of its own, with the link anywhere in it. */
 struct job {
   int number;
@@ -376,6 +402,7 @@ int main(void) {
   runnext_alone();
   chase_lev_alone();
   bounded_chase_lev_alone();
+  shared_fifo_alone();
   local_queue_alone();
   EXPECT(strcmp(runq_status_text(RUNQ_LOST), "lost") == 0 && strcmp(runq_status_text(RUNQ_OK), "ok") == 0);
 
