@@ -265,7 +265,8 @@ TEST_F(on_asio_test, a_call_that_is_not_made_any_more_keeps_no_deadlock_from_bei
   GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
   const auto deadlock_after_a_call = [] {
     asio::io_context not_run;
-    scheduler s({.procs = 2});
+    // The fixture's thread wakes no task.
+    scheduler s({.procs = 2, .threads_without_handle = runq::plain_threads::wake_no_task});
     s.run([&]() -> task<> {
       runq::go([&]() -> task<> { co_await on_asio(not_run, [] {}); });
       const bool waits = co_await somebody_waits(s);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "support.hpp"
 
 namespace {
@@ -74,6 +76,89 @@ TEST_F(outside, SC14_the_message_of_a_deadlock_says_what_a_thread_outside_needs)
       testing::ContainsRegex("goroutine 1 \\[semacquire\\]:\nmain\n\t[^\n]*outside_test\\.cpp:[0-9]+\n\n"
                              "No thread outside holds a handle\\. If one is to wake a task, give it "
                              "runq::this_task::handle\\(\\)\\.\n$"));
+}
+
+// ---- threads without a handle ---------------------------------------------------------------------------------------
+
+TEST_F(outside, SC14_a_thread_without_a_handle_may_wake_the_tasks_too) {
+  for (const unsigned procs : {1U, 4U}) {
+    scheduler s({.procs = procs});
+    for (std::size_t i = 0; i != rounds(1'000); ++i) {
+      crowd threads;
+      s.run([&]() -> task<> {
+        wait_group group;
+        group.add(1);
+        threads.add([&] {
+          // Every other time only this thread will wake the task.
+          while (i % 2 == 0 && s.stats().idle_procs != procs) std::this_thread::yield();
+          group.done();
+        });
+        co_await group.wait();
+      });
+    }
+  }
+}
+
+TEST_F(outside, SC14_a_thread_without_a_handle_that_ends_hides_no_deadlock) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        crowd threads;
+        runq::run([&]() -> task<> {
+          wait_group group;
+          group.add(2);
+          threads.add([&group, &s = runq::this_scheduler()] {
+            while (s.stats().idle_procs != s.procs()) std::this_thread::yield();
+            group.done();
+          });
+          co_await group.wait();
+        });
+      },
+      testing::ContainsRegex(std::string(sched_test::deadlock_line) + "goroutine 1 \\[semacquire\\]:\nmain\n"));
+}
+
+TEST_F(outside, SC14_a_thread_without_a_handle_hides_no_deadlock_if_it_is_said_to_wake_no_task) {
+  RUNQ_EXPECT_STATUS_2(
+      {
+        std::atomic<bool> never{false};
+        crowd threads;
+        threads.add([&] { never.wait(false); });
+        runq::run([]() -> task<> { (void)co_await runq::select(); },
+                  {.threads_without_handle = runq::plain_threads::wake_no_task});
+      },
+      testing::ContainsRegex(std::string(sched_test::deadlock_line) +
+                             "goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n"));
+}
+
+// The thread wakes the task as soon as it has read what the scheduler prints.
+TEST_F(outside, SC14_tasks_that_wait_for_a_thread_without_a_handle_are_named) {
+  testing::internal::CaptureStderr();
+  const int captured = dup(STDERR_FILENO);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  std::string report;
+  crowd threads;
+  runq::run([&]() -> task<> {
+    wait_group group;
+    group.add(1);
+    threads.add([&] {
+      char c = 0;
+      while (report.find("options::threads_without_handle.\n") == std::string::npos && read(ends[0], &c, 1) == 1) {
+        report += c;
+      }
+      group.done();
+    });
+    co_await group.wait();
+  });
+  dup2(captured, STDERR_FILENO);
+  close(captured);
+  close(ends[0]);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(report, testing::MatchesRegex(
+                          "runq: warning: all goroutines are asleep - a deadlock, unless a thread without a handle "
+                          "wakes one:\n\ngoroutine 1 \\[semacquire\\]:\nmain\n\t[^\n]*outside_test\\.cpp:[0-9]+\n\nThe "
+                          "run goes on, [^\n]*\n"));
 }
 
 // ---- waiting for tasks ----------------------------------------------------------------------------------------------

@@ -26,6 +26,12 @@ enum class run_until : std::uint8_t {
   all_have_ended  ///< when no task is left. No task is asked to stop; tasks that wait for each other are a deadlock
 };
 
+/// What happens when all tasks wait, no handle exists, and the process has threads that the scheduler did not start.
+enum class plain_threads : std::uint8_t {
+  may_wake_tasks,  ///< the run goes on. If nothing happens for a second, stderr tells which tasks wait, once in a run
+  wake_no_task     ///< a deadlock is reported, as if there were no such threads
+};
+
 /// How many processors a scheduler has by default: the environment variable RUNQ_PROCS if it is set, a number from 1 to
 /// options::max_procs; else the number of CPUs that the calling thread may run on; or, if it is smaller, a container's
 /// quota of CPU time in CPUs, rounded up, but at least 2. Throws runq::misuse when RUNQ_PROCS is set to anything else.
@@ -46,6 +52,7 @@ struct options {
   std::chrono::nanoseconds idle_thread_life = std::chrono::seconds(10);
   fork_policy forks = fork_policy::continuation;
   run_until until = run_until::main_ends;
+  plain_threads threads_without_handle = plain_threads::may_wake_tasks;
   /// One in so many waits of runnable tasks is measured for statistics::ready_to_run: 1 measures all, 0 none; at most
   /// max_latency_period. To measure one reads the clock twice, which takes as long as running a small task.
   std::uint32_t latency_period = 64;

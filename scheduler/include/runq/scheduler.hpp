@@ -312,7 +312,7 @@ class scheduler {
   /// progress.
   ///
   /// When all tasks wait for each other the process ends: `fatal error: all goroutines are asleep - deadlock!`, the
-  /// tasks and what they wait for, status 2.
+  /// tasks and what they wait for, status 2; but see options::threads_without_handle.
   template <class F>
   auto run(F&& main) {
     using callable = std::decay_t<F>;
@@ -465,7 +465,7 @@ namespace this_task {
 /// The processor that runs the task now, 0 … procs - 1. It may be another one after every co_await.
 [[nodiscard]] unsigned processor();
 /// A handle of the calling task's scheduler, for a thread outside that is to wake tasks, by `group.done()` for
-/// instance. Take it before the thread begins: without one, tasks that only wait are a deadlock.
+/// instance. Take it before the thread begins: without one, tasks that only wait seem to be a deadlock.
 [[nodiscard]] scheduler::handle handle();
 
 }  // namespace this_task

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runq/blocking.hpp"
@@ -13,6 +14,9 @@
 #include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
 #include "runq/scope.hpp"
+
+// Null in a program without ThreadSanitizer.
+extern "C" [[gnu::weak]] void __tsan_init();  // NOLINT(bugprone-reserved-identifier)
 
 namespace runq::detail {
 namespace {
@@ -452,12 +456,38 @@ void core::begin_to_wait(awaited what) {
   if (awaited_ != awaited::nothing) throw_misuse("runq: run() or wait() was called while another is in progress");
   awaited_ = what;
   has_come_ = false;
+  suspected_ = 0;
 }
 
-// Returns when arrived() was called. No other thread may begin to wait before end_to_wait().
+// Returns when arrived() was called. No other thread may begin to wait before end_to_wait(). The caller has nothing
+// else to do, so it also finds out whether a suspicion of a deadlock was right. While that is in doubt it asks again
+// and again, because nothing tells it that a thread of the program has ended.
 void core::await() {
+  constexpr auto soon = std::chrono::milliseconds(1);  // a thread that ends is counted for some time
+  constexpr auto late = soon * 1024;                   // after as much time as this in all
   std::unique_lock lock(waiting_mutex_);
-  waiting_.wait(lock, [this] { return has_come_; });
+  std::uint64_t number = 0;
+  auto pause = soon;
+  bool doubtful = false;
+  bool said = false;
+  const auto news = [&] { return has_come_ || suspected_ != number; };
+  for (;;) {
+    if (!doubtful) {
+      waiting_.wait(lock, news);
+    } else if (!waiting_.wait_for(lock, pause, news)) {
+      pause = std::min<std::chrono::milliseconds>(pause * 2, late);
+    }
+    if (has_come_) return;
+    if (number != suspected_) pause = soon;
+    number = suspected_;
+    lock.unlock();
+    const suspicion found = deadlocks.confirm(number);
+    doubtful = found == suspicion::doubtful;
+    if (doubtful && pause == late && !std::exchange(said, true)) may_be_deadlock();
+    lock.lock();
+    // When a run ends, the machines give their processors up and ask nothing.
+    if (found == suspicion::deadlock && !has_come_) deadlock();
+  }
 }
 
 void core::end_to_wait() {
@@ -481,6 +511,7 @@ void core::arrived(awaited what) noexcept {
 // the thread in wait() under the lock. That is a system call, but only one for each wait(), and no machine is at work
 // that the lock could delay.
 void core::check_deadlock() {
+  const std::uint64_t number = deadlocks.next_question();
   {
     const std::lock_guard lock(waiting_mutex_);
     if (awaited_ == awaited::nothing || has_come_) return;
@@ -489,13 +520,33 @@ void core::check_deadlock() {
     arrived(awaited::all);
     return;
   }
-  if (deadlocks.all_wait()) deadlock();
+  if (!deadlocks.all_wait()) return;
+  if (chosen.threads_without_handle == plain_threads::wake_no_task) deadlock();
+  const std::lock_guard lock(waiting_mutex_);
+  suspected_ = number;
+  waiting_.notify_all();
 }
 
-void core::ask_if_idle() {
-  parking.with_lock([this] {
-    if (parking.held() == 0) check_deadlock();
-  });
+namespace {
+
+// 0: unknown, because there is no /proc. A thread that has just been joined may still be counted.
+std::size_t threads_of_process() noexcept {
+  struct stat folder_per_thread {};
+  if (stat("/proc/self/task", &folder_per_thread) != 0 || folder_per_thread.st_nlink < 2) return 0;
+  return folder_per_thread.st_nlink - 2;
+}
+
+}  // namespace
+
+// Called by the thread in run() or wait(). Machines that are leaving do not count as the scheduler's own: they may be
+// gone when the process's threads are counted.
+bool core::other_threads() const {
+  const std::lock_guard lock(machines_mutex_);
+  std::size_t own = 1 + machines_.size() - without_thread_.size();
+  if (monitor_.joinable()) ++own;
+  if (chosen.dump_on != 0) ++own;
+  if (__tsan_init != nullptr) ++own;  // ThreadSanitizer has a thread in the background
+  return threads_of_process() > own;
 }
 
 void core::stop() {

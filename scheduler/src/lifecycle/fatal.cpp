@@ -94,6 +94,18 @@ void fatal_guard_outlived_mutex() noexcept {
   fatal(text);
 }
 
+// The tasks are those of a moment ago, if a thread has just woken one.
+void core::may_be_deadlock() const {
+  std::fputs(
+      ("runq: warning: all goroutines are asleep - a deadlock, unless a thread without a handle wakes one:\n\n" +
+       dump() +
+       "\nThe run goes on, because the process has threads that the scheduler did not start. Give each of them that "
+       "is to wake a task runq::this_task::handle(). If none is, set options::threads_without_handle.\n")
+          .c_str(),
+      stderr);
+  std::fflush(stderr);
+}
+
 void core::deadlock() const {
   fatal("fatal error: all goroutines are asleep - deadlock!\n\n" + dump() +
         "\nNo thread outside holds a handle. If one is to wake a task, give it runq::this_task::handle().\n");

@@ -15,10 +15,15 @@ class deadlock_model : public scenario {
  public:
   // -- what deadlock_question asks of its host --
 
-  void ask_if_idle() {
+  template <class F>
+  void if_idle(F&& f) {
     const std::lock_guard guard(lock);
-    if (held.get() == 0) check_deadlock();
+    if (held.get() == 0) f();
   }
+  void ask_if_idle() {
+    if_idle([this] { check_deadlock(); });
+  }
+  [[nodiscard]] bool other_threads() const { return others.load(std::memory_order::acquire) != 0; }
   [[nodiscard]] bool calls_in_progress() const { return calls.get() != 0; }
   [[nodiscard]] bool timers_pending() const { return timer.load(std::memory_order::acquire) != 0; }
   [[nodiscard]] bool anything_queued() const { return queued.load(std::memory_order::relaxed) != 0; }
@@ -30,6 +35,7 @@ class deadlock_model : public scenario {
 
  protected:
   void check_deadlock() {
+    (void)question.next_question();
     if (question.all_wait()) reported.set(reported.get() + 1);
   }
   /// As ready() does: puts the task in the global queue. ready() would also wake a machine, under the lock; here that
@@ -52,8 +58,9 @@ class deadlock_model : public scenario {
   std::array<kernel_waits<atomics>, 2> waits_for_kernel;  // of two processors
   cell<int> held{1};                                      // under the lock: processors in the hands of machines
   cell<int> calls{0};     // under the lock: machines that are in calls and hold no processor
-  cell<int> reported{0};  // under the lock: deadlocks that were reported
+  cell<int> reported{0};  // under the lock: deadlocks that were reported, or suspected
   atomic<int> timer{0};   // 1: the timer is pending
+  atomic<int> others{0};  // threads that the scheduler did not start
   atomic<int> queued{0};  // 1: the task is in the global queue
   atomic<int> stop{0};    // 1: the task waits with a stop token that has a source
 };

@@ -248,7 +248,16 @@ class core {
 
   // -- what deadlock_question asks of its host (core.cpp) --
 
-  void ask_if_idle();
+  template <class F>
+  void if_idle(F&& f) {
+    parking.with_lock([&] {
+      if (parking.held() == 0) f();
+    });
+  }
+  void ask_if_idle() {
+    if_idle([this] { check_deadlock(); });
+  }
+  [[nodiscard]] bool other_threads() const;
   [[nodiscard]] bool calls_in_progress() const { return parking.without_processor() != 0; }
   [[nodiscard]] bool timers_pending() const noexcept { return earliest_timer() != never; }
   [[nodiscard]] bool anything_queued() const { return global.has_work(); }
@@ -351,6 +360,7 @@ class core {
   void begin_slice(machine& m, const goroutine& g);
   void end_slice(const machine& m, const processor& p, instant end);
   [[noreturn]] void deadlock() const;
+  void may_be_deadlock() const;
   template <class F>
   void for_each_goroutine(F&& f) const;
   template <class F>
@@ -412,6 +422,7 @@ class core {
   std::condition_variable waiting_;
   awaited awaited_ = awaited::nothing;  // under waiting_mutex_
   bool has_come_ = false;               // whether what is awaited has come; under waiting_mutex_
+  std::uint64_t suspected_ = 0;         // the last question at which all tasks seemed to wait; under waiting_mutex_
   std::atomic<std::uint64_t> machines_started_{0};
   std::atomic<std::uint64_t> calls_queued_{0};
   std::atomic<std::uint64_t> handed_off_{0};

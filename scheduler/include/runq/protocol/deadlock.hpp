@@ -9,6 +9,9 @@
 // task runnable, no machine comes by to ask again, so the thread that saw it go asks.
 //
 // A machine asks whenever it is the last to go idle, so the question looks at no list of tasks, only at counts.
+//
+// A thread without a handle may wake a task, too. So the answer yes is only a suspicion at first. The thread that waits
+// for the end of the run confirms it: it counts the threads that the scheduler did not start.
 #pragma once
 
 #include <atomic>
@@ -24,8 +27,18 @@ namespace runq {
 template <class Atomics = std_atomics>
 using kernel_waits = task_tally<Atomics>;
 
+/// What confirm() finds about a suspicion.
+enum class suspicion : std::uint8_t {
+  outdated,  ///< a task has run since then, or is about to: the question has been asked again, or will be
+  doubtful,  ///< all tasks wait, but a thread without a handle may still wake one: ask again later
+  deadlock   ///< all tasks wait for each other for ever
+};
+
 /// `Host` is the scheduler around it:
+/// - void if_idle(f): under its lock: calls f() if no machine holds a processor
 /// - void ask_if_idle(): under its lock: if no machine holds a processor, asks all_wait() and acts on it
+/// - bool other_threads(): whether there are threads that the host did not start, except for the caller and those that
+///   the host knows to wake no task. Acquires what threads have done that exist no more
 /// - bool calls_in_progress(): machines in blocking calls without a processor, until what they made runnable is queued;
 ///   under the lock
 /// - bool timers_pending(): any timer that is not yet fired; one that is being fired is pending until what it wakes is
@@ -33,7 +46,7 @@ using kernel_waits = task_tally<Atomics>;
 /// - bool anything_queued(): in the global queue
 /// - bool stop_possible(): a task waits with a stop token that has a source
 /// - void for_each_kernel_wait(f): calls f(tally) with the kernel_waits of every processor
-/// ask_if_idle() takes the lock that hands out processors. The others do not.
+/// if_idle() and ask_if_idle() take the lock that hands out processors. The others do not.
 template <class Host, class Atomics = std_atomics>
 class deadlock_question {
  public:
@@ -60,7 +73,30 @@ class deadlock_question {
     if (!host_.timers_pending()) host_.ask_if_idle();
   }
 
-  /// Whether all tasks wait for each other. The caller holds the host's lock, and no machine holds a processor.
+  /// Called whenever no machine holds a processor any more, with the host's lock: the number of the question that the
+  /// host may ask now.
+  [[nodiscard]] std::uint64_t next_question() {
+    const std::uint64_t number = questions_.get() + 1;
+    questions_.set(number);
+    return number;
+  }
+
+  /// Whether the suspicion was right: all_wait() was true at question `number`. Any thread without a lock.
+  [[nodiscard]] suspicion confirm(std::uint64_t number) {
+    // The threads are counted before the queues are looked at, because a thread queues a task first and ends after
+    // that. They are counted after the question with that number, and no task has run since: so none has started a
+    // thread.
+    const bool others = host_.other_threads();
+    suspicion found = suspicion::outdated;
+    host_.if_idle([&] {
+      if (number != questions_.get() || !all_wait()) return;
+      found = others ? suspicion::doubtful : suspicion::deadlock;
+    });
+    return found;
+  }
+
+  /// Whether all tasks wait for each other, unless a thread without a handle wakes one. The caller holds the host's
+  /// lock, and no machine holds a processor.
   [[nodiscard]] bool all_wait() const {
     // Read before the queues, because a thread that is counted here queues its tasks first and detaches after that.
     // [deadlock.handles] acquire: pairs with [deadlock.detach]; weaker: this thread misses a task that the detaching
@@ -82,6 +118,7 @@ class deadlock_question {
 
   Host& host_;
   typename Atomics::template atomic<unsigned> handles_;
+  typename Atomics::template cell<std::uint64_t> questions_{0};  // the number of the last one; under the host's lock
 };
 
 }  // namespace runq
