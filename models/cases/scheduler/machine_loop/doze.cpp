@@ -112,12 +112,14 @@ const bool added[] = {
         .property = "a machine that begins to doze sees a task in the global queue, or is woken for it",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the task is in the global queue",
     }),
     add_case<fork_vs_doze<>>({
         .name = "machine_loop/fork_vs_doze",
         .property = "a machine that begins to doze sees a fork, or is woken for it",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the task is a fork",
     }),
     add_case<stop_vs_doze>({
         .name = "machine_loop/stop_vs_doze",
