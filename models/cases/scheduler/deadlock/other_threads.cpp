@@ -75,6 +75,7 @@ const bool added[] = {
         .property = "no deadlock is reported if a thread without a handle made a task runnable before it ended",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 3},
+        .kept_for = "the thread wakes a task and ends, and starts no other",
     }),
     add_case<thread_vs_confirm<false>>({
         .name = "deadlock/thread_wakes_nobody",
