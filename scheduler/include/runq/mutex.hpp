@@ -5,13 +5,13 @@
 // models/cases/scheduler/mutex/.
 #pragma once
 
-#include <atomic>
 #include <coroutine>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
+#include "runq/detail/guard_link.hpp"
 #include "runq/protocol/waiting.hpp"
 #include "runq/task.hpp"
 
@@ -160,15 +160,12 @@ class mutex {
     explicit guard(mutex& locked) noexcept { hold(locked); }
     void hold(mutex& locked) noexcept {
       locked_ = &locked;
-      // [mutex.guard.hold] release, unmodelled: pairs with [mutex.guard.look]; weaker: ~mutex() writes to a guard that
-      // is still being constructed.
-      locked.guard_.store(this, std::memory_order::release);
+      locked.guard_.hold(*this);
     }
     /// Returns the mutex, which stays locked; null if this guard has none.
     mutex* let_go() noexcept {
       if (locked_ == nullptr) return nullptr;
-      // [mutex.guard.let_go] relaxed, unmodelled: the unlock that follows orders it before the next holder's guard.
-      locked_->guard_.store(nullptr, std::memory_order::relaxed);
+      locked_->guard_.let_go();
       return std::exchange(locked_, nullptr);
     }
     mutex* locked_ = nullptr;
@@ -179,8 +176,7 @@ class mutex {
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
   ~mutex() {
-    // [mutex.guard.look] acquire, unmodelled: pairs with [mutex.guard.hold].
-    guard* const left = guard_.load(std::memory_order::acquire);
+    guard* const left = guard_.look();
     if (left == nullptr) return;
     left->locked_ = nullptr;
     left->lost_ = true;
@@ -205,7 +201,7 @@ class mutex {
  private:
   friend condition_variable;
   detail::mutex_core<> core_;
-  std::atomic<guard*> guard_{nullptr};  // the guard that has this mutex, if there is one; the holder writes it
+  detail::guard_link<guard> guard_;
 };
 
 class [[nodiscard]] mutex::awaiter {
