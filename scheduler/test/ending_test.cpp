@@ -206,6 +206,26 @@ TEST_F(ending, L2_a_run_ends_beside_a_task_that_yields) {
   ends_beside_each_time([]() -> task<> { co_await runq::yield(); });
 }
 
+// The call of main's coroutine yields, because the time slice is over. The other machine runs the coroutine, because a
+// task holds this one. By then the coroutine must be known as main: ThreadSanitizer reports it if that comes too late.
+TEST_F(ending, L2_main_is_known_as_main_when_it_begins_on_another_machine) {
+  for (std::size_t i = 0; i != repeats(50, 10); ++i) {
+    std::atomic<bool> begun{false};
+    runq::run(
+        [&] {
+          runq::go([&] { hold_until([&] { return begun.load(); }, "main's coroutine runs"); });
+          auto& slice = runq::detail::this_processor()->slice;
+          slice.end(slice.current());
+          return [](std::atomic<bool>& runs) -> task<> {
+            runs = true;
+            co_return;
+          }(begun);
+        },
+        {.procs = 2});
+    EXPECT_TRUE(begun);
+  }
+}
+
 // ---- main returns ---------------------------------------------------------------------------------------------------
 
 // The stream is a variable of main, so it is closed when main returns. The task that reads from it ends with the run

@@ -256,17 +256,20 @@ TEST(mutex, a_guard_whose_run_ends_unlocks_nothing_when_the_mutex_was_destroyed_
             mutex m;
             runq::condition_variable changed;
             runq::channel<int> never;
+            bool has_it = false;
             const auto holder = [&]() -> task<> {
               auto first = co_await m.scoped_lock();
               if (waited) co_await changed.wait(first);
               std::optional<mutex::guard> second;
               if (moved) second.emplace(std::move(first));
+              has_it = true;
               (void)co_await never.receive();
             };
             runq::go(holder);
-            co_await runq::yield();
-            changed.notify_one();
-            co_await runq::yield();
+            co_await sched_test::yield_until([&] {
+              changed.notify_one();
+              return has_it;
+            });
             EXPECT_FALSE(m.try_lock());
             co_return 7;
           },

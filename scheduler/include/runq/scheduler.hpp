@@ -117,15 +117,10 @@ struct outcome<void> {
 template <class T>
 class [[nodiscard]] main_awaiter : public task<T>::awaiter {
  public:
-  explicit main_awaiter(const task<T>& body) noexcept : task<T>::awaiter(body.operator co_await()), body_(body) {}
+  explicit main_awaiter(const task<T>& body) noexcept : task<T>::awaiter(body.operator co_await()) {}
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) const {
-    const auto first = task<T>::awaiter::await_suspend(caller);
-    access::handle(body_).promise().how = role::main_body;
-    return first;
+    return this->call_apart(caller, role::main_body);
   }
-
- private:
-  const task<T>& body_;
 };
 
 // Runs a task, a function or a coroutine function, and keeps its result or its exception.

@@ -370,23 +370,37 @@ class [[nodiscard]] task {
     }
     template <class Promise>
     [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const {
-      detail::processor* const p = detail::this_processor();
-      if (p == nullptr) detail::throw_misuse("runq: a task was awaited outside a scheduler; start it with runq::run()");
-      detail::frame& callee = callee_.promise();
       if constexpr (std::is_base_of_v<detail::promise_base, Promise>) {
+        detail::processor& p = processor_of_caller();
+        detail::frame& callee = callee_.promise();
         detail::frame& parent = caller.promise();
         callee.how = detail::role::called;
         callee.parent = &parent;
         parent.push_below(callee);
+        return detail::transfer(p, callee_);
       } else {
-        callee.how = detail::role::called_apart;
-        callee.caller = caller.address();
+        return call_apart(caller, detail::role::called_apart);
       }
-      return detail::transfer(*p, callee_);
     }
     T await_resume() const { return callee_.promise().take(); }
 
+   protected:
+    /// Calls the task for a coroutine that is not its parent. If the time slice is over, another machine may run the
+    /// task before this function returns, and destroy it: so the callee's role is known before.
+    [[nodiscard]] std::coroutine_handle<> call_apart(std::coroutine_handle<> caller, detail::role how) const {
+      detail::processor& p = processor_of_caller();
+      detail::frame& callee = callee_.promise();
+      callee.how = how;
+      callee.caller = caller.address();
+      return detail::transfer(p, callee_);
+    }
+
    private:
+    static detail::processor& processor_of_caller() {
+      detail::processor* const p = detail::this_processor();
+      if (p == nullptr) detail::throw_misuse("runq: a task was awaited outside a scheduler; start it with runq::run()");
+      return *p;
+    }
     std::coroutine_handle<promise_type> callee_;
   };
 
