@@ -182,7 +182,7 @@ class [[nodiscard]] condition_variable::awaiter {
 };
 
 inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop, source_place at) {
-  if (held.locked_ == nullptr) {
+  if (!held.end_.has_mutex()) {
     detail::throw_misuse("runq: condition_variable::wait() was given a guard that was moved from");
   }
   if (stop.stop_requested()) throw cancelled();

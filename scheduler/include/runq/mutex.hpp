@@ -5,13 +5,13 @@
 // models/cases/scheduler/mutex/.
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
-#include "runq/detail/guard_link.hpp"
 #include "runq/protocol/waiting.hpp"
 #include "runq/task.hpp"
 
@@ -116,6 +116,70 @@ class mutex_core {
   cell<node*> handed_to_{nullptr};  // the task that has the mutex and has not gone on yet; written by the holder
 };
 
+/// Ties a mutex to the guard that has it, so that each of them learns when the other one ends. The mutex is derived
+/// from it; the guard holds a `holder`.
+template <class Policy = task_waiting>
+class guard_tie {
+  template <class T>
+  using cell = typename Policy::atomics::template cell<T>;
+
+ public:
+  /// The guard's end of the tie. Only the task that has the guard calls it.
+  class holder {
+   public:
+    holder() = default;
+    holder(const holder&) = delete;
+    holder& operator=(const holder&) = delete;
+
+    /// To be called by the task that has just got the mutex.
+    void hold(guard_tie& of) noexcept {
+      tie_.set(&of);
+      // [mutex.guard.hold] release: pairs with [mutex.guard.look]; weaker: ends() writes to a holder while its
+      // task still does.
+      of.holder_.store(this, std::memory_order::release);
+    }
+    /// Returns the tie of the mutex, which stays locked; null if this holder has none.
+    guard_tie* let_go() noexcept {
+      guard_tie* const had = tie_.get();
+      if (had == nullptr) return nullptr;
+      // [mutex.guard.let_go] relaxed: the unlock that follows orders this before the next holder's hold().
+      had->holder_.store(nullptr, std::memory_order::relaxed);
+      tie_.set(nullptr);
+      return had;
+    }
+    /// Takes over what `other` has, which has nothing then.
+    void take_over(holder& other) noexcept {
+      lost_.set(other.lost_.get());
+      other.lost_.set(false);
+      if (guard_tie* const taken = other.let_go(); taken != nullptr) hold(*taken);
+    }
+    [[nodiscard]] bool has_mutex() const noexcept { return tie_.get() != nullptr; }
+    /// Whether the mutex was destroyed while this holder had it.
+    [[nodiscard]] bool lost() const noexcept { return lost_.get(); }
+
+   private:
+    friend guard_tie;
+    cell<guard_tie*> tie_{nullptr};
+    cell<bool> lost_{false};
+  };
+
+  guard_tie() = default;
+  guard_tie(const guard_tie&) = delete;
+  guard_tie& operator=(const guard_tie&) = delete;
+  ~guard_tie() { ends(); }
+  /// Tells the guard that has the mutex, if one has it, that there is nothing to unlock any more.
+  void ends() noexcept {
+    // [mutex.guard.look] acquire: pairs with [mutex.guard.hold].
+    holder* const left = holder_.load(std::memory_order::acquire);
+    if (left == nullptr) return;
+    left->tie_.set(nullptr);
+    left->lost_.set(true);
+  }
+
+ private:
+  typename Policy::atomics::template atomic<holder*> holder_{static_cast<holder*>(nullptr)};
+};
+
 /// Called by a guard that ends after its mutex: ends the process, unless the guard is destroyed because its run ends.
 void guard_outlived_mutex() noexcept;
 
@@ -135,7 +199,7 @@ void guard_outlived_mutex() noexcept;
 ///     co_await m.lock();
 ///     ++shared;
 ///     m.unlock();
-class mutex {
+class mutex : detail::guard_tie<> {
   class awaiter;
   class guard_awaiter;
   class stoppable_awaiter;
@@ -145,42 +209,24 @@ class mutex {
   /// Unlocks at its end.
   class [[nodiscard]] guard {
    public:
-    guard(guard&& other) noexcept : lost_(std::exchange(other.lost_, false)) {
-      if (mutex* const taken = other.let_go(); taken != nullptr) hold(*taken);
-    }
+    guard(guard&& other) noexcept { end_.take_over(other.end_); }
     guard& operator=(guard&&) = delete;
     ~guard() {
       if (mutex* const locked = let_go(); locked != nullptr) locked->unlock();
-      if (lost_) detail::guard_outlived_mutex();
+      if (end_.lost()) detail::guard_outlived_mutex();
     }
 
    private:
     friend mutex;
     friend condition_variable;
     explicit guard(mutex& locked) noexcept { hold(locked); }
-    void hold(mutex& locked) noexcept {
-      locked_ = &locked;
-      locked.guard_.hold(*this);
-    }
+    void hold(mutex& locked) noexcept { end_.hold(locked); }
     /// Returns the mutex, which stays locked; null if this guard has none.
-    mutex* let_go() noexcept {
-      if (locked_ == nullptr) return nullptr;
-      locked_->guard_.let_go();
-      return std::exchange(locked_, nullptr);
-    }
-    mutex* locked_ = nullptr;
-    bool lost_ = false;  // the mutex was destroyed while this guard had it
+    mutex* let_go() noexcept { return static_cast<mutex*>(end_.let_go()); }
+    holder end_;
   };
 
   mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-  ~mutex() {
-    guard* const left = guard_.look();
-    if (left == nullptr) return;
-    left->locked_ = nullptr;
-    left->lost_ = true;
-  }
 
   /// `co_await m.lock()` returns when the calling task has the mutex. Tasks only.
   [[nodiscard]] awaiter lock() noexcept;
@@ -201,7 +247,6 @@ class mutex {
  private:
   friend condition_variable;
   detail::mutex_core<> core_;
-  detail::guard_link<guard> guard_;
 };
 
 class [[nodiscard]] mutex::awaiter {
