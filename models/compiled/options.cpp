@@ -89,6 +89,8 @@ class reader {
       read_path(word(option, "the path that a failure shows, as 0.3.1"));
     } else if (option == "--timeouts") {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
+    } else if (option == "--judge-timed-waits") {
+      to_.limits.judges_timed_waits = true;
     } else if (option == "--rounds") {
       to_.limits.rounds = static_cast<unsigned>(number(option));
     } else if (option == "--load-buffering") {

@@ -638,7 +638,7 @@ void session::wait_while(const void* at, unsigned size, std::uint64_t value, std
   const unsigned since = search_->position();
   search_->await_begin();
   if (load(at, size, order, code) != value) return;
-  if (for_ever) search_->await_failed(here(code));
+  if (for_ever || bounds_.judges_timed_waits) search_->await_failed(here(code));
   wait_for_others(since, code);
 }
 

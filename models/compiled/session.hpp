@@ -74,9 +74,10 @@ struct left_out {
 
 /// How far the search goes where C++20 sets no limit.
 struct bounds {
-  unsigned spurious_failures = 0;  ///< in an execution
-  unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
-  unsigned rounds = 4;             ///< of a loop that waits: in later ones it reads what it has read before
+  unsigned spurious_failures = 0;   ///< in an execution
+  unsigned timeouts = 2;            ///< of a thread: timed waits that end, and deadlines that pass
+  bool judges_timed_waits = false;  ///< a deadlock may consist of waits whose timeouts are not explored
+  unsigned rounds = 4;              ///< of a loop that waits: in later ones it reads what it has read before
   /// Of a loop that waits, counts its rounds, and only reads: in later ones it waits until it reads something else.
   static constexpr unsigned most_rounds = 256;
 };

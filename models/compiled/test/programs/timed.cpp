@@ -6,6 +6,10 @@
 // check -DWAIT_FOR: bounded
 // check -DWAIT_FOR -DWRONG: FAIL assertion fails: got
 // check -DWAIT_LOOP: bounded
+// Only the timeout ends the wait if the flag is raised without the lock, between the look at it and the wait.
+// check -DWAIT_LOOP -DWRONG: bounded
+// check -DWAIT_LOOP -DWRONG --judge-timed-waits --timeouts 0: FAIL deadlock
+// check -DWAIT_LOOP --judge-timed-waits --timeouts 0: bounded
 // check -DDEADLINE: bounded
 // check -DDEADLINE -DWRONG: FAIL assertion fails: ready
 // check -DMONOTONIC: passes
@@ -55,11 +59,11 @@ int main() {
 #elif defined(WAIT_FOR) || defined(WAIT_LOOP)
   static std::mutex m;
   static std::condition_variable changed;
-  static bool ready = false;
+  static std::atomic<bool> ready = false;
   std::thread waiter([] {
     std::unique_lock lock(m);
 #ifdef WAIT_FOR
-    [[maybe_unused]] const bool got = changed.wait_for(lock, 10ms, [] { return ready; });
+    [[maybe_unused]] const bool got = changed.wait_for(lock, 10ms, [] { return ready.load(); });
 #ifdef WRONG
     assert(got);
 #endif
@@ -67,10 +71,14 @@ int main() {
     while (!ready) changed.wait_for(lock, 1ms);
 #endif
   });
+#if defined(WAIT_LOOP) && defined(WRONG)
+  ready = true;
+#else
   {
     const std::lock_guard lock(m);
     ready = true;
   }
+#endif
   changed.notify_one();
   waiter.join();
 #elif defined(DEADLINE)
