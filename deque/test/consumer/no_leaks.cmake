@@ -52,12 +52,13 @@ function(runq_check_leaks folder)
   runq_check_folder("${folder}")
 
   # New cache variables may only be runqkit's own options, which have its prefix and are off except for what is built on
-  # demand, and those that CMake itself sets for a folder, for FetchContent and for the search for threads.
+  # demand, or choose among queues; and those that CMake itself sets for a folder, for FetchContent and for the search
+  # for threads.
   get_cmake_property(cache CACHE_VARIABLES)
   list(REMOVE_ITEM cache ${runq_cache_before} runq_cache_before runq_settings_before)
   foreach(name IN LISTS cache)
     if(name MATCHES "^RUNQ_")
-      if(${name} AND NOT name STREQUAL "RUNQ_BUILD_SCHEDULER")
+      if(${name} AND NOT name MATCHES "^RUNQ_(BUILD_SCHEDULER|FORK_DEQUE|PROCESSOR_RING)$")
         message(FATAL_ERROR "runqkit as a sub-project switches on ${name}")
       endif()
     elseif(NOT name MATCHES "^(runqkit_(BINARY_DIR|SOURCE_DIR|IS_TOP_LEVEL)|runqkit_[a-z_]+_LIB_DEPENDS|FETCHCONTENT_.*)$"
