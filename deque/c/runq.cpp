@@ -16,9 +16,12 @@
 #include <runq/chase_lev.hpp>
 #include <runq/inject.hpp>
 #include <runq/local_queue.hpp>
+#include <runq/membarrier.hpp>
 #include <runq/ring.hpp>
 #include <runq/runnext.hpp>
 #include <runq/shared_fifo.hpp>
+#include <runq/split_deque.hpp>
+#include <runq/split_ring.hpp>
 
 // Not an anonymous namespace, because the structs of runq.h, which have linkage, are made of these types.
 namespace runq_c {
@@ -53,6 +56,11 @@ using runnext = runq::basic_runnext<void*, c_atomics>;
 using chase_lev = runq::basic_chase_lev<void*, c_atomics>;
 using bounded_chase_lev = runq::basic_chase_lev<void*, c_atomics, runq::when_full::refuse>;
 using shared_fifo = runq::basic_shared_fifo<void*, c_atomics>;
+// They allocate nothing and have no lock, so the policy that ships serves C as it is.
+using split_ring = runq::split_ring<void*>;
+using split_deque = runq::split_deque<void*>;
+static_assert(split_ring::capacity() == RUNQ_SPLIT_RING_CAPACITY);
+static_assert(split_deque::capacity() == RUNQ_SPLIT_DEQUE_CAPACITY);
 using global_queue = runq::inject<&node::link>;
 using local_queue = runq::local_queue<&node::link>;
 
@@ -80,6 +88,12 @@ struct runq_chase_lev : runq_c::with_owner<runq_c::chase_lev> {
   using with_owner::with_owner;
 };
 struct runq_bounded_chase_lev : runq_c::with_owner<runq_c::bounded_chase_lev> {
+  using with_owner::with_owner;
+};
+struct runq_split_ring : runq_c::with_owner<runq_c::split_ring> {
+  using with_owner::with_owner;
+};
+struct runq_split_deque : runq_c::with_owner<runq_c::split_deque> {
   using with_owner::with_owner;
 };
 struct runq_shared_fifo {
@@ -123,6 +137,22 @@ runq_status give(const runq::steal_result<void*>& loot, void** element) noexcept
 runq_status give(const std::optional<void*>& popped, void** element) noexcept {
   if (popped) *element = *popped;
   return popped ? RUNQ_OK : RUNQ_EMPTY;
+}
+
+template <class Queue>
+runq_status steal_half_into(const Queue& victim, Queue& into, std::size_t limit, void** element, std::size_t* taken) {
+  if (&victim == &into || limit == 0) return RUNQ_INVALID;
+  const auto loot = victim.queue.make_thief().steal_half_into(into.owner, limit);
+  if (loot && taken != nullptr) *taken = loot.count;
+  return give(loot, element);
+}
+
+template <class Queue>
+runq_status steal_half(const Queue& victim, void** elements, std::size_t room, std::size_t* taken) {
+  if (room == 0) return RUNQ_INVALID;
+  const auto loot = victim.queue.make_thief().steal_half(std::span(elements, room));
+  if (loot) *taken = loot.count;
+  return status_of(loot.status);
 }
 
 // The queues are aligned to cache lines, which malloc() does not promise.
@@ -174,16 +204,10 @@ runq_status runq_ring_steal(const runq_ring* victim, void** element) {
 }
 runq_status runq_ring_steal_half_into(const runq_ring* victim, runq_ring* into, size_t limit, void** element,
                                       size_t* taken) {
-  if (victim == into || limit == 0) return RUNQ_INVALID;
-  const auto loot = victim->queue.make_thief().steal_half_into(into->owner, limit);
-  if (loot && taken != nullptr) *taken = loot.count;
-  return give(loot, element);
+  return steal_half_into(*victim, *into, limit, element, taken);
 }
 runq_status runq_ring_steal_half(const runq_ring* victim, void** elements, size_t room, size_t* taken) {
-  if (room == 0) return RUNQ_INVALID;
-  const auto loot = victim->queue.make_thief().steal_half(std::span(elements, room));
-  if (loot) *taken = loot.count;
-  return status_of(loot.status);
+  return steal_half(*victim, elements, room, taken);
 }
 bool runq_ring_has_work(const runq_ring* ring) { return ring->queue.make_thief().has_work(); }
 size_t runq_ring_size_approx(const runq_ring* ring) { return ring->queue.make_thief().size_approx(); }
@@ -232,6 +256,35 @@ runq_bounded_chase_lev* runq_bounded_chase_lev_create(size_t capacity) {
   destroy(made);
   return nullptr;
 }
+
+// The functions that split_ring and split_deque have. Their names begin with NAME.
+// NOLINTBEGIN(bugprone-macro-parentheses): a parameter is a name.
+#define RUNQ_SPLIT_FUNCTIONS(NAME)                                                                                  \
+  NAME* NAME##_create(void) { return create<NAME>(); }                                                              \
+  void NAME##_destroy(NAME* queue) { destroy(queue); }                                                              \
+  void NAME##_hand_over(NAME* queue) { queue->owner.rebind(); }                                                     \
+  runq_status NAME##_push(NAME* queue, void* element) { return queue->owner.push(element) ? RUNQ_OK : RUNQ_FULL; }  \
+  runq_status NAME##_pop(NAME* queue, void** element) { return give(queue->owner.pop(), element); }                 \
+  runq_status NAME##_steal(const NAME* victim, void** element) {                                                    \
+    return give(victim->queue.make_thief().steal(), element);                                                       \
+  }                                                                                                                 \
+  runq_status NAME##_steal_half_into(const NAME* victim, NAME* into, size_t limit, void** element, size_t* taken) { \
+    return steal_half_into(*victim, *into, limit, element, taken);                                                  \
+  }                                                                                                                 \
+  runq_status NAME##_steal_half(const NAME* victim, void** elements, size_t room, size_t* taken) {                  \
+    return steal_half(*victim, elements, room, taken);                                                              \
+  }                                                                                                                 \
+  bool NAME##_has_work(const NAME* queue) { return queue->queue.make_thief().has_work(); }                          \
+  size_t NAME##_size_approx(const NAME* queue) { return queue->queue.make_thief().size_approx(); }
+// NOLINTEND(bugprone-macro-parentheses)
+
+RUNQ_SPLIT_FUNCTIONS(runq_split_ring)
+size_t runq_split_ring_push_batch(runq_split_ring* ring, void* const* elements, size_t count) {
+  return ring->owner.push_batch(std::span(elements, count));
+}
+size_t runq_split_ring_room(runq_split_ring* ring) { return ring->owner.room(); }
+
+RUNQ_SPLIT_FUNCTIONS(runq_split_deque)
 
 runq_shared_fifo* runq_shared_fifo_create(void) { return create<runq_shared_fifo>(); }
 void runq_shared_fifo_destroy(runq_shared_fifo* fifo) { destroy(fifo); }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * runqkit's queues for C11: ring, runnext, chase_lev and shared_fifo of `void*`, and local_queue with its global queue
- * of tasks that carry a link. Contracts and protocols are those of the C++ headers; docs/queues/ has a page for each.
+ * runqkit's queues for C11: ring, runnext, chase_lev, split_ring, split_deque and shared_fifo of `void*`, and
+ * local_queue with its global queue of tasks that carry a link. Contracts and protocols are those of the C++ headers;
+ * docs/queues/ has a page for each.
  *
  * Who may call. A queue has one owner: the functions marked "Owner only" are for one thread at a time, the one that
  * makes the first of these calls. To hand a queue to another thread, call its …_hand_over() and let that happen before
@@ -167,6 +168,94 @@ runq_status runq_bounded_chase_lev_steal(const runq_bounded_chase_lev* deque, vo
 bool runq_bounded_chase_lev_has_work(const runq_bounded_chase_lev* deque);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_bounded_chase_lev_size_approx(const runq_bounded_chase_lev* deque);
+
+/* ---- split_ring: a bounded queue, whose owner pushes and pops without a locked instruction
+ * (docs/queues/split_ring.md)
+ *
+ * The owner claims a run of 16 elements at once; the others are public. A steal takes public elements, and only if
+ * there are none, it takes from the run: then the thief asks the owner, waits for about a microsecond, and makes a
+ * heavy fence. On Linux that is the system call membarrier(2), an interrupt of each processor that runs a thread of the
+ * process. Where there is no such call, each pop has a fence. */
+
+#define RUNQ_SPLIT_RING_CAPACITY 256
+
+typedef struct runq_split_ring runq_split_ring;
+
+/** A new, empty ring, or NULL when there is no memory: 2.3 kB, in one block. Nothing else here allocates. */
+runq_split_ring* runq_split_ring_create(void);
+/** Frees it; NULL is allowed. Elements still inside are not touched. */
+void runq_split_ring_destroy(runq_split_ring* ring);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_split_ring_hand_over(runq_split_ring* ring);
+
+/** Adds one element behind all others, or RUNQ_FULL: when it would be RUNQ_SPLIT_RING_CAPACITY places behind the oldest
+ *  one of the owner's run, whatever thieves have taken in between. Owner only. Wait-free. */
+runq_status runq_split_ring_push(runq_split_ring* ring, void* element);
+/** Adds the first of `count` elements, in order, as many as fit, all published at once; returns how many. Owner only.
+ *  Wait-free. */
+size_t runq_split_ring_push_batch(runq_split_ring* ring, void* const* elements, size_t count);
+/** Takes the oldest element that no thief has taken, or RUNQ_EMPTY. Owner only. Lock-free: it tries again only when a
+ *  thief took something or asked for it. */
+runq_status runq_split_ring_pop(runq_split_ring* ring, void** element);
+/** How many elements fit now, counted as a push counts. Owner only. Wait-free. */
+size_t runq_split_ring_room(runq_split_ring* ring);
+
+/** Takes the oldest public element, or one of the owner's run: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread.
+ *  Wait-free. */
+runq_status runq_split_ring_steal(const runq_split_ring* victim, void** element);
+/** Takes half of the victim's public elements, rounded up, or from the run as above; at most `limit` and what fits into
+ *  `into`, oldest first: the newest of them goes to `element`, to be run at once, the others are in `into` then.
+ *  `taken`, which may be NULL, gets their number. RUNQ_INVALID when `into` is the victim or `limit` is 0. The owner of
+ *  `into` only. Wait-free. */
+runq_status runq_split_ring_steal_half_into(const runq_split_ring* victim, runq_split_ring* into, size_t limit,
+                                            void** element, size_t* taken);
+/** Takes as many as runq_split_ring_steal_half_into, at most `room`, oldest first, into `elements`; `taken` gets their
+ *  number. `elements` may be written to whatever the status. RUNQ_INVALID when `room` is 0. Any thread. Wait-free. */
+runq_status runq_split_ring_steal_half(const runq_split_ring* victim, void** elements, size_t room, size_t* taken);
+/** Whether there is something to take: the question to ask before going to sleep. Any thread. Wait-free. */
+bool runq_split_ring_has_work(const runq_split_ring* ring);
+/** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_split_ring_size_approx(const runq_split_ring* ring);
+
+/* ---- split_deque: a bounded LIFO deque for fork/join, whose owner pushes and pops without a locked instruction
+ * (docs/queues/split_deque.md)
+ *
+ * The newest elements are private to the owner, the older ones public. A steal takes public elements, and only if there
+ * are none, private ones, by a heavy fence as with split_ring. */
+
+#define RUNQ_SPLIT_DEQUE_CAPACITY 256
+
+typedef struct runq_split_deque runq_split_deque;
+
+/** A new, empty deque, or NULL when there is no memory: 2.3 kB, in one block. Nothing else here allocates. */
+runq_split_deque* runq_split_deque_create(void);
+/** Frees it; NULL is allowed. Elements still inside are not touched. */
+void runq_split_deque_destroy(runq_split_deque* deque);
+/** Makes the next thread that calls an owner function the owner. Owner only. */
+void runq_split_deque_hand_over(runq_split_deque* deque);
+
+/** Adds one element, or RUNQ_FULL. Owner only. Wait-free. */
+runq_status runq_split_deque_push(runq_split_deque* deque, void* element);
+/** Takes the newest element, or RUNQ_EMPTY. Owner only. Lock-free: it tries again only when a thief took something or
+ *  asked for it. */
+runq_status runq_split_deque_pop(runq_split_deque* deque, void** element);
+
+/** Takes the oldest element: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread. Wait-free. */
+runq_status runq_split_deque_steal(const runq_split_deque* victim, void** element);
+/** Takes half of the victim's public elements, rounded up, or, if there are none, of its private ones; at most `limit`
+ *  and what fits into `into`, oldest first: the newest of them goes to `element`, to be run at once, the others are in
+ *  `into` then. `taken`, which may be NULL, gets their number. RUNQ_INVALID when `into` is the victim or `limit` is 0.
+ *  The owner of `into` only. Wait-free. */
+runq_status runq_split_deque_steal_half_into(const runq_split_deque* victim, runq_split_deque* into, size_t limit,
+                                             void** element, size_t* taken);
+/** Takes as many as runq_split_deque_steal_half_into, at most `room`, oldest first, into `elements`; `taken` gets their
+ *  number. `elements` may be written to whatever the status. RUNQ_INVALID when `room` is 0. Any thread. Wait-free. */
+runq_status runq_split_deque_steal_half(const runq_split_deque* victim, void** elements, size_t room, size_t* taken);
+/** Whether there is something to take: the question to ask before going to sleep. No also if the owner is popping the
+ *  last element. Any thread. Wait-free. */
+bool runq_split_deque_has_work(const runq_split_deque* deque);
+/** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
+size_t runq_split_deque_size_approx(const runq_split_deque* deque);
 
 /* ---- shared_fifo: an unbounded queue that all threads share, under a lock (docs/queues/shared_fifo.md) */
 

@@ -126,6 +126,94 @@ static void bounded_chase_lev_alone(void) {
   EXPECT(runq_bounded_chase_lev_create((size_t)-1 / 2) == NULL);
 }
 
+static void split_ring_alone(void) {
+  char things[RUNQ_SPLIT_RING_CAPACITY + 1];
+  void* batch[RUNQ_SPLIT_RING_CAPACITY + 1];
+  void* out[RUNQ_SPLIT_RING_CAPACITY];
+  void* got = NULL;
+  size_t taken = 0;
+  for (size_t i = 0; i != sizeof things; ++i) batch[i] = at(things, i);
+  runq_split_ring* mine = runq_split_ring_create();
+  runq_split_ring* theirs = runq_split_ring_create();
+  EXPECT(mine != NULL && theirs != NULL);
+
+  EXPECT(runq_split_ring_pop(mine, &got) == RUNQ_EMPTY && runq_split_ring_steal(mine, &got) == RUNQ_EMPTY);
+  EXPECT(got == NULL && !runq_split_ring_has_work(mine) && runq_split_ring_room(mine) == RUNQ_SPLIT_RING_CAPACITY);
+  EXPECT(runq_split_ring_push(mine, things) == RUNQ_OK);
+  EXPECT(runq_split_ring_has_work(mine) && runq_split_ring_size_approx(mine) == 1);
+  EXPECT(runq_split_ring_push_batch(mine, batch + 1, RUNQ_SPLIT_RING_CAPACITY) == RUNQ_SPLIT_RING_CAPACITY - 1);
+  EXPECT(runq_split_ring_push(mine, things) == RUNQ_FULL && runq_split_ring_room(mine) == 0);
+  /* The first pop makes 0 … 15 the owner's run. The thief takes the oldest public element. */
+  EXPECT(runq_split_ring_pop(mine, &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_split_ring_room(mine) == 1);
+  EXPECT(runq_split_ring_steal(mine, &got) == RUNQ_OK && got == at(things, 16));
+  EXPECT(runq_split_ring_room(mine) == 1 && runq_split_ring_size_approx(mine) == 254);
+  /* 17 … 255 are public. The thief takes half of them, rounded up: 17 … 136. */
+  EXPECT(runq_split_ring_steal_half_into(mine, theirs, RUNQ_SPLIT_RING_CAPACITY, &got, &taken) == RUNQ_OK);
+  EXPECT(got == at(things, 136) && taken == 120 && runq_split_ring_size_approx(theirs) == 119);
+  EXPECT(runq_split_ring_pop(theirs, &got) == RUNQ_OK && got == at(things, 17));
+  EXPECT(runq_split_ring_steal_half_into(mine, mine, 1, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_ring_steal_half_into(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_ring_steal_half_into(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 137));
+  EXPECT(taken == 120);
+  EXPECT(runq_split_ring_steal_half(mine, out, 0, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_ring_steal_half(mine, out, 2, &taken) == RUNQ_OK && taken == 2 && out[1] == at(things, 139));
+  /* When nothing is public any more, thieves take the run, too; 1 is the oldest element of it. */
+  char seen[sizeof things] = {0};
+  size_t rest = 0;
+  while (runq_split_ring_steal_half(mine, out, RUNQ_SPLIT_RING_CAPACITY, &taken) == RUNQ_OK) {
+    for (size_t i = 0; i != taken; ++i) ++seen[(char*)out[i] - things];
+    rest += taken;
+  }
+  EXPECT(rest == 15 + 116 && !runq_split_ring_has_work(mine));
+  for (size_t i = 0; i != sizeof things; ++i) {
+    EXPECT(seen[i] == ((i >= 1 && i <= 15) || (i >= 140 && i <= 255) ? 1 : 0));
+  }
+  EXPECT(runq_split_ring_pop(mine, &got) == RUNQ_EMPTY);
+  runq_split_ring_hand_over(mine);
+  runq_split_ring_destroy(mine);
+  runq_split_ring_destroy(theirs);
+  runq_split_ring_destroy(NULL);
+}
+
+static void split_deque_alone(void) {
+  char things[RUNQ_SPLIT_DEQUE_CAPACITY + 1];
+  void* out[RUNQ_SPLIT_DEQUE_CAPACITY];
+  void* got = NULL;
+  size_t taken = 0;
+  runq_split_deque* mine = runq_split_deque_create();
+  runq_split_deque* theirs = runq_split_deque_create();
+  EXPECT(mine != NULL && theirs != NULL);
+
+  EXPECT(runq_split_deque_pop(mine, &got) == RUNQ_EMPTY && runq_split_deque_steal(mine, &got) == RUNQ_EMPTY);
+  EXPECT(got == NULL && !runq_split_deque_has_work(mine));
+  /* Three elements are private. The thief takes the older half, 0 and 1, and so makes the third one public. */
+  for (size_t i = 0; i != 3; ++i) EXPECT(runq_split_deque_push(mine, at(things, i)) == RUNQ_OK);
+  EXPECT(runq_split_deque_has_work(mine) && runq_split_deque_size_approx(mine) == 3);
+  EXPECT(runq_split_deque_steal_half(mine, out, 0, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_deque_steal_half(mine, out, RUNQ_SPLIT_DEQUE_CAPACITY, &taken) == RUNQ_OK && taken == 2);
+  EXPECT(out[0] == at(things, 0) && out[1] == at(things, 1));
+  EXPECT(runq_split_deque_pop(mine, &got) == RUNQ_OK && got == at(things, 2));
+
+  for (size_t i = 0; i != RUNQ_SPLIT_DEQUE_CAPACITY; ++i) {
+    EXPECT(runq_split_deque_push(mine, at(things, i)) == RUNQ_OK);
+  }
+  EXPECT(runq_split_deque_push(mine, at(things, RUNQ_SPLIT_DEQUE_CAPACITY)) == RUNQ_FULL);
+  EXPECT(runq_split_deque_pop(mine, &got) == RUNQ_OK && got == at(things, 255));
+  EXPECT(runq_split_deque_steal(mine, &got) == RUNQ_OK && got == at(things, 0));
+  EXPECT(runq_split_deque_steal_half_into(mine, mine, 1, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_deque_steal_half_into(mine, theirs, 0, &got, &taken) == RUNQ_INVALID);
+  EXPECT(runq_split_deque_steal_half_into(mine, theirs, 1, &got, NULL) == RUNQ_OK && got == at(things, 1));
+  EXPECT(taken == 2);
+  EXPECT(runq_split_deque_steal_half_into(mine, theirs, 3, &got, &taken) == RUNQ_OK && taken == 3);
+  EXPECT(got == at(things, 4) && runq_split_deque_size_approx(theirs) == 2);
+  EXPECT(runq_split_deque_pop(theirs, &got) == RUNQ_OK && got == at(things, 3));
+  runq_split_deque_hand_over(mine);
+  runq_split_deque_destroy(mine);
+  runq_split_deque_destroy(theirs);
+  runq_split_deque_destroy(NULL);
+}
+
 static void shared_fifo_alone(void) {
   enum { count = 300 };
   char things[count];
@@ -307,6 +395,35 @@ static void rob_chase_lev(void* victim) {
   } while (go_on(status, stop));
 }
 
+static void rob_split_ring(void* victim) {
+  runq_split_ring* mine = runq_split_ring_create();
+  EXPECT(mine != NULL);
+  runq_status status;
+  bool stop;
+  do {
+    void* job = NULL;
+    stop = atomic_load(&all_pushed);
+    status = runq_split_ring_steal_half_into(victim, mine, RUNQ_SPLIT_RING_CAPACITY, &job, NULL);
+    if (status == RUNQ_OK) {
+      take_stolen(job);
+      while (runq_split_ring_pop(mine, &job) == RUNQ_OK) take_stolen(job);
+    }
+  } while (go_on(status, stop));
+  runq_split_ring_destroy(mine);
+}
+
+static void rob_split_deque(void* victim) {
+  runq_status status;
+  bool stop;
+  do {
+    void* loot[RUNQ_SPLIT_DEQUE_CAPACITY];
+    size_t taken = 0;
+    stop = atomic_load(&all_pushed);
+    status = runq_split_deque_steal_half(victim, loot, RUNQ_SPLIT_DEQUE_CAPACITY, &taken);
+    for (size_t i = 0; i != taken; ++i) take_stolen(loot[i]);
+  } while (go_on(status, stop));
+}
+
 static runq_global* shared;
 
 static void rob_local_queue(void* victim) {
@@ -356,6 +473,29 @@ static void own_chase_lev(void* queue) {
   while (runq_chase_lev_pop(queue, &job) == RUNQ_OK) take(job);
 }
 
+static void own_split_ring(void* queue) {
+  void* job = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    while (runq_split_ring_push(queue, &jobs[i]) == RUNQ_FULL) {
+      if (runq_split_ring_pop(queue, &job) == RUNQ_OK) take(job);
+    }
+    let_the_thief_run(i);
+  }
+  while (runq_split_ring_pop(queue, &job) == RUNQ_OK) take(job);
+}
+
+static void own_split_deque(void* queue) {
+  void* job = NULL;
+  for (int i = 0; i != job_count; ++i) {
+    while (runq_split_deque_push(queue, &jobs[i]) == RUNQ_FULL) {
+      if (runq_split_deque_pop(queue, &job) == RUNQ_OK) take(job);
+    }
+    let_the_thief_run(i);
+    if (i % 3 == 0 && runq_split_deque_pop(queue, &job) == RUNQ_OK) take(job);
+  }
+  while (runq_split_deque_pop(queue, &job) == RUNQ_OK) take(job);
+}
+
 static void own_local_queue(void* queue) {
   runq_task* task = NULL;
   for (int i = 0; i != job_count; ++i) {
@@ -402,6 +542,8 @@ int main(void) {
   runnext_alone();
   chase_lev_alone();
   bounded_chase_lev_alone();
+  split_ring_alone();
+  split_deque_alone();
   shared_fifo_alone();
   local_queue_alone();
   EXPECT(strcmp(runq_status_text(RUNQ_LOST), "lost") == 0 && strcmp(runq_status_text(RUNQ_OK), "ok") == 0);
@@ -416,6 +558,12 @@ int main(void) {
   runq_chase_lev* deque = runq_chase_lev_create(64);
   two_threads("chase_lev", deque, own_chase_lev, rob_chase_lev);
   runq_chase_lev_destroy(deque);
+  runq_split_ring* split_ring = runq_split_ring_create();
+  two_threads("split_ring", split_ring, own_split_ring, rob_split_ring);
+  runq_split_ring_destroy(split_ring);
+  runq_split_deque* split_deque = runq_split_deque_create();
+  two_threads("split_deque", split_deque, own_split_deque, rob_split_deque);
+  runq_split_deque_destroy(split_deque);
   shared = runq_global_create();
   EXPECT(shared != NULL);
   runq_local_queue* queue = runq_local_queue_create(shared);

@@ -44,14 +44,15 @@ class process_barrier {
  public:
   /// Whether there is one. Decided when the program starts, or by the first call, and never again.
   [[nodiscard]] static bool available() noexcept {
-    static const bool answer = try_to_register();
-    return answer;
+    // [membarrier.decided] relaxed, unmodelled: the answer is all that the threads tell each other by it.
+    const decision found = decided.load(std::memory_order::relaxed);
+    return (found == decision::none ? decide() : found) == decision::yes;
   }
   /// The same, without a call; false until it has been decided. A thread that reads true knows that every other
   /// thread's available() says true.
   [[nodiscard]] static bool known_to_be_available() noexcept {
     // [membarrier.known] relaxed, unmodelled: a thread that reads false takes the stronger fence.
-    return registered.load(std::memory_order::relaxed);
+    return decided.load(std::memory_order::relaxed) == decision::yes;
   }
   /// available() must be true.
   static void pass() noexcept {
@@ -81,19 +82,25 @@ class process_barrier {
     return false;
 #endif
   }
-  [[nodiscard]] static bool try_to_register() noexcept {
+  enum class decision : unsigned char { none, no, yes };
+  // No static variable of available() instead: its initialisation would need the C++ run-time library, which the C
+  // interface does without. Threads that decide at the same time all get the first one's answer.
+  [[nodiscard]] static decision decide() noexcept {
     const bool works = call(register_private_expedited) && call(private_expedited);
-    // [membarrier.registered] relaxed, unmodelled: see known_to_be_available().
-    registered.store(works, std::memory_order::relaxed);
-    return works;
+    const decision mine = works ? decision::yes : decision::no;
+    decision first = decision::none;
+    // [membarrier.decide] relaxed, unmodelled: see available(). Relaxed on failure: the same.
+    return decided.compare_exchange_strong(first, mine, std::memory_order::relaxed, std::memory_order::relaxed) ? mine
+                                                                                                                : first;
   }
 
-  static inline std::atomic<bool> registered{false};
+  static inline std::atomic<decision> decided{decision::none};
   static inline std::atomic<std::uint64_t> passed{0};
 };
 
-// So that the first pops need not wait for a thief to ask.
-inline const bool process_barrier_at_start = process_barrier::available();
+// So that the first pops need not wait for a thief to ask. Not inline: that clang++ initialises by the C++ run-time
+// library.
+[[maybe_unused]] const bool process_barrier_at_start = process_barrier::available();
 
 /// std_atomics with a light fence that costs no instruction, and a heavy one that is the barrier, where `Choice` says
 /// that they are available; otherwise both are fences of the language. `Choice` has available() and
