@@ -600,9 +600,10 @@ TEST_P(fork_join, forking_a_task_twice_or_after_a_move_is_misuse) {
       {.procs = 2, .forks = GetParam()});
 }
 
-constexpr const char* not_joined =
+const std::string not_joined =
     "^panic: runq: a task that has forked others went on past its end, or dropped the result of one, before co_await "
     "runq::join\\(\\); if an exception did that, runq::with_scope\\(\\) joins by itself\n";
+const std::string left_by_exception = not_joined + "The task was left by an exception: ";
 
 TEST_P(fork_join, a_result_dropped_before_the_join_ends_the_process) {
   RUNQ_EXPECT_STATUS_2(runq::run(
@@ -645,10 +646,56 @@ TEST_P(fork_join, so_does_one_that_ends_before_its_join_though_its_children_have
     co_await runq::fork(quick());
   };
   const runq::options o{.procs = 1, .forks = GetParam()};
-  RUNQ_EXPECT_STATUS_2(runq::run(forgets, o), not_joined);
-  RUNQ_EXPECT_STATUS_2(runq::run(throws, o), not_joined);
-  RUNQ_EXPECT_STATUS_2(runq::run(drops_a_result, o), not_joined);
+  RUNQ_EXPECT_STATUS_2(runq::run(forgets, o), not_joined + "$");
+  RUNQ_EXPECT_STATUS_2(runq::run(throws, o), left_by_exception + "between fork and join\n$");
+  // Which of the two depends on whether the child has ended.
+  RUNQ_EXPECT_STATUS_2(runq::run(drops_a_result, o),
+                       not_joined + "(The task was left by an exception: between|An exception dropped the result)");
   RUNQ_EXPECT_STATUS_2(runq::run(forks_again, o), not_joined);
+}
+
+TEST_P(fork_join, an_exception_that_leaves_a_task_which_owes_a_join_is_named_in_the_message) {
+  const auto quick = []() -> task<> { co_return; };
+  const auto throws = [&](bool literal) -> task<> {
+    co_await runq::fork(quick());
+    if (literal) throw "a literal";
+    throw std::out_of_range("of a child");
+  };
+  const auto in_a_child = [&]() -> task<> {
+    co_await runq::fork(throws(false));
+    co_await runq::join();
+  };
+  const auto in_a_call = [&]() -> task<> {
+    try {
+      co_await throws(true);
+    } catch (const char*) {
+    }
+  };
+  const auto in_a_task_of_a_scope = [&]() -> task<> {
+    co_await runq::with_scope([&](runq::scope& s) -> task<> {
+      s.go(throws(false));
+      co_return;
+    });
+  };
+  const runq::options o{.procs = 1, .forks = GetParam()};
+  RUNQ_EXPECT_STATUS_2(runq::run(in_a_child, o), left_by_exception + "of a child\n$");
+  RUNQ_EXPECT_STATUS_2(runq::run(in_a_call, o), left_by_exception + "a literal\n$");
+  RUNQ_EXPECT_STATUS_2(runq::run(in_a_task_of_a_scope, o), left_by_exception + "of a child\n$");
+}
+
+// No handler has the exception yet when it drops the handle.
+TEST_P(fork_join, an_exception_that_drops_a_result_before_its_child_has_ended_cannot_be_named) {
+  RUNQ_EXPECT_STATUS_2(runq::run(
+                           []() -> task<> {
+                             runq::channel<int> never;
+                             const auto wait = [&never]() -> task<int> { co_return *co_await never.receive(); };
+                             const auto child = co_await runq::fork(wait());
+                             throw std::runtime_error("unknown");
+                           },
+                           {.procs = 2, .forks = GetParam()}),
+                       not_joined +
+                           "An exception dropped the result; its text is not known before a handler has "
+                           "caught it\\.\n$");
 }
 
 }  // namespace

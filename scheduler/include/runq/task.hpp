@@ -186,6 +186,8 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
 void fork_apart(processor& p, frame& parent, frame& child);
 /// Ends the process with a message, except while all tasks are being destroyed because main has ended.
 void fork_not_joined() noexcept;
+/// Likewise, in a handler: the message has the text of the exception.
+void fork_not_joined_after_exception() noexcept;
 
 [[nodiscard]] inline bool is_forked(const frame& f) noexcept { return f.how >= role::forked_inline; }
 /// To be called, in a handler, when an exception leaves `failed`: if `failed` is the body of a scope, or a child that
@@ -256,9 +258,11 @@ struct promise_base : frame {
   [[nodiscard]] final_awaiter final_suspend() const noexcept { return {}; }
 
  protected:
-  // Ends the process, as in Go, because no code can catch the exception. Called in a handler.
-  void unhandled_in_detached() noexcept {
+  // Ends the process, as in Go, if no code can catch the exception, or if the task owes a join: here the exception's
+  // text is at hand. Called in a handler.
+  void unhandled_for_good() noexcept {
     if (how == role::root && scope_of_root() == nullptr) panic();
+    if (owes_join && how != role::scope_body) fork_not_joined_after_exception();
   }
   // Its variables are still there if it returns, but not if it throws.
   void is_over() const noexcept {
@@ -282,7 +286,7 @@ class promise : public promise_base {
     is_over();
   }
   void unhandled_exception() noexcept {
-    unhandled_in_detached();
+    unhandled_for_good();
     drop_result();
     static_cast<void>(tell_scope(*this));
     // The body of a scope has none: its scope throws it, and its children may use this member now.
@@ -312,7 +316,7 @@ class promise<void> : public promise_base {
   [[nodiscard]] task<void> get_return_object() noexcept;
   void return_void() const noexcept { is_over(); }
   void unhandled_exception() noexcept {
-    unhandled_in_detached();
+    unhandled_for_good();
     const bool fails = tell_scope(*this);
     if (is_forked(*this)) {
       if (fails) keep_child_error(*parent, std::current_exception());

@@ -590,7 +590,11 @@ thread_local bool destroys_tasks = false;
 }  // namespace
 
 void fork_not_joined() noexcept {
-  if (!destroys_tasks) fatal_not_joined();
+  if (!destroys_tasks) fatal_not_joined(nullptr);
+}
+
+void fork_not_joined_after_exception() noexcept {
+  if (!destroys_tasks) fatal_not_joined(std::current_exception());
 }
 
 void guard_outlived_mutex() noexcept {

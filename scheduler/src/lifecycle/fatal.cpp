@@ -13,9 +13,9 @@ namespace runq {
 namespace detail {
 namespace {
 
-std::string describe_current_exception() {
+std::string describe(const std::exception_ptr& error) {
   try {
-    throw;
+    std::rethrow_exception(error);
   } catch (const std::exception& e) {
     return e.what();
   } catch (const char* text) {
@@ -67,7 +67,7 @@ void panic() noexcept {
   // The main task has ended, and with it the program: so this exception is ignored.
   if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
   if (is_cancellation(std::current_exception())) return;
-  std::string text = "panic: " + describe_current_exception() + "\n";
+  std::string text = "panic: " + describe(std::current_exception()) + "\n";
   if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
     const goroutine& g = *p->current;
     p->home.trace_last_slice();
@@ -78,10 +78,16 @@ void panic() noexcept {
 
 void throw_misuse(const char* what) { throw misuse(what); }
 
-void fatal_not_joined() noexcept {
-  fatal(
+void fatal_not_joined(const std::exception_ptr& left_by) noexcept {
+  std::string text =
       "panic: runq: a task that has forked others went on past its end, or dropped the result of one, before "
-      "co_await runq::join(); if an exception did that, runq::with_scope() joins by itself\n");
+      "co_await runq::join(); if an exception did that, runq::with_scope() joins by itself\n";
+  if (left_by != nullptr) {
+    text += "The task was left by an exception: " + describe(left_by) + "\n";
+  } else if (std::uncaught_exceptions() != 0) {
+    text += "An exception dropped the result; its text is not known before a handler has caught it.\n";
+  }
+  fatal(text);
 }
 
 void fatal_guard_outlived_mutex() noexcept {

@@ -2,6 +2,7 @@
 // fatal: the ways in which a scheduler ends its process: a message on stderr and status 2, as Go's runtime does it.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <system_error>
 
@@ -13,7 +14,7 @@ inline constexpr int fatal_status = 2;
 
 /// Writes what is buffered on stdout, then `text` on stderr, and ends the process without running destructors.
 [[noreturn]] void fatal(const std::string& text) noexcept;
-[[noreturn]] void fatal_not_joined() noexcept;
+[[noreturn]] void fatal_not_joined(const std::exception_ptr& left_by) noexcept;
 [[noreturn]] void fatal_guard_outlived_mutex() noexcept;
 [[noreturn]] void fatal_threads(unsigned limit) noexcept;
 [[noreturn]] void fatal_no_thread(const std::system_error& error) noexcept;
