@@ -221,9 +221,9 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
   const std::size_t resident_before = resident_bytes();
   const std::size_t taken_before = frame_pool_bytes();
   const std::size_t given_back_before = frame_bytes_given_back();
+  runq::channel<int> c;  // outlives the run, because tasks use it when main has ended
   runq::run(
       [&]() -> task<> {
-        runq::channel<int> c;
         for (std::size_t i = 0; i != n; ++i) {
           runq::go(receive_one(&c));
           if (i % 200 == 0) co_await runq::yield();

@@ -3,75 +3,10 @@
 // pop after the other, so a thief may take tasks in between; and half of what a thief sees is not half of the ring. So
 // these cases do not ask for the history that a local queue with a ring has, but that each task runs exactly once, and
 // that no thread is told that there is no work while there is.
-#include <cstddef>
-#include <cstdint>
-
-#include "interrupt.hpp"
-#include "oracle.hpp"
-#include "runq/local_queue.hpp"
-#include "runq/split_ring.hpp"
+#include "split_model.hpp"
 
 namespace runq::model {
 namespace {
-
-// A processor with a split_ring of 2, whose owner claims one task at a time, and a thief with another. `Policy` is that
-// of the ring and of the runnext slot.
-template <int Tasks, class Policy = atomics>
-class split_model : public scenario {
-  static constexpr split_ring_options options{.run = 1, .tries = 1, .polls = 0};
-  using queue_type =
-      basic_local_queue<&task::link, 2, std::uint32_t, Policy, basic_split_ring<task*, 2, options, Policy>>;
-
- public:
-  void finish() override {
-    while (const auto got = owner.pop()) tasks.run(got.task);
-    thief_runs();
-    while (task* const t = global.take()) tasks.run(t);
-    tasks.require_all_ran();
-  }
-
- protected:
-  void push(int id) { (void)owner.push(tasks.make(id)); }
-  void push_next(int id) { (void)owner.push_next(tasks.make(id)); }
-  void steal(steal_runnext next) {
-    if (const auto got = thief.steal_from(queue_.make_thief(), next, 2, std::size_t{0})) tasks.run(got.value);
-  }
-  void thief_runs() {
-    while (const auto got = thief.pop()) tasks.run(got.task);
-  }
-  [[nodiscard]] bool asks(bool by_look) {
-    const auto seen = queue_.make_thief();
-    return by_look ? seen.look() : seen.has_work();
-  }
-
-  task_set<Tasks> tasks;
-  inject<&task::link> global;
-
- private:
-  queue_type queue_{global};
-  queue_type thiefs_queue_{global};
-
- protected:
-  typename queue_type::owner owner = queue_.make_owner();
-  typename queue_type::owner thief = thiefs_queue_.make_owner();
-};
-
-// The ring is full. Owner: push push, of which one at least overflows ‖ thief: steal.
-template <class Policy = atomics>
-struct overflow : split_model<4, Policy> {
-  overflow() {
-    this->push(1);
-    this->push(2);
-  }
-  void thread(unsigned index) override {
-    if (index == 0) {
-      this->push(3);
-      this->push(4);
-    } else {
-      this->steal(steal_runnext::no);
-    }
-  }
-};
 
 // A processor is given up: it drains its queue, and links all tasks, while a thief steals.
 struct drain final : split_model<3> {
@@ -134,13 +69,6 @@ const bool added[] = {
         .quick = {.random = 20'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the ring is a split_ring",
-    }),
-    add_case<interrupted<overflow<interrupt_atomics>, 2>>({
-        .name = "local_queue/interrupt_split_overflow",
-        .property = "with a split_ring, what overflows and what is stolen are disjoint; fences by interrupt",
-        .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
-        .kept_for = "the ring is a split_ring, with fences by interrupt",
     }),
     add_case<drain>({
         .name = "local_queue/split_drain_vs_steal",
