@@ -3,6 +3,11 @@
 #include "runq/detail/core.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -536,6 +541,21 @@ std::size_t threads_of_process() noexcept {
   return folder_per_thread.st_nlink - 2;
 }
 
+// ThreadSanitizer has a thread in the background; in a process that was forked, clang's may have two. They are known by
+// the signals that they block: all that can be blocked (g++), or all but SIGSYS (clang++).
+std::size_t threads_of_sanitizer() {
+  if (__tsan_init == nullptr) return 0;
+  std::size_t found = 0;
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line == "SigBlk:\tfffffffe7ffbfeff" || line == "SigBlk:\tfffffffe3ffbfeff") ++found;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 // Called by the thread in run() or wait(). Machines that are leaving do not count as the scheduler's own: they may be
@@ -545,8 +565,7 @@ bool core::other_threads() const {
   std::size_t own = 1 + machines_.size() - without_thread_.size();
   if (monitor_.joinable()) ++own;
   if (chosen.dump_on != 0) ++own;
-  if (__tsan_init != nullptr) ++own;  // ThreadSanitizer has a thread in the background
-  return threads_of_process() > own;
+  return threads_of_process() > own + threads_of_sanitizer();
 }
 
 void core::stop() {
