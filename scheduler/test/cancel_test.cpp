@@ -2,10 +2,13 @@
 // Stop requests that end waits, and with_timeout(). Rows SC4, SC5.
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "support.hpp"
@@ -407,6 +410,258 @@ TEST_F(cancelling, SC5_an_outer_request_is_no_timeout) {
     const auto limited = [&] { return runq::with_timeout(1h, long_one, outer.get_token()); };
     EXPECT_EQ(co_await how_it_ends_void(limited), ends::cancelled);
   });
+}
+
+// ---- with_timeout(d, wait) ------------------------------------------------------------------------------------------
+
+enum class limited_end { in_time, timed_out, cancelled };
+task<limited_end> limited_end_of(auto limited) {
+  auto how = limited_end::in_time;
+  try {
+    (void)co_await limited;
+  } catch (const runq::timed_out&) {
+    how = limited_end::timed_out;
+  } catch (const runq::cancelled&) {
+    how = limited_end::cancelled;
+  }
+  co_return how;
+}
+
+/// Something of each kind that a task can wait for, so that each wait lasts until let_go().
+struct all_busy {
+  runq::channel<std::string> empty;
+  runq::channel<std::shared_ptr<int>> full{1};
+  runq::mutex m;
+  runq::wait_group group;
+  runq::semaphore units{0};
+  runq::shared_mutex shared;
+
+  all_busy() {
+    EXPECT_EQ(full.try_send(std::make_shared<int>(1)), runq::channel_result::done);
+    EXPECT_TRUE(m.try_lock());
+    EXPECT_TRUE(shared.try_lock());
+    group.add(1);
+  }
+  /// Calls `f(make, let_go)` for each kind: `make(d, token)` returns the wait with a limit, which lasts until let_go(),
+  /// if it begins.
+  task<> for_each_kind(auto f) {
+    const auto received = [&](auto d, std::stop_token t) { return runq::with_timeout(d, empty.receive(), t); };
+    co_await f(received, [&]() -> task<> { co_await empty.send("come"); });
+    const auto sent = [&](auto d, std::stop_token t) {
+      return runq::with_timeout(d, full.send(std::make_shared<int>(2)), t);
+    };
+    co_await f(sent, [&]() -> task<> { (void)co_await full.receive(); });
+    const auto locked = [&](auto d, std::stop_token t) { return runq::with_timeout(d, m.lock(), t); };
+    co_await f(locked, [&]() -> task<> {
+      m.unlock();
+      co_return;
+    });
+    const auto guarded = [&](auto d, std::stop_token t) { return runq::with_timeout(d, m.scoped_lock(), t); };
+    co_await f(guarded, [&]() -> task<> {
+      m.unlock();
+      co_return;
+    });
+    const auto grouped = [&](auto d, std::stop_token t) { return runq::with_timeout(d, group.wait(), t); };
+    co_await f(grouped, [&]() -> task<> {
+      group.done();
+      co_return;
+    });
+    const auto taken = [&](auto d, std::stop_token t) { return runq::with_timeout(d, units.acquire(2), t); };
+    co_await f(taken, [&]() -> task<> {
+      units.release(2);
+      co_return;
+    });
+    const auto held = [&](auto d, std::stop_token t) { return runq::with_timeout(d, units.scoped_acquire(), t); };
+    co_await f(held, [&]() -> task<> {
+      units.release();
+      co_return;
+    });
+    const auto read = [&](auto d, std::stop_token t) { return runq::with_timeout(d, shared.scoped_lock_shared(), t); };
+    co_await f(read, [&]() -> task<> {
+      shared.unlock();
+      co_return;
+    });
+  }
+};
+
+TEST_F(cancelling, SC5_a_wait_that_lasts_too_long_is_timed_out) {
+  on_any_number_of_processors([]() -> task<> {
+    all_busy busy;
+    int kinds = 0;
+    co_await busy.for_each_kind([&](const auto& make, const auto&) -> task<> {
+      EXPECT_EQ(co_await limited_end_of(make(1ms, {})), limited_end::timed_out);
+      ++kinds;
+    });
+    EXPECT_EQ(kinds, 8);
+    EXPECT_EQ(co_await limited_end_of(runq::with_timeout(1ms, runq::sleep_for(1h))), limited_end::timed_out);
+    const auto later = runq::clock::now() + 1h;
+    EXPECT_EQ(co_await limited_end_of(runq::with_timeout(1ms, runq::sleep_until(later))), limited_end::timed_out);
+    // Nobody has got anything.
+    busy.m.unlock();
+    EXPECT_TRUE(busy.m.try_lock());
+    busy.units.release(1);
+    EXPECT_TRUE(busy.units.try_acquire(1));
+    EXPECT_EQ(busy.full.size(), 1U);
+    EXPECT_FALSE(busy.shared.try_lock_shared());
+  });
+}
+
+TEST_F(cancelling, SC5_a_wait_that_ends_in_time_gives_what_it_gives_without_a_limit) {
+  on_any_number_of_processors([]() -> task<> {
+    all_busy busy;
+    int kinds = 0;
+    co_await busy.for_each_kind([&](const auto& make, const auto& let_go) -> task<> {
+      std::atomic<bool> ended{false};
+      runq::go([&]() -> task<> {
+        EXPECT_EQ(co_await limited_end_of(make(1h, {})), limited_end::in_time);
+        ended = true;
+      });
+      for (int i = 0; i != 10; ++i) co_await runq::yield();
+      EXPECT_FALSE(ended);
+      co_await let_go();
+      co_await yield_until([&] { return ended.load(); });
+      ++kinds;
+      // A plain lock() stays locked; a guard unlocks at its end, and the next kind wants the mutex locked.
+      (void)busy.m.try_lock();
+    });
+    EXPECT_EQ(kinds, 8);
+    EXPECT_EQ(co_await limited_end_of(runq::with_timeout(1h, runq::sleep_for(1ms))), limited_end::in_time);
+  });
+}
+
+TEST_F(cancelling, SC5_the_result_of_a_limited_wait) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<std::string> words(2);
+    co_await runq::with_timeout(1h, words.send("one"));
+    const auto one = co_await runq::with_timeout(1h, words.receive());
+    static_assert(std::is_same_v<decltype(one), const std::optional<std::string>>);
+    EXPECT_EQ(one, "one");
+    // The temporary wait is gone when the time limit begins to run; the value has moved on.
+    auto kept = runq::with_timeout(1h, words.send(std::string(100, 'x')));
+    co_await runq::yield();
+    co_await kept;
+    EXPECT_EQ(co_await runq::with_timeout(1h, words.receive()), std::string(100, 'x'));
+
+    words.close();
+    EXPECT_FALSE((co_await runq::with_timeout(1h, words.receive())).has_value());
+    std::string thrown;
+    try {
+      co_await runq::with_timeout(1h, words.send("late"));
+    } catch (const runq::misuse& error) {
+      thrown = error.what();
+    }
+    EXPECT_EQ(thrown, "send on closed channel");
+
+    runq::mutex m;
+    {
+      const runq::mutex::guard guard = co_await runq::with_timeout(1h, m.scoped_lock());
+      EXPECT_FALSE(m.try_lock());
+    }
+    co_await runq::with_timeout(1h, m.lock());
+    m.unlock();
+    runq::semaphore units(3);
+    {
+      const runq::semaphore::guard held = co_await runq::with_timeout(1h, units.scoped_acquire(2));
+      EXPECT_FALSE(units.try_acquire(2));
+    }
+    EXPECT_TRUE(units.try_acquire(3));
+    runq::latch open(0);
+    co_await runq::with_timeout(1h, open.wait());
+    const auto ends = runq::make_channel<int>(1);
+    co_await runq::with_timeout(1h, ends.send(5));
+    EXPECT_EQ(co_await runq::with_timeout(1h, ends.receive()), 5);
+  });
+}
+
+TEST_F(cancelling, SC5_the_value_of_a_send_that_is_timed_out_is_destroyed) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<std::shared_ptr<int>> nobody;
+    const auto value = std::make_shared<int>(1);
+    EXPECT_EQ(co_await limited_end_of(runq::with_timeout(1ms, nobody.send(value))), limited_end::timed_out);
+    EXPECT_EQ(value.use_count(), 1);
+  });
+}
+
+TEST_F(cancelling, SC5_an_outer_request_ends_a_limited_wait) {
+  on_any_number_of_processors([]() -> task<> {
+    all_busy busy;
+    co_await busy.for_each_kind([&](const auto& make, const auto&) -> task<> {
+      std::stop_source outer;
+      const auto limited = [&]() -> task<> { (void)co_await make(1h, outer.get_token()); };
+      EXPECT_EQ(co_await ended_by_request(outer, limited, 3), 3);
+      EXPECT_EQ(co_await limited_end_of(make(1h, outer.get_token())), limited_end::cancelled);
+    });
+  });
+}
+
+TEST_F(cancelling, SC5_value_and_time_limit_at_the_same_time) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<int> numbers;
+    int received = 0;
+    std::atomic<int> sent{0};
+    const std::size_t rounds = sched_test::rounds(500);
+    for (std::size_t round = 0; round != rounds; ++round) {
+      std::atomic<bool> ended{false};
+      runq::go([&, round]() -> task<> {
+        const auto d = std::chrono::microseconds(round % 20);
+        const auto how = co_await limited_end_of(runq::with_timeout(d, numbers.send(1)));
+        if (how == limited_end::in_time) ++sent;
+        ended = true;
+      });
+      const auto d = std::chrono::microseconds(round / 20 % 20);
+      if (co_await limited_end_of(runq::with_timeout(d, numbers.receive())) == limited_end::in_time) ++received;
+      co_await yield_until([&] { return ended.load(); });
+    }
+    EXPECT_EQ(sent, received);
+  });
+}
+
+TEST_F(cancelling, SC5_a_wait_with_a_token_of_its_own_is_misuse) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    runq::semaphore units(1);
+    EXPECT_THROW((void)runq::with_timeout(1h, units.acquire(stopping.get_token())), runq::misuse);
+    EXPECT_THROW((void)runq::with_timeout(1h, units.scoped_acquire(stopping.get_token())), runq::misuse);
+    EXPECT_TRUE(units.try_acquire());
+    co_return;
+  });
+}
+
+/// Ends a run while tasks wait, with a limit, for what is in `busy`, or in a new one in main if that is null.
+void end_during_limited_waits(unsigned procs, all_busy* busy) {
+  std::stop_source stopping;
+  runq::run(
+      [&]() -> task<> {
+        std::optional<all_busy> in_main;
+        all_busy& on = busy != nullptr ? *busy : in_main.emplace();
+        std::atomic<int> begun{0};
+        co_await on.for_each_kind([&](const auto& make, const auto&) -> task<> {
+          for (const std::stop_token& token : {std::stop_token(), stopping.get_token()}) {
+            runq::go([&begun, limited = make(1h, token)]() mutable -> task<> {
+              ++begun;
+              (void)co_await limited;
+            });
+          }
+          co_return;
+        });
+        runq::go([&begun]() -> task<> {
+          ++begun;
+          co_await runq::with_timeout(1h, runq::sleep_for(2h));
+        });
+        co_await yield_until([&] { return begun == 17; });
+        for (int i = 0; i != 20; ++i) co_await runq::yield();
+      },
+      {.procs = procs});
+  stopping.request_stop();
+}
+
+TEST_F(cancelling, L2_a_run_may_end_during_limited_waits) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    all_busy outlives;
+    end_during_limited_waits(procs, &outlives);
+  }
+  // With one processor all wait when main ends, so none of them uses what is gone.
+  end_during_limited_waits(1, nullptr);
 }
 
 }  // namespace

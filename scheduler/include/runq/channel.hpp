@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "runq/detail/temporaries.hpp"
@@ -236,6 +237,11 @@ class channel_core {
 namespace detail {
 template <class T>
 class channel_handle;
+// For with_timeout(), in select.hpp.
+template <class T>
+class stoppable_send;
+template <class T>
+class stoppable_receive;
 }  // namespace detail
 
 template <class T>
@@ -311,6 +317,12 @@ class channel {
       this->go_on();
       if (!this->waiter_.ok.get()) detail::throw_misuse("send on closed channel");
     }
+    /// For with_timeout(): makes the awaiter of the same wait with a token. It is called once, and moves the value on.
+    [[nodiscard]] auto stoppable() && {
+      return [&on = this->on_, value = std::move(value_)](std::stop_token stop) mutable {
+        return detail::stoppable_send<T>(on, std::move(value), std::move(stop));
+      };
+    }
 
    private:
     T value_;
@@ -333,6 +345,10 @@ class channel {
     [[nodiscard]] std::optional<T> await_resume() {
       this->go_on();
       return std::move(value_);
+    }
+    /// For with_timeout(): makes the awaiter of the same wait with a token.
+    [[nodiscard]] auto stoppable() && noexcept {
+      return [&on = this->on_](std::stop_token stop) { return detail::stoppable_receive<T>(on, std::move(stop)); };
     }
 
    private:

@@ -268,6 +268,8 @@ class [[nodiscard]] mutex::awaiter {
     waiter_.who.set(nullptr);
     wanted_.core_.arrived();
   }
+  /// For with_timeout(): makes the awaiter of the same wait with a token.
+  [[nodiscard]] auto stoppable() && noexcept;
 
  protected:
   mutex& wanted_;
@@ -283,6 +285,7 @@ class [[nodiscard]] mutex::guard_awaiter : public awaiter {
     awaiter::await_resume();
     return guard(wanted_);
   }
+  [[nodiscard]] auto stoppable() && noexcept;
 };
 
 class [[nodiscard]] mutex::stoppable_awaiter {
@@ -332,6 +335,13 @@ class [[nodiscard]] mutex::stoppable_guard_awaiter : public stoppable_awaiter {
     return guard(wanted_);
   }
 };
+
+inline auto mutex::awaiter::stoppable() && noexcept {
+  return [&wanted = wanted_](std::stop_token stop) { return wanted.lock(std::move(stop)); };
+}
+inline auto mutex::guard_awaiter::stoppable() && noexcept {
+  return [&wanted = wanted_](std::stop_token stop) { return wanted.scoped_lock(std::move(stop)); };
+}
 
 inline mutex::awaiter mutex::lock() noexcept { return awaiter(*this); }
 inline mutex::guard_awaiter mutex::scoped_lock() noexcept { return guard_awaiter(*this); }

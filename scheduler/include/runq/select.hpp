@@ -241,6 +241,7 @@ class receive_arm : public detail::receiving_arm<T> {
  public:
   receive_arm(runq::channel<T>* from, std::optional<T>& into) noexcept
       : detail::receiving_arm<T>(from == nullptr ? nullptr : &from->core_, into) {}
+  receive_arm(detail::channel_core<T>& from, std::optional<T>& into) noexcept : detail::receiving_arm<T>(&from, into) {}
 };
 
 /// An arm of select(): sends a value.
@@ -249,6 +250,7 @@ class send_arm : public detail::sending_arm<T> {
  public:
   send_arm(runq::channel<T>* to, T&& value)
       : detail::sending_arm<T>(to == nullptr ? nullptr : &to->core_, std::move(value)) {}
+  send_arm(detail::channel_core<T>& to, T&& value) : detail::sending_arm<T>(&to, std::move(value)) {}
   void settle(bool sent) const {
     if (!sent) detail::throw_misuse("send on closed channel");
   }
@@ -572,4 +574,45 @@ template <detail::arm_range Arms>
   return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::move(stop), std::forward<Arms>(arms));
 }
 
+namespace detail {
+
+/// `channel::send()` that a stop request ends, by a select with one arm: then the value is destroyed.
+template <class T>
+class [[nodiscard]] stoppable_send {
+ public:
+  stoppable_send(channel_core<T>& to, T&& value, std::stop_token stop)
+      : wait_(std::move(stop), send_arm<T>(to, std::move(value))) {}
+  [[nodiscard]] bool await_ready() { return wait_.await_ready(); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    return wait_.await_suspend(self, at);
+  }
+  void await_resume() {
+    if (wait_.await_resume() == stopped) throw cancelled();
+  }
+
+ private:
+  select_awaiter<false, few_arms<send_arm<T>>> wait_;
+};
+
+/// `channel::receive()`, likewise.
+template <class T>
+class [[nodiscard]] stoppable_receive {
+ public:
+  stoppable_receive(channel_core<T>& from, std::stop_token stop)
+      : wait_(std::move(stop), receive_arm<T>(from, value_)) {}
+  [[nodiscard]] bool await_ready() { return wait_.await_ready(); }
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+    return wait_.await_suspend(self, at);
+  }
+  [[nodiscard]] std::optional<T> await_resume() {
+    if (wait_.await_resume() == stopped) throw cancelled();
+    return std::move(value_);
+  }
+
+ private:
+  std::optional<T> value_;  // before wait_, which refers to it
+  select_awaiter<false, few_arms<receive_arm<T>>> wait_;
+};
+
+}  // namespace detail
 }  // namespace runq

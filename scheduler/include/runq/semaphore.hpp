@@ -203,10 +203,23 @@ class [[nodiscard]] units_awaiter {
     if (!waiter_.ok.get()) throw cancelled();
     wanted_.arrived(waiter_);
   }
+  /// For with_timeout(): makes the awaiter of the same wait with a token. Throws runq::misuse if it has one.
+  [[nodiscard]] auto stoppable() && {
+    must_have_no_token();
+    return [&wanted = wanted_, n = units(), why = why_](std::stop_token stop) {
+      return units_awaiter(wanted, n, why, std::move(stop));
+    };
+  }
 
  protected:
   semaphore_core<>& wanted_;
   [[nodiscard]] std::int64_t units() const noexcept { return waiter_.wanted.get(); }
+  [[nodiscard]] wait_reason why() const noexcept { return why_; }
+  void must_have_no_token() const {
+    if (stop_.stop_possible()) {
+      throw_misuse("runq: with_timeout() was given a wait that has a stop token: write with_timeout(d, wait, token)");
+    }
+  }
 
  private:
   wait_reason why_;
@@ -223,6 +236,12 @@ class [[nodiscard]] held_units_awaiter : public units_awaiter {
   held_units await_resume() {
     units_awaiter::await_resume();
     return {wanted_, units(), at_most_};
+  }
+  [[nodiscard]] auto stoppable() && {
+    must_have_no_token();
+    return [&wanted = wanted_, n = units(), at_most = at_most_, why = why()](std::stop_token stop) {
+      return held_units_awaiter(wanted, n, at_most, why, std::move(stop));
+    };
   }
 
  private:

@@ -47,12 +47,27 @@ concept can_be_limited = requires(F& f, std::stop_token stop) {
   requires is_task<decltype(std::invoke(f, stop))>::value;
 };
 
+/// A temporary awaiter whose wait has a form with a stop token, and has no token yet.
+template <class A>
+concept has_stoppable_form = requires(A&& wait) {
+  std::forward<A>(wait).stoppable();
+};
+
+/// What limited() returns: what F returns, or a task that returns what the awaiter that F returns gives.
+template <class F>
+struct limited_result {
+  using type = std::invoke_result_t<F&, std::stop_token>;
+};
+template <class F>
+requires(!can_be_limited<std::remove_reference_t<F>>) struct limited_result<F> {
+  using type = task<decltype(std::declval<std::invoke_result_t<F&, std::stop_token>&>().await_resume())>;
+};
+
 /// `F` is a reference to a function that has a name, or the type of one that has none.
 template <class F>
-std::invoke_result_t<F&, std::stop_token> limited(std::chrono::nanoseconds d, F f, std::stop_token outer,
-                                                  source_place at) {
+typename limited_result<F>::type limited(std::chrono::nanoseconds d, F f, std::stop_token outer, source_place at) {
   time_limit limit;
-  const auto body = [&](scope& s) -> std::invoke_result_t<F&, std::stop_token> {
+  const auto body = [&](scope& s) -> typename limited_result<F>::type {
     // Whether f returns or throws.
     struct at_the_end {
       detail::time_limit& limit;
@@ -60,7 +75,11 @@ std::invoke_result_t<F&, std::stop_token> limited(std::chrono::nanoseconds d, F 
     };
     const at_the_end here{limit};
     s.go(ask_to_stop_after(d, limit, s, at));
-    co_return co_await std::invoke(f, s.stop_token());
+    if constexpr (can_be_limited<std::remove_reference_t<F>>) {
+      co_return co_await std::invoke(f, s.stop_token());
+    } else {
+      co_return co_await placed(std::invoke(f, s.stop_token()), at);
+    }
   };
   bool was_cancelled = false;
   try {
@@ -85,15 +104,28 @@ std::invoke_result_t<F&, std::stop_token> limited(std::chrono::nanoseconds d, F 
 ///       co_return co_await runq::select(stop, runq::on_receive(numbers, number)) != runq::stopped;
 ///     };
 ///     if (!co_await runq::with_timeout(1s, receive)) std::puts("no number for 1 s");
+///
+/// `co_await with_timeout(d, wait)` returns what `co_await wait` returns, and throws as above. `wait` is a temporary:
+/// send() or receive() of a channel, lock() or scoped_lock() of a mutex, wait() of a wait group or latch, acquire() or
+/// scoped_acquire() of a semaphore, a lock of a shared_mutex, sleep_for() or sleep_until(), without a token. The value
+/// of a send() that is not carried out is destroyed. The object that it waits for must outlive the wait.
+///
+///     const auto number = co_await runq::with_timeout(1s, numbers.receive());
 template <class F>
 [[nodiscard]] auto with_timeout(std::chrono::nanoseconds d, F&& f, std::stop_token outer = {},
                                 source_place at = source_place::here()) {
-  static_assert(detail::can_be_limited<std::remove_reference_t<F>>,
+  constexpr bool is_wait = detail::has_stoppable_form<F&&>;
+  static_assert(is_wait || detail::can_be_limited<std::remove_reference_t<F>>,
                 "runq::with_timeout takes a coroutine function with one parameter, a std::stop_token, as in "
                 "[&](std::stop_token stop) -> runq::task<> {...}; what it waits for heeds the token: "
-                "runq::sleep_for(d, stop), runq::select(stop, ...)");
-  static_assert(detail::no_function_destroyed_twice<F>());
-  if constexpr (detail::can_be_limited<std::remove_reference_t<F>>) {
+                "runq::sleep_for(d, stop), runq::select(stop, ...). Or it takes a temporary wait without a token: "
+                "numbers.receive(), m.lock(), group.wait(), units.acquire(), runq::sleep_for(d)");
+  if constexpr (is_wait) {
+    // The new awaiter is made in the task, which has all that it needs: the temporary is gone by then.
+    auto form = std::forward<F>(f).stoppable();
+    return detail::limited<decltype(form)>(d, std::move(form), std::move(outer), at);
+  } else if constexpr (detail::can_be_limited<std::remove_reference_t<F>>) {
+    static_assert(detail::no_function_destroyed_twice<F>());
     return detail::limited<F>(d, std::forward<F>(f), std::move(outer), at);
   }
 }

@@ -33,6 +33,8 @@ class [[nodiscard]] sleep_awaiter {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> self, source_place at = source_place::here());
   void await_resume() noexcept { node_.forget_heap(); }
+  /// For with_timeout(): makes the awaiter of the same sleep with a token.
+  [[nodiscard]] auto stoppable() && noexcept;
 
  private:
   struct sleeper : timer_node {
@@ -81,6 +83,10 @@ class [[nodiscard]] stoppable_sleep_awaiter {
   std::stop_token stop_;
   stoppable_wait<call_back> stop_wait_;
 };
+
+inline auto sleep_awaiter::stoppable() && noexcept {
+  return [when = node_.when](std::stop_token stop) { return stoppable_sleep_awaiter(when, std::move(stop)); };
+}
 
 [[nodiscard]] inline instant instant_of(clock::time_point t) noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(t.time_since_epoch()).count();

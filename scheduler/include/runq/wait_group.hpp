@@ -247,6 +247,8 @@ class [[nodiscard]] wait_group::awaiter {
     return core_.enlist(waiter_) || detail::preempt_or_go_on(*waiter_.who.get());
   }
   void await_resume() noexcept { waiter_.who.set(nullptr); }
+  /// For with_timeout(): makes the awaiter of the same wait with a token.
+  [[nodiscard]] auto stoppable() && noexcept;
 
  private:
   detail::wait_group_core<>& core_;
@@ -289,6 +291,10 @@ class [[nodiscard]] wait_group::stoppable_awaiter {
       detail::withdraw_and_wake<detail::wait_group_core<>, detail::revocable_waiter<detail::task_waiting>>>
       stop_wait_;
 };
+
+inline auto wait_group::awaiter::stoppable() && noexcept {
+  return [&core = core_](std::stop_token stop) { return stoppable_awaiter(core, std::move(stop)); };
+}
 
 inline wait_group::awaiter wait_group::wait() noexcept { return awaiter(core_); }
 inline wait_group::stoppable_awaiter wait_group::wait(std::stop_token stop) noexcept {
