@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// runq::counted as a candidate: a chase_lev, unbounded and bounded, a ring, and a split_deque. A split_ring is none:
-// the specification has one order for all threads.
+// runq::counted as a candidate: a chase_lev, unbounded and bounded, a ring, a split_deque, and a split_ring.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +17,20 @@
 #include "runq/chase_lev.hpp"
 #include "runq/ring.hpp"
 #include "runq/split_deque.hpp"
+#include "runq/split_ring.hpp"
 
 namespace runq::props {
 
-/// A counted queue, made of `argument`, at most 255. Queue: one that holds at most Capacity values.
-template <class Queue, std::size_t Capacity, bool PopsNewest>
+/// A counted queue, made of `argument`. Queue: one that holds at most Capacity values. Run: a split_ring's, or 0.
+template <class Queue, std::size_t Capacity, bool PopsNewest, std::size_t Run = 0>
 class counted_queue {
  public:
   using queue = counted<Queue>;
   static constexpr std::size_t capacity = Capacity;
   static constexpr bool owner_pops_newest = PopsNewest;
+  static constexpr std::size_t run = Run;
 
-  explicit counted_queue(std::uint64_t argument) : queue_(static_cast<std::uint8_t>(argument)) {}
+  explicit counted_queue(std::uint64_t argument) : queue_(static_cast<typename queue::made_of>(argument)) {}
 
   bool push(value v) { return queue_.push(v); }
   std::size_t push_batch(std::span<const value> vs) requires requires(queue q) { q.push_batch(vs); }
@@ -72,13 +73,14 @@ class counted_subject final : public subject {
   std::vector<observations> seen_;
 };
 
-template <class Queue, std::size_t Capacity, bool PopsNewest, std::size_t Argument>
+template <class Queue, std::size_t Capacity, bool PopsNewest, std::size_t Argument, std::size_t Run = 0>
 [[nodiscard]] candidate counted_candidate(const std::string& queue_name) {
-  using counted = counted_queue<Queue, Capacity, PopsNewest>;
+  using counted = counted_queue<Queue, Capacity, PopsNewest, Run>;
   candidate c = fifo_candidate<counted>("runq::counted<" + queue_name + ">");
   c.expression = "runq::props::counted_candidate<" + queue_name + ", " +
                  (Capacity == unbounded ? "runq::props::unbounded" : std::to_string(Capacity)) +
-                 (PopsNewest ? ", true, " : ", false, ") + std::to_string(Argument) + ">(\"" + queue_name + "\")";
+                 (PopsNewest ? ", true, " : ", false, ") + std::to_string(Argument) +
+                 (Run == 0 ? "" : ", " + std::to_string(Run)) + ">(\"" + queue_name + "\")";
   c.verbs.push_back(verb::observe);
   c.verbs.push_back(verb::pushed_since);
   c.make = [](std::uint64_t start, std::size_t queues) -> std::unique_ptr<subject> {
@@ -99,6 +101,15 @@ template <class Queue, std::size_t Capacity, bool PopsNewest, std::size_t Argume
   return c;
 }
 
+/// A counted split_ring, whose indices soon cross the end of those in the shared word, which have 16 bits.
+template <std::size_t Capacity, std::size_t Run, class Atomics>
+[[nodiscard]] candidate counted_split_ring(const std::string& policy) {
+  constexpr split_ring_options options{.run = Run, .tries = 4, .polls = 2, .tag_bits = 37};
+  return counted_candidate<basic_split_ring<value, Capacity, options, Atomics>, Capacity, false, 0xFFF8, Run>(
+      "runq::basic_split_ring<std::uint32_t, " + std::to_string(Capacity) +
+      ", runq::split_ring_options{.run = " + std::to_string(Run) + "}, " + policy + ">");
+}
+
 /// The candidates that the suites run on. They are templates, so that a program that does not call them does not
 /// compile them.
 template <class = void>
@@ -107,7 +118,9 @@ std::vector<candidate> counted_candidates() {
           counted_candidate<bounded_chase_lev<value>, 8, true, 8>("runq::bounded_chase_lev<std::uint32_t>"),
           counted_candidate<basic_ring<value, 4, std::uint8_t>, 4, false, 250>(
               "runq::basic_ring<std::uint32_t, 4, std::uint8_t>"),
-          counted_candidate<basic_split_deque<value, 4>, 4, true, 250>("runq::basic_split_deque<std::uint32_t, 4>")};
+          counted_candidate<basic_split_deque<value, 4>, 4, true, 250>("runq::basic_split_deque<std::uint32_t, 4>"),
+          counted_split_ring<4, 2, std_atomics>("runq::std_atomics"),
+          counted_split_ring<64, 16, std_atomics>("runq::std_atomics")};
 }
 /// The candidates for real threads: the same header with forced delays (chaos_atomics).
 template <class = void>
@@ -117,7 +130,9 @@ std::vector<candidate> counted_candidates_on_threads() {
           counted_candidate<basic_ring<value, 4, std::uint8_t, chaos_atomics>, 4, false, 250>(
               "runq::basic_ring<std::uint32_t, 4, std::uint8_t, runq::props::chaos_atomics>"),
           counted_candidate<basic_split_deque<value, 4, default_split_deque, chaos_atomics>, 4, true, 250>(
-              "runq::basic_split_deque<std::uint32_t, 4, runq::default_split_deque, runq::props::chaos_atomics>")};
+              "runq::basic_split_deque<std::uint32_t, 4, runq::default_split_deque, runq::props::chaos_atomics>"),
+          counted_split_ring<2, 1, chaos_atomics>("runq::props::chaos_atomics"),
+          counted_split_ring<4, 2, chaos_atomics>("runq::props::chaos_atomics")};
 }
 
 }  // namespace runq::props

@@ -77,6 +77,7 @@ class split_spec {
     }
   }
 
+  [[nodiscard]] bool is_empty(std::size_t i) const { return queues_[i].items.empty(); }
   [[nodiscard]] unsigned variants(const operation&, const outcome&) const { return 1; }
 
   /// The one step of a concurrent call that returned `seen`.
