@@ -190,17 +190,19 @@ class pool {
   std::size_t least_free_ = 0;      // the least of them since looked_at_
   std::size_t looked_through_ = 0;  // free_ when give_back() had given back all that it could, or 0
   instant looked_at_ = 0;
+  bool giving_back_ = false;  // a thread is in give_back(), which counts in the slabs without the lock
 };
 
 // Takes all batches out, so that others need not wait for the lock meanwhile, and puts back those blocks whose slab
-// stays.
+// stays. One thread at a time: each scheduler's monitor calls this, and two that count in one slab would take it for
+// free although one of them has blocks of it.
 void pool::give_back(instant now) noexcept {
   std::array<block*, classes> all{};
   std::size_t excess = 0;
   const slab* newest = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (now - looked_at_ < period) return;
+    if (giving_back_ || now - looked_at_ < period) return;
     looked_at_ = now;
     const std::size_t unused = std::exchange(least_free_, free_);
     if (unused <= kept || free_ == looked_through_) return;
@@ -208,6 +210,7 @@ void pool::give_back(instant now) noexcept {
     newest = newest_;
     all = std::exchange(batches_, {});
     free_ = least_free_ = 0;
+    giving_back_ = true;
   }
   std::array<block*, classes> staying_blocks{};
   slab* going = nullptr;
@@ -237,6 +240,7 @@ void pool::give_back(instant now) noexcept {
       put(batch, c);
     }
   }
+  giving_back_ = false;
   least_free_ = free_;
   looked_through_ = excess >= slab_bytes || given_back == 0 ? free_ : 0;
   given_back_ += given_back;

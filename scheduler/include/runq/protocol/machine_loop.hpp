@@ -33,9 +33,8 @@ namespace runq {
 /// `Host` is the scheduler around it, and has
 /// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
 ///   inject; `processor_at(i)`
-/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; `chain_pace`: beside
-/// how
-///   many tasks that begin meanwhile it dozes if it finds none; see there
+/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; `chain_pace`: how many
+///   tasks must begin meanwhile so that a machine that finds none dozes; see there
 /// - `bool global_first(Processor&)`: called when the processor is about to begin a task, or to look elsewhere for one:
 ///   counts that, looks at the processor's timers now and then, and says whether the global queue comes first this time
 /// - `clock()`: the time, for `chain`
