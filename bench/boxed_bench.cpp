@@ -50,34 +50,24 @@ struct numbers_candidate {
   runq::one_object<runq::chase_lev<item>> deque{256};
 };
 
+// Values of 16 bytes in the slots of a deque, or in boxes.
+template <class Deque>
+struct values_candidate {
+  using thief = thief_of<values_candidate>;
+  [[nodiscard]] bool push(item value) noexcept { return deque.push({value, value}); }
+  [[nodiscard]] std::optional<item> pop() noexcept {
+    const auto got = deque.pop();
+    return got ? std::optional(got->id) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<item> steal_one() noexcept {
+    const auto got = deque.steal();
+    return got ? std::optional(got.value.id) : std::nullopt;
+  }
+  Deque deque{256};
+};
+using boxed_candidate = values_candidate<runq::boxed<runq::one_object<runq::chase_lev<runq::box<wide>*>>>>;
 template <class Wide>
-struct in_place_candidate {
-  using thief = thief_of<in_place_candidate>;
-  [[nodiscard]] bool push(item value) noexcept { return deque.push({value, value}); }
-  [[nodiscard]] std::optional<item> pop() noexcept {
-    const auto got = deque.pop();
-    return got ? std::optional(got->id) : std::nullopt;
-  }
-  [[nodiscard]] std::optional<item> steal_one() noexcept {
-    const auto got = deque.steal();
-    return got ? std::optional(got.value.id) : std::nullopt;
-  }
-  runq::one_object<runq::chase_lev<Wide>> deque{256};
-};
-
-struct boxed_candidate {
-  using thief = thief_of<boxed_candidate>;
-  [[nodiscard]] bool push(item value) noexcept { return deque.push({value, value}); }
-  [[nodiscard]] std::optional<item> pop() noexcept {
-    const auto got = deque.pop();
-    return got ? std::optional(got->id) : std::nullopt;
-  }
-  [[nodiscard]] std::optional<item> steal_one() noexcept {
-    const auto got = deque.steal();
-    return got ? std::optional(got.value.id) : std::nullopt;
-  }
-  runq::boxed<runq::one_object<runq::chase_lev<runq::box<wide>*>>> deque{256};
-};
+using in_place_candidate = values_candidate<runq::one_object<runq::chase_lev<Wide>>>;
 
 struct allocated_candidate {
   using thief = thief_of<allocated_candidate>;

@@ -25,6 +25,25 @@ class with_fork_policy : public testing::TestWithParam<runq::fork_policy> {
 inline const auto every_fork_policy =
     testing::Values(runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task);
 
+/// Calls f(options) with each policy and each number of processors, in tests that are not of such a suite.
+template <class F>
+void with_each_policy_on_any_number_of_processors(F&& f) {
+  for (const unsigned procs : proc_counts) {
+    for (const auto policy : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
+      f(runq::options{.procs = procs, .forks = policy});
+    }
+  }
+}
+
+/// The Fibonacci number of n, by a fork and a call for each.
+inline runq::task<int> fib(int n) {
+  if (n < 2) co_return n;
+  auto a = co_await runq::fork(fib(n - 1));
+  const int b = co_await fib(n - 2);
+  co_await runq::join();
+  co_return a.get() + b;
+}
+
 [[nodiscard]] inline std::string name_of_fork_policy(const testing::TestParamInfo<runq::fork_policy>& policy) {
   switch (policy.param) {
     case runq::fork_policy::continuation: return "continuation";

@@ -14,6 +14,7 @@ namespace {
 
 using runq::fork_policy;
 using runq::task;
+using sched_test::fib;
 using sched_test::rounds;
 
 class fork_stress : public sched_test::with_fork_policy {};
@@ -46,14 +47,6 @@ TEST_P(fork_stress, a_million_forks_before_one_join) {
     });
     ASSERT_EQ(n, forks);
   }
-}
-
-task<int> fib(int n) {
-  if (n < 2) co_return n;
-  auto a = co_await runq::fork(fib(n - 1));
-  const int b = co_await fib(n - 2);
-  co_await runq::join();
-  co_return a.get() + b;
 }
 
 TEST_P(fork_stress, fib_on_any_number_of_processors) {

@@ -18,19 +18,12 @@ namespace {
 
 using runq::fork_policy;
 using runq::task;
+using sched_test::fib;
 using sched_test::hold_until;
 
 class fork_join : public sched_test::with_fork_policy {};
 
 INSTANTIATE_TEST_SUITE_P(policies, fork_join, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
-
-task<int> fib(int n) {
-  if (n < 2) co_return n;
-  auto a = co_await runq::fork(fib(n - 1));
-  const int b = co_await fib(n - 2);
-  co_await runq::join();
-  co_return a.get() + b;
-}
 
 TEST_P(fork_join, WT11_fib_is_right) {
   on_any_number_of_processors([](const runq::options& o) {

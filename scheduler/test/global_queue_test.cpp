@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "fork_policies.hpp"
 #include "support.hpp"
 
 #if !defined(RUNQ_GLOBAL_QUEUE_ONLY)
@@ -15,30 +16,15 @@
 namespace {
 
 using runq::task;
-
-template <class F>
-void on_any_number_of_processors(F&& f) {
-  for (const unsigned procs : sched_test::proc_counts) {
-    for (const auto policy : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
-      f(runq::options{.procs = procs, .forks = policy});
-    }
-  }
-}
-
-task<int> fib(int n) {
-  if (n < 2) co_return n;
-  auto a = co_await runq::fork(fib(n - 1));
-  const int b = co_await fib(n - 2);
-  co_await runq::join();
-  co_return a.get() + b;
-}
+using sched_test::fib;
 
 TEST(global_queue, L26_forks_and_joins_give_the_same_results) {
-  on_any_number_of_processors([](const runq::options& o) { EXPECT_EQ(runq::run(fib(12), o), 144); });
+  sched_test::with_each_policy_on_any_number_of_processors(
+      [](const runq::options& o) { EXPECT_EQ(runq::run(fib(12), o), 144); });
 }
 
 TEST(global_queue, L26_tasks_channels_and_selects_give_the_same_results) {
-  on_any_number_of_processors([](const runq::options& o) {
+  sched_test::with_each_policy_on_any_number_of_processors([](const runq::options& o) {
     const int sum = runq::run(
         []() -> task<int> {
           runq::channel<int> a;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fork_policies.hpp"
 #include "support.hpp"
 
 #if !defined(RUNQ_FORKS_IN_SPLIT_DEQUE) || !defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
@@ -15,27 +16,12 @@
 namespace {
 
 using runq::task;
+using sched_test::fib;
 using sched_test::rounds;
 
-template <class F>
-void on_any_number_of_processors(F&& f) {
-  for (const unsigned procs : sched_test::proc_counts) {
-    for (const auto policy : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
-      f(runq::options{.procs = procs, .forks = policy});
-    }
-  }
-}
-
-task<int> fib(int n) {
-  if (n < 2) co_return n;
-  auto a = co_await runq::fork(fib(n - 1));
-  const int b = co_await fib(n - 2);
-  co_await runq::join();
-  co_return a.get() + b;
-}
-
 TEST(other_queues, forks_and_joins_give_the_same_results) {
-  on_any_number_of_processors([](const runq::options& o) { EXPECT_EQ(runq::run(fib(16), o), 987); });
+  sched_test::with_each_policy_on_any_number_of_processors(
+      [](const runq::options& o) { EXPECT_EQ(runq::run(fib(16), o), 987); });
 }
 
 task<int> chain(int n) {
@@ -47,11 +33,12 @@ task<int> chain(int n) {
 
 // The deque has room for 512 forks. Further ones become tasks.
 TEST(other_queues, more_forks_than_a_deque_has_room_for_wait_for_each_other) {
-  on_any_number_of_processors([](const runq::options& o) { EXPECT_EQ(runq::run(chain(5'000), o), 5'000); });
+  sched_test::with_each_policy_on_any_number_of_processors(
+      [](const runq::options& o) { EXPECT_EQ(runq::run(chain(5'000), o), 5'000); });
 }
 
 TEST(other_queues, more_forks_than_a_deque_has_room_for_come_before_one_join) {
-  on_any_number_of_processors([](const runq::options& o) {
+  sched_test::with_each_policy_on_any_number_of_processors([](const runq::options& o) {
     const std::size_t n = rounds(100'000);
     std::atomic<std::size_t> ended{0};
     runq::run(

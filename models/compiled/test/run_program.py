@@ -49,7 +49,8 @@ def check_program(o, program):
             environment = None
             if o.shipped:
                 mutant = flags[0].removeprefix("MUTANT=") if flags else None
-                environment = dict(os.environ, LD_BIND_NOW="1", RUNQ_CHECK="\n".join(["--check-duplicates", "--max-events", "20000", *asked]))
+                words_of_check = ["--check-duplicates", "--max-events", "20000", *asked]
+                environment = dict(os.environ, LD_BIND_NOW="1", RUNQ_CHECK="\n".join(words_of_check))
                 environment.update({"RUNQ_MUTANT": mutant} if mutant else {})
                 command = [o.mutants if mutant else o.shipped]
             else:

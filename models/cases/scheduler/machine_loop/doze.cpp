@@ -7,6 +7,18 @@
 namespace runq::model {
 namespace {
 
+// Two processors, of which machine 0 has one, and is busy for long. Machine 1 looks for work beside a chain of tasks,
+// and dozes until it is woken.
+template <int Tasks>
+struct until_woken : machine_loop_model<2, 2, Tasks> {
+  until_woken() {
+    this->settle(0);
+    this->beside_chain = true;
+    this->machines[1].parker.dozes_on = true;
+    this->constructed();
+  }
+};
+
 // Two processors. Machine 0, busy for long: puts task 1 into its runnext slot ‖ machine 1, spinning, the last one:
 // look, doze, look again, sleep, run the task.
 struct next_vs_doze final : machine_loop_model<2, 2, 1> {
@@ -30,14 +42,8 @@ struct next_vs_doze final : machine_loop_model<2, 2, 1> {
 
 // Two processors, and a task 1 in the runnext slot of machine 0. Machine 0: puts task 2 there, which displaces task 1 ‖
 // machine 1, spinning, the last one: look, doze for long, run one of them.
-struct displaced_vs_doze final : machine_loop_model<2, 2, 2> {
-  displaced_vs_doze() {
-    settle(0);
-    beside_chain = true;
-    machines[1].parker.dozes_on = true;
-    (void)processors[0].own_queue.push_next(tasks.make(1));
-    constructed();
-  }
+struct displaced_vs_doze final : until_woken<2> {
+  displaced_vs_doze() { (void)processors[0].own_queue.push_next(tasks.make(1)); }
   void thread(unsigned index) override {
     if (index == 0) {
       (void)parking.submit_next(processors[0].own_queue, tasks.make(2));
@@ -54,13 +60,7 @@ struct displaced_vs_doze final : machine_loop_model<2, 2, 2> {
 };
 
 // Outside: puts task 1 in the global queue ‖ machine 1, spinning, the last one: look, doze for long, run the task.
-struct injected_vs_doze final : machine_loop_model<2, 2, 1> {
-  injected_vs_doze() {
-    settle(0);
-    beside_chain = true;
-    machines[1].parker.dozes_on = true;
-    constructed();
-  }
+struct injected_vs_doze final : until_woken<1> {
   void thread(unsigned index) override {
     if (index == 0) {
       global.put(tasks.make(1));
@@ -77,13 +77,7 @@ struct injected_vs_doze final : machine_loop_model<2, 2, 1> {
 
 // The scheduler stops ‖ machine 1, spinning: look, doze for long, leave. After that no machine counts as one that
 // dozes.
-struct stop_vs_doze final : machine_loop_model<2, 2, 1> {
-  stop_vs_doze() {
-    settle(0);
-    beside_chain = true;
-    machines[1].parker.dozes_on = true;
-    constructed();
-  }
+struct stop_vs_doze final : until_woken<1> {
   void thread(unsigned index) override {
     if (index == 0) {
       parking.stop();
