@@ -135,11 +135,15 @@ class suite {
 
 namespace detail {
 
-// Prints the code that repeats the failure even when a contract or a sanitizer stops the process.
+// Prints the code that repeats the failure even when a contract or a sanitizer stops the process. If it was the C
+// library that stopped the process, because the heap is destroyed, printing may abort again, or wait for ever for the
+// lock of the heap: then the process dies without the code.
 inline void print_repro_and_die(int sig) {
+  constexpr unsigned most_seconds = 5;
+  std::signal(sig, SIG_DFL);
+  alarm(most_seconds);
   const std::string code = "\nthe process died in:\n" + transcript::code();
   (void)!write(STDERR_FILENO, code.data(), code.size());
-  std::signal(sig, SIG_DFL);
   (void)raise(sig);
 }
 
@@ -250,15 +254,18 @@ inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams
   return result::gave_up;
 }
 
-// How the child that runs `run` ended, as waitpid() reports it. A child that loops for ever ends with SIGXCPU.
+// How the child that runs `run` ended, as waitpid() reports it. A child that loops for ever ends with SIGXCPU, and one
+// that waits for ever with SIGALRM.
 template <class Run>
 int suite::in_child(Run&& run) {
   constexpr rlim_t most_seconds_of_processor_time = 30;
+  constexpr unsigned most_seconds = 60;
   std::cout.flush();
   const pid_t child = fork();
   if (child == 0) {
     const rlimit limit{most_seconds_of_processor_time, most_seconds_of_processor_time + 5};
     setrlimit(RLIMIT_CPU, &limit);
+    alarm(most_seconds);
     const result end = run();
     std::cout.flush();
     _exit(static_cast<int>(end));
