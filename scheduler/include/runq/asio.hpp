@@ -40,19 +40,6 @@ namespace runq {
 
 namespace detail {
 
-/// Lies in the frame of the coroutine that waits, and gives the work up when that frame is destroyed.
-template <class Work>
-class gives_up {
- public:
-  explicit gives_up(Work& what) noexcept : what_(what) {}
-  gives_up(const gives_up&) = delete;
-  gives_up& operator=(const gives_up&) = delete;
-  ~gives_up() { what_.give_up(); }
-
- private:
-  Work& what_;
-};
-
 [[nodiscard]] inline std::exception_ptr aborted_by_asio() {
   return std::make_exception_ptr(::asio::system_error(::asio::error::operation_aborted));
 }
@@ -75,13 +62,6 @@ class asio_job {
  private:
   std::shared_ptr<Work> what_;
 };
-
-/// Moves the result out, because the thread outside may be the last to give up what holds `out`.
-template <class R>
-[[nodiscard]] R result_of(outcome<R>& out) {
-  if (out.error) std::rethrow_exception(std::exchange(out.error, nullptr));
-  if constexpr (!std::is_void_v<R>) return std::move(*out.value);
-}
 
 // ---- a function on an executor --------------------------------------------------------------------------------------
 
@@ -168,30 +148,17 @@ struct asio_token_type {
   source_place at;
 };
 
-template <class... V>
-struct asio_value {
-  using type = std::tuple<V...>;
-};
-template <class V>
-struct asio_value<V> {
-  using type = V;
-};
-template <>
-struct asio_value<> {
-  using type = void;
-};
-
 /// What a completion with these arguments means to a task.
 template <class... Args>
 struct asio_result {
-  using type = typename asio_value<std::decay_t<Args>...>::type;
+  using type = typename as_one_value<std::decay_t<Args>...>::type;
   static void keep(outcome<type>& out, Args... values) {
     if constexpr (sizeof...(Args) != 0) out.value.emplace(std::move(values)...);
   }
 };
 template <class... V>
 struct asio_result<std::exception_ptr, V...> {
-  using type = typename asio_value<std::decay_t<V>...>::type;
+  using type = typename as_one_value<std::decay_t<V>...>::type;
   static void keep(outcome<type>& out, std::exception_ptr error, V... values) {
     out.error = std::move(error);
     if (!out.error) asio_result<V...>::keep(out, std::move(values)...);
@@ -199,7 +166,7 @@ struct asio_result<std::exception_ptr, V...> {
 };
 template <class... V>
 struct asio_result<::asio::error_code, V...> {
-  using type = typename asio_value<std::decay_t<V>...>::type;
+  using type = typename as_one_value<std::decay_t<V>...>::type;
   static void keep(outcome<type>& out, ::asio::error_code error, V... values) {
     if (error) {
       out.error = std::make_exception_ptr(::asio::system_error(error));

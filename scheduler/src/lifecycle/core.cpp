@@ -657,7 +657,13 @@ void core::destroy_tasks() {
   {
     const stand_in here(*this);
     processor& p = here.held();
-    for_each_goroutine([&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; });
+    const auto destroy = [&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; };
+    // The tasks that sleep come last: the end of one that waits for work outside of the scheduler waits for that work,
+    // and the work may wait for a task that was about to run.
+    for_each_goroutine([&](goroutine& g) {
+      if (!g.asleep()) destroy(g);
+    });
+    for_each_goroutine(destroy);
     p.current = nullptr;
     // Tasks that the destructors have woken.
     global.splice_front(p.own_queue.drain());

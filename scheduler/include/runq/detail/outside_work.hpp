@@ -4,8 +4,11 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "runq/scheduler.hpp"
@@ -68,5 +71,39 @@ class outside_work {
   std::condition_variable changed_;
   phase now_ = phase::waits;  // under mutex_
 };
+
+/// Lies in the frame of the coroutine that waits, and gives the work up when that frame is destroyed.
+template <class Work>
+class gives_up {
+ public:
+  explicit gives_up(Work& what) noexcept : what_(what) {}
+  gives_up(const gives_up&) = delete;
+  gives_up& operator=(const gives_up&) = delete;
+  ~gives_up() { what_.give_up(); }
+
+ private:
+  Work& what_;
+};
+
+/// The values that the work has left, as one: nothing, the value, or a tuple.
+template <class... V>
+struct as_one_value {
+  using type = std::tuple<V...>;
+};
+template <class V>
+struct as_one_value<V> {
+  using type = V;
+};
+template <>
+struct as_one_value<> {
+  using type = void;
+};
+
+/// Moves the result out, because the thread outside may be the last to give up what holds `out`.
+template <class R>
+[[nodiscard]] R result_of(outcome<R>& out) {
+  if (out.error) std::rethrow_exception(std::exchange(out.error, nullptr));
+  if constexpr (!std::is_void_v<R>) return std::move(*out.value);
+}
 
 }  // namespace runq::detail
