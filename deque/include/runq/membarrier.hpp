@@ -4,7 +4,8 @@
 //
 // The light fence then only keeps the compiler from moving accesses. The heavy fence is the system call membarrier(2),
 // private and expedited: each thread of the process that is running passes a full memory barrier before the call
-// returns, and one that is not running has passed one when it was switched away. What C++ does not say of this is
+// returns, and one that is not running has passed one when it was switched away. Threads that make heavy fences at the
+// same time share the calls (shared_barrier.hpp). What C++ does not say of this is
 // stated as an axiom in docs/limits.md, and is what the models in models/cases/queues/split_ring/by_interrupt.cpp
 // assume.
 //
@@ -21,6 +22,7 @@
 #include <cstdint>
 
 #include "runq/atomics.hpp"
+#include "runq/shared_barrier.hpp"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -56,18 +58,17 @@ class process_barrier {
   }
   /// available() must be true.
   static void pass() noexcept {
-    if (!call(private_expedited)) {
-      // A child of fork() need not have inherited the registration.
-      if (!call(register_private_expedited) || !call(private_expedited)) {
-        contract_violated("membarrier(2) does not work any more: it was forbidden after it had been found to work");
-      }
-    }
+    const bool mine = among_threads.pass([]() noexcept { make(); });
     // [membarrier.count] relaxed, unmodelled: a statistic.
-    passed.fetch_add(1, std::memory_order::relaxed);
+    (mine ? made : shared).fetch_add(1, std::memory_order::relaxed);
   }
   [[nodiscard]] static std::uint64_t count() noexcept {
     // [membarrier.counted] relaxed, unmodelled: a statistic.
-    return passed.load(std::memory_order::relaxed);
+    return made.load(std::memory_order::relaxed);
+  }
+  [[nodiscard]] static std::uint64_t count_shared() noexcept {
+    // [membarrier.counted_shared] relaxed, unmodelled: a statistic.
+    return shared.load(std::memory_order::relaxed);
   }
 
  private:
@@ -82,6 +83,13 @@ class process_barrier {
     return false;
 #endif
   }
+  static void make() noexcept {
+    if (call(private_expedited)) return;
+    // A child of fork() need not have inherited the registration.
+    if (!call(register_private_expedited) || !call(private_expedited)) {
+      contract_violated("membarrier(2) does not work any more: it was forbidden after it had been found to work");
+    }
+  }
   enum class decision : unsigned char { none, no, yes };
   // No static variable of available() instead: its initialisation would need the C++ run-time library, which the C
   // interface does without. Threads that decide at the same time all get the first one's answer.
@@ -95,7 +103,9 @@ class process_barrier {
   }
 
   static inline std::atomic<decision> decided{decision::none};
-  static inline std::atomic<std::uint64_t> passed{0};
+  static inline shared_barrier<std_atomics> among_threads;
+  static inline std::atomic<std::uint64_t> made{0};
+  static inline std::atomic<std::uint64_t> shared{0};
 };
 
 // So that the first pops need not wait for a thief to ask. Not inline: that clang++ initialises by the C++ run-time
@@ -132,6 +142,8 @@ struct membarrier_atomics : detail::barrier_fences<detail::process_barrier> {
   [[nodiscard]] static bool asymmetric() noexcept { return detail::process_barrier::available(); }
   /// How many heavy fences have been system calls so far. Any thread.
   [[nodiscard]] static std::uint64_t barriers() noexcept { return detail::process_barrier::count(); }
+  /// How many heavy fences were the system call of another thread, which made one at the same time. Any thread.
+  [[nodiscard]] static std::uint64_t shared_barriers() noexcept { return detail::process_barrier::count_shared(); }
 };
 
 }  // namespace runq
