@@ -609,7 +609,7 @@ TEST(channel, tasks_that_wait_when_main_ends_may_outlive_the_channel) {
 }
 
 // Threads outside send and receive while one run after the other ends. Each value is received, stays in the channel, or
-// is destroyed with a task.
+// is destroyed with a task. A thread that finds no partner gives its processor to the run that would bring one.
 TEST(channel, threads_outside_meet_tasks_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
@@ -619,7 +619,9 @@ TEST(channel, threads_outside_meet_tasks_that_end_with_main) {
     channel<parcel> down(1);
     std::atomic<bool> stop{false};
     std::thread sender([&] {
-      while (!stop) (void)up.try_send(parcel(1, alive));
+      while (!stop) {
+        if (up.try_send(parcel(1, alive)) != channel_result::done) std::this_thread::yield();
+      }
     });
     std::thread receiver([&] {
       std::optional<parcel> value;
@@ -627,6 +629,8 @@ TEST(channel, threads_outside_meet_tasks_that_end_with_main) {
         value.reset();
         if (down.try_receive(value) == channel_result::done) {
           EXPECT_EQ(value->number, 2);
+        } else {
+          std::this_thread::yield();
         }
       }
     });

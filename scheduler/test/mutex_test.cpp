@@ -302,7 +302,7 @@ TEST(mutex, a_guard_that_ends_after_its_mutex_says_so) {
   }
 }
 
-// A thread outside locks and unlocks the mutex while one run after the other ends.
+// A thread outside locks and unlocks the mutex while one run after the other ends, and gives its processor to that run.
 TEST(mutex, a_thread_outside_meets_tasks_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
@@ -311,10 +311,12 @@ TEST(mutex, a_thread_outside_meets_tasks_that_end_with_main) {
   std::atomic<int> inside{0};
   std::thread other([&] {
     while (!stop) {
-      if (!m.try_lock()) continue;
-      EXPECT_EQ(++inside, 1);
-      --inside;
-      m.unlock();
+      if (m.try_lock()) {
+        EXPECT_EQ(++inside, 1);
+        --inside;
+        m.unlock();
+      }
+      std::this_thread::yield();
     }
   });
   for (std::size_t i = 0; i != std::max<std::size_t>(rounds(1'000), 200); ++i) {

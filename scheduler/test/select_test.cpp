@@ -666,7 +666,8 @@ TEST(select, a_select_that_waits_when_main_ends_may_outlive_its_channels) {
       {.procs = 1});
 }
 
-// Threads outside send, receive and request stops while one run after the other ends.
+// Threads outside send, receive and request stops while one run after the other ends. A thread that finds no partner
+// gives its processor to the run that would bring one.
 TEST(select, threads_outside_meet_selects_that_end_with_main) {
   runq::scheduler s({.procs = 2});
   const auto outside = s.attach();
@@ -676,11 +677,15 @@ TEST(select, threads_outside_meet_selects_that_end_with_main) {
   std::mutex of_source;
   std::stop_source source;
   std::thread sender([&] {
-    while (!stop) (void)up.try_send(1);
+    while (!stop) {
+      if (up.try_send(1) != channel_result::done) std::this_thread::yield();
+    }
   });
   std::thread receiver([&] {
     std::optional<int> value;
-    while (!stop) (void)down.try_receive(value);
+    while (!stop) {
+      if (down.try_receive(value) != channel_result::done) std::this_thread::yield();
+    }
   });
   std::thread stopper([&] {
     while (!stop) {
