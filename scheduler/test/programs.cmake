@@ -14,7 +14,10 @@ runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADER
 
 # test/<part>_test.cpp; global_queue_test.cpp is about the build without queues per processor, and other_queues_test.cpp about
 # the one with the queues that are not the default.
-# asio_test.cpp needs Asio 1.22 (libasio-dev); where that is missing ctest lists it as disabled.
+# asio_test.cpp needs Asio 1.22 (libasio-dev), boost_asio_test.cpp Boost (libboost-dev); where that is missing ctest lists the
+# test as disabled.
+set(asio_test_include "${RUNQ_ASIO_122_INCLUDE}")
+set(boost_asio_test_include "${RUNQ_BOOST_ASIO_INCLUDE}")
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
 # These keep the options of the build where the others have further ones. ending_test once showed a warning that g++ gives
 # at -O2 only.
@@ -24,9 +27,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 foreach(source IN LISTS test_sources)
   cmake_path(GET source STEM name)
-  if(name STREQUAL "asio_test" AND NOT RUNQ_ASIO_122_INCLUDE)
-    add_test(NAME asio_test COMMAND "${CMAKE_COMMAND}" -E false)
-    set_tests_properties(asio_test PROPERTIES LABELS unit DISABLED ON)
+  if(name MATCHES "asio_test$" AND NOT ${name}_include)
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E false)
+    set_tests_properties(${name} PROPERTIES LABELS unit DISABLED ON)
     continue()
   endif()
   if(name MATCHES "^(global_queue|other_queues)_test$")
@@ -42,13 +45,18 @@ foreach(source IN LISTS test_sources)
   target_compile_definitions(${name} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
 endforeach()
 
+# g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
+set(no_warning_of_fences $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
+foreach(name IN ITEMS asio_test boost_asio_test)
+  if(TARGET ${name})
+    target_include_directories(${name} SYSTEM PRIVATE "${${name}_include}")
+    target_compile_options(${name} PRIVATE ${no_warning_of_fences})
+  endif()
+endforeach()
 if(TARGET asio_test)
   # fault_injection_test has tests of asio_go() where there is Asio.
-  foreach(name IN ITEMS asio_test fault_injection_test)
-    target_include_directories(${name} SYSTEM PRIVATE "${RUNQ_ASIO_122_INCLUDE}")
-    # g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
-    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
-  endforeach()
+  target_include_directories(fault_injection_test SYSTEM PRIVATE "${RUNQ_ASIO_122_INCLUDE}")
+  target_compile_options(fault_injection_test PRIVATE ${no_warning_of_fences})
 endif()
 
 # g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).

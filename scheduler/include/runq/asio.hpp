@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // asio: tasks that wait for what the threads of an Asio io_context do, and the other way round.
 //
-// Not part of <runq/runq.hpp>: needs Asio 1.22 or later, stand-alone (Debian: libasio-dev). Not in the name space
-// runq::asio, which would hide ::asio. docs/executors.md has examples.
+// Not part of <runq/runq.hpp>: needs Asio 1.22 or later, stand-alone (Debian: libasio-dev). With RUNQ_BOOST_ASIO
+// defined as 1, the same in all sources of a program, it is Boost.Asio of Boost 1.74 or later, and `asio::` below
+// stands for `boost::asio::`. Not in the name space runq::asio, which would hide ::asio. docs/executors.md has
+// examples.
 #pragma once
 
 #include <concepts>
@@ -16,18 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <asio/associated_allocator.hpp>
-#include <asio/associated_cancellation_slot.hpp>
-#include <asio/associated_executor.hpp>
-#include <asio/async_result.hpp>
-#include <asio/cancellation_signal.hpp>
-#include <asio/dispatch.hpp>
-#include <asio/error.hpp>
-#include <asio/executor_work_guard.hpp>
-#include <asio/post.hpp>
-#include <asio/system_error.hpp>
-#include <asio/system_executor.hpp>
-
+#include "runq/detail/asio_library.hpp"
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
 #include "runq/detail/outside_work.hpp"
@@ -41,7 +32,7 @@ namespace runq {
 namespace detail {
 
 [[nodiscard]] inline std::exception_ptr aborted_by_asio() {
-  return std::make_exception_ptr(::asio::system_error(::asio::error::operation_aborted));
+  return std::make_exception_ptr(asio_system_error(asio_library::error::operation_aborted));
 }
 
 /// A Work in the queue of an executor. A handler that is destroyed without having been called drops it.
@@ -119,7 +110,7 @@ class asio_call_job : public asio_job<asio_call<F>> {
 // An executor must not outlive its context, so the frame of a task that waits keeps none: it is a parameter here.
 template <class Executor, class Job>
 void post_to_asio(Executor where, Job&& job) {
-  ::asio::post(where, std::forward<Job>(job));
+  asio_library::post(where, std::forward<Job>(job));
 }
 
 template <class Executor, class F>
@@ -165,11 +156,11 @@ struct asio_result<std::exception_ptr, V...> {
   }
 };
 template <class... V>
-struct asio_result<::asio::error_code, V...> {
+struct asio_result<asio_error_code, V...> {
   using type = typename as_one_value<std::decay_t<V>...>::type;
-  static void keep(outcome<type>& out, ::asio::error_code error, V... values) {
+  static void keep(outcome<type>& out, asio_error_code error, V... values) {
     if (error) {
-      out.error = std::make_exception_ptr(::asio::system_error(error));
+      out.error = std::make_exception_ptr(asio_system_error(error));
     } else {
       asio_result<V...>::keep(out, std::move(values)...);
     }
@@ -192,7 +183,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
   template <class Executor>
   void cancel_on(const Executor& where) {
     cancel_ = [where](std::shared_ptr<asio_operation> self) {
-      ::asio::post(where, [self = std::move(self)] { self->emit(); });
+      asio_library::post(where, [self = std::move(self)] { self->emit(); });
     };
   }
   /// Begins the operation, unless its task is gone or a stop was requested. Called on the executor.
@@ -232,7 +223,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
     // If the initiation throws, it destroys the handler first: then start() knows the error.
     if (!starts) fail(aborted_by_asio());
   }
-  [[nodiscard]] ::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+  [[nodiscard]] asio_cancellation::slot slot() noexcept { return signal_.slot(); }
 
   /// Asks the operation to end soon. Without memory for the request it goes on to its end. Any thread.
   void cancel() noexcept {
@@ -280,20 +271,20 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
   void emit() {
     bool goes_on = false;
     this->unless_over([&] { goes_on = cancel_ != nullptr; });
-    if (goes_on) signal_.emit(::asio::cancellation_type::all);
+    if (goes_on) signal_.emit(asio_cancellation::type::all);
   }
   [[nodiscard]] bool was_aborted() const noexcept {
     try {
       std::rethrow_exception(out_.error);
-    } catch (const ::asio::system_error& e) {
-      return e.code() == ::asio::error::operation_aborted;
+    } catch (const asio_system_error& e) {
+      return e.code() == asio_library::error::operation_aborted;
     } catch (...) {
       return false;
     }
   }
 
   const std::stop_token stop_;
-  ::asio::cancellation_signal signal_;
+  asio_cancellation::signal signal_;
   // Until the operation is over or given up, these three are used only under the lock of unless_over().
   std::function<void(std::shared_ptr<asio_operation>)> cancel_;
   bool starting_ = false;
@@ -304,7 +295,7 @@ class asio_operation : public outside_work, public std::enable_shared_from_this<
 template <class... Args>
 class asio_handler : public asio_job<asio_operation<Args...>> {
  public:
-  using cancellation_slot_type = ::asio::cancellation_slot;
+  using cancellation_slot_type = asio_cancellation::slot;
   using asio_job<asio_operation<Args...>>::asio_job;
   [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return this->what().slot(); }
   template <class... Given>
@@ -353,11 +344,12 @@ struct asio_initiator<R(Args...)> {
   // task.
   template <class Initiation, class... Given>
   static void begin(const std::shared_ptr<operation>& o, Initiation initiation, Given... given) {
-    const auto where = ::asio::get_associated_executor(initiation);
-    if constexpr (!std::is_same_v<std::decay_t<decltype(where)>, ::asio::system_executor>) o->cancel_on(where);
+    const auto where = asio_library::get_associated_executor(initiation);
+    if constexpr (!std::is_same_v<std::decay_t<decltype(where)>, asio_library::system_executor>) o->cancel_on(where);
     // The operation begins on the executor of its I/O object, because only that executor's handlers use the object. If
     // the object has none, it begins here.
-    ::asio::dispatch(where, asio_start<operation, Initiation, Given...>(o, std::move(initiation), std::move(given)...));
+    asio_library::dispatch(where,
+                           asio_start<operation, Initiation, Given...>(o, std::move(initiation), std::move(given)...));
   }
 };
 
@@ -381,9 +373,9 @@ concept starts_task = invocable_by_asio<F> && is_task<decltype(started_by(std::d
 template <class Handler, class R>
 class asio_answer {
  public:
-  using executor = ::asio::associated_executor_t<Handler>;
+  using executor = asio_library::associated_executor_t<Handler>;
   explicit asio_answer(Handler&& handler)
-      : where_(::asio::get_associated_executor(handler)), work_(where_), handler_(std::move(handler)) {}
+      : where_(asio_library::get_associated_executor(handler)), work_(where_), handler_(std::move(handler)) {}
 
   [[nodiscard]] const executor& where() const noexcept { return where_; }
   [[nodiscard]] const Handler& handler() const noexcept { return handler_; }
@@ -412,7 +404,7 @@ class asio_answer {
   void give() {
     const auto work = std::move(work_);
     auto handler = std::move(handler_);
-    ::asio::get_associated_cancellation_slot(handler).clear();
+    asio_cancellation::get_associated_cancellation_slot(handler).clear();
     if constexpr (std::is_void_v<R>) {
       std::move(handler)(out_.error);
     } else {
@@ -422,7 +414,7 @@ class asio_answer {
 
  private:
   executor where_;
-  ::asio::executor_work_guard<executor> work_;
+  asio_library::executor_work_guard<executor> work_;
   Handler handler_;
   outcome<R> out_;
   bool has_result_ = false;
@@ -432,9 +424,9 @@ class asio_answer {
 template <class Handler, class R>
 class asio_delivery {
  public:
-  using allocator_type = ::asio::associated_allocator_t<Handler>;
+  using allocator_type = asio_library::associated_allocator_t<Handler>;
   explicit asio_delivery(std::shared_ptr<asio_answer<Handler, R>> what) noexcept
-      : what_(std::move(what)), allocator_(::asio::get_associated_allocator(what_->handler())) {}
+      : what_(std::move(what)), allocator_(asio_library::get_associated_allocator(what_->handler())) {}
   [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_; }
   void operator()() { std::exchange(what_, nullptr)->give(); }
 
@@ -466,7 +458,7 @@ class asio_sender {
   asio_sender& operator=(const asio_sender&) = delete;
   ~asio_sender() {
     what_->close();
-    or_end_process([this] { ::asio::post(what_->where(), asio_delivery<Handler, R>(what_)); });
+    or_end_process([this] { asio_library::post(what_->where(), asio_delivery<Handler, R>(what_)); });
   }
   [[nodiscard]] asio_answer<Handler, R>& answer() const noexcept { return *what_; }
 
@@ -493,13 +485,13 @@ struct asio_go_initiation {
   template <class Handler, class F>
   void operator()(Handler handler, const scheduler::handle& home, F f) const {
     using whole = asio_work<Handler, F, R>;
-    const auto slot = ::asio::get_associated_cancellation_slot(handler);
+    const auto slot = asio_cancellation::get_associated_cancellation_slot(handler);
     const auto sender = or_end_process([&] { return std::make_shared<asio_sender<Handler, R>>(std::move(handler)); });
     // The sender has the handler now, and tells it of every error.
     try {
       const auto stop = std::make_shared<std::stop_source>();
       if (auto writable = slot; writable.is_connected()) {
-        writable.assign([stop](::asio::cancellation_type) { stop->request_stop(); });
+        writable.assign([stop](asio_cancellation::type) { stop->request_stop(); });
       }
       home.go(work_for_asio(std::unique_ptr<whole>(new whole{sender, stop, std::move(f)})), "asio_go");
     } catch (...) {
@@ -577,14 +569,14 @@ auto asio_go(const scheduler::handle& home, F&& f, Token&& token) {
                 "runq::asio_go: the handler is given a value also beside an error, so the task's result must be "
                 "default-constructible");
   using signature = typename detail::asio_signature<result>::type;
-  return ::asio::async_initiate<Token, signature>(detail::asio_go_initiation<result>(), token, home,
-                                                  function(std::forward<F>(f)));
+  return detail::asio_library::async_initiate<Token, signature>(detail::asio_go_initiation<result>(), token, home,
+                                                                function(std::forward<F>(f)));
 }
 
 }  // namespace runq
 
 template <class Signature>
-class asio::async_result<runq::detail::asio_token_type, Signature> {
+class runq::detail::asio_library::async_result<runq::detail::asio_token_type, Signature> {
  public:
   template <class Initiation, class... Args>
   [[nodiscard]] static auto initiate(Initiation&& initiation, runq::detail::asio_token_type token, Args&&... args) {
