@@ -12,11 +12,17 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <runq/membarrier.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "coroutine_call.hpp"
 #include "queue_rows.hpp"
@@ -181,6 +187,67 @@ void heavy_fence(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+/// TCP connections of this process with itself: descriptors of a client and a server.
+class tcp_pairs {
+ public:
+  explicit tcp_pairs(std::size_t n) {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* const address = reinterpret_cast<sockaddr*>(&at);
+    socklen_t size = sizeof at;
+    connected_ = bind(listener, address, size) == 0 && listen(listener, static_cast<int>(n)) == 0 &&
+                 getsockname(listener, address, &size) == 0;
+    for (std::size_t i = 0; connected_ && i != n; ++i) {
+      const int client = socket(AF_INET, SOCK_STREAM, 0);
+      connected_ = connect(client, address, size) == 0;
+      const int server = accept(listener, nullptr, nullptr);
+      const int yes = 1;
+      for (const int fd : {client, server}) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+      pairs_.emplace_back(client, server);
+    }
+    close(listener);
+  }
+  tcp_pairs(const tcp_pairs&) = delete;
+  tcp_pairs& operator=(const tcp_pairs&) = delete;
+  ~tcp_pairs() {
+    for (const auto& [client, server] : pairs_) {
+      close(client);
+      close(server);
+    }
+  }
+  [[nodiscard]] bool connected() const noexcept { return connected_; }
+  [[nodiscard]] std::int64_t size() const noexcept { return static_cast<std::int64_t>(pairs_.size()); }
+  [[nodiscard]] auto begin() const noexcept { return pairs_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return pairs_.end(); }
+
+ private:
+  std::vector<std::pair<int, int>> pairs_;
+  bool connected_ = false;
+};
+
+// The system calls of the row `echo`, without a scheduler, coroutines or a poller: all clients write, all servers read
+// and write back, all clients read; nothing has to wait.
+void echo_system_calls(benchmark::State& state) {
+  const pinned here(0);
+  tcp_pairs pairs(64);
+  std::array<std::byte, 1024> room{};
+  const std::span<std::byte> message = std::span(room).first(16);
+  bool good = pairs.connected();
+  for ([[maybe_unused]] auto step : state) {
+    for (const auto& [client, server] : pairs) good = good && write(client, message.data(), message.size()) == 16;
+    for (const auto& [client, server] : pairs) {
+      good = good && read(server, room.data(), room.size()) == 16;
+      good = good && write(server, message.data(), message.size()) == 16;
+    }
+    for (const auto& [client, server] : pairs) good = good && read(client, room.data(), room.size()) == 16;
+  }
+  runq_bench::check(state, good);
+  runq_bench::label(state, here.done());
+  state.SetItemsProcessed(state.iterations() * pairs.size());
+}
+
 // Two processors increase a number in turn: two transfers of a line per round; the time is that of one transfer.
 void line_transfer(benchmark::State& state) {
   alignas(128) std::atomic<std::int64_t> ball{0};
@@ -264,6 +331,7 @@ int main(int argc, char** argv) {
   runq_bench::add_owner_rows<mutex_deque>("mutex_deque");
   runq_bench::add_row("drain/plain_ring", runq_bench::drain<plain_ring>)->UseManualTime();
   runq_bench::add_row("floor/compare_exchange", compare_exchange);
+  runq_bench::add_row("floor/echo_system_calls", echo_system_calls);
   runq_bench::add_row("floor/fence", fence);
   runq_bench::add_row("floor/heavy_fence", heavy_fence)->UseRealTime();
   runq_bench::add_row("floor/line_transfer", line_transfer)->UseRealTime();
