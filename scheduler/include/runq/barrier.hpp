@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // latch, barrier: tasks that wait until a number of them have come so far, once or again and again.
 //
-// A latch is a wait group that only counts down. A barrier is a mutex and a condition variable. The models of these
-// parts cover both.
+// A latch is a wait group that only counts down. A barrier is a mutex and a condition variable. Models:
+// models/cases/scheduler/barrier/.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,72 @@
 
 namespace runq {
 
+namespace detail {
+
+/// A wait group's count, which only goes down.
+template <class Policy = task_waiting>
+class latch_core : public wait_group_core<Policy> {
+ public:
+  /// To be called once, before anything else. False: `count` is no count.
+  [[nodiscard]] bool begins_with(std::int64_t count) { return count >= 0 && this->add(count) == counting::done; }
+  /// False: the count was less than n, and the latch is of no more use. If the count is 0 now, a task that has waited
+  /// may destroy the latch before this returns.
+  [[nodiscard]] bool count_down(std::int64_t n) { return this->add(-n) == counting::done; }
+};
+
+/// How many tasks belong to a barrier, how many of them have come, and those of them that wait. The caller of each
+/// function holds the barrier's mutex.
+template <class Condition = condition_variable, class Atomics = policy>
+class barrier_core {
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+ public:
+  explicit barrier_core(std::size_t parties) noexcept : parties_(parties) {}
+  barrier_core(const barrier_core&) = delete;
+  barrier_core& operator=(const barrier_core&) = delete;
+
+  /// Whether all tasks have left it.
+  [[nodiscard]] bool deserted() const noexcept { return parties_.get() == 0; }
+  /// A task has come. True: it was the last one, so the phase is over. False: it waits for phase_over() until is_over()
+  /// is true of the present phase().
+  [[nodiscard]] bool comes() {
+    here_.set(here_.get() + 1);
+    return end_phase_if_complete();
+  }
+  [[nodiscard]] std::uint64_t phase() const noexcept { return phase_.get(); }
+  [[nodiscard]] bool is_over(std::uint64_t phase) const noexcept { return phase_.get() != phase; }
+  [[nodiscard]] Condition& phase_over() noexcept { return phase_over_; }
+  /// A task that has come, and whose phase is not over, does not wait any more: it has not come.
+  void goes_back() noexcept { here_.set(here_.get() - 1); }
+  /// One task fewer belongs to it.
+  void drops() {
+    parties_.set(parties_.get() - 1);
+    static_cast<void>(end_phase_if_complete());
+  }
+
+ private:
+  [[nodiscard]] bool end_phase_if_complete() {
+    if (here_.get() != parties_.get()) return false;
+    here_.set(0);
+    phase_.set(phase_.get() + 1);
+    phase_over_.notify_all();
+    return true;
+  }
+  Condition phase_over_;
+  cell<std::size_t> parties_;
+  cell<std::size_t> here_{0};
+  cell<std::uint64_t> phase_{0};
+};
+
+}  // namespace detail
+
 /// Like std::latch, for tasks. It may be destroyed as soon as a wait has returned, if no other task waits.
 class latch {
  public:
   /// Throws runq::misuse unless 0 <= count <= 2^61 - 1.
   explicit latch(std::int64_t count) {
-    if (count < 0 || group_.core_.add(count) != detail::counting::done) {
-      detail::throw_misuse("runq: a latch begins with 0 to 2^61 - 1");
-    }
+    if (!core_.begins_with(count)) detail::throw_misuse("runq: a latch begins with 0 to 2^61 - 1");
   }
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
@@ -33,19 +91,19 @@ class latch {
   /// cannot be used any more. Any thread.
   void count_down(std::int64_t n = 1) {
     if (n < 1) detail::throw_misuse("runq: a latch is counted down by 1 or more");
-    if (group_.core_.add(-n) != detail::counting::done) {
-      detail::throw_misuse("runq: a latch was counted down below 0");
-    }
+    if (!core_.count_down(n)) detail::throw_misuse("runq: a latch was counted down below 0");
   }
   /// Whether the count is 0. Any thread. Wait-free.
-  [[nodiscard]] bool try_wait() const noexcept { return group_.core_.done(); }
+  [[nodiscard]] bool try_wait() const noexcept { return core_.done(); }
   /// `co_await l.wait()` returns when the count is 0. Tasks only.
-  [[nodiscard]] auto wait() noexcept { return group_.wait(); }
+  [[nodiscard]] auto wait() noexcept { return wait_group::awaiter(core_); }
   /// Like wait(), but a stop request ends the wait, and runq::cancelled is thrown.
-  [[nodiscard]] auto wait(std::stop_token stop) noexcept { return group_.wait(std::move(stop)); }
+  [[nodiscard]] auto wait(std::stop_token stop) noexcept {
+    return wait_group::stoppable_awaiter(core_, std::move(stop));
+  }
 
  private:
-  wait_group group_;
+  detail::latch_core<> core_;
 };
 
 /// Like std::barrier, for tasks: a phase ends when all tasks that belong to it have come. The barrier must outlive the
@@ -53,7 +111,7 @@ class latch {
 class barrier {
  public:
   /// Throws runq::misuse unless 1 <= parties.
-  explicit barrier(std::size_t parties) : parties_(parties) {
+  explicit barrier(std::size_t parties) : core_(parties) {
     if (parties == 0) detail::throw_misuse("runq: a barrier is for 1 task or more");
   }
   barrier(const barrier&) = delete;
@@ -64,16 +122,15 @@ class barrier {
   /// parties have been dropped. Tasks only.
   [[nodiscard]] task<bool> arrive_and_wait(std::stop_token stop = {}, source_place at = source_place::here()) {
     auto held = co_await detail::placed(changes_.scoped_lock(stop), at);
-    if (parties_ == 0) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
-    ++here_;
-    if (end_phase_if_complete()) co_return true;
-    const std::uint64_t mine = phase_;
+    if (core_.deserted()) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
+    if (core_.comes()) co_return true;
+    const std::uint64_t mine = core_.phase();
     bool asked_to_stop = false;
     try {
-      co_await phase_over_.wait(
-          held, [this, mine] { return phase_ != mine; }, std::move(stop), at);
+      co_await core_.phase_over().wait(
+          held, [this, mine] { return core_.is_over(mine); }, std::move(stop), at);
     } catch (const cancelled&) {
-      --here_;
+      core_.goes_back();
       asked_to_stop = true;
     }
     if (asked_to_stop) throw cancelled();
@@ -83,25 +140,13 @@ class barrier {
   /// runq::misuse when there is none. Tasks only.
   [[nodiscard]] task<> arrive_and_drop(source_place at = source_place::here()) {
     const auto held = co_await detail::placed(changes_.scoped_lock(), at);
-    if (parties_ == 0) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
-    --parties_;
-    static_cast<void>(end_phase_if_complete());
+    if (core_.deserted()) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
+    core_.drops();
   }
 
  private:
-  [[nodiscard]] bool end_phase_if_complete() {
-    if (here_ != parties_) return false;
-    here_ = 0;
-    ++phase_;
-    phase_over_.notify_all();
-    return true;
-  }
   mutex changes_;
-  condition_variable phase_over_;
-  // Under changes_.
-  std::size_t parties_;
-  std::size_t here_ = 0;
-  std::uint64_t phase_ = 0;
+  detail::barrier_core<> core_;  // under changes_
 };
 
 }  // namespace runq
