@@ -247,6 +247,34 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
       {.procs = 2});
 }
 
+// Until all records are in use no further ones are made, however they were taken and given back.
+TEST(memory, L25_free_records_come_back_in_batches_and_one_by_one) {
+  runq::run([] {
+    constexpr std::size_t batch = runq::detail::record_pool::batch;
+    runq::detail::record_pool pool(runq::detail::this_processor()->home, 1);
+    const auto made = [&pool] {
+      std::set<const void*> all;
+      pool.for_each([&all](const runq::detail::goroutine& g) { all.insert(&g); });
+      return all.size();
+    };
+    auto used = pool.take_batch();
+    EXPECT_EQ(used.size(), batch);
+    used.push_back(&pool.take());
+    used.splice(pool.take_batch());
+    EXPECT_EQ(used.size(), 2 * batch);
+    EXPECT_EQ(made(), 2 * batch);
+    used.splice(pool.take_batch());
+    EXPECT_EQ(used.size(), 3 * batch);
+    EXPECT_EQ(made(), 6 * batch);
+
+    pool.put_batch(used.cut_front(batch));
+    pool.put(used.cut_front(batch + 1));
+    while (used.size() != 6 * batch) used.splice(pool.take_batch());
+    EXPECT_EQ(made(), 6 * batch);
+    pool.put(std::move(used));
+  });
+}
+
 // A processor on which more tasks end than start gives the others their records back.
 TEST(memory, a_processor_keeps_fewer_than_64_records_of_ended_tasks) {
   runq::scheduler s({.procs = 1});

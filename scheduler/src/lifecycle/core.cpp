@@ -26,8 +26,8 @@ extern "C" [[gnu::weak]] void __tsan_init();  // NOLINT(bugprone-reserved-identi
 namespace runq::detail {
 namespace {
 
-constexpr std::size_t most_free = 64;   // records in a processor's free list …
-constexpr std::size_t trimmed_to = 32;  // … and what is left of them then, as in Go
+// Records in a processor's free list before a batch of them goes to the pool; as in Go, half of them stay.
+constexpr std::size_t most_free = 2 * record_pool::batch;
 constexpr std::uint64_t id_batch = 16;  // ids that a processor takes at once, as in Go
 
 options with_defaults(options wanted) {
@@ -46,11 +46,6 @@ options with_defaults(options wanted) {
   }
   if (wanted.max_threads == 0) throw_misuse("runq: options::max_threads must be at least 1");
   return wanted;
-}
-
-void drop(goroutine_list& list) noexcept {
-  while (list.pop_front() != nullptr) {
-  }
 }
 
 }  // namespace
@@ -86,7 +81,7 @@ void core::finish() {
   dumps_.reset();
   stop();
   {
-    const std::lock_guard lock(goroutines_mutex_);
+    const std::lock_guard lock(outside_mutex_);
     finished_ = true;
   }
   await_visitors();
@@ -99,9 +94,7 @@ void core::finish() {
 }
 
 core::~core() {
-  // The slabs own the records.
-  for_each_processor([](processor& p) { drop(p.goroutines.free); });
-  drop(free_);
+  for_each_processor([](processor& p) { forget(p.goroutines.free); });
   spares_.clear([](processor& p) { delete &p; });
 }
 
@@ -124,7 +117,7 @@ void core::make_processors(unsigned n) {
 
 goroutine& core::take_goroutine(processor& p) {
   goroutine_cache& cache = p.goroutines;
-  if (cache.free.empty()) refill(cache.free, trimmed_to);
+  if (cache.free.empty()) cache.free = records_.take_batch();
   if (cache.next_id == cache.last_id) {
     // [core.ids] relaxed, unmodelled: each caller gets other numbers, and they order nothing.
     cache.next_id = next_id_.fetch_add(id_batch, std::memory_order::relaxed);
@@ -144,29 +137,7 @@ void core::free_record(processor& p, goroutine& g) noexcept {
   goroutine_list& free = p.goroutines.free;
   free.push_back(&g);
   if (free.size() < most_free) return;
-  goroutine_list surplus_records = free.cut_front(most_free - trimmed_to);
-  const std::lock_guard lock(goroutines_mutex_);
-  free_.splice(std::move(surplus_records));
-}
-
-void core::refill(goroutine_list& to, std::size_t n) {
-  const std::lock_guard lock(goroutines_mutex_);
-  to.splice(cut_free(n));
-}
-
-// Returns 1 … n records. The caller holds goroutines_mutex_.
-goroutine_list core::cut_free(std::size_t n) {
-  if (free_.empty()) {
-    goroutine* const slab = slabs_.emplace_back(std::make_unique<goroutine[]>(slab_size)).get();
-    for (std::size_t i = 0; i != slab_size; ++i) {
-      slab[i].home = this;
-      // Different beginnings, so that also of the first tasks one in `latency_period` is measured, the very first one
-      // among them.
-      slab[i].until_measured = static_cast<std::uint8_t>(i % std::max(chosen.latency_period, 1U));
-      free_.push_back(&slab[i]);
-    }
-  }
-  return free_.cut_front(n);
+  records_.put_batch(free.cut_front(record_pool::batch));
 }
 
 namespace {
@@ -231,18 +202,21 @@ void core::spawn(processor& p, new_task made, const char* name) {
 
 void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   const visit here(*this);
-  goroutine* g = nullptr;
+  goroutine& g = records_.take();
   {
-    // Under the mutex, so that the end of a run sees either all of the task or nothing.
-    const std::lock_guard lock(goroutines_mutex_);
-    if (finished_) return;  // destroys it
-    g = cut_free(1).pop_front();
+    const std::lock_guard lock(outside_mutex_);
+    if (finished_) {
+      goroutine_list unused;
+      unused.push_back(&g);
+      records_.put(std::move(unused));
+      return;  // destroys the task
+    }
     // [core.outside.set_id] relaxed, unmodelled: under the mutex that [core.destroy.id] holds, too.
-    g->id.store(id, std::memory_order::relaxed);
-    enlist(*g, made, name);
+    g.id.store(id, std::memory_order::relaxed);
+    enlist(g, made, name);
     tasks_.start_outside();
   }
-  global.put(g);
+  global.put(&g);
   parking.submitted_in_order();
 }
 
@@ -660,10 +634,10 @@ void core::destroy_tasks() {
     const auto destroy = [&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; };
     // The tasks that sleep come last: the end of one that waits for work outside of the scheduler waits for that work,
     // and the work may wait for a task that was about to run.
-    for_each_goroutine([&](goroutine& g) {
+    records_.for_each([&](goroutine& g) {
       if (!g.asleep()) destroy(g);
     });
-    for_each_goroutine(destroy);
+    records_.for_each(destroy);
     p.current = nullptr;
     // Tasks that the destructors have woken.
     global.splice_front(p.own_queue.drain());
@@ -710,7 +684,7 @@ bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
   if (g.is(task_status::dead)) return false;
   frame* root = nullptr;
   {
-    const std::lock_guard lock(goroutines_mutex_);
+    const std::lock_guard lock(outside_mutex_);
     // [core.destroy.id] relaxed, unmodelled: under the mutex that [core.outside.set_id] holds, too.
     if (g.id.load(std::memory_order::relaxed) >= later) return false;
     root = std::exchange(g.root, nullptr);
@@ -740,29 +714,26 @@ goroutine_list core::forget_woken() {
 }
 
 bool core::somebody_queues() const {
-  const std::lock_guard lock(goroutines_mutex_);
-  for (const auto& slab : slabs_) {
-    for (std::size_t i = 0; i != slab_size; ++i) {
-      if (slab[i].is(task_status::runnable) && slab[i].root == nullptr) return true;
-    }
-  }
-  return false;
+  const std::lock_guard lock(outside_mutex_);
+  bool found = false;
+  records_.for_each(
+      [&found](const goroutine& g) { found = found || (g.is(task_status::runnable) && g.root == nullptr); });
+  return found;
 }
 
 // Makes the records of all tasks available again, except those of tasks that have just been started.
 void core::forget_records() {
-  const std::lock_guard lock(goroutines_mutex_);
-  for (const auto& slab : slabs_) {
-    for (std::size_t i = 0; i != slab_size; ++i) {
-      goroutine& g = slab[i];
-      if (g.is(task_status::dead) || g.root != nullptr) continue;
-      g.set_status(task_status::dead);
-      // [core.forget.name] relaxed, unmodelled: for dumps.
-      g.name.store(nullptr, std::memory_order::relaxed);
-      g.runnable_since = 0;
-      free_.push_back(&g);
-    }
-  }
+  const std::lock_guard lock(outside_mutex_);
+  goroutine_list forgotten;
+  records_.for_each([&forgotten](goroutine& g) {
+    if (g.is(task_status::dead) || g.root != nullptr) return;
+    g.set_status(task_status::dead);
+    // [core.forget.name] relaxed, unmodelled: for dumps.
+    g.name.store(nullptr, std::memory_order::relaxed);
+    g.runnable_since = 0;
+    forgotten.push_back(&g);
+  });
+  records_.put(std::move(forgotten));
 }
 
 unsigned core::resize(unsigned n) {

@@ -60,7 +60,7 @@ std::string heading_of(const goroutine& g, const std::string& state) {
 
 std::string core::dump() const {
   std::string text;
-  for_each_goroutine([&text](const goroutine& g) {
+  records_.for_each([&text](const goroutine& g) {
     if (g.is(task_status::dead)) return;
     if (!text.empty()) text += "\n";
     text += heading_of(g, state_of(g));

@@ -97,7 +97,7 @@ std::string core::trace_detail(const statistics& s) const {
               " blocked=" + flag(state == machine_state::idle) + " lockedg=-1\n";
     }
   }
-  for_each_goroutine([&](const goroutine& g) {
+  records_.for_each([&](const goroutine& g) {
     if (g.is(task_status::dead)) return;
     // [trace.goroutine.id] relaxed, unmodelled: a trace may be a moment old.
     const std::uint64_t id = g.id.load(std::memory_order::relaxed);

@@ -83,21 +83,17 @@ class slabs {
 class pool {
  public:
   block* take_batch(std::size_t c) {
-    const std::lock_guard lock(mutex_);
-    block* const batch = batches_[c];
-    if (batch == nullptr) return cut(c);
-    batches_[c] = batch->next_batch;
-    free_ -= bytes_of(*batch, c);
-    least_free_ = std::min(least_free_, free_);
-    return batch;
+    if (block* const batch = pop_batch(c)) return batch;
+    const std::lock_guard lock(cutting_mutex_);
+    return cut(c);
   }
   void put_batch(block* batch, std::uint32_t size, std::size_t c) noexcept {
     batch->size = size;
     const std::lock_guard lock(mutex_);
-    put(batch, c);
+    put(batch, batch, bytes_of(*batch, c), c);
   }
   std::size_t bytes_taken() noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(cutting_mutex_);
     return taken_;
   }
   std::size_t bytes_given_back() noexcept {
@@ -117,9 +113,19 @@ class pool {
   [[nodiscard]] static std::size_t bytes_of(const block& batch, std::size_t c) noexcept {
     return batch.size * frame_cache::size_of_class(c);
   }
-  void put(block* batch, std::size_t c) noexcept {
-    batch->next_batch = std::exchange(batches_[c], batch);
-    free_ += bytes_of(*batch, c);
+  block* pop_batch(std::size_t c) noexcept {
+    const std::lock_guard lock(mutex_);
+    block* const batch = batches_[c];
+    if (batch == nullptr) return nullptr;
+    batches_[c] = batch->next_batch;
+    free_ -= bytes_of(*batch, c);
+    least_free_ = std::min(least_free_, free_);
+    return batch;
+  }
+  // Puts a list of batches, of so many bytes, before the others. The caller holds mutex_.
+  void put(block* first, block* last, std::size_t bytes, std::size_t c) noexcept {
+    last->next_batch = std::exchange(batches_[c], first);
+    free_ += bytes;
   }
 
   // Calls f(block, its class) for each block of these batches; f may use the block's memory.
@@ -178,13 +184,17 @@ class pool {
     taken_ += slab_bytes;
   }
 
-  std::mutex mutex_;
-  std::array<block*, classes> batches_{};
+  std::mutex cutting_mutex_;  // locked before mutex_
+  // Under cutting_mutex_:
   slabs slabs_;
   slab* newest_ = nullptr;  // from which blocks are cut
   char* at_ = nullptr;
   std::size_t left_ = 0;
   std::size_t taken_ = 0;
+
+  short_lock mutex_;
+  // Under mutex_:
+  std::array<block*, classes> batches_{};
   std::size_t given_back_ = 0;
   std::size_t free_ = 0;            // bytes of the blocks in batches_
   std::size_t least_free_ = 0;      // the least of them since looked_at_
@@ -201,6 +211,7 @@ void pool::give_back(instant now) noexcept {
   std::size_t excess = 0;
   const slab* newest = nullptr;
   {
+    const std::lock_guard nobody_cuts(cutting_mutex_);
     const std::lock_guard lock(mutex_);
     if (giving_back_ || now - looked_at_ < period) return;
     looked_at_ = now;
@@ -233,12 +244,18 @@ void pool::give_back(instant now) noexcept {
   std::size_t given_back = 0;
   for (; going != nullptr; given_back += slab_bytes) slabs::give_back(std::exchange(going, going->next));
 
+  std::array<block*, classes> last{};
+  std::array<std::size_t, classes> bytes{};
+  for (std::size_t c = 0; c != classes; ++c) {
+    for (block* batch = staying_blocks[c]; batch != nullptr; batch = batch->next_batch) {
+      last[c] = batch;
+      bytes[c] += bytes_of(*batch, c);
+    }
+  }
+
   const std::lock_guard lock(mutex_);
   for (std::size_t c = 0; c != classes; ++c) {
-    while (block* const batch = staying_blocks[c]) {
-      staying_blocks[c] = batch->next_batch;
-      put(batch, c);
-    }
+    if (last[c] != nullptr) put(staying_blocks[c], last[c], bytes[c], c);
   }
   giving_back_ = false;
   least_free_ = free_;

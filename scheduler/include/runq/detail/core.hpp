@@ -20,6 +20,7 @@
 #include "runq/detail/monitor_rhythm.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
+#include "runq/detail/records.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
 #include "runq/protocol/blocking_calls.hpp"
@@ -352,8 +353,6 @@ class core {
   goroutine& enlist(goroutine& g, new_task& made, const char* name) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t count_tasks() const noexcept;
-  void refill(goroutine_list& to, std::size_t n);
-  [[nodiscard]] goroutine_list cut_free(std::size_t n);
   [[nodiscard]] std::string trace_detail(const statistics& s) const;
   [[nodiscard]] static const goroutine* task_of(const machine& m);
   void read_environment();
@@ -362,12 +361,9 @@ class core {
   [[noreturn]] void deadlock() const;
   void may_be_deadlock() const;
   template <class F>
-  void for_each_goroutine(F&& f) const;
-  template <class F>
   void for_each_processor(F&& f) const;
 
   static constexpr unsigned max_processors = options::max_procs;
-  static constexpr std::size_t slab_size = 64;  // records allocated at a time
 
   std::vector<std::unique_ptr<processor>> made_;  // owns those in `processors_`; written by the thread that makes them
   processor_table<processor, max_processors> processors_;
@@ -401,11 +397,11 @@ class core {
   short_lock stop_waits_mutex_;
   stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_
 
-  mutable std::mutex goroutines_mutex_;
-  std::vector<std::unique_ptr<goroutine[]>> slabs_;  // under goroutines_mutex_
-  goroutine_list free_;                              // under goroutines_mutex_
-  bool finished_ = false;                            // no task begins any more; under goroutines_mutex_
-  std::atomic<std::uint64_t> next_id_{2};            // 1 is main's
+  record_pool records_{*this, chosen.latency_period};
+  // Held while a thread outside makes a task, so that the end of a run sees either all of the task or nothing.
+  mutable std::mutex outside_mutex_;
+  bool finished_ = false;                  // no task begins any more; under outside_mutex_
+  std::atomic<std::uint64_t> next_id_{2};  // 1 is main's
   live_tasks<policy> tasks_;
 
   visitors<policy> visitors_;  // threads outside that make a task runnable
@@ -533,19 +529,6 @@ void core::for_each_processor(F&& f) const {
 template <class F>
 void core::for_each_kernel_wait(F&& f) const {
   for_each_processor([&f](const processor& p) { f(p.waits_for_kernel); });
-}
-
-/// Calls `f` with every record there is, dead ones included.
-template <class F>
-void core::for_each_goroutine(F&& f) const {
-  std::size_t n = 0;
-  const auto slab = [this](std::size_t i) -> goroutine* {
-    const std::lock_guard lock(goroutines_mutex_);
-    return i < slabs_.size() ? slabs_[i].get() : nullptr;
-  };
-  while (goroutine* const records = slab(n++)) {
-    for (std::size_t i = 0; i != slab_size; ++i) f(records[i]);
-  }
 }
 
 }  // namespace runq::detail

@@ -70,5 +70,11 @@ struct alignas(cache_line) goroutine {
 
 using goroutine_list = inject_chain<&goroutine::link>;
 
+/// Empties a list of records that are about to be freed.
+inline void forget(goroutine_list& list) noexcept {
+  while (list.pop_front() != nullptr) {
+  }
+}
+
 }  // namespace detail
 }  // namespace runq
