@@ -139,6 +139,11 @@ runq_status give(const std::optional<void*>& popped, void** element) noexcept {
   return popped ? RUNQ_OK : RUNQ_EMPTY;
 }
 
+template <class Observation>
+runq_observation seen_of(const Observation& seen) noexcept {
+  return {seen.empty(), seen.puts};
+}
+
 template <class Queue>
 runq_status steal_half_into(const Queue& victim, Queue& into, std::size_t limit, void** element, std::size_t* taken) {
   if (&victim == &into || limit == 0) return RUNQ_INVALID;
@@ -211,6 +216,13 @@ runq_status runq_ring_steal_half(const runq_ring* victim, void** elements, size_
 }
 bool runq_ring_has_work(const runq_ring* ring) { return ring->queue.make_thief().has_work(); }
 size_t runq_ring_size_approx(const runq_ring* ring) { return ring->queue.make_thief().size_approx(); }
+runq_observation runq_ring_observe(const runq_ring* ring) {
+  const auto seen = ring->queue.make_thief().observe();
+  return {seen.empty(), seen.tail};
+}
+bool runq_ring_pushed_since(const runq_ring* ring, runq_observation seen) {
+  return ring->queue.make_thief().pushed_since({.head = 0, .tail = seen.pushed});
+}
 
 runq_runnext* runq_runnext_create(void) { return create<runq_runnext>(); }
 void runq_runnext_destroy(runq_runnext* slot) { destroy(slot); }
@@ -301,6 +313,10 @@ size_t runq_shared_fifo_take_batch(runq_shared_fifo* fifo, size_t processors, vo
 bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo) { return fifo->queue.has_work(); }
 bool runq_shared_fifo_look(const runq_shared_fifo* fifo) { return fifo->queue.look(); }
 size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo) { return fifo->queue.size_approx(); }
+runq_observation runq_shared_fifo_observe(const runq_shared_fifo* fifo) { return seen_of(fifo->queue.observe()); }
+bool runq_shared_fifo_pushed_since(const runq_shared_fifo* fifo, runq_observation seen) {
+  return fifo->queue.pushed_since({.puts = static_cast<std::size_t>(seen.pushed)});
+}
 
 runq_global* runq_global_create(void) { return create<runq_global>(); }
 void runq_global_destroy(runq_global* global) { destroy(global); }
@@ -311,6 +327,10 @@ void runq_global_put_batch(runq_global* global, runq_task* const* tasks, size_t 
 runq_task* runq_global_take(runq_global* global) { return task_of(global->queue.take()); }
 bool runq_global_has_work(const runq_global* global) { return global->queue.has_work(); }
 size_t runq_global_size_approx(const runq_global* global) { return global->queue.size_approx(); }
+runq_observation runq_global_observe(const runq_global* global) { return seen_of(global->queue.observe()); }
+bool runq_global_pushed_since(const runq_global* global, runq_observation seen) {
+  return global->queue.pushed_since({.puts = static_cast<std::size_t>(seen.pushed)});
+}
 
 runq_local_queue* runq_local_queue_create(runq_global* global) { return create<runq_local_queue>(global->queue); }
 void runq_local_queue_destroy(runq_local_queue* queue) { destroy(queue); }

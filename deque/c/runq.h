@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,17 @@ typedef enum runq_status {
 
 /** A word for a status, as in "empty"; never NULL. */
 const char* runq_status_text(runq_status status);
+
+/** What …_observe() saw of a queue. …_pushed_since() says whether an element was pushed after that.
+ *
+ *  Queues that were found empty one after the other need not have been empty together: a task that moves from a queue
+ *  that is asked later to one that was asked before is seen in neither. So observe each, and then ask each, in the
+ *  opposite order, whether an element was pushed since. If all were empty and no answer is yes, all were empty at one
+ *  moment. The other queues cannot be observed: an element that is pushed and taken again leaves no trace there. */
+typedef struct runq_observation {
+  bool empty;
+  uint64_t pushed; /**< for …_pushed_since() only */
+} runq_observation;
 
 /* ---- ring: a bounded FIFO; thieves take half of it by one claim (docs/queues/ring.md) */
 
@@ -82,6 +94,9 @@ runq_status runq_ring_steal_half(const runq_ring* victim, void** elements, size_
 bool runq_ring_has_work(const runq_ring* ring);
 /** A guess at the number of elements, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_ring_size_approx(const runq_ring* ring);
+/** See runq_observation. Any thread. Wait-free. */
+runq_observation runq_ring_observe(const runq_ring* ring);
+bool runq_ring_pushed_since(const runq_ring* ring, runq_observation seen);
 
 /* ---- runnext: one slot for the task that was made runnable last (docs/queues/runnext.md) */
 
@@ -281,6 +296,9 @@ bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo);
 bool runq_shared_fifo_look(const runq_shared_fifo* fifo);
 /** The number of elements a moment ago, for statistics. Any thread. Wait-free. */
 size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo);
+/** See runq_observation. Any thread. Locks. */
+runq_observation runq_shared_fifo_observe(const runq_shared_fifo* fifo);
+bool runq_shared_fifo_pushed_since(const runq_shared_fifo* fifo, runq_observation seen);
 
 /* ---- local_queue: what one processor owns; it overflows into a global queue (docs/queues/local_queue.md) */
 
@@ -310,6 +328,9 @@ runq_task* runq_global_take(runq_global* global);
 bool runq_global_has_work(const runq_global* global);
 /** The number of tasks a moment ago, for statistics. Any thread. Wait-free. */
 size_t runq_global_size_approx(const runq_global* global);
+/** See runq_observation. Any thread. Locks. */
+runq_observation runq_global_observe(const runq_global* global);
+bool runq_global_pushed_since(const runq_global* global, runq_observation seen);
 
 typedef struct runq_local_queue runq_local_queue;
 

@@ -249,6 +249,74 @@ struct job {
 
 static struct job* job_of(runq_task* task) { return RUNQ_TASK_OF(task, struct job, link); }
 
+/* The same of each queue that can be observed: an element that is pushed and taken again leaves it empty, and is
+ * known. */
+#define OBSERVED(QUEUE, PUSH, TAKE)                                             \
+  do {                                                                          \
+    runq_observation seen = QUEUE##_observe(queue);                             \
+    EXPECT(seen.empty && !QUEUE##_pushed_since(queue, seen));                   \
+    PUSH;                                                                       \
+    EXPECT(!QUEUE##_observe(queue).empty && QUEUE##_pushed_since(queue, seen)); \
+    seen = QUEUE##_observe(queue);                                              \
+    TAKE;                                                                       \
+    EXPECT(QUEUE##_observe(queue).empty && !QUEUE##_pushed_since(queue, seen)); \
+    PUSH;                                                                       \
+    TAKE;                                                                       \
+    EXPECT(QUEUE##_observe(queue).empty&& QUEUE##_pushed_since(queue, seen));   \
+    QUEUE##_destroy(queue);                                                     \
+  } while (0)
+
+static void observed(void) {
+  char thing = 0;
+  void* got = NULL;
+  {
+    runq_ring* queue = runq_ring_create();
+    OBSERVED(runq_ring, EXPECT(runq_ring_push(queue, &thing) == RUNQ_OK),
+             EXPECT(runq_ring_pop(queue, &got) == RUNQ_OK));
+  }
+  {
+    runq_shared_fifo* queue = runq_shared_fifo_create();
+    OBSERVED(runq_shared_fifo, EXPECT(runq_shared_fifo_put(queue, &thing) == RUNQ_OK),
+             EXPECT(runq_shared_fifo_take(queue, &got) == RUNQ_OK));
+  }
+  {
+    runq_global* queue = runq_global_create();
+    runq_task task;
+    OBSERVED(runq_global, runq_global_put(queue, &task), EXPECT(runq_global_take(queue) == &task));
+  }
+}
+
+/* Whether both were empty at one moment. `meanwhile` is called in between, where another thread might run. */
+static bool both_empty(const runq_ring* ring, const runq_shared_fifo* fifo, void (*meanwhile)(void)) {
+  const runq_observation of_ring = runq_ring_observe(ring);
+  if (meanwhile != NULL) meanwhile();
+  const runq_observation of_fifo = runq_shared_fifo_observe(fifo);
+  return of_ring.empty && of_fifo.empty && !runq_shared_fifo_pushed_since(fifo, of_fifo) &&
+         !runq_ring_pushed_since(ring, of_ring);
+}
+
+static runq_ring* to;
+static runq_shared_fifo* from;
+static void move_an_element(void) {
+  void* element = NULL;
+  EXPECT(runq_shared_fifo_take(from, &element) == RUNQ_OK);
+  EXPECT(runq_ring_push(to, element) == RUNQ_OK);
+}
+
+static void a_moving_element_is_not_overlooked(void) {
+  char thing = 0;
+  void* got = NULL;
+  to = runq_ring_create();
+  from = runq_shared_fifo_create();
+  EXPECT(both_empty(to, from, NULL));
+  EXPECT(runq_shared_fifo_put(from, &thing) == RUNQ_OK);
+  EXPECT(!both_empty(to, from, move_an_element));
+  EXPECT(runq_ring_pop(to, &got) == RUNQ_OK && got == &thing);
+  EXPECT(both_empty(to, from, NULL));
+  runq_ring_destroy(to);
+  runq_shared_fifo_destroy(from);
+}
+
 static void local_queue_alone(void) {
   enum { count = RUNQ_RING_CAPACITY + 10 };
   struct job jobs[count];
@@ -545,6 +613,8 @@ int main(void) {
   split_ring_alone();
   split_deque_alone();
   shared_fifo_alone();
+  observed();
+  a_moving_element_is_not_overlooked();
   local_queue_alone();
   EXPECT(strcmp(runq_status_text(RUNQ_LOST), "lost") == 0 && strcmp(runq_status_text(RUNQ_OK), "ok") == 0);
 
