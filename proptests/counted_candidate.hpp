@@ -43,6 +43,8 @@ class counted_queue {
       if (got.status != steal_status::lost || !retries) return got;
     }
   }
+  // A split_deque's specification has no such operation.
+  batch_result steal_half(std::span<value> out) requires(!PopsNewest) { return queue_.steal_half(out); }
   [[nodiscard]] auto observe() const { return queue_.observe(); }
   [[nodiscard]] bool pushed_since(const typename queue::observation& seen) const { return queue_.pushed_since(seen); }
 

@@ -15,18 +15,22 @@ namespace detail {
 template <class Spec>
 void add_counted_laws(std::vector<law>& to, const std::string& prefix, const std::vector<candidate>& candidates) {
   using enum verb;
-  const std::vector<verb> all{push, push_run, push_batch, pop, pop_run, steal, observe, pushed_since};
-  const std::vector<law> laws =
-      stateful_laws<Spec>(candidates, {
-                                          {prefix + "agrees_with_the_queue_without_the_count", all,
-                                           agree_on({push, push_run, push_batch, pop, pop_run, steal})},
-                                          {prefix + "observe_is_exact_when_nobody_else_is_there",
-                                           {push, pop, steal, push_batch, observe},
-                                           agree_on({observe})},
-                                          {prefix + "pushed_since_knows_each_push_when_nobody_else_is_there",
-                                           {push, pop, observe, pushed_since, push_batch, push_run, pop_run, steal},
-                                           agree_on({pushed_since})},
-                                      });
+  const std::vector<verb> all{push, push_run, push_batch, pop, pop_run, steal, steal_out, observe, pushed_since};
+  const std::vector<law> laws = stateful_laws<Spec>(
+      candidates, {
+                      {prefix + "agrees_with_the_queue_without_the_count", all,
+                       agree_on({push, push_run, push_batch, pop, pop_run, steal, steal_out})},
+                      {prefix + "steal_half_agrees_with_the_queue_without_the_count",
+                       {push, push_run, steal_out, pop, steal_out, pop_run},
+                       agree_on({steal_out}),
+                       {steal_out}},
+                      {prefix + "observe_is_exact_when_nobody_else_is_there",
+                       {push, pop, steal, push_batch, observe},
+                       agree_on({observe})},
+                      {prefix + "pushed_since_knows_each_push_when_nobody_else_is_there",
+                       {push, pop, observe, pushed_since, push_batch, push_run, pop_run, steal, steal_out},
+                       agree_on({pushed_since})},
+                  });
   to.insert(to.end(), laws.begin(), laws.end());
 }
 

@@ -72,7 +72,7 @@ class with_count : public QueueSpec {
   /// Thread 0 pushes and pops, the others steal, and ask.
   static std::vector<verb> concurrent_mix(std::size_t actor) {
     if (actor == 0) return {verb::push, verb::push, verb::push_batch, verb::pop};
-    return {verb::observe, verb::steal, verb::pushed_since};
+    return {verb::observe, verb::steal, verb::pushed_since, verb::steal_out};
   }
 
   static std::string code(const operation& o, const outcome& want, const paste& words) {
