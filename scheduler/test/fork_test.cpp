@@ -578,6 +578,36 @@ TEST_P(fork_join, a_result_asked_for_before_the_join_is_misuse) {
       {.procs = 2, .forks = GetParam()});
 }
 
+TEST_P(fork_join, a_result_asked_for_before_the_join_is_whole_or_misuse) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          const auto counts = [](std::size_t n) -> task<std::vector<std::size_t>> {
+            std::vector<std::size_t> numbers(n);
+            std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+            co_return numbers;
+          };
+          for (std::size_t n = 0; n != sched_test::rounds(500); ++n) {
+            auto child = co_await runq::fork(counts(n));
+            std::vector<std::size_t> numbers;
+            bool has = false;
+            const std::string misuse = sched_test::misuse_of([&] {
+              numbers = child.get();
+              has = true;
+            });
+            co_await runq::join();
+            if (!has) {
+              EXPECT_EQ(misuse, too_early);
+              numbers = child.get();
+            }
+            EXPECT_EQ(numbers.size(), n);
+            for (std::size_t i = 0; i != numbers.size(); ++i) EXPECT_EQ(numbers[i], i);
+          }
+        },
+        o);
+  });
+}
+
 TEST_P(fork_join, forking_a_task_twice_or_after_a_move_is_misuse) {
   constexpr const char* text = "runq: forked a task that was moved from or awaited";
   runq::run(

@@ -435,4 +435,25 @@ TEST(scopes, misuse_says_what_to_do) {
   });
 }
 
+TEST_P(scopes, SC1_a_use_after_the_end_is_misuse) {
+  constexpr const char* ended = "runq: a scope was used after its body and all of its children had ended";
+  runq::run(
+      [&]() -> task<> {
+        scope* kept = nullptr;
+        const auto body = [&](scope& s) -> task<> {
+          kept = &s;
+          s.go([] {});
+          co_return;
+        };
+        co_await with_scope(body);
+        // No co_await between: what a coroutine awaits may lie where the scope was.
+        EXPECT_EQ(sched_test::misuse_of([&] { kept->go([] { ADD_FAILURE() << "a child of no scope runs"; }); }), ended);
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->fork(until_stopped({})); }), ended);
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->stop_token(); }), ended);
+        EXPECT_EQ(sched_test::misuse_of([&] { kept->request_stop(); }), ended);
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->failed(); }), ended);
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
 }  // namespace

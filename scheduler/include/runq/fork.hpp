@@ -41,8 +41,10 @@ class [[nodiscard]] forked {
   }
 
   /// Returns the child's result, or rethrows its exception. To be called after `co_await join()`, and at most once.
+  /// Throws runq::misuse if the child has not ended, and for a handle without a child. If the child has ended by luck
+  /// before the join, its whole result is returned all the same: to refuse that each fork would have to list its child.
   T get() {
-    // Without co_await join() this answer may be out of date, but then the call is misuse anyway.
+    // Before the join `true` means that the caller sees what the child did; false is misuse even if it is out of date.
     if (!child_ || !child_.promise().finished.is_set()) {
       detail::throw_misuse("runq: the result of a forked task was asked for before co_await runq::join()");
     }

@@ -184,6 +184,7 @@ class scope_state {
 
   /// Throws runq::misuse.
   void begins();
+  [[noreturn]] static void throw_ended();
   void ends() { core_.ends(); }
   void fails(std::exception_ptr what) noexcept;
   /// Called when a child has failed. Returns false if that is no failure: the child was cancelled after the scope was
@@ -229,18 +230,20 @@ class scope_call;
 }  // namespace detail
 
 /// What with_scope() gives its body: starts the children of the scope. Not to be used any more when the body and all
-/// children have ended.
+/// children have ended: each call throws runq::misuse then, as long as the coroutine that awaited the scope exists and
+/// its compiler has put nothing else there. After that it is a use of memory that was freed.
 class scope {
  public:
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
+  ~scope() { state_ = nullptr; }
 
   /// `co_await s.fork(child)`: as runq::fork(), by the body itself; the body may join() its children, and those that it
   /// has not joined at its end, or when an exception leaves it, are joined then. Throws runq::misuse when another
   /// coroutine than the body calls it.
   template <class T>
-  [[nodiscard]] detail::scope_fork<T> fork(task<T> child) noexcept {
-    return detail::scope_fork<T>(state_, std::move(child));
+  [[nodiscard]] detail::scope_fork<T> fork(task<T> child) {
+    return detail::scope_fork<T>(state(), std::move(child));
   }
 
   /// Starts a task of the scope, as runq::go() does, but an exception that leaves it is a failure of the scope, and the
@@ -250,29 +253,36 @@ class scope {
   /// awaited or moved from, and when all tasks of the scope have ended.
   template <class F>
   void go(F&& f, const char* name = nullptr) {
-    state_.begins();
+    detail::scope_state& here = state();
+    here.begins();
     try {
       detail::processor& p = detail::processor_of_task();
-      p.home.spawn(p, detail::make_root(std::forward<F>(f), &state_), name);
+      p.home.spawn(p, detail::make_root(std::forward<F>(f), &here), name);
     } catch (...) {
-      state_.ends();
+      here.ends();
       throw;
     }
   }
 
   /// For everything in the scope that can be asked to stop: select, net. Stop is requested by the first failure, by
   /// request_stop() and by the token that with_scope() was given. The body, and any child. Throws std::bad_alloc.
-  [[nodiscard]] std::stop_token stop_token() const { return state_.stopping().get_token(); }
+  [[nodiscard]] std::stop_token stop_token() const { return state().stopping().get_token(); }
   /// Asks all tasks of the scope to stop, which is no failure. The body, and any child. Throws std::bad_alloc.
-  void request_stop() { state_.stopping().request_stop(); }
+  void request_stop() { state().stopping().request_stop(); }
   /// Whether the body or a child has failed yet.
-  [[nodiscard]] bool failed() const noexcept { return state_.failed(); }
+  [[nodiscard]] bool failed() const { return state().failed(); }
 
  private:
   template <class F>
   friend class detail::scope_call;
-  explicit scope(detail::scope_state& state) noexcept : state_(state) {}
-  detail::scope_state& state_;
+  explicit scope(detail::scope_state& state) noexcept : state_(&state) {}
+  [[nodiscard]] detail::scope_state& state() const {
+    detail::scope_state* const here = state_;
+    if (here == nullptr) detail::scope_state::throw_ended();
+    return *here;
+  }
+  // Null after the end. Volatile, because a compiler may drop the last write to an object.
+  detail::scope_state* volatile state_;
 };
 
 namespace detail {

@@ -258,6 +258,10 @@ class [[nodiscard]] held_units_awaiter : public units_awaiter {
 /// Tasks that wait for it when their run ends are destroyed, and the semaphore, if it still exists, forgets them; those
 /// that have units give them back by their guards (scoped_acquire()).
 ///
+/// A semaphore must outlive its guards, also at the end of a run. They do not notice that it was destroyed, as the
+/// guard of a mutex does: there may be any number of them, and each would have to enter a list, under the lock once
+/// more.
+///
 ///     runq::semaphore connections(10);
 ///     const auto held = co_await connections.scoped_acquire();
 class semaphore {

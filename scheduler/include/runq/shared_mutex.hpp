@@ -42,7 +42,8 @@ class shared_mutex_core : public semaphore_core<Policy> {
 
 /// A mutex for tasks that one task holds alone, or several share; Go's sync.RWMutex. First come, first served: a reader
 /// that comes after a waiting writer waits for it, so a task that holds the mutex must not lock it again, shared or
-/// not. Otherwise it is like mutex.
+/// not. Otherwise it is like mutex, but its guards do not notice that it was destroyed: it must outlive them, also at
+/// the end of a run.
 ///
 ///     runq::shared_mutex m;
 ///     const auto reading = co_await m.scoped_lock_shared();

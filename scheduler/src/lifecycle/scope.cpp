@@ -48,9 +48,13 @@ void scope_state::hand_over_failures() {
 void scope_state::begins() {
   switch (core_.begins()) {
     case counting::done: return;
-    case counting::reused: throw_misuse("runq: scope::go() was called after all tasks of the scope had ended");
+    case counting::reused: throw_ended();
     default: throw_misuse("runq: scope::go() was called too often in one scope");
   }
+}
+
+void scope_state::throw_ended() {
+  throw_misuse("runq: a scope was used after its body and all of its children had ended");
 }
 
 void scope_state::fails(std::exception_ptr what) noexcept {
