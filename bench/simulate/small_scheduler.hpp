@@ -69,6 +69,7 @@ class small_scheduler {
   using global_queue = inject<&task::link>;
   using local_queue = basic_local_queue<&task::link>;
   using fork_deque = basic_chase_lev<task*, policy>;
+  using yielded_ring = basic_ring<task*, detail::processor::yielded_ring::capacity(), std::uint32_t, policy>;
 
   struct alignas(64) processor : park_processor<processor, policy> {
     processor(global_queue& global, unsigned i)
@@ -79,7 +80,9 @@ class small_scheduler {
           queue_thief(queue.make_thief()),
           forks(local_queue::capacity()),
           own_forks(forks.make_owner()),
-          forks_thief(forks.make_thief()) {}
+          forks_thief(forks.make_thief()),
+          own_yielded(yielded.make_owner()),
+          yielded_thief(yielded.make_thief()) {}
 
     const unsigned index;
     counter dispatches;
@@ -93,6 +96,9 @@ class small_scheduler {
     fork_deque forks;
     typename fork_deque::owner own_forks;
     typename fork_deque::thief forks_thief;
+    yielded_ring yielded;
+    typename yielded_ring::owner own_yielded;
+    typename yielded_ring::thief yielded_thief;
     time_slice<policy> slice;
     // The first timer: thieves look at it. There is none.
     typename policy::template atomic<std::int64_t> earliest_timer{never};
@@ -164,7 +170,9 @@ class small_scheduler {
 
   /// Makes `t` the next to run here: as go(), and as a channel wakes a task.
   void next_here(machine& m, task& t) { (void)parking.submit_next(m.held->own_queue, &t); }
-  /// Puts `t` at the end of the global queue: as yield(), and as a thread outside starts a task.
+  /// Lets others run before `t`: as yield().
+  void yield(machine& m, task& t) { looping.yield(*m.held, &t); }
+  /// Puts `t` at the end of the global queue: as a thread outside starts a task.
   void to_global(task& t) {
     global.put(&t);
     parking.submitted_in_order();

@@ -161,9 +161,9 @@ class program {
     each_ = pieces / 2;
     for (std::size_t i = 0; i != count_; ++i) {
       t[i].left = each_;
-      t[i].run = [](scheduler& s, machine&, task& self) {
+      t[i].run = [](scheduler& s, machine& m, task& self) {
         s.work_in(self);
-        if (--self.left != 0) s.to_global(self);
+        if (--self.left != 0) s.yield(m, self);
       };
       start_on(static_cast<unsigned>(i % n_), t[i]);
     }

@@ -27,6 +27,7 @@ struct global_queue {
   [[nodiscard]] static bool has_work() { return false; }
   [[nodiscard]] static bool look() { return false; }
   [[nodiscard]] static int* take() { return nullptr; }
+  void splice(tasks) {}
   void splice_front(tasks) {}
 };
 
@@ -40,6 +41,10 @@ struct victim_queue {
     const steal_status status = answers.front();
     answers.pop_front();
     return {status, status == steal_status::taken ? 7 : 0, 1};
+  }
+  template <class Owner>
+  [[nodiscard]] runq::steal_result<int> steal_half_into(Owner&) const {
+    return steal();
   }
   mutable std::deque<steal_status> answers;
 };
@@ -60,6 +65,15 @@ struct owner {
 struct fork_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] static int* const* pop() { return nullptr; }
+  void rebind() {}
+};
+struct yielded_owner {
+  [[nodiscard]] static std::size_t size_approx() { return 0; }
+  [[nodiscard]] static int* const* pop() { return nullptr; }
+  template <class Sink>
+  static std::size_t drain(Sink&&) {
+    return 0;
+  }
   void rebind() {}
 };
 /// A walk that visits the victims in order: 0, 1, 2, …
@@ -106,6 +120,8 @@ struct processor {
   victim_queue queue_thief;
   fork_owner own_forks;
   victim_queue forks_thief;
+  yielded_owner own_yielded;
+  victim_queue yielded_thief;
 };
 struct machine {
   processor* held = nullptr;
@@ -125,6 +141,7 @@ struct host {
     [[nodiscard]] static bool somebody_returns() { return false; }
     static void found(machine&) {}
     static void submitted() {}
+    static void submitted_in_order() {}
     [[nodiscard]] static processor* machine_idle(machine&, processor&) { return nullptr; }
     template <class Look>
     [[nodiscard]] static processor* machine_dozes(machine&, processor&, Look&&) {
@@ -214,6 +231,16 @@ TEST(machine_loop, X15_a_machine_that_is_slower_at_the_queue_and_finds_a_fork_ha
   EXPECT_EQ(h.looping.next(h.m).number, 7);
   EXPECT_EQ(h.races_lost, 0);
   EXPECT_EQ(h.victims, (std::vector<unsigned>{1}));
+}
+
+TEST(machine_loop, X15_a_thief_takes_tasks_that_have_yielded_last) {
+  host h;
+  h.all[1].yielded_thief.answers = {steal_status::lost, steal_status::taken};
+  h.all[2].forks_thief.answers = {steal_status::taken};
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.looping.next(h.m).number, 7);
+  EXPECT_EQ(h.races_lost, 1);
+  EXPECT_EQ(h.victims, (std::vector<unsigned>{2, 1}));
 }
 
 // Runs `n` tasks, each of them stolen from victim 1, which always has one.

@@ -326,6 +326,38 @@ TEST(scheduler, L22_two_tasks_that_yield_take_turns) {
   EXPECT_THAT(log.all(), ElementsAre(1, 0, 1, 0, 1, 0, 1, 0));
 }
 
+TEST(scheduler, L22_a_task_that_yields_goes_on_elsewhere_while_its_processor_computes) {
+  runq::run(
+      [&]() -> task<> {
+        for (int i = 0; i != 100; ++i) {
+          std::atomic<bool> back{false};
+          runq::wait_group group;
+          group.add(1);
+          runq::go([&] {
+            hold_until([&] { return back.load(); }, "the task that has yielded");
+            group.done();
+          });
+          co_await runq::yield();
+          back = true;
+          co_await group.wait();
+        }
+      },
+      {.procs = 2});
+}
+
+TEST(scheduler, L22_tasks_that_have_yielded_count_as_tasks_of_the_global_queue) {
+  runq::scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::size_t queued = 0;
+    for (int i = 0; i != 10; ++i) runq::go([]() -> task<> { co_await runq::yield(); });
+    runq::go([&] { queued = s.stats().global_queue; });
+    co_await runq::yield();
+    EXPECT_EQ(queued, 1U);
+    co_await runq::yield();
+    EXPECT_EQ(s.stats().global_queue, 0U);
+  });
+}
+
 TEST(scheduler, X1_tasks_that_yield_begin_a_time_slice_each) {
   runq::scheduler s({.procs = 1});
   s.run([&]() -> task<> {

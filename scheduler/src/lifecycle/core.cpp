@@ -58,7 +58,9 @@ processor::processor(core& scheduler, std::uint32_t i)
       own_queue(queue.make_owner()),
       queue_thief(queue.make_thief()),
       own_forks(forks.make_owner()),
-      forks_thief(forks.make_thief()) {}
+      forks_thief(forks.make_thief()),
+      own_yielded(yielded.make_owner()),
+      yielded_thief(yielded.make_thief()) {}
 
 core::core(const options& wanted, scheduler& of)
     : chosen(with_defaults(wanted)),
@@ -163,9 +165,7 @@ void preempt(processor& p, std::coroutine_handle<> self) {
   ++p.preempted;
   goroutine& g = *p.current;
   g.resume = self;
-  g.set_status(task_status::runnable);
-  p.home.global.put(&g);
-  p.home.parking.submitted_in_order();
+  let_others_run(p, g);
 }
 
 std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
@@ -667,7 +667,9 @@ void core::empty_processors() {
     // This thread holds all processors now; see machine_loop::hold().
     p.own_queue.rebind();
     p.own_forks.rebind();
+    p.own_yielded.rebind();
     goroutine_list queued = p.own_queue.drain();
+    p.own_yielded.drain([&queued](goroutine* g) { queued.push_back(g); });
     while (goroutine* const g = queued.pop_front()) g->set_status(task_status::idle);
     while (const auto suspended = p.own_forks.pop()) {
       enlist_fork_of(**suspended);
@@ -795,6 +797,7 @@ statistics core::count() const {
     s.runnext_hits += p.runnext_hits.get();
     s.runnext_steals += p.runnext_steals.get();
     s.yields += p.yields.get();
+    s.global_queue += p.yielded_thief.size_approx();
     for (std::size_t b = 0; b != latency_histogram::buckets; ++b) s.ready_to_run.counts[b] += p.ready_to_run[b].get();
     if (p.index < parking.limit()) {
       s.local_queues.push_back(p.queue_thief.size_approx());
@@ -825,7 +828,7 @@ statistics core::count() const {
   s.procs = parking.limit();
   s.idle_procs = parking.idle_processors();
   s.spinning = parking.spinning();
-  s.global_queue = global.size_approx();
+  s.global_queue += global.size_approx();
   return s;
 }
 

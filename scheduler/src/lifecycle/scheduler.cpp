@@ -102,10 +102,8 @@ void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   goroutine& g = *p.current;
   ++p.yields;
   g.resume = self;
-  g.set_status(task_status::runnable);
-  p.home.global.put(&g);
-  // From here on another machine may run the task, and destroy this awaiter.
-  p.home.parking.submitted_in_order();
+  // After this another machine may run the task, and destroy this awaiter.
+  let_others_run(p, g);
 }
 
 void must_be_outside(const char* otherwise) {

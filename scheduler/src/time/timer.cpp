@@ -12,24 +12,13 @@ sleep_awaiter::~sleep_awaiter() {
   (void)timer_heap::withdraw(node_);
 }
 
-namespace {
-
-// A sleep that is over at once: the task goes to the end of the global queue, as after yield(), because a timer that is
-// due could fire before other tasks have run. From then on the task may run on another thread.
-void let_others_run(core& home, goroutine& g) {
-  g.set_status(task_status::runnable);
-  home.global.put(&g);
-  home.parking.submitted_in_order();
-}
-
-}  // namespace
-
 void sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at) {
   goroutine& g = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   core& home = p.home;
   if (node_.when <= now()) {
-    let_others_run(home, g);
+    // As after yield(), because a timer that is due could fire before other tasks have run.
+    let_others_run(p, g);
     return;
   }
   node_.who = &g;
@@ -47,7 +36,7 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self, source
   goroutine& g = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   if (node_.when <= now()) {
-    let_others_run(p.home, g);
+    let_others_run(p, g);
     return true;
   }
   node_.who = &g;

@@ -6,17 +6,18 @@
 namespace runq::model {
 namespace {
 
-enum class where : unsigned char { next, fork, global };
+enum class where : unsigned char { next, fork, yielded, global };
 
 // Machine 0 is in a call, a machine counts as spinning, and task 1 waits. The monitor: takes the processor, and goes on
 // as the machine that is started for it, which runs the task ‖ machine 0: comes back after that, and gets no processor.
 template <where Task>
-struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques>> {
+struct work_waits final : blocking_model<2, 1, 1, shipped_queues<2, fork_deques, yields>> {
   work_waits() {
     task* const t = tasks.make(1);
     switch (Task) {
       case where::next: (void)processors[0].own_queue.push_next(t); break;
       case where::fork: require(processors[0].own_forks.push(t), "no memory for a fork"); break;
+      case where::yielded: require(processors[0].own_yielded.push(t), "no room for a task"); break;
       case where::global: global.put(t); break;
     }
     block(0);
@@ -118,6 +119,12 @@ const bool added[] = {
     add_case<work_waits<where::fork>>({
         .name = "blocking_calls/fork_waits",
         .property = "the monitor takes the processor of a call at once if a fork waits on it",
+        .threads = 2,
+        .quick = {.random = 10'000, .bound = 2},
+    }),
+    add_case<work_waits<where::yielded>>({
+        .name = "blocking_calls/yielded_task_waits",
+        .property = "the monitor takes the processor of a call at once if a task that has yielded waits on it",
         .threads = 2,
         .quick = {.random = 10'000, .bound = 2},
     }),

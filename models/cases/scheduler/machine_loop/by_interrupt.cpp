@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A fork, as in in_order.cpp, with fences by interrupt (interrupt.hpp) in park and in the fork deques.
+// A fork, as in in_order.cpp, and a task that yields, as in yields.cpp, with fences by interrupt (interrupt.hpp) in
+// park and in the fork deques.
 #include "fork_vs_last_spinner.hpp"
 #include "interrupt.hpp"
+#include "yield_vs_last_spinner.hpp"
 
 namespace runq::model {
 namespace {
@@ -26,6 +28,13 @@ const bool added[] = {
         .property = "a fork is found: fork ‖ the last spinning machine begins to doze; fences by interrupt",
         .threads = 2,
         .quick = {.random = 2'000, .bound = 1},
+    }),
+    add_case<interrupted<yield_vs_last_spinner<false, interrupt_atomics>, 2>>({
+        .name = "machine_loop/interrupt_yield",
+        .property = "a task that yields is found: yield ‖ the last spinning machine goes idle; fences by interrupt",
+        .threads = 2,
+        .quick = {.random = 2'000, .bound = 1},
+        .kept_for = "fences by interrupt: its fences are park's, which the mutant park/idle_by_a_light_fence breaks",
     }),
 };
 

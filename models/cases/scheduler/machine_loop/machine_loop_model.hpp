@@ -45,14 +45,38 @@ template <class Policy>
 using split_deque_of = basic_split_deque<task*, 2, split_deque_options{.publish = 0, .tries = 1, .polls = 0}, Policy>;
 using split_fork_deques = split_deque_of<atomics>;
 
+/// In place of the ring of yielded tasks, for scenarios in which no task yields.
+class no_yields {
+ public:
+  struct owner {
+    [[nodiscard]] std::size_t size_approx() const { return 0; }
+    [[nodiscard]] std::optional<task*> pop() { return {}; }
+    template <class Sink>
+    std::size_t drain(Sink&&) {
+      return 0;
+    }
+    void rebind() {}
+  };
+  struct thief {
+    [[nodiscard]] bool has_work() const { return false; }
+    [[nodiscard]] steal_result<task*> steal_half_into(owner&) const { return {}; }
+  };
+  [[nodiscard]] owner make_owner() { return {}; }
+  [[nodiscard]] thief make_thief() { return {}; }
+};
+using yields = basic_ring<task*, 2, std::uint32_t, atomics>;
+
 /// The queues of a scheduler: the shipped ones. A ring has `Capacity` slots.
-template <std::size_t Capacity = 2, class Forks = no_forks>
+template <std::size_t Capacity = 2, class Forks = no_forks, class Yields = no_yields>
 struct shipped_queues {
   using global = inject<&task::link>;
   using local = basic_local_queue<&task::link, Capacity>;
   using forks = Forks;
+  using yields = Yields;
   static constexpr std::size_t capacity = Capacity;
 };
+
+using queues_for_yields = shipped_queues<2, no_forks, yields>;
 
 /// The order in which a thief visits the others, with the interface of steal_order: from its successor on.
 class next_first {
@@ -157,7 +181,9 @@ class machine_loop_model : public scenario {
           queue_thief(queue.make_thief()),
           forks(Queues::capacity),
           own_forks(forks.make_owner()),
-          forks_thief(forks.make_thief()) {}
+          forks_thief(forks.make_thief()),
+          own_yielded(yielded.make_owner()),
+          yielded_thief(yielded.make_thief()) {}
     [[nodiscard]] unsigned random() const { return 0; }
 
     const unsigned index;
@@ -178,6 +204,9 @@ class machine_loop_model : public scenario {
     typename Queues::forks forks;
     typename Queues::forks::owner own_forks;
     typename Queues::forks::thief forks_thief;
+    typename Queues::yields yielded;
+    typename Queues::yields::owner own_yielded;
+    typename Queues::yields::thief yielded_thief;
   };
   struct machine : park_machine<machine, processor, machine_parker, atomics> {
     processor* held = nullptr;
@@ -245,7 +274,8 @@ class machine_loop_model : public scenario {
   void rests(machine& m) {
     if (!tasks_stay) return;
     auto& own = m.held->own_queue;
-    require(own.size_approx() == 0 && own.next_is_free(), "a machine gives up a processor that has a task");
+    require(own.size_approx() == 0 && own.next_is_free() && m.held->own_yielded.size_approx() == 0,
+            "a machine gives up a processor that has a task");
   }
   [[nodiscard]] int begins() const { return 0; }
   // Other tasks have begun while machine 1 looked around, which alone looks at that counter.

@@ -36,9 +36,10 @@ class slots {
     return false;
   }
   [[nodiscard]] bool look() const { return has_work(); }
-  void splice_front(inject_chain<&task::link>&& all) {
+  void splice(inject_chain<&task::link>&& all) {
     while (task* const t = all.pop_front()) put(t);
   }
+  void splice_front(inject_chain<&task::link>&& all) { splice(std::move(all)); }
 
  private:
   struct place {
@@ -95,6 +96,7 @@ struct slot_queues {
     [[nodiscard]] thief make_thief() { return thief(*this); }
   };
   using forks = no_forks;
+  using yields = no_yields;
   static constexpr std::size_t capacity = Room;
 };
 

@@ -439,6 +439,18 @@ inline void ready(goroutine& g) {
   home.parking.submitted_in_order();
 }
 
+/// Makes `g`, the task that runs on `p`, runnable at the end of the global queue: from then on another machine may run
+/// it at any moment. On the thread of `p`.
+inline void let_others_run(processor& p, goroutine& g) {
+  g.set_status(task_status::runnable);
+  if constexpr (has_processor_queues) {
+    p.home.looping.yield(p, &g);
+  } else {
+    p.home.global.put(&g);
+    p.home.parking.submitted_in_order();
+  }
+}
+
 // Every await that does not have to wait asks whether the time slice of its task is over, and if so lets the other
 // tasks run, by the following three functions. Otherwise a loop of such awaits would keep its processor for ever.
 

@@ -29,6 +29,7 @@
 #include "runq/protocol/live_tasks.hpp"
 #include "runq/protocol/park.hpp"
 #include "runq/protocol/time_slice.hpp"
+#include "runq/ring.hpp"
 
 namespace runq::detail {
 
@@ -92,6 +93,11 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
   fork_deque forks;  // continuations, or children that have not begun, by the fork policy
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
+
+  using yielded_ring = basic_ring<goroutine*, 64, std::uint32_t, policy>;
+  yielded_ring yielded;  // tasks that have yielded here, on their way to the global queue
+  yielded_ring::owner own_yielded;
+  yielded_ring::thief yielded_thief;
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit

@@ -27,6 +27,7 @@ namespace runq {
 /// - `slice`, a time_slice; `chain`, a lifo_chain; `runnext_hits`, a counter
 /// - `own_queue`, `queue_thief`: the handles of its local_queue
 /// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
+/// - `own_yielded`, `yielded_thief`: the handles of a ring for the tasks that yield on it
 /// - `order`, `random`: a steal_order, and a generator for it
 /// `Machine` meets the requirements of park_protocol, and has `held`, its processor or nullptr, and `begun`, a
 /// std::uint64_t that only its thread uses.
@@ -82,6 +83,17 @@ class machine_loop {
     // In debug builds the handles remember their thread, and this is another thread.
     p.own_queue.rebind();
     p.own_forks.rebind();
+    p.own_yielded.rebind();
+  }
+
+  /// Makes `task`, which has run on `p`, runnable behind all tasks of the global queue. It waits in the processor's
+  /// ring of yielded tasks. Thieves and machines that go to sleep look there, too. When the ring is full, and at each
+  /// turn of the global queue, its tasks go to the end of that queue: one lock for many tasks. Until then the processor
+  /// takes a task from the ring only if the global queue is empty. Called by the machine of `p`.
+  template <class Task>
+  void yield(Processor& p, Task* task) {
+    while (!p.own_yielded.push(task)) publish(p);
+    host_.parking.submitted();
   }
 
   /// Whether any queue holds a task, or a timer is due: park_protocol asks this for a machine that gives up its
@@ -94,6 +106,8 @@ class machine_loop {
       const Processor& p = host_.processor_at(i);
       // Forks are published with a fence.
       if (p.queue_thief.look() || p.forks_thief.has_work()) return true;
+      // Yielded tasks are published with a fence, too.
+      if (p.yielded_thief.has_work()) return true;
     }
     // Last, because a task that yields goes from a processor to the global queue.
     return host_.global.look();
@@ -182,6 +196,7 @@ class machine_loop {
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
       if (p.queue_thief.size_approx() != 0 || p.forks_thief.has_work()) return false;
+      if (p.yielded_thief.has_work()) return false;
       if (p.queue_thief.has_work() && detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
         return false;
       }
@@ -211,7 +226,7 @@ class machine_loop {
   // oldest local task runs; otherwise the task that this processor made runnable last.
   RUNQ_ON_EVERY_CALL [[nodiscard]] Work take_local(Processor& p) {
     if (host_.global_first(p)) {
-      if (const Work w = take_turn()) return w;
+      if (const Work w = take_turn(p)) return w;
     }
     const bool slice_is_over = p.slice.over();
     if (p.chain.due(slice_is_over) && chain_is_full(p, slice_is_over)) {
@@ -238,14 +253,28 @@ class machine_loop {
 
   // Gives a turn to tasks that would starve beside tasks that are always runnable. If no machine sleeps in the poller,
   // a task whose descriptor is ready runs next on this processor; otherwise the oldest task of the global queue runs.
-  [[gnu::noinline]] [[nodiscard]] Work take_turn() {
+  [[gnu::noinline]] [[nodiscard]] Work take_turn(Processor& p) {
     if (host_.nobody_polls()) host_.poll();
+    return take_oldest_of_all(p);
+  }
+
+  [[nodiscard]] Work take_oldest_of_all(Processor& p) {
+    publish(p);
     // Another machine may have taken it.
     return host_.global.has_work() ? Work(host_.global.take()) : Work();
   }
 
+  // Moves the tasks that have yielded on `p` to the end of the global queue, in their order.
+  void publish(Processor& p) {
+    typename Host::task_list all;
+    if (p.own_yielded.drain([&all](auto* task) { all.push_back(task); }) == 0) return;
+    host_.global.splice(std::move(all));
+    // While they were moved they were in no queue, and a machine that went to sleep at that moment missed them.
+    host_.parking.submitted_in_order();
+  }
+
   [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {
-    if (p.own_queue.size_approx() != 0 || host_.global.has_work()) {
+    if (p.own_queue.size_approx() != 0 || p.own_yielded.size_approx() != 0 || host_.global.has_work()) {
       return p.chain.full(slice_is_over, [this] { return host_.clock(); });
     }
     p.chain.forget();
@@ -254,18 +283,22 @@ class machine_loop {
 
   [[nodiscard]] Work take_oldest(Processor& p) {
     if (auto* const task = p.own_queue.pop_oldest()) return Work(task);
-    if (host_.global.has_work()) return Work(host_.global.take());
-    return {};
+    return take_oldest_of_all(p);
   }
 
   [[nodiscard]] Work take_share(Processor& p) {
     const unsigned n = host_.parking.limit();
-    if (n == 0 || !host_.global.has_work()) return {};  // 0: the scheduler stops
-    auto* const first = p.own_queue.take_from(host_.global, n);
-    // While they were moved, the other tasks were in no queue, and a machine that went to sleep at that moment missed
-    // them.
-    if (p.own_queue.size_approx() != 0) host_.parking.submitted();
-    return Work(first);
+    if (n == 0) return {};  // the scheduler stops
+    if (host_.global.has_work()) {
+      auto* const first = p.own_queue.take_from(host_.global, n);
+      // While they were moved, the other tasks were in no queue, and a machine that went to sleep at that moment missed
+      // them.
+      if (p.own_queue.size_approx() != 0) host_.parking.submitted();
+      if (first != nullptr) return Work(first);
+    }
+    // No task is older than those that have yielded here.
+    const auto yielded = p.own_yielded.pop();
+    return yielded ? Work(*yielded) : Work();
   }
 
   [[nodiscard]] Work spin(Processor& p) {
@@ -321,12 +354,22 @@ class machine_loop {
       }
       lost |= fork.status == steal_status::lost;
     }
+    // Last, because these tasks let others run first. The thief's own ring for them is empty.
+    if (victim.yielded_thief.has_work()) {
+      const auto yielded = victim.yielded_thief.steal_half_into(p.own_yielded);
+      if (yielded) {
+        host_.stole(p, victim, yielded.count, false, begin);
+        return Work(yielded.value);
+      }
+      lost |= yielded.status == steal_status::lost;
+    }
     if (lost) host_.lost(p);
     return {};
   }
 
   // Moves everything that waits on `p` to the head of the global queue, in the order in which it would have run. At the
-  // end of a run none of it will run: forks stay for the thread that ends the run.
+  // end of a run none of it will run: forks stay for the thread that ends the run. Tasks that have yielded go to the
+  // end.
   void evacuate(Processor& p) {
     typename Host::task_list all = p.own_queue.drain();
     while (!ends()) {
@@ -335,6 +378,7 @@ class machine_loop {
       all.push_back(&host_.strand_of(p, **fork));
     }
     host_.global.splice_front(std::move(all));
+    publish(p);
   }
 
   // Moves `w` to the head of the global queue.
