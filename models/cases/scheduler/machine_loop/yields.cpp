@@ -115,6 +115,7 @@ const bool added[] = {
             "no machine sleeps while a task that has yielded waits: yield, fence ‖ the last spinning machine goes idle",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the smallest program with a task that yields",
     }),
     add_case<yield_vs_last_spinner<true>>({
         .name = "machine_loop/yield_vs_doze",
@@ -140,6 +141,7 @@ const bool added[] = {
         .property = "at the turn of the global queue a task that has yielded comes before the task that is next",
         .threads = 2,
         .quick = {.random = 20'000, .bound = 2},
+        .kept_for = "the turn of the global queue, without a chain",
     }),
     add_case<turn_of_yielded<comes_first::oldest>>({
         .name = "machine_loop/full_chain_then_yielded",
