@@ -11,7 +11,6 @@
 // check --bound 2 --judge-timed-waits --timeouts 0 MUTANT=monitor/stop_wakes_nobody: FAIL deadlock
 // check --bound 2 --judge-timed-waits --timeouts 0 MUTANT=monitor/stop_after_its_token: FAIL deadlock
 // check --bound 2 --judge-timed-waits --timeouts 0 MUTANT=park/stop_still_sleeps: FAIL deadlock
-// check --bound 2 --judge-timed-waits --timeouts 0 MUTANT=machine_loop/share_while_stopping: FAIL crash
 #include <atomic>
 
 #include "runq/runq.hpp"
