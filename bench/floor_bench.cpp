@@ -202,7 +202,7 @@ class tcp_pairs {
     for (std::size_t i = 0; connected_ && i != n; ++i) {
       const int client = socket(AF_INET, SOCK_STREAM, 0);
       connected_ = connect(client, address, size) == 0;
-      const int server = accept(listener, nullptr, nullptr);
+      const int server = connected_ ? accept(listener, nullptr, nullptr) : -1;
       const int yes = 1;
       for (const int fd : {client, server}) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
       pairs_.emplace_back(client, server);

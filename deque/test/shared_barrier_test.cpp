@@ -18,8 +18,7 @@ TEST(shared_barrier, a_thread_that_is_alone_makes_its_own) {
   EXPECT_EQ(made, 3);
 }
 
-// The first barrier lasts until some thread's call has taken the place of another one's: that can only be the second
-// barrier, which begins when the first has ended.
+// Four threads ask again and again, until one has shared another one's barrier. Without sharing this does not end.
 TEST(shared_barrier, threads_that_ask_at_the_same_time_share_one) {
   runq::shared_barrier<runq::std_atomics, 100'000'000> barrier;
   std::atomic<int> made{0};

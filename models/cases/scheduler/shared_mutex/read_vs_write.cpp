@@ -116,12 +116,19 @@ struct last_reader_leaves_vs_writer final : scenario {
   cell<int> read[2]{cell<int>(0), cell<int>(0)};
 };
 
-// A task reads, a writer waits. The reader leaves ‖ a second reader comes.
-struct reader_behind_writer final : scenario {
-  reader_behind_writer() {
+// A task reads, and a writer waits behind it. A second reader may come.
+struct writer_behind_reader : scenario {
+  writer_behind_reader() {
     require(access.try_take(mutex_type::to_read()), "a new mutex is not free");
     writer.comes();
   }
+  mutex_type access;
+  keeper writer{access, mutex_type::to_write()};
+  keeper second{access, mutex_type::to_read()};
+};
+
+// A task reads, a writer waits. The reader leaves ‖ a second reader comes.
+struct reader_behind_writer final : writer_behind_reader {
   void thread(unsigned index) override {
     if (index == 0) {
       leave(access, mutex_type::to_read());
@@ -138,10 +145,6 @@ struct reader_behind_writer final : scenario {
     second.leaves();
     require_free(access);
   }
-
-  mutex_type access;
-  keeper writer{access, mutex_type::to_write()};
-  keeper second{access, mutex_type::to_read()};
 };
 
 // A task writes, two readers and a second writer wait, in this order. The writer leaves ‖ a third reader comes.
@@ -176,12 +179,8 @@ struct readers_go_on_together final : scenario {
 };
 
 // A task reads, a writer waits, and a second reader behind it. The writer's wait is withdrawn ‖ a third reader comes.
-struct writer_withdrawn final : scenario {
-  writer_withdrawn() {
-    require(access.try_take(mutex_type::to_read()), "a new mutex is not free");
-    writer.comes();
-    second.comes();
-  }
+struct writer_withdrawn final : writer_behind_reader {
+  writer_withdrawn() { second.comes(); }
   void thread(unsigned index) override {
     if (index == 0) {
       writer.call_back();
@@ -198,18 +197,11 @@ struct writer_withdrawn final : scenario {
     require_free(access);
   }
 
-  mutex_type access;
-  keeper writer{access, mutex_type::to_write()};
-  keeper second{access, mutex_type::to_read()};
   keeper third{access, mutex_type::to_read()};
 };
 
 // A task reads, and a writer waits. The reader leaves ‖ the writer's wait is withdrawn ‖ a second reader comes.
-struct writer_withdrawn_vs_leave final : scenario {
-  writer_withdrawn_vs_leave() {
-    require(access.try_take(mutex_type::to_read()), "a new mutex is not free");
-    writer.comes();
-  }
+struct writer_withdrawn_vs_leave final : writer_behind_reader {
   void thread(unsigned index) override {
     if (index == 0) {
       leave(access, mutex_type::to_read());
@@ -227,10 +219,6 @@ struct writer_withdrawn_vs_leave final : scenario {
     second.leaves();
     require_free(access);
   }
-
-  mutex_type access;
-  keeper writer{access, mutex_type::to_write()};
-  keeper second{access, mutex_type::to_read()};
 };
 
 // A task reads or writes, and leaves ‖ a thread unlocks what the other kind of task would have.
