@@ -31,7 +31,20 @@ std::size_t named_value_count = 0;
 
 bool noting = false;
 
+// Orders that were noted, by a part of their place: most operations were noted before, in an earlier execution.
+struct noted_place {
+  const char* file = nullptr;
+  int line = 0;
+  int arg = 0;
+  friend bool operator==(const noted_place&, const noted_place&) noexcept = default;
+};
+std::array<noted_place, 256> recently_noted;
+
 void note_order(std::memory_order written, order_of kind, site where, int arg) noexcept {
+  const noted_place place{where.file, where.line, arg};
+  noted_place& recent = recently_noted[static_cast<unsigned>(2 * where.line + arg) % recently_noted.size()];
+  if (recent == place) return;
+  recent = place;
   for (std::size_t i = 0; i != seen.order_count; ++i) {
     const runtime_notes::order& n = seen.orders[i];
     if (n.where.line == where.line && n.arg == arg && n.where.file == where.file) return;
@@ -70,6 +83,7 @@ bool is_weakened(site where, int arg) noexcept { return weakens(where, arg); }
 
 void start_noting_orders() noexcept {
   seen.order_count = 0;
+  recently_noted = {};
   noting = true;
 }
 
@@ -113,7 +127,10 @@ std::vector<std::string> outcomes() {
 
 const runtime_notes& notes() noexcept { return seen; }
 
-void set_notes(const runtime_notes& to) noexcept { seen = to; }
+void set_notes(const runtime_notes& to) noexcept {
+  seen = to;
+  recently_noted = {};
+}
 
 bool add_notes(const runtime_notes& more) noexcept {
   if (seen.outcome_count + more.outcome_count > runtime_notes::max_outcomes ||

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The expected rows that `runq_worker ledger` reads only save time: wrong ones do not change a verdict.
+"""What `runq_worker ledger` reads saves time and changes no verdict: expected rows, even wrong ones, and the orders that
+searches have noted.
 
 usage: ledger_test.py WORKER (CASES_MODULE HEADER)...
 """
@@ -11,9 +12,16 @@ import sys
 import tempfile
 
 
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def result_of(*command):
+    return json.loads(next(line[2:] for line in output_of(*command).splitlines() if line.startswith("R ")))
+
+
 def ledger(command, *more):
-    output = subprocess.run([*command, *more], check=True, capture_output=True, text=True).stdout
-    return json.loads(next(line[2:] for line in output.splitlines() if line.startswith("R ")))
+    return result_of(*command, *more)
 
 
 def verdicts(found):
@@ -25,9 +33,27 @@ def turned_round(row):
     return {**row, "verdict": "killed" if row["verdict"] == "redundant" else "redundant", "case": "of/no_stem"}
 
 
-def try_wrong_rows(command):
+def orders_noted(worker, module):
+    """By case: the orders that its complete search uses."""
+    module = ("--module", module)
+    cases = [c for c in json.loads(output_of(worker, *module, "list")) if not c["seeded_bug"]]
+    return {c["name"]: result_of(worker, *module, "run", "--case", c["name"], "--note-orders")["orders"] for c in cases}
+
+
+def try_notes(command, true, noted):
+    """With the notes of all cases, or of some, the ledger is the same. It believes them, or they would save nothing."""
+    some = dict(list(noted.items())[::2])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, notes in (("all", noted), ("some", some), ("empty", dict.fromkeys(noted, []))):
+            file = pathlib.Path(folder, name)
+            file.write_text(json.dumps(notes))
+            found = ledger(command, "--uses", str(file))
+            if (found == true) != (name != "empty"):
+                sys.exit(f"with {name} notes: {found}\nwithout: {true}")
+
+
+def try_wrong_rows(command, true):
     """All verdicts that occurred."""
-    true = ledger(command)
     with tempfile.TemporaryDirectory() as folder:
         for name, rows in (("right", true["rows"]), ("wrong", [turned_round(row) for row in true["rows"]])):
             file = pathlib.Path(folder, name)
@@ -43,7 +69,10 @@ def main():
     worker, *words = sys.argv[1:]
     occurred = set()
     for module, header in zip(words[::2], words[1::2]):
-        occurred |= try_wrong_rows([worker, "--module", module, "ledger", "--header", header])
+        command = [worker, "--module", module, "ledger", "--header", header]
+        true = ledger(command)
+        try_notes(command, true, orders_noted(worker, module))
+        occurred |= try_wrong_rows(command, true)
     if not {"killed", "redundant"} <= occurred:
         sys.exit(f"both verdicts must occur, or this test shows little: {occurred}")
 

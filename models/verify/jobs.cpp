@@ -119,7 +119,7 @@ class progress_line {
   clock_type::time_point last_ = started_;
 };
 
-[[nodiscard]] std::vector<job*> longest_first(std::vector<job>& jobs) {
+[[nodiscard]] std::vector<job*> longest_first(std::span<job> jobs) {
   std::vector<job*> queue;
   for (job& j : jobs) queue.push_back(&j);
   std::stable_sort(queue.begin(), queue.end(), [](const job* a, const job* b) { return a->effort > b->effort; });
@@ -128,7 +128,7 @@ class progress_line {
 
 }  // namespace
 
-std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report) {
+std::size_t run_all(std::span<job> jobs, unsigned width, const std::function<void(job&)>& report) {
   const std::vector<job*> queue = longest_first(jobs);
   std::vector<process> running;
   progress_line progress;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct job {
 /// Runs the jobs, `width` at a time. Jobs with the greatest effort start first, so that no long one is left alone at
 /// the end. Hands each to `report` in the order of `jobs`, as soon as it and all before it are done. Returns how many
 /// were reported: fewer than all after Ctrl-C.
-std::size_t run_all(std::vector<job>& jobs, unsigned width, const std::function<void(job&)>& report);
+std::size_t run_all(std::span<job> jobs, unsigned width, const std::function<void(job&)>& report);
 
 /// Runs `worker arguments…` to its end and returns what it printed.
 [[nodiscard]] std::string output_of(const std::string& worker, const std::vector<std::string>& arguments);

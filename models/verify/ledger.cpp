@@ -35,8 +35,9 @@ struct entry {
 class maker {
  public:
   maker(const std::string& path, const std::string& ending, source_index& sources,
-        const std::vector<ledger_row>& expected, const std::function<void(std::uint64_t)>& progress)
-      : path_(path), ending_(ending), sources_(sources), expected_(expected), progress_(progress) {}
+        const std::vector<ledger_row>& expected, const orders_by_case& known,
+        const std::function<void(std::uint64_t)>& progress)
+      : path_(path), ending_(ending), sources_(sources), expected_(expected), known_(known), progress_(progress) {}
 
   [[nodiscard]] ledger make() {
     find_entries();
@@ -46,22 +47,33 @@ class maker {
   }
 
  private:
-  // Runs every case once, unweakened, and notes which orders of this header it uses. Most cases are about another
-  // header: their first executions show that.
+  // Which orders of this header each case uses, unweakened.
   void find_entries() {
-    constexpr std::uint64_t first = 1000;
     for (const case_spec& c : cases()) {
-      exact_options few = complete_search;
-      few.max_executions = first;
-      if (!counts(c) || orders_used(c, few).empty()) continue;
-      for (const used_order& used : orders_used(c, complete_search)) add_use(used, c);
+      if (!counts(c)) continue;
+      const auto known = known_.find(c.name);
+      for (const used_order& used : known == known_.end() ? search_for_orders(c) : of_this_header(known->second)) {
+        add_use(used, c);
+      }
     }
+  }
+
+  // Most cases are about another header: their first executions show that.
+  [[nodiscard]] std::vector<used_order> search_for_orders(const case_spec& c) const {
+    constexpr std::uint64_t first = 1000;
+    exact_options few = complete_search;
+    few.max_executions = first;
+    if (orders_used(c, few).empty()) return {};
+    return orders_used(c, complete_search);
   }
 
   [[nodiscard]] std::vector<used_order> orders_used(const case_spec& c, const exact_options& options) const {
     start_noting_orders();
     static_cast<void>(run_exact(c, options));
-    std::vector<used_order> used = noted_orders();
+    return of_this_header(noted_orders());
+  }
+
+  [[nodiscard]] std::vector<used_order> of_this_header(std::vector<used_order> used) const {
     std::erase_if(used, [this](const used_order& o) { return !std::string_view(o.file).ends_with(ending_); });
     return used;
   }
@@ -210,6 +222,7 @@ class maker {
   const std::string& ending_;
   source_index& sources_;
   const std::vector<ledger_row>& expected_;
+  const orders_by_case& known_;
   const std::function<void(std::uint64_t)>& progress_;
   std::vector<entry> entries_;
   ledger ledger_;
@@ -218,8 +231,9 @@ class maker {
 }  // namespace
 
 ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
-                   const std::vector<ledger_row>& expected, const std::function<void(std::uint64_t)>& progress) {
-  return maker(path, ending, sources, expected, progress).make();
+                   const std::vector<ledger_row>& expected, const orders_by_case& known,
+                   const std::function<void(std::uint64_t)>& progress) {
+  return maker(path, ending, sources, expected, known, progress).make();
 }
 
 }  // namespace runq::model

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,17 @@ struct ledger {
   std::vector<std::string> holes;  ///< orders without a name, never executed, or redundant without a reason
 };
 
+/// The orders that each case uses in a complete search, by the case's name. A case that is missing is searched for
+/// them.
+using orders_by_case = std::map<std::string, std::vector<used_order>>;
+
 /// Runs every weakening of the orders in the header at `path`, whose compiled path ends in `ending`, against every case
 /// that executes it. An order that may be weakened by one step is tried one step further. `expected`: rows that save
 /// time if they still hold: the case that killed an order comes first, and an order that was redundant is searched
 /// once, under load buffering, which allows every execution that RC11 allows, and not at all if a weaker one is
 /// redundant, too. If they do not hold, everything is searched.
 [[nodiscard]] ledger make_ledger(const std::string& path, const std::string& ending, source_index& sources,
-                                 const std::vector<ledger_row>& expected,
+                                 const std::vector<ledger_row>& expected, const orders_by_case& known,
                                  const std::function<void(std::uint64_t)>& progress);
 
 }  // namespace runq::model

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The runner behind ./kit verify: decides which searches to make, starts a worker process for each, judges what they
 // found, and prints. It alone owns verdict words, exit status, progress, replay lines and what is pinned.
+#include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -12,6 +14,7 @@
 #include "effort.hpp"
 #include "html.hpp"
 #include "jobs.hpp"
+#include "noted_orders.hpp"
 #include "pinned.hpp"
 #include "plan.hpp"
 #include "report.hpp"
@@ -109,6 +112,19 @@ void spread(std::vector<job>& jobs, unsigned width) {
   }
 }
 
+// The ledgers, which the plan has at its end, come after all searches: they ask which orders each case uses, and the
+// searches find that out.
+[[nodiscard]] std::size_t run_searches_then_ledgers(std::vector<job>& jobs, unsigned width, report& judge) {
+  const auto judged = [&](job& j) { judge(j); };
+  const auto first =
+      std::find_if(jobs.begin(), jobs.end(), [](const job& j) { return j.expect == job::expectation::ledger; });
+  const std::span searches(jobs.begin(), first);
+  const std::span ledgers(first, jobs.end());
+  const std::size_t done = run_all(searches, width, judged);
+  const noted_orders_file orders(searches, ledgers);
+  return done == searches.size() ? done + run_all(ledgers, width, judged) : done;
+}
+
 [[noreturn]] void nothing_to_do(const options& o) {
   if (o.mutant_glob.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
   usage_error("no mutant matches '" + o.mutant_glob + "'" +
@@ -136,7 +152,7 @@ std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, 
   }
   spread(jobs, o.jobs);
   estimate(jobs, counts, ledger);
-  const std::size_t done = run_all(jobs, o.jobs, [&](job& j) { judge(j); });
+  const std::size_t done = run_searches_then_ledgers(jobs, o.jobs, judge);
   const double seconds = std::chrono::duration<double>(clock_type::now() - started).count();
   judge.finish(done, jobs.size(), seconds);
   if (!o.shard.empty()) shard = describe_share(o, m, planned, jobs, done, seconds);

@@ -14,6 +14,8 @@
 #include <fnmatch.h>
 #include <unistd.h>
 
+#include "noted_orders.hpp"
+
 namespace runq::model {
 
 namespace {
@@ -389,8 +391,11 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
     plan_source_mutants(o, m, cases, jobs);
   }
-  if (o.whole() || o.update_ledger) plan_ledger(o, m, jobs);
   if (o.whole()) plan_proof(m, jobs);
+  if (o.whole() || o.update_ledger) {
+    note_orders(jobs);
+    plan_ledger(o, m, jobs);
+  }
   return jobs;
 }
 

@@ -93,7 +93,7 @@ struct manifest {
 [[nodiscard]] std::vector<std::string> cases_targets(const options& o, const manifest& m);
 [[nodiscard]] std::vector<std::string> mutant_targets(const options& o, const manifest& m, const nlohmann::json& cases);
 
-/// All jobs that the options ask for: litmus, models, corpus, mutants, ledger, proof, in this order.
+/// All jobs that the options ask for: litmus, models, corpus, mutants, proof, ledger, in this order.
 [[nodiscard]] std::vector<job> plan(const options& o, const manifest& m, const nlohmann::json& cases);
 
 /// The one job of --execution or --weaken, which show one execution or one counterexample.

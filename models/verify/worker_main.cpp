@@ -5,7 +5,8 @@
 //   --module FILE …           shared objects with cases; before one of:
 //   list                      the cases, as a JSON array
 //   ledger --header FILE      the order ledger of that header; prints its result like a search; --expected FILE: the
-//                             rows of an earlier ledger, which save time where they still hold
+//                             rows of an earlier ledger, which save time where they still hold; --uses FILE: what
+//                             searches with --note-orders have noted, which saves those searches
 //   run --case NAME …         one search ("*": the exact engine's over each case, Relacy's over the first that fails)
 // Both print "P <executions>", perhaps with how many there are, now and then, and last "R <result>"; `run --show-all`
 // prints "E <execution>" for each one.
@@ -148,6 +149,29 @@ using json = nlohmann::json;
   return rows;
 }
 
+[[nodiscard]] json to_json(const std::vector<used_order>& orders) {
+  json all = json::array();
+  for (const used_order& o : orders) {
+    all.push_back({{"file", o.file}, {"line", o.line}, {"arg", o.arg}, {"kind", o.kind}, {"written", o.written}});
+  }
+  return all;
+}
+
+[[nodiscard]] orders_by_case uses_in(const std::string& file) {
+  orders_by_case uses;
+  if (file.empty()) return uses;
+  std::ifstream in(file);
+  const json all = json::parse(in);  // which items() refers to
+  for (const auto& [name, orders] : all.items()) {
+    std::vector<used_order>& of_case = uses[name];
+    for (const json& o : orders) {
+      of_case.push_back({o.at("file"), o.at("line"), o.at("arg"), o.at("kind").get<order_of>(),
+                         o.at("written").get<std::memory_order>()});
+    }
+  }
+  return uses;
+}
+
 void print_result(const json& result) { std::puts(("R " + result.dump()).c_str()); }
 
 [[noreturn]] void stop(const std::string& why) {
@@ -214,6 +238,7 @@ struct request {
   int weaken_arg = 0;
   mutant_limits mutant;  // of all cases
   bool show_all = false;
+  bool note_orders = false;
 };
 
 // The first execution of a search that has the outcome which a litmus test asks for.
@@ -283,7 +308,10 @@ void keep_sought(const search_result& r) {
     options.progress = print_progress_of_exact;
     if (r.show_all) options.show_each = print_execution;
     shown_sources = &sources;
-    return to_json(run_exact(spec, options), sources);
+    if (r.note_orders) start_noting_orders();
+    json result = to_json(run_exact(spec, options), sources);
+    if (r.note_orders) result["orders"] = to_json(noted_orders());
+    return result;
   }
   return to_json(search_with_relacy(spec, r), sources);
 }
@@ -302,6 +330,7 @@ void add_run_options(CLI::App& command, request& r) {
   command.add_option("--jobs", r.exact.jobs);
   command.add_option("--show", r.exact.show_execution);
   command.add_flag("--show-all", r.show_all);
+  command.add_flag("--note-orders", r.note_orders);
   command.add_flag("--load-buffering", r.exact.load_buffering);
   command.add_option("--freeze-thread", r.exact.freeze_thread);
   command.add_option("--freeze-after", r.exact.freeze_after);
@@ -326,6 +355,8 @@ int main(int argc, char** argv) {
   ledger_command->add_option("--header", header)->required();
   std::string expected;
   ledger_command->add_option("--expected", expected)->check(CLI::ExistingFile);
+  std::string uses;
+  ledger_command->add_option("--uses", uses)->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
   r.relacy.show = r.exact.show_execution;
   for (const std::string& module : modules) load(module);
@@ -338,7 +369,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (app.got_subcommand("ledger")) {
-    print_result(to_json(make_ledger(header, as_included(header), sources, rows_in(expected), print_progress)));
+    print_result(
+        to_json(make_ledger(header, as_included(header), sources, rows_in(expected), uses_in(uses), print_progress)));
     return 0;
   }
   if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));
