@@ -37,9 +37,9 @@ struct order_mutant {
 
 /// How hard Relacy tries, per budget.
 struct relacy_budget {
-  std::uint64_t random = 20'000;  ///< executions of the random search
-  unsigned bound = 2;             ///< context bound of the search that is run to completion
-  bool full = false;              ///< unbounded search to completion: feasible for the smallest programs only
+  std::uint64_t random = 5'000;  ///< executions of the random search
+  unsigned bound = 2;            ///< context bound of the search that is run to completion
+  bool full = false;             ///< unbounded search to completion: feasible for the smallest programs only
 };
 
 /// A litmus test asks whether one outcome can be seen. The answer per engine is pinned: it is what calibrates how a

@@ -81,7 +81,7 @@ const bool added[] = {
         .name = "corpus/S05_fixed_buffer_rechecked",
         .property = "a thief of several elements notices that the owner has replaced the buffer: ttp ‖ steal half",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 3},
+        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -42,7 +42,7 @@ const bool added[] = {
         .name = "field/fixed_fiber_unlock",
         .property = "a lock protects plain memory: add ‖ add",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

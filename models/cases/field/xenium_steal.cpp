@@ -104,7 +104,7 @@ const bool added[] = {
         .name = "field/fixed_xenium_steal",
         .property = property,
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -123,7 +123,7 @@ const bool added[] = {
         .name = "park/submit_vs_last_spinner",
         .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
                     {"rest_fence_acq_rel", "park.machine_idle.fence", std::memory_order::acq_rel}},
         .kept_for = "the smallest program",
@@ -132,7 +132,7 @@ const bool added[] = {
         .name = "park/woken_while_looking",
         .property = "a machine that is woken while it looks once more has one processor, not two",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "one machine must not have two processors",
     }),
     add_case<two_submitters>({
@@ -146,7 +146,7 @@ const bool added[] = {
         .name = "park/one_waker",
         .property = "two submitters wake exactly one of two idle machines",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the lock never gives up",
     }),
     add_case<finder_wakes_another>({
@@ -154,7 +154,7 @@ const bool added[] = {
         .property = "a spinning machine that finds a task wakes a machine for the next one: two tasks, a spinner, an "
                     "idle machine",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 2},
+        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a spinner wakes the next machine, no submitter",
     }),
     add_case<three_machines>({
