@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Compiles one file, for its syntax only. INCLUDE is one folder, or several.
+# Compiles one file, for its syntax only. INCLUDE is one folder, or several; OPTIONS are further options, if any.
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DBEFORE_CXX20=ON -P compile_check.cmake older standards: refused in one error
 # The first line of a file that must not compile gives the message that the compiler must print: `// expect: TEXT`. With
 # RUNQ_CONTROL defined the same file must compile, which shows that the mistake under test is the only one in it.
 
+set(options ${OPTIONS})
 set(include_flags ${INCLUDE})
 list(TRANSFORM include_flags PREPEND "-I")
 
 function(compile extra_flags)
   execute_process(
-    COMMAND "${COMPILER}" -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror ${extra_flags} ${include_flags}
-            -fsyntax-only "${SOURCE}"
+    COMMAND "${COMPILER}" -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror ${options} ${extra_flags}
+            ${include_flags} -fsyntax-only "${SOURCE}"
     RESULT_VARIABLE result
     OUTPUT_VARIABLE output
     ERROR_VARIABLE output)

@@ -5,11 +5,12 @@
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
 
-check_docs.py comments --root ROOT --work DIR --compiler CXX --header FILE.hpp …
+check_docs.py comments --root ROOT --work DIR --compiler CXX [--option OPTION …] [--precompiled FILE] --header FILE.hpp …
     Every example in a doc comment (`///     code`) compiles: as declarations, or as statements of a coroutine that sees
     comment_prelude.hpp. All of them together if they can, which takes a second or two; otherwise each alone.
 
-check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--prefix DIR] [--library FILE] --page FILE.md
+check_docs.py code --root ROOT --work DIR --compiler CXX [--option OPTION …] [--precompiled FILE] --generator NAME
+                   [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
       cpp               with main(): compiled with all warnings, linked and run; otherwise compiled as it stands or, if
                         it is made of statements, inside a function. A fragment sees every public header and the
@@ -23,6 +24,9 @@ check_docs.py code --root ROOT --work DIR --compiler CXX --generator NAME [--pre
                         is where the library is installed
       sh, console       lines that call ./kit use a command and options that `./kit help` lists; presets and labels exist
     Other languages are not checked.
+
+--option is one more option of the compiler. --precompiled names a header that includes <runq/runq.hpp> and is precompiled for
+-std=c++20 -pthread: what includes <runq/runq.hpp> anywhere gets this one first, so it sees the same headers in another order.
 """
 import argparse
 import json
@@ -74,6 +78,7 @@ def run(command, **options):
 class CodeCheck:
     def __init__(self, arguments):
         self.root, self.work, self.compiler = arguments.root, arguments.work, arguments.compiler
+        self.options, self.precompiled = arguments.option, arguments.precompiled
         self.generator, self.prefix, self.library = arguments.generator, arguments.prefix, arguments.library
         self.work.mkdir(parents=True, exist_ok=True)
 
@@ -83,7 +88,10 @@ class CodeCheck:
         folders = ("deque/include", "scheduler/include", "models/check", "models/compiled/include", "proptests")
         includes = [f"-I{self.root / folder}" for folder in folders]
         libraries = [self.library] if self.library and "-fsyntax-only" not in flags else []
-        run([self.compiler, "-std=c++20", *includes, "-pthread", *flags, source, *libraries])
+        first = []
+        if self.precompiled and re.search(r"^#include <runq/runq\.hpp>$", text, re.M):
+            first = ["-include", self.precompiled]
+        run([self.compiler, "-std=c++20", *self.options, *first, *includes, "-pthread", *flags, source, *libraries])
 
     def excerpt(self, body, pattern):
         wanted = [line.strip() for line in body.splitlines() if line.strip()]
@@ -320,6 +328,8 @@ def main():
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--compiler")
+    parser.add_argument("--option", action="append", default=[])
+    parser.add_argument("--precompiled", default="")
     parser.add_argument("--generator")
     parser.add_argument("--prefix", default="")
     parser.add_argument("--library", default="")
