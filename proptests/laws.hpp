@@ -127,7 +127,7 @@ class suite {
   result run_one(const law& l, rc::detail::TestParams params, const options& chosen) const;
   result run_apart(const law& l, const rc::detail::TestParams& params, const options& chosen) const;
   template <class Run>
-  static int in_child(Run&& run);
+  static int in_child(const law& l, Run&& run);
 
   std::string stem_;
   std::vector<law> laws_;
@@ -242,7 +242,7 @@ inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams
   for (std::uint64_t tries = 0; tries != most_tries; ++tries) {
     rc::detail::TestParams seeded = params;
     seeded.seed += tries;
-    const int status = in_child([&] { return run_one(l, seeded, chosen); });
+    const int status = in_child(l, [&] { return run_one(l, seeded, chosen); });
     if (WIFEXITED(status)) return static_cast<result>(WEXITSTATUS(status));
     const bool contract = WTERMSIG(status) == SIGABRT;
     std::cout << (contract ? "KILLED  " : "AGAIN  ") << stem_ << "/" << l.name << "  "
@@ -254,11 +254,11 @@ inline suite::result suite::run_apart(const law& l, const rc::detail::TestParams
   return result::gave_up;
 }
 
-// How the child that runs `run` ended, as waitpid() reports it. A child that loops for ever ends with SIGXCPU, and one
-// that waits for ever with SIGALRM.
+// How the child that runs the law ended, as waitpid() reports it. A child that loops for ever ends with SIGXCPU, and
+// one that waits for ever with SIGALRM. Without threads a law fails in a fraction of a second.
 template <class Run>
-int suite::in_child(Run&& run) {
-  constexpr rlim_t most_seconds_of_processor_time = 30;
+int suite::in_child(const law& l, Run&& run) {
+  const rlim_t most_seconds_of_processor_time = l.cost == 1 ? 10 : 30;
   constexpr unsigned most_seconds = 60;
   std::cout.flush();
   const pid_t child = fork();
