@@ -18,6 +18,23 @@ namespace {
 
 void ignore_error(void*, const char*, int) {}
 
+bool reading_symbols = false;
+
+/// While it lives, libbacktrace does not hear of the C library. Its debug information, where that is installed (Debian:
+/// libc6-dbg), is ten times as large as that of a small program, and no code in it is instrumented.
+class without_c_library {
+ public:
+  without_c_library() { reading_symbols = true; }
+  ~without_c_library() { reading_symbols = false; }
+  without_c_library(const without_c_library&) = delete;
+  without_c_library& operator=(const without_c_library&) = delete;
+};
+
+[[nodiscard]] bool is_of_c_library(std::string_view module) {
+  const std::string_view name = module.substr(module.rfind('/') + 1);
+  return name.starts_with("libc.so") || name.starts_with("libm.so") || name.starts_with("ld-linux");
+}
+
 [[nodiscard]] bool is_library(std::string_view file) {
   for (const std::string_view folder : {"/usr/include/", "/usr/lib/", "/usr/local/include/c++", "../sysdeps/"}) {
     if (file.starts_with(folder)) return true;
@@ -102,6 +119,7 @@ const std::vector<source_line>& symbols::lines_of(const void* code) {
     static_cast<std::vector<source_line>*>(to)->push_back(std::move(found));
     return 0;
   };
+  const without_c_library while_reading;
   // A return address may belong to the next line already.
   backtrace_pcinfo(state(), reinterpret_cast<std::uintptr_t>(code) - 1, +add, &ignore_error, &at->second);
   return at->second;
@@ -168,6 +186,7 @@ std::string symbols::variable_at(const void* address) {
     if (name != nullptr) *static_cast<answer*>(to) = {demangled(name), begin, size};
   };
   const auto number = reinterpret_cast<std::uintptr_t>(address);
+  const without_c_library while_reading;
   backtrace_syminfo(state(), number, +note, &ignore_error, &found);
   if (found.name.empty() || number - found.begin >= found.size) return {};
   if (number == found.begin) return found.name;
@@ -175,3 +194,22 @@ std::string symbols::variable_at(const void* address) {
 }
 
 }  // namespace runq::model::compiled
+
+using module_callback = int (*)(dl_phdr_info*, std::size_t, void*);
+
+// The linker has libbacktrace, and all other code of the checker, call this function (--wrap).
+extern "C" int __real_dl_iterate_phdr(module_callback callback, void* data);
+extern "C" __attribute__((visibility("hidden"))) int __wrap_dl_iterate_phdr(module_callback callback, void* data);
+extern "C" int __wrap_dl_iterate_phdr(module_callback callback, void* data) {
+  namespace checker = runq::model::compiled;
+  if (!checker::reading_symbols) return __real_dl_iterate_phdr(callback, data);
+  struct caller {
+    module_callback callback;
+    void* data;
+  } to{callback, data};
+  const auto tell = [](dl_phdr_info* module, std::size_t size, void* told) {
+    const caller& c = *static_cast<caller*>(told);
+    return checker::is_of_c_library(module->dlpi_name) ? 0 : c.callback(module, size, c.data);
+  };
+  return __real_dl_iterate_phdr(+tell, &to);
+}
