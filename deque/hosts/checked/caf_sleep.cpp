@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CAF's workers with our policy: one makes an actor ready and stays busy, the other looks for work, and sleeps if it
 // finds nothing. It finds the actor, or is woken.
-// check: bounded
-// check -DFROM_OUTSIDE: bounded
+// check alone: bounded
+// check alone -DFROM_OUTSIDE: bounded
 #include <array>
 #include <cassert>
 #include <cstddef>

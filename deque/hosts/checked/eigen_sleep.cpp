@@ -3,9 +3,9 @@
 // looks into the queue once more, and sleeps if it finds nothing. With our queue it finds the task, or is woken. With
 // Eigen's own (3.4) it may sleep for ever on processors that let a load overtake the store of an earlier
 // compare-exchange. x86 does not.
-// check: bounded
-// check -DFROM_OUTSIDE: bounded
-// check -DOWN_QUEUE -DFROM_OUTSIDE: FAIL deadlock
+// check alone: bounded
+// check alone -DFROM_OUTSIDE: bounded
+// check alone -DOWN_QUEUE -DFROM_OUTSIDE: FAIL deadlock
 #ifndef OWN_QUEUE
 #include "eigen_run_queue.hpp"
 #endif

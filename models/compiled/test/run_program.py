@@ -7,17 +7,27 @@ options of the checker. EXPECTED is `exhaustive`, `bounded`, `sampled`, or `pass
 the number of executions; `FAIL` with a text that the first line has to contain; or such a text, for a check without a
 verdict.
 
+Starting the compiler, reading headers and linking take longer than most checks. So all variants of all programs are
+compiled as one source, each in a namespace of its own, and the number of arguments says whose main() is checked. The word
+`alone` among the FLAGS is for what this does not fit: a variant that must not be there when others are checked, a program in
+which macros decide what is included, or one that defines something in a namespace of its headers. runq-check compiles and
+checks it, as its users have it do.
+
 With --shipped and --mutants the program has been compiled, over the shipped headers and over those with all mutants; the
 word `MUTANT=park/no_second_look` chooses one. There are no other FLAGS then, and a thread may have 20,000 events.
 """
 import argparse
+import collections
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 STATUS = {"exhaustive": 0, "bounded": 0, "sampled": 0, "passes": 0, "FAIL": 1}
+# `asked` are options of the checker, `macros` and `flags` the compiler's; `words` are all of them.
+Check = collections.namedtuple("Check", "program words alone asked macros flags expected")
 
 
 def as_expected(expected, status, output, compiler):
@@ -35,38 +45,116 @@ def as_expected(expected, status, output, compiler):
     return expected in first
 
 
-def check_program(o, program):
-    """Returns how many runs are not as the program says."""
+def is_c(program):
+    return program.endswith(".c")
+
+
+def checks_of(program):
     with open(program, encoding="utf-8") as source:
         lines = re.findall(r"^// check ?(.*?): (.*)$", source.read(), re.MULTILINE)
     if not lines:
         sys.exit(f"{program}: no line says what to expect")
+    for words, expected in lines:
+        asked, macros, flags = [], [], []
+        for word in shlex.split(words):
+            if word.startswith("--") or word.isdigit():
+                asked.append(word)
+            elif word.startswith("-D"):
+                macros.append(word)
+            elif word != "alone":
+                flags.append(word)
+        yield Check(program, words, "alone" in shlex.split(words), *map(tuple, (asked, macros, flags)), expected)
+
+
+def variant(check, name):
+    """Returns what the program includes, the program as a part of a larger source, and how to call its main()."""
+    with open(check.program, encoding="utf-8") as source:
+        text = source.read()
+    if re.search(r"^#if(?:(?!^#endif)[\s\S])*?^#include ", text, re.MULTILINE):
+        sys.exit(f"{check.program}: a macro decides what is included; say `alone` in all its lines")
+    includes = re.findall(r"^#include .*$", text, re.MULTILINE)
+    text = re.sub(r"^#include .*$", "", text, flags=re.MULTILINE)
+    # No other function than main() returns 0 by itself.
+    text = re.sub(r"^int main(\(.*?\) \{\n.*?)^\}$", r"int checked_main\1  return 0; }", text, flags=re.MULTILINE | re.DOTALL)
+    macros = [macro.removeprefix("-D").partition("=") for macro in check.macros]
+    macros = {macro: value or "1" for macro, _, value in macros}
+    before, after = f"namespace {name} {{", "}"
+    if is_c(check.program):
+        # There are no namespaces: what begins in the first column is declared under another name.
+        before, after = "", ""
+        for line in re.findall(r"^[a-z].*?(?=\{ |//|$)", text, re.MULTILINE):
+            for declared in re.findall(r"\b([a-z]\w*)(?=[(\[;,]| =| \{)", line):
+                macros[declared] = f"{name}_{declared}"
+    defined = {*macros, *re.findall(r"^#define (\w+)", text, re.MULTILINE)}
+    text = "\n".join([*(f"#define {macro} {value}" for macro, value in macros.items()), before,
+                      f'#line 1 "{os.path.realpath(check.program)}"', text, after,
+                      *(f"#undef {macro}" for macro in sorted(defined))])
+    return includes, text, f"{name}_checked_main()" if is_c(check.program) else f"{name}::checked_main()"
+
+
+def source_of(checks):
+    """One source of all these checks. Its main() makes the first check without an argument, the next with one, and so on."""
+    includes, variants, choices = {}, {}, []
+    for arguments, check in enumerate(checks, 1):
+        key = (check.program, check.macros)
+        if key not in variants:
+            variants[key] = variant(check, f"variant_{len(variants)}")
+            includes.update(dict.fromkeys(variants[key][0]))
+        choices.append(f"  if (arguments == {arguments}) return {variants[key][2]};")
+    return "\n".join([*includes, *(text for _, text, _ in variants.values()), '#line 1 "choice.cpp"',
+                      "int main(int arguments, char** unused) {", "  (void)unused;", *choices, "  return 2;", "}", ""])
+
+
+def compiled_together(o, level, checks, folder):
+    """Returns for each check that is compiled with others the program that makes it, as a command."""
+    commands = {}
+    together = collections.defaultdict(list)
+    for check in checks:
+        if not check.alone:
+            together[is_c(check.program), check.flags].append(check)
+    for (in_c, flags), group in together.items():
+        program = os.path.join(folder, str(len(commands)))
+        source = program + (".c" if in_c else ".cpp")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(source_of(group))
+        command = [o.tool, "--compiler", o.compiler, "--compile-only", program, source, "--", level,
+                   *(f"-I{include}" for include in o.include), *flags]
+        if subprocess.run(command).returncode != 0:
+            sys.exit(f"{', '.join(sorted({check.program for check in group}))}: {shlex.join(command)}")
+        for arguments, check in enumerate(group):
+            commands[check] = [program, *arguments * ["-"]]
+    return commands
+
+
+def make_checks(o, level, checks, commands):
+    """Returns how many runs are not as the programs say."""
     failed = 0
-    for level in o.levels.split():
-        for words, expected in lines:
-            asked = [word for word in shlex.split(words) if word.startswith("--") or word.isdigit()]
-            flags = [word for word in shlex.split(words) if word not in asked]
-            environment = None
-            if o.shipped:
-                mutant = flags[0].removeprefix("MUTANT=") if flags else None
-                words_of_check = ["--check-duplicates", "--max-events", "20000", *asked]
-                environment = dict(os.environ, LD_BIND_NOW="1", RUNQ_CHECK="\n".join(words_of_check))
-                environment.update({"RUNQ_MUTANT": mutant} if mutant else {})
-                command = [o.mutants if mutant else o.shipped]
-            else:
-                command = [o.tool, "--compiler", o.compiler, "--check-duplicates", *asked, program, "--", level,
-                           *(f"-I{folder}" for folder in o.include), *flags]
-            ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
-                                 env=environment)
-            duplicates = "were met before" in ran.stdout
-            lines_printed = ran.stdout.count("\n")
-            # A long check tells on stderr where it stands.
-            good = as_expected(expected, ran.returncode, ran.stdout + ran.stderr, o.compiler) and not duplicates and lines_printed <= 43
-            first = ran.stdout.splitlines()[0] if ran.stdout else ""
-            print(f"{'ok  ' if good else 'FAIL'} {os.path.basename(program)} {level} {words}: {first}")
-            if not good:
-                failed += 1
-                print(f"  expected: {expected}; status {ran.returncode}\n{ran.stdout}{ran.stderr}\n  {shlex.join(command)}")
+    for check in checks:
+        alone = [o.tool, "--compiler", o.compiler, "--check-duplicates", *check.asked, check.program, "--", level,
+                 *(f"-I{folder}" for folder in o.include), *check.macros, *check.flags]
+        command, environment = alone, None
+        if o.shipped:
+            mutant = check.flags[0].removeprefix("MUTANT=") if check.flags else None
+            options = ["--check-duplicates", "--max-events", "20000", *check.asked]
+            environment = {"RUNQ_MUTANT": mutant} if mutant else {}
+            command = [o.mutants if mutant else o.shipped]
+        elif check in commands:
+            options, environment, command = ["--check-duplicates", *check.asked], {}, commands[check]
+        if environment is not None:
+            environment.update(os.environ, LD_BIND_NOW="1", RUNQ_CHECK="\n".join(options))
+        ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
+                             env=environment)
+        duplicates = "were met before" in ran.stdout
+        lines_printed = ran.stdout.count("\n")
+        # A long check tells on stderr where it stands.
+        good = (as_expected(check.expected, ran.returncode, ran.stdout + ran.stderr, o.compiler) and not duplicates and
+                lines_printed <= 43)
+        first = ran.stdout.splitlines()[0] if ran.stdout else ""
+        print(f"{'ok  ' if good else 'FAIL'} {os.path.basename(check.program)} {level} {check.words}: {first}")
+        if not good:
+            failed += 1
+            again = shlex.join(command if o.shipped else alone)
+            print(f"  expected: {check.expected}; status {ran.returncode}\n{ran.stdout}{ran.stderr}\n  {again}")
     return failed
 
 
@@ -82,7 +170,13 @@ def main():
     o = options.parse_args()
     if o.shipped:
         o.levels = "compiled"
-    sys.exit(1 if sum(check_program(o, program) for program in o.programs) else 0)
+    failed = 0
+    checks = [check for program in o.programs for check in checks_of(program)]
+    for level in o.levels.split():
+        with tempfile.TemporaryDirectory() as folder:
+            commands = {} if o.shipped else compiled_together(o, level, checks, folder)
+            failed += make_checks(o, level, checks, commands)
+    sys.exit(1 if failed else 0)
 
 
 main()

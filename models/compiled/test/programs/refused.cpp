@@ -6,7 +6,7 @@
 // check -DSIZES: no verdict: not modelled: atomic operations of different sizes on the same memory, at refused.cpp:
 // check -DTHREADS: no verdict: limit reached: 14 threads
 // check -DENDLESS: no verdict: limit reached: max_events_per_thread = 2000
-// check -DEARLY: not modelled: threads that are started before main()
+// check alone -DEARLY: not modelled: threads that are started before main()
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
