@@ -99,6 +99,11 @@ TEST_F(outside, SC14_a_thread_without_a_handle_may_wake_the_tasks_too) {
   }
 }
 
+/// Not with operator+, in which g++ 12 sees a copy out of bounds where there is none.
+auto deadlock_of(const char* tasks) {
+  return testing::ContainsRegex(std::string(sched_test::deadlock_line).append(tasks));
+}
+
 TEST_F(outside, SC14_a_thread_without_a_handle_that_ends_hides_no_deadlock) {
   RUNQ_EXPECT_STATUS_2(
       {
@@ -113,7 +118,7 @@ TEST_F(outside, SC14_a_thread_without_a_handle_that_ends_hides_no_deadlock) {
           co_await group.wait();
         });
       },
-      testing::ContainsRegex(std::string(sched_test::deadlock_line) + "goroutine 1 \\[semacquire\\]:\nmain\n"));
+      deadlock_of("goroutine 1 \\[semacquire\\]:\nmain\n"));
 }
 
 TEST_F(outside, SC14_a_thread_without_a_handle_hides_no_deadlock_if_it_is_said_to_wake_no_task) {
@@ -125,8 +130,7 @@ TEST_F(outside, SC14_a_thread_without_a_handle_hides_no_deadlock_if_it_is_said_t
         runq::run([]() -> task<> { (void)co_await runq::select(); },
                   {.threads_without_handle = runq::plain_threads::wake_no_task});
       },
-      testing::ContainsRegex(std::string(sched_test::deadlock_line) +
-                             "goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n"));
+      deadlock_of("goroutine 1 \\[select \\(no cases\\)\\]:\nmain\n"));
 }
 
 // The thread wakes the task as soon as it has read what the scheduler prints.

@@ -19,6 +19,29 @@ runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADER
 set(asio_test_include "${RUNQ_ASIO_122_INCLUDE}")
 set(boost_asio_test_include "${RUNQ_BOOST_ASIO_INCLUDE}")
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
+
+# Sources that RUNQ_UNITY_TESTS compiles as one program, by subject. A source may not be among them if it brings its own
+# function of the system or operator new, or has options of its own; sources with equal names in their unnamed namespaces
+# are in different groups. Others, and new ones, are programs by themselves.
+set(group_communication channel select shared_channel wait_group mutex sync signals)
+set(group_time timer run_until monitor blocking outside machine_loop)
+set(group_clock after_func slice) # both under the clock of clock_of_test.hpp
+set(group_tasks cancel spawn scheduler)
+set(group_calls fork scope temporaries)
+set(group_net net_edges net_errors poll_sleep)
+set(group_reports dump_on_signal fatal trace wait_place misuse)
+set(group_parts park memory depth container fences steal_order execution)
+if(RUNQ_UNITY_TESTS)
+  foreach(group IN ITEMS communication time clock tasks calls net reports parts)
+    list(TRANSFORM group_${group} REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/test/\\1_test.cpp" OUTPUT_VARIABLE sources)
+    list(REMOVE_ITEM test_sources ${sources})
+    runq_test_group(tests_of_${group} SOURCES ${sources} PRECOMPILED runq_scheduler_test_headers
+                    LIBRARIES runq::scheduler runq_walkthrough)
+    target_compile_options(tests_of_${group} PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
+    target_compile_definitions(tests_of_${group} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
+  endforeach()
+endif()
+
 # These keep the options of the build where the others have further ones. ending_test once showed a warning that g++ gives
 # at -O2 only.
 set(with_options_of_the_build "_stress_test$")
@@ -33,12 +56,12 @@ foreach(source IN LISTS test_sources)
     continue()
   endif()
   if(name MATCHES "^(global_queue|other_queues)_test$")
-    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler_${CMAKE_MATCH_1} runq_walkthrough)
+    runq_test_program(${name} SOURCES ${source} LIBRARIES runq::scheduler_${CMAKE_MATCH_1} runq_walkthrough)
   elseif(name MATCHES "${with_options_of_the_build}" AND RUNQ_UNIT_TEST_OPTIONS)
     # Precompiled headers serve only programs with the same options.
-    runq_test_program(${name} SOURCE ${source} LIBRARIES runq::scheduler runq_walkthrough)
+    runq_test_program(${name} SOURCES ${source} LIBRARIES runq::scheduler runq_walkthrough)
   else()
-    runq_test_program(${name} SOURCE ${source} PRECOMPILED runq_scheduler_test_headers
+    runq_test_program(${name} SOURCES ${source} PRECOMPILED runq_scheduler_test_headers
                       LIBRARIES runq::scheduler runq_walkthrough)
     target_compile_options(${name} PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
   endif()
@@ -60,7 +83,11 @@ if(TARGET asio_test)
 endif()
 
 # g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).
-target_compile_options(trace_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(RUNQ_UNITY_TESTS)
+  target_compile_options(tests_of_reports PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+else()
+  target_compile_options(trace_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
 
 # examples/<name>.cpp: the demos of `./kit demo`. Each prints what it claims and checks it. The files expected/<name>.*
 # say what it must print: see check_demo.cmake.

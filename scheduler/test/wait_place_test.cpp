@@ -355,7 +355,7 @@ TEST(wait_place, a_dump_names_the_line_of_a_wait_for_the_network) {
 }
 
 // A call that blocks until it is released.
-struct gate {
+struct blocker {
   std::mutex mutex;
   std::condition_variable changed;
   bool open = false;  // under mutex
@@ -371,12 +371,12 @@ struct gate {
 };
 
 constexpr unsigned call_line = __LINE__ + 2;
-task<> call(gate& g) {
+task<> call(blocker& g) {
   co_await runq::blocking([&g] { g.pass(); });
 }
 
 TEST(wait_place, a_dump_names_the_line_of_a_blocking_call_that_waits_for_its_turn) {
-  gate g;
+  blocker g;
   scheduler s({.procs = 2, .max_blocking_calls = 1});
   s.run([&]() -> task<> {
     constexpr int calls = 5;  // more than may be in progress: one, and one for each processor
