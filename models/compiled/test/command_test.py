@@ -17,6 +17,43 @@ ORDERS = os.path.join(PROGRAMS, "orders.cpp")
 HISTORIES = os.path.join(os.path.dirname(PROGRAMS), "programs", "histories.cpp")
 
 
+# A compiler that keeps what it has made: most checks are of the same few programs, and compiling one takes a second. Objects are
+# known by their content, because each check has a folder of its own for them.
+KEEPS = r"""#!/bin/bash
+set -eu
+kept=$(dirname "$0")/kept output='' what=() before=''
+for word; do
+  case $word in
+    *.o) [ "$before" = -o ] || what+=("$(cksum <"$word")") ;;
+    *) [ "$before" = -o ] || what+=("$word") ;;
+  esac
+  [ "$before" != -o ] || output=$word
+  before=$word
+done
+file=$kept/$(printf '%s\n' "${what[@]}" | cksum | tr -d ' ')
+[ -e "$file" ] || { g++ "$@" && cp "$output" "$file.$$" && mv "$file.$$" "$file"; }
+cp "$file" "$output"
+"""
+folder_of_compiler = None
+
+
+def setUpModule():
+    global folder_of_compiler
+    folder_of_compiler = tempfile.TemporaryDirectory()
+    os.mkdir(os.path.join(folder_of_compiler.name, "kept"))
+    with open(compiler(), "w", encoding="utf-8") as script:
+        script.write(KEEPS)
+    os.chmod(compiler(), 0o755)
+
+
+def tearDownModule():
+    folder_of_compiler.cleanup()
+
+
+def compiler():
+    return os.path.join(folder_of_compiler.name, "g++")
+
+
 def line_of(program, text):
     with open(program, encoding="utf-8") as source:
         return next(number for number, line in enumerate(source, 1) if text in line)
@@ -24,7 +61,7 @@ def line_of(program, text):
 
 class Command(unittest.TestCase):
     def check(self, *arguments):
-        ran = subprocess.run([TOOL, "--compiler", "g++", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ran = subprocess.run([TOOL, "--compiler", compiler(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, timeout=300)
         return ran.returncode, ran.stdout + ran.stderr
 
@@ -140,10 +177,10 @@ class Command(unittest.TestCase):
 
     def test_coverage_tells_which_operations_no_execution_executes(self):
         program = os.path.join(PROGRAMS, "coverage.cpp")
-        for compiler in "g++", "clang++":
-            if not shutil.which(compiler):
+        for name in "g++", "clang++":
+            if not shutil.which(name):
                 continue
-            text, seen = self.coverage("--compiler", compiler, "--coverage", program)
+            text, seen = self.coverage("--compiler", name, "--coverage", program)
             seen = {re.sub(" +", " ", site): how for site, how in seen.items()}
             self.assertIn("coverage: 3 of 6 atomic operations were executed", text)
             self.assertEqual(seen[f"{line_of(program, 'compare_exchange')} rmw"], "acquire/acq_rel")
