@@ -418,7 +418,7 @@ TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monit
   scheduler s({.procs = 1});
   std::atomic<int> bytes_to{-1};
   std::atomic<int> turns{0};
-  int long_naps = 0;
+  std::atomic<int> long_naps{0};
   int deep_sleeps = 0;
   const in_each_sleep wakes_the_task([&](std::int64_t ns) {
     if (long_naps == 50) return;
@@ -432,9 +432,10 @@ TEST_F(faults, S4_a_task_that_sleeps_for_less_than_a_nap_does_not_cost_the_monit
   });
   s.run([&]() -> task<> {
     auto [from, to] = runq::net::pipe();
-    std::jthread outside([&s, fd = to.fd()] {
+    std::jthread outside([&, fd = to.fd()] {
       // After 50 long naps nothing wakes the task any more, so the monitor sleeps deeply.
-      EXPECT_TRUE(wait_until([&] { return s.trace(true).find(" sysmonwait=1") != std::string::npos; }));
+      EXPECT_TRUE(
+          wait_until([&] { return long_naps == 50 && s.trace(true).find(" sysmonwait=1") != std::string::npos; }));
       EXPECT_EQ(write(fd, "e", 1), 1);
     });
     bytes_to = to.fd();
