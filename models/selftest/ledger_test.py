@@ -20,10 +20,6 @@ def result_of(*command):
     return json.loads(next(line[2:] for line in output_of(*command).splitlines() if line.startswith("R ")))
 
 
-def ledger(command, *more):
-    return result_of(*command, *more)
-
-
 def verdicts(found):
     return {(row["site"], row["arg"], row["written"], row["weaker"]): row["verdict"] for row in found["rows"]}
 
@@ -47,7 +43,7 @@ def try_notes(command, true, noted):
         for name, notes in (("all", noted), ("some", some), ("empty", dict.fromkeys(noted, []))):
             file = pathlib.Path(folder, name)
             file.write_text(json.dumps(notes))
-            found = ledger(command, "--uses", str(file))
+            found = result_of(*command, "--uses", str(file))
             if (found == true) != (name != "empty"):
                 sys.exit(f"with {name} notes: {found}\nwithout: {true}")
 
@@ -58,7 +54,7 @@ def try_wrong_rows(command, true):
         for name, rows in (("right", true["rows"]), ("wrong", [turned_round(row) for row in true["rows"]])):
             file = pathlib.Path(folder, name)
             file.write_text(json.dumps(rows))
-            found = ledger(command, "--expected", str(file))
+            found = result_of(*command, "--expected", str(file))
             if verdicts(found) != verdicts(true) or found["holes"] != true["holes"]:
                 sys.exit(f"with {name} rows: {verdicts(found)} {found['holes']}\nwithout: {verdicts(true)} {true['holes']}")
     print(f"{command[-1]}: {len(true['rows'])} rows, the same with right and with wrong expectations")
@@ -70,7 +66,7 @@ def main():
     occurred = set()
     for module, header in zip(words[::2], words[1::2]):
         command = [worker, "--module", module, "ledger", "--header", header]
-        true = ledger(command)
+        true = result_of(*command)
         try_notes(command, true, orders_noted(worker, module))
         occurred |= try_wrong_rows(command, true)
     if not {"killed", "redundant"} <= occurred:

@@ -23,11 +23,13 @@ KEEPS = r"""#!/bin/bash
 set -eu
 kept=$(dirname "$0")/kept output='' what=() before=''
 for word; do
-  case $word in
-    *.o) [ "$before" = -o ] || what+=("$(cksum <"$word")") ;;
-    *) [ "$before" = -o ] || what+=("$word") ;;
-  esac
-  [ "$before" != -o ] || output=$word
+  if [ "$before" = -o ]; then
+    output=$word
+  elif [[ $word = *.o ]]; then
+    what+=("$(cksum <"$word")")
+  else
+    what+=("$word")
+  fi
   before=$word
 done
 file=$kept/$(printf '%s\n' "${what[@]}" | cksum | tr -d ' ')
