@@ -93,20 +93,32 @@ TEST_F(boost_asio, tasks_wait_for_operations) {
 }
 
 TEST_F(boost_asio, a_stop_request_cancels_where_boost_can) {
-  runq::run([&]() -> task<> {
-    // Without cancellation the operation goes on to its end.
-    asio::steady_timer timer(io, RUNQ_ASIO_CANCELS ? 24h : std::chrono::steady_clock::duration(5ms));
-    const auto patient = [&](std::stop_token stop) -> task<> {
-      co_await timer.async_wait(asio_token(std::move(stop)));
-    };
-    bool timed_out = false;
-    try {
-      co_await runq::with_timeout(1ms, patient);
-    } catch (const runq::timed_out&) {
-      timed_out = true;
-    }
-    EXPECT_EQ(timed_out, RUNQ_ASIO_CANCELS != 0);
-  });
+  // Without cancellation the operation goes on to its end.
+  asio::steady_timer timer(io, RUNQ_ASIO_CANCELS ? 24h : std::chrono::steady_clock::duration(5ms));
+  std::stop_source stop;
+  bool was_cancelled = false;
+  runq::run(
+      [&]() -> task<> {
+        runq::wait_group begun;
+        runq::wait_group over;
+        begun.add(1);
+        over.add(1);
+        runq::go([&]() -> task<> {
+          begun.done();
+          try {
+            co_await timer.async_wait(asio_token(stop.get_token()));
+          } catch (const runq::cancelled&) {
+            was_cancelled = true;
+          }
+          over.done();
+        });
+        co_await begun.wait();
+        co_await on_asio(io, [] {});  // after it the operation has begun, which a stop request before would forbid
+        stop.request_stop();
+        co_await over.wait();
+      },
+      {.procs = 1});
+  EXPECT_EQ(was_cancelled, RUNQ_ASIO_CANCELS != 0);
 }
 
 // With one processor the task has asked for its operation before main goes on.
