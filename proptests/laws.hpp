@@ -2,8 +2,8 @@
 // Laws, and the program that runs them with RapidCheck.
 //
 // A law is a property and a name that says what is promised. A `stateful_law` runs random calls on a candidate and on
-// its specification; a `threads_law` runs random scripts on real threads. Both are templates over the specification and
-// take any candidate.
+// its specification; a `threads_law` runs random scripts on real threads. Both take any candidate, and are templates
+// over the specification that soon forget its type (any_spec.hpp).
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "any_spec.hpp"
 #include "history.hpp"
 #include "operations.hpp"
 #include "threads.hpp"
@@ -369,14 +370,12 @@ inline bool agree_on_all(const operation&, const outcome& want, const outcome& s
 
 namespace detail {
 
-template <class Spec>
 struct model {
-  Spec spec;
+  any_spec spec;
   value next = 1;
 };
 
 /// A candidate under test, with a record of the calls made on it.
-template <class Spec>
 class execution {
  public:
   execution(const candidate& c, const focus& f, std::uint64_t start, std::size_t queues)
@@ -386,11 +385,11 @@ class execution {
     transcript::begin(words_, c.name + ", counters from " + std::to_string(start));
   }
 
-  void run(const Spec& before, const operation& o) {
+  void run(const any_spec& before, const operation& o) {
     ++calls_made();
-    Spec after = before;
+    any_spec after = before;
     const outcome want = after.apply(o);
-    transcript::add(Spec::code(o, want, words_));
+    transcript::add(before.traits().code(o, want, words_));
     const outcome seen = subject_->apply(o);
     std::ostringstream what;
     what << o << " of " << candidate_.name << ", counters from " << start_;
@@ -405,23 +404,24 @@ class execution {
         RC_FAIL(what.str());
       }
     }
-    const values in = Spec::entered(o, seen);
+    const values in = before.traits().entered(o, seen);
     entered_.insert(in.begin(), in.end());
     if (o.actor == 0) pushed_ += in.size();
     for (const value v : seen.taken) left(v, what.str());
   }
 
   // Empties the queues, and crosses the wrap-around of the counters if the calls so far have not.
-  void finish(Spec spec, value next) {
+  void finish(any_spec spec, value next) {
+    const spec_traits& traits = spec.traits();
     const auto call = [&](operation o) {
       o.first = next;
-      next += static_cast<value>(Spec::fresh_values(o));
+      next += static_cast<value>(traits.fresh_values(o));
       run(spec, o);
       return spec.apply(o);
     };
     if (candidate_.index_bits != 0) {
       const std::uint64_t to_wrap = candidate_.index_bits == 64 ? 0 - start_ : (1ULL << candidate_.index_bits) - start_;
-      for (const operation& o : Spec::emptying(queues_)) {
+      for (const operation& o : traits.emptying(queues_)) {
         while (call(o).what != answer::empty) {
         }
       }
@@ -432,11 +432,11 @@ class execution {
         if (entered_.empty()) break;  // the queue accepts no element: another law reports that
       }
     }
-    for (const operation& o : Spec::emptying(queues_)) {
+    for (const operation& o : traits.emptying(queues_)) {
       while (call(o).what != answer::empty) {
       }
       // Makes one more call, which should find nothing: the queue may hold more elements than it should.
-      transcript::add(Spec::code(o, {answer::empty, 0, {}, false}, words_));
+      transcript::add(traits.code(o, {answer::empty, 0, {}, false}, words_));
       for (const value v : subject_->apply(o).taken) left(v, "when all is taken");
     }
     if (focus_.conserve && gone_.size() != entered_.size()) {
@@ -468,20 +468,19 @@ class execution {
   value last_ = 0;
 };
 
-template <class Spec>
-class command final : public rc::state::Command<model<Spec>, execution<Spec>> {
+class command final : public rc::state::Command<model, execution> {
  public:
   explicit command(const operation& o) : call_(o) {}
-  void apply(model<Spec>& m) const override {
+  void apply(model& m) const override {
     const operation o = at(m);
-    m.next += static_cast<value>(Spec::fresh_values(o));
+    m.next += static_cast<value>(m.spec.traits().fresh_values(o));
     (void)m.spec.apply(o);
   }
-  void run(const model<Spec>& m, execution<Spec>& e) const override { e.run(m.spec, at(m)); }
+  void run(const model& m, execution& e) const override { e.run(m.spec, at(m)); }
   void show(std::ostream& out) const override { out << call_; }
 
  private:
-  operation at(const model<Spec>& m) const {
+  operation at(const model& m) const {
     operation o = call_;
     o.first = m.next;
     return o;
@@ -497,20 +496,19 @@ rc::Gen<T> between(T low, T high) {
 }
 
 /// Any call of these, on `queues` queues.
-template <class Spec>
-rc::Gen<operation> any_operation(std::vector<verb> mix, const candidate& c, std::size_t first_actor, std::size_t actors,
-                                 std::size_t queues) {
+inline rc::Gen<operation> any_operation(const spec_traits& traits, std::vector<verb> mix, const candidate& c,
+                                        std::size_t first_actor, std::size_t actors, std::size_t queues) {
   const int most = static_cast<int>(std::min<std::size_t>(c.capacity, 300) + 3);
   return rc::gen::map(
       rc::gen::tuple(between<std::size_t>(0, mix.size()), detail::between<std::size_t>(0, actors),
                      rc::gen::weightedOneOf<int>({{3, between(0, 5)}, {1, between(0, most)}}), detail::between(0, 6)),
-      [=](const std::tuple<std::size_t, std::size_t, int, int>& drawn) {
+      [=, tidy = traits.tidy](const std::tuple<std::size_t, std::size_t, int, int>& drawn) {
         operation o;
         o.what = mix[std::get<0>(drawn)];
         o.actor = static_cast<std::uint8_t>(first_actor + std::get<1>(drawn));
         o.n = static_cast<std::uint16_t>(std::get<2>(drawn));
         o.m = static_cast<std::uint16_t>(std::get<3>(drawn));
-        return Spec::tidy(o, c, queues);
+        return tidy(o, c, queues);
       });
 }
 
@@ -529,35 +527,39 @@ inline std::uint64_t start_near_wrap(const candidate& c, std::uint64_t before) {
   return c.index_bits == 64 ? start : start & ((1ULL << c.index_bits) - 1);
 }
 
+/// Runs one case of a law about sequences of calls. `make` is the specification of a candidate with so many queues.
+inline void run_stateful_case(const std::vector<candidate>& candidates, const focus& f, const spec_traits& traits,
+                              any_spec (*make)(const candidate&, std::size_t)) {
+  const candidate& c = candidates[*between<std::size_t>(0, candidates.size())];
+  const std::size_t queues = traits.how_many;
+  const int near = static_cast<int>(std::min<std::size_t>(2 * std::min<std::size_t>(c.capacity, 64), 127));
+  const std::uint64_t start = start_near_wrap(c, static_cast<std::uint64_t>(*between(1, near + 1)));
+  const std::vector<verb> mix = only_those_of(c, f.mix);
+  RC_PRE(!mix.empty());
+  const model initial{make(c, queues)};
+  const auto any = any_operation(traits, mix, c, 0, queues, queues);
+  const bool one_producer = f.in_order;
+  const auto commands = *rc::state::gen::commands(initial, [&](const model&) {
+    return rc::gen::map(any, [=](operation o) {
+      if (one_producer && o.victim == o.actor) o.actor = o.victim = 0;
+      if (one_producer && o.victim != o.actor) o.actor = 1, o.victim = 0;
+      return std::shared_ptr<const rc::state::Command<model, execution>>(std::make_shared<const command>(o));
+    });
+  });
+  execution e(c, f, start, queues);
+  model m = initial;
+  rc::state::runAll(commands, initial, e);
+  rc::state::applyAll(commands, m);
+  e.finish(m.spec, m.next);
+}
+
 }  // namespace detail
 
 /// A law about sequences of calls on each of the candidates; each case draws one of them.
 template <class Spec>
 [[nodiscard]] law stateful_law(const std::vector<candidate>& candidates, const focus& f) {
   return {f.name, [candidates, f] {
-            const candidate& c = candidates[*detail::between<std::size_t>(0, candidates.size())];
-            const std::size_t queues = Spec::how_many;
-            const int near = static_cast<int>(std::min<std::size_t>(2 * std::min<std::size_t>(c.capacity, 64), 127));
-            const std::uint64_t start =
-                detail::start_near_wrap(c, static_cast<std::uint64_t>(*detail::between(1, near + 1)));
-            const std::vector<verb> mix = detail::only_those_of(c, f.mix);
-            RC_PRE(!mix.empty());
-            const detail::model<Spec> initial{Spec(c, queues)};
-            const auto any = detail::any_operation<Spec>(mix, c, 0, queues, queues);
-            const bool one_producer = f.in_order;
-            const auto commands = *rc::state::gen::commands(initial, [&](const detail::model<Spec>&) {
-              return rc::gen::map(any, [=](operation o) {
-                if (one_producer && o.victim == o.actor) o.actor = o.victim = 0;
-                if (one_producer && o.victim != o.actor) o.actor = 1, o.victim = 0;
-                return std::shared_ptr<const rc::state::Command<detail::model<Spec>, detail::execution<Spec>>>(
-                    std::make_shared<const detail::command<Spec>>(o));
-              });
-            });
-            detail::execution<Spec> e(c, f, start, queues);
-            detail::model<Spec> m = initial;
-            rc::state::runAll(commands, initial, e);
-            rc::state::applyAll(commands, m);
-            e.finish(m.spec, m.next);
+            detail::run_stateful_case(candidates, f, detail::traits_of<Spec>, detail::any_spec::of<Spec>);
           }};
 }
 
@@ -577,46 +579,56 @@ template <class Spec>
   return laws;
 }
 
+namespace detail {
+
+/// Runs one case of a law about real threads. Once a script has failed, which makes it `suspicious`, each smaller
+/// script must pass more runs before it counts as passing.
+inline void run_threads_case(const std::vector<candidate>& candidates, bool pinned, bool& suspicious,
+                             const spec_traits& traits,
+                             threads_report (*attempt)(const candidate&, const script&, std::uint64_t chaos_seed,
+                                                       std::size_t times, std::size_t configurations)) {
+  const candidate& c = candidates[*between<std::size_t>(0, candidates.size())];
+  const auto threads = *between<std::size_t>(2, 5);
+  script s;
+  s.pin = !pinned ? pinning::none : *rc::gen::element(pinning::one_core, pinning::spread);
+  s.start = start_near_wrap(c, static_cast<std::uint64_t>(*between(1, 9)));
+  s.prefill = static_cast<std::uint16_t>(*between(0, 5));
+  for (std::size_t t = 0; t != threads; ++t) {
+    const auto mix = only_those_of(c, traits.concurrent_mix(t));
+    auto calls =
+        *rc::gen::resize(30, rc::gen::container<std::vector<operation>>(any_operation(traits, mix, c, t, 1, threads)));
+    if (calls.size() > 12) calls.resize(12);
+    // Most of the calls go to queue 0, so that threads meet there.
+    for (operation& o : calls) {
+      if (t != 0 && o.victim != o.actor && o.m < 5) o.victim = 0;
+      o.n = std::min<std::uint16_t>(o.n, 6);
+    }
+    s.threads.push_back(std::move(calls));
+  }
+  const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint32_t>());
+  const auto report = attempt(c, s, seed, suspicious ? 300 : 5, histories_judged().configurations);
+  calls_made() += report.runs * s.calls();
+  histories_judged().judged += report.runs;
+  histories_judged().undecided += report.undecided;
+  if (report.failure.empty()) return;
+  suspicious = true;
+  std::ostringstream code;
+  code << "  using namespace runq::props;\n  EXPECT_TRUE(holds_on_threads<" << traits.type_name << ">(" << c.expression
+       << ",\n    " << s << ",\n    " << seed << "U, 10000));\n";
+  transcript::replace(code.str());
+  RC_FAIL(c.name + ", " + report.failure);
+}
+
+}  // namespace detail
+
 /// A law about real threads: every history can be explained by the specification.
 template <class Spec>
 [[nodiscard]] law threads_law(const std::string& name, const std::vector<candidate>& candidates, bool pinned) {
-  // Once a script has failed, each smaller script must pass more runs before it counts as passing.
   auto suspicious = std::make_shared<bool>(false);
-  return {name,
-          [=] {
-            const candidate& c = candidates[*detail::between<std::size_t>(0, candidates.size())];
-            const auto threads = *detail::between<std::size_t>(2, 5);
-            script s;
-            s.pin = !pinned ? pinning::none : *rc::gen::element(pinning::one_core, pinning::spread);
-            s.start = detail::start_near_wrap(c, static_cast<std::uint64_t>(*detail::between(1, 9)));
-            s.prefill = static_cast<std::uint16_t>(*detail::between(0, 5));
-            for (std::size_t t = 0; t != threads; ++t) {
-              const auto mix = detail::only_those_of(c, Spec::concurrent_mix(t));
-              auto calls = *rc::gen::resize(
-                  30, rc::gen::container<std::vector<operation>>(detail::any_operation<Spec>(mix, c, t, 1, threads)));
-              if (calls.size() > 12) calls.resize(12);
-              // Most of the calls go to queue 0, so that threads meet there.
-              for (operation& o : calls) {
-                if (t != 0 && o.victim != o.actor && o.m < 5) o.victim = 0;
-                o.n = std::min<std::uint16_t>(o.n, 6);
-              }
-              s.threads.push_back(std::move(calls));
-            }
-            const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint32_t>());
-            const auto report =
-                try_on_threads<Spec>(c, s, seed, *suspicious ? 300 : 5, histories_judged().configurations);
-            calls_made() += report.runs * s.calls();
-            histories_judged().judged += report.runs;
-            histories_judged().undecided += report.undecided;
-            if (report.failure.empty()) return;
-            *suspicious = true;
-            std::ostringstream code;
-            code << "  using namespace runq::props;\n  EXPECT_TRUE(holds_on_threads<" << Spec::type_name << ">("
-                 << c.expression << ",\n    " << s << ",\n    " << seed << "U, 10000));\n";
-            transcript::replace(code.str());
-            RC_FAIL(c.name + ", " + report.failure);
-          },
-          5};
+  return {
+      name,
+      [=] { detail::run_threads_case(candidates, pinned, *suspicious, detail::traits_of<Spec>, try_on_threads<Spec>); },
+      5};
 }
 
 }  // namespace runq::props

@@ -17,18 +17,29 @@ set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
 set(RUNQ_FUZZ_SECONDS 8 CACHE STRING "Seconds of each fuzz target in ctest, at most")
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 
-# runq_fuzz_program(NAME OPTIONS SOURCES…)
-function(runq_fuzz_program name options)
+# runq_fuzz_kind(KIND OPTIONS): the part of all targets with these options that does not depend on the queue.
+function(runq_fuzz_kind kind options)
+  add_library(runq_fuzz_${kind} OBJECT "${here}/fuzz.cpp")
+  target_link_libraries(runq_fuzz_${kind} PUBLIC runq::proptests)
+  target_compile_options(runq_fuzz_${kind} PUBLIC ${options})
+  target_link_options(runq_fuzz_${kind} PUBLIC ${options})
+  if(TARGET runq_warnings)
+    target_link_libraries(runq_fuzz_${kind} PRIVATE runq_warnings)
+  endif()
+endfunction()
+
+# runq_fuzz_program(NAME KIND SOURCES…)
+function(runq_fuzz_program name kind)
   runq_prop_program(${name} ${ARGN})
-  target_compile_options(${name} PRIVATE ${options})
-  target_link_options(${name} PRIVATE ${options})
+  target_link_libraries(${name} PRIVATE runq_fuzz_${kind})
 endfunction()
 
 # The inputs that a run finds stay in the build folder: `-merge=1` adds them to the corpus in the tree
 # (docs/properties.md).
+runq_fuzz_kind(sanitized "-fsanitize=fuzzer,address,undefined;-fno-sanitize-recover=all")
 foreach(stem IN LISTS stems)
   # Without precompiled headers: they take longer to compile with the sanitizers than they save.
-  runq_fuzz_program(${stem}_fuzz "-fsanitize=fuzzer,address,undefined;-fno-sanitize-recover=all" "${here}/${stem}_fuzz.cpp")
+  runq_fuzz_program(${stem}_fuzz sanitized "${here}/${stem}_fuzz.cpp")
   set(found "${CMAKE_CURRENT_BINARY_DIR}/corpus/${stem}")
   file(MAKE_DIRECTORY "${found}")
   add_test(NAME fuzz.${stem} COMMAND ${stem}_fuzz -runs=${RUNQ_FUZZ_RUNS} -max_total_time=${RUNQ_FUZZ_SECONDS}
@@ -48,6 +59,7 @@ set(cases "${PROJECT_SOURCE_DIR}/models/cases/queues")
 set(script "${PROJECT_SOURCE_DIR}/models/verify/apply_mutant.py")
 set(headers "${PROJECT_SOURCE_DIR}/deque/include")
 set(options_with_a_bug -fsanitize=fuzzer -w -O0)
+runq_fuzz_kind(with_a_bug "${options_with_a_bug}")
 runq_prop_headers(runq_fuzz_precompiled HEADERS "${here}/fuzz.hpp" OPTIONS ${options_with_a_bug})
 foreach(
   id
@@ -70,7 +82,7 @@ foreach(
     DEPENDS "${file}" "${script}" "${headers}/runq/${stem}.hpp"
     VERBATIM)
   set(name fuzz_mutant_${id})
-  runq_fuzz_program(${name} "${options_with_a_bug}" "${here}/${stem}_fuzz.cpp" "${header}")
+  runq_fuzz_program(${name} with_a_bug "${here}/${stem}_fuzz.cpp" "${header}")
   target_precompile_headers(${name} REUSE_FROM runq_fuzz_precompiled)
   target_include_directories(${name} BEFORE PRIVATE "${out}")
   add_test(NAME fuzz.mutant.${id} COMMAND sh "${here}/must_find.sh" $<TARGET_FILE:${name}> "${out}")
