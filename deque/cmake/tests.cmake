@@ -14,14 +14,20 @@ function(runq_precompile name)
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# runq_test_program(name SOURCES sources… PRECOMPILED target LIBRARIES libraries…): one program, one ctest per TEST. A name
-# that ends in _stress_test says that it runs threads for a while.
+# runq_test_program(name SOURCES sources… PRECOMPILED target LIBRARIES libraries… [TOGETHER]): one program, one ctest per TEST;
+# with TOGETHER one ctest, where a process is dear (RUNQ_TESTS_TOGETHER). A name that ends in _stress_test says that it runs
+# threads for a while.
 function(runq_test_program name)
-  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "TOGETHER" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} runq_warnings GTest::gmock GTest::gtest_main)
   if(arg_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${arg_PRECOMPILED})
+  endif()
+  if(arg_TOGETHER AND RUNQ_TESTS_TOGETHER AND NOT name MATCHES "_stress_test$")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS unit)
+    return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
   if(name MATCHES "_stress_test$")

@@ -45,7 +45,7 @@ endif()
 # These keep the options of the build where the others have further ones. ending_test once showed a warning that g++ gives
 # at -O2 only.
 set(with_options_of_the_build "_stress_test$")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   string(APPEND with_options_of_the_build "|^ending_test$")
 endif()
 foreach(source IN LISTS test_sources)
