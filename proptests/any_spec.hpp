@@ -74,8 +74,8 @@ class any_spec {
     Spec spec;
   };
 
-  any_spec(const spec_traits& traits, std::unique_ptr<state> state) noexcept
-      : traits_(&traits), state_(std::move(state)) {}
+  any_spec(const spec_traits& traits, std::unique_ptr<state> first) noexcept
+      : traits_(&traits), state_(std::move(first)) {}
 
   const spec_traits* traits_;
   std::unique_ptr<state> state_;
