@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -452,6 +453,10 @@ std::atomic<long> signals_handled{0};
 
 /// While an object of this class exists, every other thread of the process gets a signal again and again. The handler
 /// has no SA_RESTART, so the signal interrupts system calls.
+///
+/// ThreadSanitizer's runtime calls the handler at once in a thread that joins another. If the C library frees the other
+/// thread's memory at that moment, the runtime then waits for its own lock, for ever. So under ThreadSanitizer nothing
+/// may be joined during a storm: see end_before_joins().
 class storm {
  public:
   storm() {
@@ -481,6 +486,11 @@ class storm {
   std::jthread thread_;
 };
 
+/// Called at the end of a main task, after which the run joins its threads.
+void end_before_joins(std::optional<storm>& s) {
+  if (RUNQ_TEST_TSAN != 0) s.reset();
+}
+
 TEST_F(faults, interrupted_sleeps_are_never_short) {
   constexpr int tasks = 100;
   constexpr int sleeps = sched_test::slow_build ? 20 : 100;
@@ -488,7 +498,7 @@ TEST_F(faults, interrupted_sleeps_are_never_short) {
   std::atomic<int> early{0};
   std::atomic<int> slept{0};
   {
-    const storm s;
+    std::optional<storm> all_the_time(std::in_place);
     runq::run(
         [&]() -> task<> {
           runq::wait_group done;
@@ -506,6 +516,7 @@ TEST_F(faults, interrupted_sleeps_are_never_short) {
             });
           }
           co_await done.wait();
+          end_before_joins(all_the_time);
         },
         {.procs = 2});
   }
@@ -515,6 +526,7 @@ TEST_F(faults, interrupted_sleeps_are_never_short) {
 
 // blocking(f) leaves EINTR to `f`. Here `f` makes its system call again.
 TEST_F(faults, interrupted_blocking_calls_lose_nothing) {
+  if (RUNQ_TEST_TSAN != 0) GTEST_SKIP() << "machines that blocking calls made superfluous join each other: see storm";
   constexpr int tasks = 10;
   constexpr int calls = sched_test::slow_build ? 100 : 1000;
   signals_handled = 0;
@@ -553,25 +565,24 @@ TEST_F(faults, interrupted_machines_go_back_to_sleep_or_to_work) {
   const std::size_t rounds = sched_test::rounds(100'000);
   signals_handled = 0;
   scheduler s({.procs = 2});
-  {
-    const storm all_the_time;
-    for (int run = 0; run != 2; ++run) {
-      s.run([&]() -> task<> {
-        runq::channel<int> there;
-        runq::channel<int> back;
-        runq::go([&]() -> task<> {
-          while (const auto n = co_await there.receive()) co_await back.send(*n + 1);
-          back.close();
-        });
-        for (std::size_t i = 0; i < rounds || signals_handled <= 10; ++i) {
-          co_await there.send(static_cast<int>(i));
-          EXPECT_EQ(co_await back.receive(), static_cast<int>(i) + 1);
-          if (i % 100 == 0) co_await runq::sleep_for(100us);
-        }
-        there.close();
-        EXPECT_EQ(co_await back.receive(), std::nullopt);
+  for (int run = 0; run != 2; ++run) {
+    std::optional<storm> all_the_time(std::in_place);
+    s.run([&]() -> task<> {
+      runq::channel<int> there;
+      runq::channel<int> back;
+      runq::go([&]() -> task<> {
+        while (const auto n = co_await there.receive()) co_await back.send(*n + 1);
+        back.close();
       });
-    }
+      for (std::size_t i = 0; i < rounds || signals_handled <= 10; ++i) {
+        co_await there.send(static_cast<int>(i));
+        EXPECT_EQ(co_await back.receive(), static_cast<int>(i) + 1);
+        if (i % 100 == 0) co_await runq::sleep_for(100us);
+      }
+      there.close();
+      EXPECT_EQ(co_await back.receive(), std::nullopt);
+      end_before_joins(all_the_time);
+    });
   }
 }
 
