@@ -29,7 +29,7 @@ template <class Spec>
 inline constexpr spec_traits traits_of = {
     .how_many = Spec::how_many,
     .type_name = Spec::type_name,
-    .fresh_values = [](const operation& o) -> std::size_t { return Spec::fresh_values(o); },
+    .fresh_values = Spec::fresh_values,
     .tidy = Spec::tidy,
     .emptying = Spec::emptying,
     .concurrent_mix = Spec::concurrent_mix,

@@ -20,8 +20,8 @@ using runq::fork_policy;
 using runq::task;
 
 // A million frames are so many that a stack of 8 MiB, the usual limit, overflows if it grows with their number; where a
-// sanitizer makes the stack's frames larger, 100,000 are. A loop of edges.py has no time for a million; so the stack
-// may be as much smaller there as the chain is shorter.
+// sanitizer makes the stack's frames larger, 100,000 are. An emulator has no time for more. Nor has a loop of edges.py;
+// so the stack may be as much smaller there as the chain is shorter.
 constexpr int deepest = sched_test::slow_build ? 100'000 : 1'000'000;
 const int deep = sched_test::repeated_as_a_whole() ? 25'000 : deepest;
 constexpr rlim_t stack_in_a_loop = 200 * 1024;
