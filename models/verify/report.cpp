@@ -464,8 +464,8 @@ void report::finish(std::size_t done, std::size_t planned, double seconds) {
   if (corpus_ != 0) fmt::print(", corpus {}/{} caught ({} without a case)", corpus_caught_, corpus_, waiting_);
   if (bugs_ != 0) fmt::print(", other seeded bugs caught {}/{}", caught_, bugs_);
   if (mutants_ != 0) fmt::print(", mutants killed {}/{}", killed_, mutants_);
-  if (const unsigned orders = orders_killed_ + orders_killed_load_buffering_ + orders_redundant_; orders != 0) {
-    fmt::print(", {} weakenings of orders ({} killed, {} under load buffering, {} redundant, {} holes)", orders,
+  if (const unsigned weakenings = orders_killed_ + orders_killed_load_buffering_ + orders_redundant_; weakenings != 0) {
+    fmt::print(", {} weakenings of orders ({} killed, {} under load buffering, {} redundant, {} holes)", weakenings,
                orders_killed_, orders_killed_load_buffering_, orders_redundant_, holes_);
   }
   fmt::print(", {} failed, {:.1f} s\n", failures_, seconds);

@@ -56,7 +56,7 @@ struct small_kernel : scenario {
   int watch(int fd, std::uint64_t tag) {
     if (fd == refused) return 1;
     const std::lock_guard guard(lock);
-    file& f = files[fd];
+    file& f = files[static_cast<std::size_t>(fd)];
     f.watched = true;
     f.tag = tag;
     f.edge = f.bytes != 0 || f.ended;
