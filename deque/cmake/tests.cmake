@@ -14,19 +14,18 @@ function(runq_precompile name)
   target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
 endfunction()
 
-# runq_test_program(name SOURCES sources… PRECOMPILED target LIBRARIES libraries… [TOGETHER]): one program, one ctest per TEST;
-# with TOGETHER one ctest, where a process is dear (RUNQ_TESTS_TOGETHER). A name that ends in _stress_test says that it runs
-# threads for a while.
+# runq_test_program(name SOURCES sources… PRECOMPILED target LIBRARIES libraries…): one program; one ctest per TEST, or per
+# suite, where a process is dear (RUNQ_TESTS_TOGETHER). A name that ends in _stress_test says that it runs threads for a
+# while.
 function(runq_test_program name)
-  cmake_parse_arguments(arg "TOGETHER" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} runq_warnings GTest::gmock GTest::gtest_main)
   if(arg_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${arg_PRECOMPILED})
   endif()
-  if(arg_TOGETHER AND RUNQ_TESTS_TOGETHER AND NOT name MATCHES "_stress_test$")
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS unit)
+  if(RUNQ_TESTS_TOGETHER AND RUNQ_TEST_BUDGET STREQUAL "quick" AND NOT name MATCHES "_stress_test$")
+    runq_discover_suites(${name})
     return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
@@ -37,6 +36,22 @@ function(runq_test_program name)
          CONTENT "if(@name@_TESTS)\n  set_tests_properties(\${@name@_TESTS} PROPERTIES LABELS \"unit;stress\")\nendif()\n")
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${relabel}")
   endif()
+endfunction()
+
+# runq_discover_suites(name): one ctest per test suite of the program, by the suite's name
+function(runq_discover_suites name)
+  set(tests "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
+  add_custom_command(
+    TARGET ${name} POST_BUILD
+    COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${name}>" "-DTESTS=${tests}" -P
+            "${PROJECT_SOURCE_DIR}/deque/cmake/discover_suites.cmake"
+    BYPRODUCTS "${tests}"
+    VERBATIM)
+  # Until the program is built, ctest says that it is missing.
+  set(include "${CMAKE_CURRENT_BINARY_DIR}/${name}_include_suites.cmake")
+  file(CONFIGURE OUTPUT "${include}" @ONLY
+       CONTENT "if(EXISTS \"@tests@\")\n  include(\"@tests@\")\nelse()\n  add_test(@name@_NOT_BUILT @name@_NOT_BUILT)\nendif()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include}")
 endfunction()
 
 # runq_test_group(name SOURCES sources… …): the same of several sources, which are compiled as one. Each source alone loads the

@@ -12,7 +12,7 @@ runq_precompile(
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
 foreach(source IN LISTS test_sources)
   cmake_path(GET source STEM name)
-  runq_test_program(${name} SOURCES ${source} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque TOGETHER)
+  runq_test_program(${name} SOURCES ${source} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque)
 endforeach()
 
 # examples/<name>.cpp: each is a program that users read, and a test. The one with Asio's executor needs Asio

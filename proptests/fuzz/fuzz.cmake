@@ -14,7 +14,14 @@ endif()
 
 # Both limits apply; on a slow machine the second one is reached first.
 set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
-set(RUNQ_FUZZ_SECONDS 8 CACHE STRING "Seconds of each fuzz target in ctest, at most")
+set(RUNQ_FUZZ_SECONDS "" CACHE STRING "Seconds of each fuzz target in ctest, at most; if empty, 8, or 4 with the quick budget")
+set(fuzz_seconds "${RUNQ_FUZZ_SECONDS}")
+if(fuzz_seconds STREQUAL "")
+  set(fuzz_seconds 8)
+  if(RUNQ_TEST_BUDGET STREQUAL "quick")
+    set(fuzz_seconds 4)
+  endif()
+endif()
 set(here "${CMAKE_CURRENT_LIST_DIR}")
 
 # runq_fuzz_kind(KIND OPTIONS): the part of all targets with these options that does not depend on the queue.
@@ -42,7 +49,7 @@ foreach(stem IN LISTS stems)
   runq_fuzz_program(${stem}_fuzz sanitized "${here}/${stem}_fuzz.cpp")
   set(found "${CMAKE_CURRENT_BINARY_DIR}/corpus/${stem}")
   file(MAKE_DIRECTORY "${found}")
-  add_test(NAME fuzz.${stem} COMMAND ${stem}_fuzz -runs=${RUNQ_FUZZ_RUNS} -max_total_time=${RUNQ_FUZZ_SECONDS}
+  add_test(NAME fuzz.${stem} COMMAND ${stem}_fuzz -runs=${RUNQ_FUZZ_RUNS} -max_total_time=${fuzz_seconds}
                                      -max_len=256 -timeout=30 -print_final_stats=1 "-artifact_prefix=${found}-" "${found}"
                                      "${here}/corpus/${stem}")
   set_tests_properties(fuzz.${stem} PROPERTIES LABELS fuzz TIMEOUT 300)

@@ -19,6 +19,10 @@ runq_precompile(runq_demo_headers LIBRARIES runq::scheduler runq_warnings HEADER
 set(asio_test_include "${RUNQ_ASIO_122_INCLUDE}")
 set(boost_asio_test_include "${RUNQ_BOOST_ASIO_INCLUDE}")
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
+runq_leaves_out(other_libraries without_other_libraries)
+if(without_other_libraries)
+  list(FILTER test_sources EXCLUDE REGEX "/(global_queue|other_queues)_test\\.cpp$")
+endif()
 
 # Sources that RUNQ_UNITY_TESTS compiles as one program, by subject. A source may not be among them if it brings its own
 # function of the system or operator new, or has options of its own; sources with equal names in their unnamed namespaces
@@ -31,8 +35,27 @@ set(group_calls fork scope temporaries)
 set(group_net net_edges net_errors poll_sleep)
 set(group_reports dump_on_signal fatal trace wait_place misuse)
 set(group_parts park memory depth container fences steal_order execution)
+set(groups communication time clock tasks calls net reports parts)
+runq_leaves_out(scheduler without_unit_tests)
+if(without_unit_tests)
+  # What stays has the options of the build (the optimiser's, in release), or tests that need a program without a sanitizer: with
+  # functions of the system of their own, as much memory as the machine has, or every byte counted.
+  set(groups clock)
+  set(stay .*_stress ending global_queue other_queues after_func slice clock faults memory channel)
+  list(JOIN stay "|" stay)
+  set(leave ${test_sources})
+  list(FILTER leave EXCLUDE REGEX "/(${stay})_test\\.cpp$")
+  foreach(source IN LISTS leave)
+    file(STRINGS "${source}" skips REGEX "GTEST_SKIP.*the sanitizer")
+    if(skips)
+      message(FATAL_ERROR "${source} has a test that needs a program without a sanitizer, and no other build of "
+                          "`./kit test --all-presets` runs it: let it stay, in scheduler/test/programs.cmake")
+    endif()
+  endforeach()
+  list(REMOVE_ITEM test_sources ${leave})
+endif()
 if(RUNQ_UNITY_TESTS)
-  foreach(group IN ITEMS communication time clock tasks calls net reports parts)
+  foreach(group IN LISTS groups)
     list(TRANSFORM group_${group} REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/test/\\1_test.cpp" OUTPUT_VARIABLE sources)
     list(REMOVE_ITEM test_sources ${sources})
     runq_test_group(tests_of_${group} SOURCES ${sources} PRECOMPILED runq_scheduler_test_headers
@@ -83,9 +106,9 @@ if(TARGET asio_test)
 endif()
 
 # g++ 12 sees uninitialised members in <regex> under AddressSanitizer (GCC bug 105562).
-if(RUNQ_UNITY_TESTS)
+if(TARGET tests_of_reports)
   target_compile_options(tests_of_reports PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-else()
+elseif(TARGET trace_test)
   target_compile_options(trace_test PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 

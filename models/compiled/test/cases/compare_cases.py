@@ -7,7 +7,8 @@ With spurious failures of weak compare-exchanges there may be more of them compi
 compiled also in main(), which constructs the scenario and finishes it. A large case is compared without spurious
 failures only: with one of them it would take minutes.
 
-At the end: of the atomic operations in the queues' headers, every one must have been executed by some case.
+At the end: of the atomic operations in the queues' headers, every one must have been executed by some case, unless only
+some queues are compared (--some).
 """
 import argparse
 import json
@@ -59,6 +60,7 @@ def main():
     options.add_argument("--own-policy", help="leave cases out whose names contain this: they bring a policy of their own")
     options.add_argument("--coverage", required=True, help="coverage.py")
     options.add_argument("--at-start", action="append", default=[], help="a header whose operations precede main()")
+    options.add_argument("--some", action="store_true", help="do not ask whether all operations were executed")
     options.add_argument("stems", nargs="+", help="FOLDER=MODULE: its cases, as a module for the worker")
     o = options.parse_args()
     compared = left_out = wrong = 0
@@ -84,6 +86,8 @@ def main():
             compared += 1
             wrong += not good
     print(f"{compared} cases, {wrong} differ, {left_out} left out")
+    if o.some:
+        sys.exit(1 if wrong or compared < 20 else 0)
     holes = not_executed(o, executed)
     print("\n".join(holes) if holes else "every atomic operation of the queues' headers was executed")
     sys.exit(1 if wrong or compared < 40 or holes else 0)
