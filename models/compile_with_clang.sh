@@ -9,7 +9,7 @@ shift 2
 for option; do
   shift
   case $option in
-    --param=ggc-*) ;;
+    --param=ggc-* | -fno-gnu-unique) ;;
     -Og) set -- "$@" -O0 ;;
     *) set -- "$@" "$option" ;;
   esac
