@@ -9,6 +9,8 @@ shift 2
 for option; do
   shift
   case $option in
+    # Precompiling a header again: clang++ would build on the old file, which lies beside the header that -include names.
+    *.gch) rm -f "$option"; set -- "$@" "$option" ;;
     --param=ggc-* | -fno-gnu-unique) ;;
     -Og) set -- "$@" -O0 ;;
     *) set -- "$@" "$option" ;;
