@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sites.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
+#include <string_view>
 
 namespace runq::model {
 
@@ -14,18 +16,28 @@ namespace {
   return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
+// The name in "// [ring.push.publish] …", or nothing. Every worker reads every line of some headers, so this is no
+// regular expression, which took a fourteenth of the time of `./kit verify`.
+[[nodiscard]] std::string_view name_of_site(std::string_view line) {
+  constexpr std::string_view begin = "// [";
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (!line.starts_with(begin)) return {};
+  line.remove_prefix(begin.size());
+  const std::size_t end = std::min(line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_."), line.size());
+  return line.substr(end).starts_with("] ") ? line.substr(0, end) : std::string_view{};
+}
+
 }  // namespace
 
 const source_index::file_text& source_index::read(const std::string& file) {
   const auto known = files_.find(file);
   if (known != files_.end()) return known->second;
   file_text text;
-  static const std::regex named(R"(^\s*// \[([a-z0-9_.]+)\] )");
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     text.lines.push_back(line);
-    std::smatch match;
-    if (std::regex_search(line, match, named)) text.names[static_cast<int>(text.lines.size())] = match[1];
+    if (const std::string_view name = name_of_site(line); !name.empty())
+      text.names[static_cast<int>(text.lines.size())] = name;
   }
   return files_[file] = std::move(text);
 }
@@ -59,7 +71,8 @@ std::vector<std::string> source_index::names_with_orders(const std::string& path
   static const std::regex strong(R"(std::memory_order::(acquire|release|acq_rel|seq_cst|consume))");
   std::vector<std::string> found;
   for (std::size_t i = 0; i != text.lines.size(); ++i) {
-    if (!std::regex_search(text.lines[i], strong)) continue;
+    if (text.lines[i].find("std::memory_order::") == std::string::npos || !std::regex_search(text.lines[i], strong))
+      continue;
     const std::string name = name_of({path.c_str(), static_cast<int>(i) + 1});
     if (found.empty() || found.back() != name) found.push_back(name);
   }

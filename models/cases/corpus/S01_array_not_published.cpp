@@ -17,12 +17,12 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using deque_of = deque<deque_traits{.array_publish = Bug == bug::seeded ? relaxed : release,
-                                    .array_read = Bug == bug::seeded ? relaxed : acquire}>;
+using deque_of_S01 = deque<deque_traits{.array_publish = Bug == bug::seeded ? relaxed : release,
+                                        .array_read = Bug == bug::seeded ? relaxed : acquire}>;
 
 // Two slots. Owner: push push push ‖ thief: steal.
 template <bug Bug>
-struct array_not_published final : deque_program<deque_of<Bug>, 3> {
+struct array_not_published final : deque_program<deque_of_S01<Bug>, 3> {
   void thread(unsigned index) override {
     if (index == 0) {
       for (int id = 1; id <= 3; ++id) this->push(id);

@@ -16,11 +16,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using deque_of = deque<deque_traits{.push_uses_new_array = Bug == bug::fixed}>;
+using deque_of_S02 = deque<deque_traits{.push_uses_new_array = Bug == bug::fixed}>;
 
 // Two slots. Owner: push push push pop ‖ thief: steal.
 template <bug Bug>
-struct old_array_kept final : deque_program<deque_of<Bug>, 3> {
+struct old_array_kept final : deque_program<deque_of_S02<Bug>, 3> {
   void thread(unsigned index) override {
     if (index == 0) {
       for (int id = 1; id <= 3; ++id) this->push(id);

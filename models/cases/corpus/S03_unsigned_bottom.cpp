@@ -15,11 +15,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using deque_of = deque<deque_traits{.signed_indices = Bug == bug::fixed}>;
+using deque_of_S03 = deque<deque_traits{.signed_indices = Bug == bug::fixed}>;
 
 // An empty deque at index 0. Owner: pop push pop ‖ thief: steal.
 template <bug Bug>
-struct unsigned_bottom final : deque_program<deque_of<Bug>, 1> {
+struct unsigned_bottom final : deque_program<deque_of_S03<Bug>, 1> {
   void thread(unsigned index) override {
     if (index == 0) {
       this->pop();

@@ -14,11 +14,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using deque_of = deque<deque_traits{.slot_read_before_claim = Bug == bug::fixed}>;
+using deque_of_S04 = deque<deque_traits{.slot_read_before_claim = Bug == bug::fixed}>;
 
 // Two slots, both full. Owner: push ‖ thief: steal.
 template <bug Bug>
-struct slot_read_after_claim final : deque_program<deque_of<Bug>, 3> {
+struct slot_read_after_claim final : deque_program<deque_of_S04<Bug>, 3> {
   slot_read_after_claim() {
     this->push(1);
     this->push(2);

@@ -18,11 +18,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using ring_of = ring<ring_traits{.capacity = 4, .knows_itself = Bug == bug::fixed}>;
+using ring_of_S06 = ring<ring_traits{.capacity = 4, .knows_itself = Bug == bug::fixed}>;
 
 // Three tasks inside. Owner: steal-half from its own ring, pop ‖ thief: steal of one.
 template <bug Bug>
-struct steal_from_self final : ring_program<ring_of<Bug>, 3> {
+struct steal_from_self final : ring_program<ring_of_S06<Bug>, 3> {
   steal_from_self() {
     for (int id = 1; id <= 3; ++id) this->push(queue, id);
   }
@@ -36,7 +36,7 @@ struct steal_from_self final : ring_program<ring_of<Bug>, 3> {
   }
   void finish() override { this->finish_with(queue); }
 
-  ring_of<Bug> queue;
+  ring_of_S06<Bug> queue;
 };
 
 const bool added[] = {

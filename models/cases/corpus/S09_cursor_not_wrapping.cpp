@@ -15,11 +15,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using ring_of = ring<ring_traits{.wrapping_add = Bug == bug::fixed}>;
+using ring_of_S09 = ring<ring_traits{.wrapping_add = Bug == bug::fixed}>;
 
 // Full, at 254. Owner: push pop ‖ thief: steal.
 template <bug Bug>
-struct cursor_not_wrapping final : ring_program<ring_of<Bug>, 3> {
+struct cursor_not_wrapping final : ring_program<ring_of_S09<Bug>, 3> {
   cursor_not_wrapping() {
     this->push(queue, 1);
     this->push(queue, 2);
@@ -34,7 +34,7 @@ struct cursor_not_wrapping final : ring_program<ring_of<Bug>, 3> {
   }
   void finish() override { this->finish_with(queue); }
 
-  ring_of<Bug> queue{254};
+  ring_of_S09<Bug> queue{254};
 };
 
 const bool added[] = {

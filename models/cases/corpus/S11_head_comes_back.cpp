@@ -16,11 +16,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using ring_of = claimed_ring<claimed_ring_traits{.cursor_bits = Bug == bug::seeded ? 2 : 3}>;
+using ring_of_S11 = claimed_ring<claimed_ring_traits{.cursor_bits = Bug == bug::seeded ? 2 : 3}>;
 
 // Two tasks inside. Owner: pop pop push pop push pop ‖ thief: steal.
 template <bug Bug>
-struct head_comes_back final : claimed_ring_program<ring_of<Bug>, 4> {
+struct head_comes_back final : claimed_ring_program<ring_of_S11<Bug>, 4> {
   head_comes_back() {
     this->push(victim, 1);
     this->push(victim, 2);
@@ -39,8 +39,8 @@ struct head_comes_back final : claimed_ring_program<ring_of<Bug>, 4> {
   }
   void finish() override { this->finish_with(victim, mine); }
 
-  ring_of<Bug> victim;
-  ring_of<Bug> mine;
+  ring_of_S11<Bug> victim;
+  ring_of_S11<Bug> mine;
 };
 
 const bool added[] = {

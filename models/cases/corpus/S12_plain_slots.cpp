@@ -15,11 +15,11 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using ring_of = ring<ring_traits{.atomic_slots = Bug == bug::fixed}>;
+using ring_of_S12 = ring<ring_traits{.atomic_slots = Bug == bug::fixed}>;
 
 // Two slots, both full. Owner: pop push ‖ thief: steal-half.
 template <bug Bug>
-struct plain_slots final : ring_program<ring_of<Bug>, 3> {
+struct plain_slots final : ring_program<ring_of_S12<Bug>, 3> {
   plain_slots() {
     this->push(victim, 1);
     this->push(victim, 2);
@@ -34,8 +34,8 @@ struct plain_slots final : ring_program<ring_of<Bug>, 3> {
   }
   void finish() override { this->finish_with(victim, mine); }
 
-  ring_of<Bug> victim;
-  ring_of<Bug> mine;
+  ring_of_S12<Bug> victim;
+  ring_of_S12<Bug> mine;
 };
 
 const bool added[] = {

@@ -19,12 +19,12 @@ namespace runq::model::corpus {
 namespace {
 
 template <bug Bug>
-using deque_of = deque<deque_traits{.steal_top = Bug == bug::seeded ? relaxed : acquire,
-                                    .steal_claim = Bug == bug::seeded ? acq_rel : seq_cst,
-                                    .steal_has_fence = Bug == bug::fixed}>;
+using deque_of_S20 = deque<deque_traits{.steal_top = Bug == bug::seeded ? relaxed : acquire,
+                                        .steal_claim = Bug == bug::seeded ? acq_rel : seq_cst,
+                                        .steal_has_fence = Bug == bug::fixed}>;
 
 // Two slots. Owner: push push push ‖ a thief: steal steal ‖ another: steal.
-struct owner_never_pops final : deque_program<deque_of<bug::seeded>, 3> {
+struct owner_never_pops final : deque_program<deque_of_S20<bug::seeded>, 3> {
   void thread(unsigned index) override {
     if (index == 0) {
       for (int id = 1; id <= 3; ++id) push(id);
@@ -41,7 +41,7 @@ struct owner_never_pops final : deque_program<deque_of<bug::seeded>, 3> {
 
 // Two tasks inside. Owner: pop ‖ thief: steal steal.
 template <bug Bug>
-struct owner_pops final : deque_program<deque_of<Bug>, 2> {
+struct owner_pops final : deque_program<deque_of_S20<Bug>, 2> {
   owner_pops() {
     this->push(1);
     this->push(2);

@@ -19,9 +19,9 @@ namespace runq::model::field {
 namespace {
 
 template <bug Bug>
-class queue {
+class vyukov_queue {
  public:
-  queue() {
+  vyukov_queue() {
     for (std::size_t i = 0; i != cells_.size(); ++i) cells_[i].sequence.store(i, relaxed);
   }
   bool push(int value) {
@@ -74,7 +74,7 @@ class queue {
 
 // Two threads, each: push pop.
 template <bug Bug>
-struct push_and_pop final : scenario {
+struct push_and_pop_vyukov final : scenario {
   void thread(unsigned index) override {
     const std::array pushed{static_cast<int>(index) + 1};
     moment began = history<4, 2>::begin();
@@ -87,18 +87,18 @@ struct push_and_pop final : scenario {
   }
   void finish() override { calls.require_linearizable(); }
 
-  queue<Bug> inside;
+  vyukov_queue<Bug> inside;
   history<4, 2> calls;
 };
 
 const bool added[] = {
-    add_case<push_and_pop<bug::seeded>>({
+    add_case<push_and_pop_vyukov<bug::seeded>>({
         .name = "field/vyukov_queue_not_empty",
         .property = "a pop answers that a queue is empty only if it was: push pop ‖ push pop",
         .threads = 2,
         .seeded_bug = true,
     }),
-    add_case<push_and_pop<bug::fixed>>({
+    add_case<push_and_pop_vyukov<bug::fixed>>({
         .name = "field/fixed_vyukov_queue_not_empty",
         .property = "a pop answers that a queue is empty only if it was: push pop ‖ push pop",
         .threads = 2,

@@ -45,8 +45,8 @@ struct request_stays final : model_with_lock<2, 2, 2> {
 
 // Three machines are idle. Outside: submit 1 ‖ outside: submit 2 ‖ outside: submit 3. One machine is woken, and will
 // look for all tasks.
-struct one_waker final : model_with_lock<3, 3, 3> {
-  one_waker() {
+struct one_waker_at_the_lock final : model_with_lock<3, 3, 3> {
+  one_waker_at_the_lock() {
     settle(0);
     settle(1);
     for (unsigned i = 0; i != 3; ++i) put_to_sleep(i);
@@ -70,7 +70,7 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
     }),
-    add_case<one_waker>({
+    add_case<one_waker_at_the_lock>({
         .name = "park/gives_up_to_woken",
         .property = "three submitters that meet at the lock wake exactly one of three idle machines",
         .threads = 3,
