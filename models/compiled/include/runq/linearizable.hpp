@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <ctime>
 #include <functional>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -79,6 +80,10 @@ struct linearizable_options {
   check_options each;      ///< of one program
 };
 
+namespace detail {
+class generated_check;
+}
+
 /// What came out of all programs. False in a condition unless all pass.
 class linearizable_verdict {
  public:
@@ -107,8 +112,7 @@ class linearizable_verdict {
   friend std::ostream& operator<<(std::ostream& out, const linearizable_verdict& v) { return out << v.text_; }
 
  private:
-  template <class Make, class MakeSpecification>
-  friend class linearizable_by;
+  friend class detail::generated_check;
 
   int status_ = 2;
   std::string failure_;
@@ -253,59 +257,85 @@ class operation_roles {
   bool is_lock_free_ = false;
 };
 
-/// The programs of one class. `Make` makes the object, `MakeSpecification` what judges it; neither captures anything.
-template <class Make, class MakeSpecification = Make>
-class linearizable_by {
-  using object = recorded_by<Make, MakeSpecification>;
-  using specification = std::invoke_result_t<MakeSpecification>;
-  static constexpr bool has_specification = !std::same_as<specification, std::invoke_result_t<Make>>;
+namespace detail {
 
+enum class outcome : std::uint8_t { done, waits, not_allowed };
+
+/// The arguments of an operation: a choice among all their combinations, and the number of the call, say which.
+template <class... Generators>
+struct generated_arguments {
+  std::tuple<Generators...> generators;
+
+  [[nodiscard]] std::size_t choices() const {
+    return std::apply([](const auto&... each) { return (std::size_t{1} * ... * choices_of(each)); }, generators);
+  }
+  [[nodiscard]] auto operator()(unsigned choice, int number) const {
+    [[maybe_unused]] std::size_t left = choice;
+    [[maybe_unused]] const auto next = [&](const auto& generator) {
+      const std::size_t count = choices_of(generator);
+      const std::size_t chosen = left % count;
+      left /= count;
+      return value_of(generator, chosen, number);
+    };
+    // In braces: from left to right.
+    return std::apply([&](const auto&... each) { return std::tuple{next(each)...}; }, generators);
+  }
+  /// ", 1, true"
+  [[nodiscard]] std::string text(unsigned choice, int number) const {
+    std::string text;
+    [[maybe_unused]] const auto add = [&text](const auto& argument) {
+      short_text printed;
+      print(printed, argument);
+      text += ", ";
+      text += printed.view();
+    };
+    std::apply([&](const auto&... arguments) { (add(arguments), ...); }, (*this)(choice, number));
+    return text;
+  }
+};
+
+/// An operation of any class: what it takes is an object of that class, or a state of its specification.
+class any_operation : public operation_roles {
  public:
-  linearizable_by()
-      : made_by_("runq::make<" + detail::type_name<std::invoke_result_t<Make>>() + ">{}"),
-        specified_by_(has_specification ? "runq::make<" + detail::type_name<specification>() + ">{}" : made_by_) {}
-  /// `linearizable_by test(RUNQ_CODE([] { return ring(2); }), RUNQ_CODE([] { return runq::spec::queue<int>(2); }));`
-  linearizable_by(const char* made_by, Make, const char* specified_by, MakeSpecification)
-      : made_by_(made_by), specified_by_(specified_by) {}
-  linearizable_by(const char* made_by, Make) : made_by_(made_by), specified_by_(made_by) {}
+  any_operation(const char* its_name, const char* its_code, std::size_t its_choices,
+                std::function<std::string(unsigned choice, int number)> its_arguments)
+      : name(its_name), code(its_code), choices(its_choices), arguments(std::move(its_arguments)) {}
 
+  std::string name;
+  std::string code;
+  std::size_t choices;
+  std::function<std::string(unsigned choice, int number)> arguments;
+  std::function<void(void* object, bool is_lock_free, unsigned choice, int number)> make_call;
+  std::function<outcome(void* state, unsigned choice, int number)> play;  ///< if the specification has states
+
+  [[nodiscard]] const std::string& role() const { return role_; }
+  [[nodiscard]] const std::string& not_by() const { return beside_; }
+  [[nodiscard]] bool is_lock_free() const { return is_lock_free_; }
+  void call(void* object, unsigned choice, int number) const { make_call(object, is_lock_free(), choice, number); }
+};
+
+/// All of linearizable_by that does not depend on the class, so that a source compiles it once.
+class generated_check {
+ public:
   linearizable_options options;
 
-  /// An operation that threads make calls of: a lambda without captures, which takes the object, and the arguments:
-  /// `fresh`, `one_of(…)`, or a number that is always the same.
-  template <class Op, class... Generators>
-  operation_roles& operation(const char* name, const char* code, Op, Generators... generators) {
-    operations_.push_back(make_operation<Op>(name, code, generators...));
-    return operations_.back();
-  }
-  /// A call that is made before the threads start.
-  template <class Op, class... Values>
-  void initially(const char* name, const char* code, Op, Values... values) {
-    before_.push_back(make_operation<Op>(name, code, values...));
-  }
-  /// A call that is made after the threads have ended: what they have left.
-  template <class Op, class... Values>
-  void finally(const char* name, const char* code, Op, Values... values) {
-    after_.push_back(make_operation<Op>(name, code, values...));
-  }
-
   /// The programs, the smallest first.
-  [[nodiscard]] std::vector<detail::generated_program> programs() { return find_programs().take(); }
+  [[nodiscard]] std::vector<generated_program> programs() { return find_programs().take(); }
 
   /// Checks one program after the other, up to the first that does not pass. The same from run to run.
   [[nodiscard]] linearizable_verdict check() {
     linearizable_verdict found;
     const auto started = std::chrono::steady_clock::now();
     const std::clock_t generating = std::clock();
-    std::vector<detail::generated_program> all = programs_that_may_run(found.left_out_);
+    std::vector<generated_program> all = programs_that_may_run(found.left_out_);
     found.generation_seconds_ = static_cast<double>(std::clock() - generating) / CLOCKS_PER_SEC;
     found.programs_ = all.size();
     if (all.empty()) {
       found.text_ = "no verdict: there is no program: no operation, no thread, or all are left out\n";
       return found;
     }
-    const std::string words = detail::words_of(options.each);
-    series run{*this, all, found, detail::series_progress(options.progress), {}, true};
+    const std::string words = words_of(options.each);
+    series run{*this, all, found, series_progress(options.progress), {}, true};
     const runq_check_series asked{[](void* context, std::size_t number) {
                                     const auto* const r = static_cast<const series*>(context);
                                     r->self.run(r->all[number]);
@@ -321,31 +351,44 @@ class linearizable_by {
     return found;
   }
 
+ protected:
+  generated_check(std::string made_by, std::string specified_by)
+      : made_by_(std::move(made_by)), specified_by_(std::move(specified_by)) {}
+  generated_check(const generated_check&) = default;
+  generated_check& operator=(const generated_check&) = default;
+  virtual ~generated_check() = default;
+
+  /// What is checked: makes an object, make_calls(), and judges them.
+  virtual void run(const generated_program& p) const = 0;
+  /// Whether new_state() and copy_of() make states of a specification.
+  [[nodiscard]] virtual bool has_states() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<void> new_state() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<void> copy_of(const void* state) const = 0;
+
+  /// The first thread is the one that calls this; threads with a role come first.
+  void make_calls(const generated_program& p, void* object) const {
+    for (const any_operation& o : before_) o.call(object, 0, 0);
+    if (lets_one_stop(p)) let_one_stop(static_cast<unsigned>(p.size()));
+    std::array<std::thread, 16> others;
+    for (std::size_t t = 1; t < p.size(); ++t) {
+      others[t] = std::thread([this, &p, object, t] { run_thread(p, t, object); });
+    }
+    run_thread(p, 0, object);
+    for (std::size_t t = 1; t < p.size(); ++t) others[t].join();
+    for (const any_operation& o : after_) o.call(object, 0, 0);
+  }
+
+  std::vector<any_operation> operations_;
+  std::vector<any_operation> before_;
+  std::vector<any_operation> after_;
+
  private:
-  enum class outcome : std::uint8_t { done, waits, not_allowed };
-
-  class any_operation : public operation_roles {
-   public:
-    std::string name;
-    std::string code;
-    std::size_t choices = 1;
-    std::size_t fresh = 0;  ///< arguments that are fresh
-    std::function<void(object&, bool is_lock_free, unsigned choice, int number)> make_call;
-    std::function<outcome(specification&, unsigned choice, int number)> play;
-    std::function<std::string(unsigned choice, int number)> arguments;
-
-    [[nodiscard]] const std::string& role() const { return this->role_; }
-    [[nodiscard]] const std::string& not_by() const { return this->beside_; }
-    [[nodiscard]] bool is_lock_free() const { return this->is_lock_free_; }
-    void call(object& made, unsigned choice, int number) const { make_call(made, is_lock_free(), choice, number); }
-  };
-
   /// Collects the results of the checks, in the order of the programs.
   struct series {
-    linearizable_by& self;
-    const std::vector<detail::generated_program>& all;
+    generated_check& self;
+    const std::vector<generated_program>& all;
     linearizable_verdict& found;
-    detail::series_progress progress;
+    series_progress progress;
     std::vector<std::string> left_out;
     bool exhaustive;
 
@@ -360,7 +403,7 @@ class linearizable_by {
       found.status_ = answer.status;
       found.failure_ = answer.failure;
       found.program_ = self.print(all[number]);
-      for (const detail::generated_thread& t : all[number]) found.calls_ += t.size();
+      for (const generated_thread& t : all[number]) found.calls_ += t.size();
       found.text_ = text;
       return false;
     }
@@ -411,42 +454,43 @@ class linearizable_by {
     }
   };
 
-  [[nodiscard]] detail::program_list find_programs() {
-    std::vector<detail::generated_call> letters;
+  [[nodiscard]] program_list find_programs() {
+    std::vector<generated_call> letters;
     for (unsigned i = 0; i != operations_.size(); ++i) {
       for (unsigned c = 0; c != operations_[i].choices; ++c) letters.push_back({i, c});
     }
-    return detail::program_list(letters, options.threads, options.calls);
+    return program_list(letters, options.threads, options.calls);
   }
 
-  [[nodiscard]] std::vector<detail::generated_program> programs_that_may_run(std::size_t& left_out) {
-    std::vector<detail::generated_program> all = programs();
-    std::erase_if(all, [this](const detail::generated_program& p) { return !has_roles(p); });
-    for (detail::generated_program& p : all) let_role_begin(p);
-    if constexpr (has_specification && std::copy_constructible<specification>) {
-      left_out = std::erase_if(all, [this](const detail::generated_program& p) {
-        specification initial = MakeSpecification{}();
-        return !play_around(before_, initial, 0) || !comes_to_end(p, initial, std::vector<std::size_t>(p.size()));
+  [[nodiscard]] std::vector<generated_program> programs_that_may_run(std::size_t& left_out) {
+    std::vector<generated_program> all = programs();
+    std::erase_if(all, [this](const generated_program& p) { return !has_roles(p); });
+    for (generated_program& p : all) let_role_begin(p);
+    if (has_states()) {
+      left_out = std::erase_if(all, [this](const generated_program& p) {
+        const std::shared_ptr<void> initial = new_state();
+        return !play_around(before_, initial.get(), 0) ||
+               !comes_to_end(p, initial.get(), std::vector<std::size_t>(p.size()));
       });
     }
     return all;
   }
 
-  [[nodiscard]] static bool makes(const std::vector<any_operation>& operations, const detail::generated_thread& t,
+  [[nodiscard]] static bool makes(const std::vector<any_operation>& operations, const generated_thread& t,
                                   const std::string& role) {
     return std::any_of(t.begin(), t.end(),
-                       [&](const detail::generated_call& c) { return operations[c.operation].role() == role; });
+                       [&](const generated_call& c) { return operations[c.operation].role() == role; });
   }
-  [[nodiscard]] bool has_roles(const detail::generated_program& p) const {
+  [[nodiscard]] bool has_roles(const generated_program& p) const {
     for (const any_operation& o : operations_) {
       if (o.role().empty()) continue;
       if (std::count_if(p.begin(), p.end(),
-                        [&](const detail::generated_thread& t) { return makes(operations_, t, o.role()); }) > 1) {
+                        [&](const generated_thread& t) { return makes(operations_, t, o.role()); }) > 1) {
         return false;
       }
     }
-    return std::all_of(p.begin(), p.end(), [this](const detail::generated_thread& t) {
-      return std::none_of(t.begin(), t.end(), [&](const detail::generated_call& c) {
+    return std::all_of(p.begin(), p.end(), [this](const generated_thread& t) {
+      return std::none_of(t.begin(), t.end(), [&](const generated_call& c) {
         const std::string& role = operations_[c.operation].not_by();
         return !role.empty() && makes(operations_, t, role);
       });
@@ -458,144 +502,69 @@ class linearizable_by {
   }
 
   /// The thread that has the first role is the one that makes the object.
-  void let_role_begin(detail::generated_program& p) const {
+  void let_role_begin(generated_program& p) const {
     const auto first =
         std::find_if(operations_.begin(), operations_.end(), [](const any_operation& o) { return !o.role().empty(); });
     if (first == operations_.end()) return;
     std::stable_partition(p.begin(), p.end(),
-                          [&](const detail::generated_thread& t) { return makes(operations_, t, first->role()); });
+                          [&](const generated_thread& t) { return makes(operations_, t, first->role()); });
   }
 
   /// Whether every sequential order of the calls comes to its end, by the specification.
-  [[nodiscard]] bool comes_to_end(const detail::generated_program& p, const specification& state,
-                                  std::vector<std::size_t> done) const {
+  [[nodiscard]] bool comes_to_end(const generated_program& p, const void* state, std::vector<std::size_t> done) const {
     bool all_done = true;
     bool any_went_on = false;
     for (unsigned t = 0; t != p.size(); ++t) {
       if (done[t] == p[t].size()) continue;
       all_done = false;
-      const detail::generated_call& c = p[t][done[t]];
+      const generated_call& c = p[t][done[t]];
       for (unsigned variant = 0, variants = 1; variant != variants; ++variant) {
-        specification next = state;
-        detail::playing = {t + 1, variant, 1};
-        const outcome o = operations_[c.operation].play(next, c.choice, number_of(p, t, done[t]));
-        variants = detail::playing.variants;
+        const std::shared_ptr<void> next = copy_of(state);
+        playing = {t + 1, variant, 1};
+        const outcome o = operations_[c.operation].play(next.get(), c.choice, number_of(p, t, done[t]));
+        variants = playing.variants;
         if (o == outcome::not_allowed) return false;
         if (o == outcome::waits) continue;
         any_went_on = true;
         ++done[t];
-        const bool ends = comes_to_end(p, next, done);
+        const bool ends = comes_to_end(p, next.get(), done);
         --done[t];
         if (!ends) return false;
       }
     }
     if (!all_done) return any_went_on;
-    specification last = state;
-    return play_around(after_, last, static_cast<int>(before_.size()) + number_of(p, p.size(), 0));
+    const std::shared_ptr<void> last = copy_of(state);
+    return play_around(after_, last.get(), static_cast<int>(before_.size()) + number_of(p, p.size(), 0));
   }
-  [[nodiscard]] bool play_around(const std::vector<any_operation>& calls, specification& state, int number) const {
+  [[nodiscard]] bool play_around(const std::vector<any_operation>& calls, void* state, int number) const {
     for (const any_operation& o : calls) {
-      detail::playing = {1, 0, 1};
+      playing = {1, 0, 1};
       if (o.play(state, 0, ++number) != outcome::done) return false;
     }
     return true;
   }
 
   /// Calls have numbers in the order of the program's text, from 1.
-  [[nodiscard]] static int number_of(const detail::generated_program& p, std::size_t thread, std::size_t call) {
+  [[nodiscard]] static int number_of(const generated_program& p, std::size_t thread, std::size_t call) {
     std::size_t before = call + 1;
     for (std::size_t t = 0; t != thread; ++t) before += p[t].size();
     return static_cast<int>(before);
   }
 
-  /// What is checked. The first thread is the one that calls this; threads with a role come first.
-  void run(const detail::generated_program& p) const {
-    object made;
-    for (const any_operation& o : before_) o.call(made, 0, 0);
-    if (lets_one_stop(p)) let_one_stop(static_cast<unsigned>(p.size()));
-    std::array<std::thread, 16> others;
-    for (std::size_t t = 1; t < p.size(); ++t) {
-      others[t] = std::thread([this, &p, &made, t] { run_thread(p, t, made); });
-    }
-    run_thread(p, 0, made);
-    for (std::size_t t = 1; t < p.size(); ++t) others[t].join();
-    for (const any_operation& o : after_) o.call(made, 0, 0);
-    if (options.quiescent) {
-      made.require_quiescently_consistent();
-    } else {
-      made.require_linearizable();
-    }
-  }
-  void run_thread(const detail::generated_program& p, std::size_t t, object& made) const {
+  void run_thread(const generated_program& p, std::size_t t, void* object) const {
     int number = number_of(p, t, 0);
-    for (const detail::generated_call& c : p[t]) operations_[c.operation].call(made, c.choice, number++);
+    for (const generated_call& c : p[t]) operations_[c.operation].call(object, c.choice, number++);
   }
   /// Whether a thread may stop: there is another one, and a claim that it does not hold up.
-  [[nodiscard]] bool lets_one_stop(const detail::generated_program& p) const {
-    return p.size() > 1 && std::any_of(p.begin(), p.end(), [this](const detail::generated_thread& t) {
-             return std::any_of(t.begin(), t.end(), [this](const detail::generated_call& c) {
-               return operations_[c.operation].is_lock_free();
-             });
+  [[nodiscard]] bool lets_one_stop(const generated_program& p) const {
+    return p.size() > 1 && std::any_of(p.begin(), p.end(), [this](const generated_thread& t) {
+             return std::any_of(t.begin(), t.end(),
+                                [this](const generated_call& c) { return operations_[c.operation].is_lock_free(); });
            });
   }
 
-  template <class Op, class... Generators>
-  [[nodiscard]] static any_operation make_operation(const char* name, const char* code, Generators... generators) {
-    static_assert(std::is_empty_v<Op>, "an operation captures nothing: give it what it needs as arguments");
-    any_operation o;
-    o.name = name;
-    o.code = code;
-    o.choices = (std::size_t{1} * ... * detail::choices_of(generators));
-    const auto values = [generators...](unsigned choice, int number) {
-      [[maybe_unused]] std::size_t left = choice;
-      [[maybe_unused]] const auto next = [&](const auto& generator) {
-        const std::size_t count = detail::choices_of(generator);
-        const std::size_t chosen = left % count;
-        left /= count;
-        return detail::value_of(generator, chosen, number);
-      };
-      return std::tuple{next(generators)...};  // in braces: from left to right
-    };
-    o.make_call = [values, called = o.name](object& made, bool is_lock_free, unsigned choice, int number) {
-      std::apply(
-          [&](auto... arguments) {
-            if (is_lock_free) {
-              static_cast<void>(made.lock_free_call(called.c_str(), Op{}, arguments...));
-            } else {
-              static_cast<void>(made.call(called.c_str(), Op{}, arguments...));
-            }
-          },
-          values(choice, number));
-    };
-    o.play = [values](specification& state, unsigned choice, int number) {
-      try {
-        std::apply([&](auto... arguments) { static_cast<void>(std::invoke(Op{}, state, arguments...)); },
-                   values(choice, number));
-      } catch (const detail::no_place& why) {
-        return why.is_allowed ? outcome::waits : outcome::not_allowed;
-      }
-      return outcome::done;
-    };
-    o.arguments = [values](unsigned choice, int number) {
-      std::string text;
-      std::apply(
-          [&](const auto&... arguments) {
-            const auto add = [&text](const auto& argument) {
-              detail::short_text printed;
-              detail::print(printed, argument);
-              text += ", ";
-              text += printed.view();
-            };
-            (add(arguments), ...);
-          },
-          values(choice, number));
-      return text;
-    };
-    return o;
-  }
-
   // --- a program as code --------------------------------------------------------------------------------------------
-  [[nodiscard]] std::string print(const detail::generated_program& p) const {
+  [[nodiscard]] std::string print(const generated_program& p) const {
     std::string text = "#include <thread>\n\n#include <runq/specifications.hpp>\n\n";
     const auto define = [&text](const std::string& name, const std::string& code) {
       text += "constexpr auto " + name + " = " + code + ";\n";
@@ -623,11 +592,10 @@ class linearizable_by {
         options.quiescent ? "  object.require_quiescently_consistent();\n}\n" : "  object.require_linearizable();\n}\n";
     return text;
   }
-  [[nodiscard]] std::string print_calls(const detail::generated_program& p, std::size_t t,
-                                        const std::string& indent) const {
+  [[nodiscard]] std::string print_calls(const generated_program& p, std::size_t t, const std::string& indent) const {
     std::string text;
     for (std::size_t i = 0; i != p[t].size(); ++i) {
-      const detail::generated_call& c = p[t][i];
+      const generated_call& c = p[t][i];
       text += indent + print_call(operations_[c.operation], c.choice, number_of(p, t, i)) + "\n";
     }
     return text;
@@ -639,9 +607,103 @@ class linearizable_by {
 
   std::string made_by_;
   std::string specified_by_;
-  std::vector<any_operation> operations_;
-  std::vector<any_operation> before_;
-  std::vector<any_operation> after_;
+};
+
+}  // namespace detail
+
+/// The programs of one class. `Make` makes the object, `MakeSpecification` what judges it; neither captures anything.
+template <class Make, class MakeSpecification = Make>
+class linearizable_by : public detail::generated_check {
+  using object = recorded_by<Make, MakeSpecification>;
+  using specification = std::invoke_result_t<MakeSpecification>;
+  static constexpr bool has_specification = !std::same_as<specification, std::invoke_result_t<Make>>;
+  static constexpr bool plays = has_specification && std::copy_constructible<specification>;
+
+ public:
+  linearizable_by()
+      : generated_check(made_by(),
+                        has_specification ? "runq::make<" + detail::type_name<specification>() + ">{}" : made_by()) {}
+  /// `linearizable_by test(RUNQ_CODE([] { return ring(2); }), RUNQ_CODE([] { return runq::spec::queue<int>(2); }));`
+  linearizable_by(const char* made_by, Make, const char* specified_by, MakeSpecification)
+      : generated_check(made_by, specified_by) {}
+  linearizable_by(const char* made_by, Make) : generated_check(made_by, made_by) {}
+
+  /// An operation that threads make calls of: a lambda without captures, which takes the object, and the arguments:
+  /// `fresh`, `one_of(…)`, or a number that is always the same.
+  template <class Op, class... Generators>
+  operation_roles& operation(const char* name, const char* code, Op, Generators... generators) {
+    operations_.push_back(make_operation<Op>(name, code, generators...));
+    return operations_.back();
+  }
+  /// A call that is made before the threads start.
+  template <class Op, class... Values>
+  void initially(const char* name, const char* code, Op, Values... values) {
+    before_.push_back(make_operation<Op>(name, code, values...));
+  }
+  /// A call that is made after the threads have ended: what they have left.
+  template <class Op, class... Values>
+  void finally(const char* name, const char* code, Op, Values... values) {
+    after_.push_back(make_operation<Op>(name, code, values...));
+  }
+
+ private:
+  [[nodiscard]] static std::string made_by() {
+    return "runq::make<" + detail::type_name<std::invoke_result_t<Make>>() + ">{}";
+  }
+
+  void run(const detail::generated_program& p) const override {
+    object made;
+    make_calls(p, &made);
+    if (options.quiescent) {
+      made.require_quiescently_consistent();
+    } else {
+      made.require_linearizable();
+    }
+  }
+
+  [[nodiscard]] bool has_states() const override { return plays; }
+  [[nodiscard]] std::shared_ptr<void> new_state() const override {
+    if constexpr (plays) return std::make_shared<specification>(MakeSpecification{}());
+    return nullptr;
+  }
+  [[nodiscard]] std::shared_ptr<void> copy_of(const void* state) const override {
+    if constexpr (plays) return std::make_shared<specification>(*static_cast<const specification*>(state));
+    return nullptr;
+  }
+
+  template <class Op, class... Generators>
+  [[nodiscard]] static detail::any_operation make_operation(const char* name, const char* code,
+                                                            Generators... generators) {
+    static_assert(std::is_empty_v<Op>, "an operation captures nothing: give it what it needs as arguments");
+    const detail::generated_arguments<Generators...> values{{generators...}};
+    detail::any_operation o(name, code, values.choices(),
+                            [values](unsigned choice, int number) { return values.text(choice, number); });
+    o.make_call = [values, called = o.name](void* to, bool is_lock_free, unsigned choice, int number) {
+      object& made = *static_cast<object*>(to);
+      std::apply(
+          [&](auto... arguments) {
+            if (is_lock_free) {
+              static_cast<void>(made.lock_free_call(called.c_str(), Op{}, arguments...));
+            } else {
+              static_cast<void>(made.call(called.c_str(), Op{}, arguments...));
+            }
+          },
+          values(choice, number));
+    };
+    if constexpr (plays) {
+      o.play = [values](void* to, unsigned choice, int number) {
+        specification& state = *static_cast<specification*>(to);
+        try {
+          std::apply([&](auto... arguments) { static_cast<void>(std::invoke(Op{}, state, arguments...)); },
+                     values(choice, number));
+        } catch (const detail::no_place& why) {
+          return why.is_allowed ? detail::outcome::waits : detail::outcome::not_allowed;
+        }
+        return detail::outcome::done;
+      };
+    }
+    return o;
+  }
 };
 
 /// The programs of `Class`; it and the specification have default constructors. Without a specification: judged by the
