@@ -12,8 +12,8 @@ check_docs.py comments --root ROOT --work DIR --compiler CXX [--option OPTION â€
 check_docs.py code --root ROOT --work DIR --compiler CXX [--option OPTION â€¦] [--precompiled FILE] --generator NAME
                    [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
-      cpp               with main(): compiled with all warnings, linked and run; otherwise compiled as it stands or, if
-                        it is made of statements, inside a function. A fragment sees every public header and the
+      cpp               with main(): compiled with all warnings, linked and run, those of a page in one source if they can
+                        be; otherwise compiled as it stands or, if it is made of statements, inside a function. A fragment sees every public header and the
                         declarations of prelude.hpp.
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
       cpp excerpt, c excerpt, cmake excerpt
@@ -81,6 +81,7 @@ class CodeCheck:
         self.options, self.precompiled = arguments.option, arguments.precompiled
         self.generator, self.prefix, self.library = arguments.generator, arguments.prefix, arguments.library
         self.work.mkdir(parents=True, exist_ok=True)
+        self.together = {}  # how to call the programs that were compiled in one source
 
     def compile(self, name, text, *flags):
         source = self.work / f"{name}.cpp"
@@ -111,6 +112,9 @@ class CodeCheck:
             if "compile-only" in options:
                 self.compile(name, body, *WARNINGS, "-fsyntax-only")
                 return "compiled"
+            if name in self.together:
+                run(self.together[name], timeout=60)
+                return "compiled with the others of this page, and run"
             program = self.work / name
             self.compile(name, body, *WARNINGS, "-o", program)
             run([program], timeout=60)
@@ -120,19 +124,47 @@ class CodeCheck:
         includes += f'#include "{self.root / "docs/check/prelude.hpp"}"\n'
         flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
                  "-Wno-unused-function", "-Wno-unused-parameter", "-fsyntax-only"]
-        try:
-            self.compile(name, includes + body, *flags)
-            return "compiled"
-        except Problem as as_declarations:
-            lines = body.splitlines(True)
-            own_includes = "".join(line for line in lines if line.startswith("#include"))
-            statements = "".join(line for line in lines if not line.startswith("#include"))
-            text = f"{includes}{own_includes}void doc_fragment() {{\n{statements}}}\n"
+        lines = body.splitlines(True)
+        own_includes = "".join(line for line in lines if line.startswith("#include"))
+        statements = "".join(line for line in lines if not line.startswith("#include"))
+        ways = [("compiled", "as declarations", body),
+                ("compiled inside a function", "as statements", f"{own_includes}void doc_fragment() {{\n{statements}}}\n")]
+        # The way that a line which is not indented suggests comes first; the other is tried if that is wrong.
+        if re.search(r"^(?!using|struct|class|template|namespace|constexpr|#|//)\w.*;$", body, re.M):
+            ways.reverse()
+        problems = []
+        for done, way, text in ways:
             try:
-                self.compile(name, text, *flags)
-                return "compiled inside a function"
-            except Problem as as_statements:
-                raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
+                self.compile(name, includes + text, *flags)
+                return done
+            except Problem as problem:
+                problems.append(f"{way}: {problem}")
+        raise Problem("\n".join(problems))
+
+    @staticmethod
+    def as_function(name, body):
+        """The includes of a program, and the rest in a namespace, where main() needs another name and returns 0 itself."""
+        lines = body.splitlines(True)
+        includes = [line for line in lines if line.startswith("#include")]
+        rest = "".join(line for line in lines if not line.startswith("#include"))
+        rest, found = re.subn(r"^int main\(\) \{(\n(?:.*\n)*?| .* )\}$", r"int program() {\1return 0; }", rest, flags=re.M)
+        return None if found != 1 or "#" in re.sub(r'".*?"', "", rest) else (includes, f"namespace {name} {{\n{rest}}}\n")
+
+    def compile_together(self, programs):
+        """Compiles the programs of a page in one source, if they can be: reading the headers takes most of the time."""
+        parts = {name: part for name, body in programs if (part := self.as_function(name, body))}
+        if len(parts) < 2:
+            return
+        includes = dict.fromkeys(line for included, _ in parts.values() for line in included)
+        choices = "".join(f'  if (which == "{name}") return {name}::program();\n' for name in parts)
+        program = self.work / "together"
+        try:
+            self.compile("together", "".join(includes) + "#include <string_view>\n\n" + "".join(text for _, text in parts.values()) +
+                         f"int main(int, char** arguments) {{\n  const std::string_view which = arguments[1];\n{choices}  return 2;\n}}\n",
+                         *WARNINGS, "-o", program)
+        except Problem:
+            return  # each alone, which says what is wrong
+        self.together = {name: [program, name] for name in parts}
 
     COMMENT_FLAGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
                      "-Wno-unused-function", "-fsyntax-only"]
@@ -276,7 +308,10 @@ class CodeCheck:
     def check(self, page):
         kinds = {"cpp": self.cpp, "c": self.c, "cmake": self.cmake, "sh": self.shell, "bash": self.shell, "console": self.shell}
         failed = 0
-        for line, options, body in blocks(page.read_text()):
+        found = list(blocks(page.read_text()))
+        self.compile_together([(f"line_{line}", body) for line, options, body in found
+                               if options == ["cpp"] and re.search(r"\bint main\(", body)])
+        for line, options, body in found:
             if not options or options[0] not in kinds:
                 continue
             where = f"{page.relative_to(self.root)}:{line}: {' '.join(options)}:"
