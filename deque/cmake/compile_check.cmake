@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Compiles one file, for its syntax only. INCLUDE is one folder, or several; OPTIONS are further options, if any.
-#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile
+#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -P compile_check.cmake                   it must compile, and without exceptions, too
+#   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DEXCEPTIONS=ON -P compile_check.cmake   it must compile, with exceptions
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DMUST_FAIL=ON -P compile_check.cmake    it must not
 #   cmake -DCOMPILER=… -DINCLUDE=… -DSOURCE=… -DBEFORE_CXX20=ON -P compile_check.cmake older standards: refused in one error
 # The first line of a file that must not compile gives the message that the compiler must print: `// expect: TEXT`. With
@@ -35,6 +36,9 @@ endif()
 
 if(NOT MUST_FAIL)
   foreach(mode IN ITEMS "" "-fno-exceptions;-fno-rtti")
+    if(EXCEPTIONS AND mode)
+      continue()
+    endif()
     compile("${mode}")
     if(NOT result EQUAL 0)
       message(FATAL_ERROR "${SOURCE} does not compile (${mode})\n${output}")

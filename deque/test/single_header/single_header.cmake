@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Tests of the generated single headers: each compiles by itself, several of them can be included together, and their
-# banners are right.
+# banners are right. That their parts need no exceptions is tested without them (header_alone_*).
 foreach(name IN LISTS runq_stems ITEMS all)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/single_header_alone/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"runq_${name}.hpp\"\n")
   add_test(NAME single_header_alone_${name}
            COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DOPTIONS=${runq_keeps_memory}"
-                   "-DINCLUDE=${single_header_dir}" "-DSOURCE=${source}" -P "${compile_check_script}")
+                   "-DINCLUDE=${single_header_dir}" "-DSOURCE=${source}" -DEXCEPTIONS=ON -P "${compile_check_script}")
   add_test(NAME single_header_banner_${name}
            COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/test/single_header/banner.sh" "${single_header_dir}/runq_${name}.hpp"
                    "${PROJECT_VERSION}" "${PROJECT_SOURCE_DIR}/models/cases/queues")
