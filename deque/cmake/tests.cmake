@@ -57,10 +57,16 @@ endfunction()
 # runq_test_group(name SOURCES sources… …): the same of several sources, which are compiled as one. Each source alone loads the
 # precompiled headers, and instantiates and compiles again what the others have, too; together they take three fifths of the
 # time. What is named like a source is built by that name, and started by it: `scheduler/channel_test --gtest_filter=…`.
+# APART: the sources have equal names, so each gets a namespace of its own; then all that they include must be precompiled.
 function(runq_test_group name)
-  cmake_parse_arguments(arg "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
-  runq_test_program(${name} ${ARGN})
+  cmake_parse_arguments(arg "APART" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
+  runq_test_program(${name} SOURCES ${arg_SOURCES} PRECOMPILED ${arg_PRECOMPILED} LIBRARIES ${arg_LIBRARIES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  if(arg_APART)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_UNIQUE_ID RUNQ_TEST_SOURCE
+                                             UNITY_BUILD_CODE_BEFORE_INCLUDE "namespace RUNQ_TEST_SOURCE {"
+                                             UNITY_BUILD_CODE_AFTER_INCLUDE "}")
+  endif()
   # g++ takes the sources for headers here, in which an unnamed namespace would be a mistake.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   foreach(source IN LISTS arg_SOURCES)

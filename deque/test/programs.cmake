@@ -2,18 +2,67 @@
 # The tests that run the queues.
 find_package(GTest REQUIRED)
 include(cmake/tests.cmake)
-runq_precompile(
-  runq_deque_test_headers
-  LIBRARIES runq::deque runq_warnings GTest::gmock
-  HEADERS <algorithm> <array> <atomic> <cstddef> <cstdint> <memory> <optional> <string> <thread> <vector> <gmock/gmock.h>
-          <gtest/gtest.h>)
 
 # test/<stem>_test.cpp
 file(GLOB test_sources CONFIGURE_DEPENDS test/*_test.cpp)
-foreach(source IN LISTS test_sources)
-  cmake_path(GET source STEM name)
-  runq_test_program(${name} SOURCES ${source} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque)
+set(headers <algorithm> <array> <atomic> <cstddef> <cstdint> <memory> <optional> <string> <thread> <vector> <gmock/gmock.h>
+    <gtest/gtest.h>)
+if(RUNQ_UNITY_TESTS)
+  # All that the tests include, because they become two sources, in which each is in a namespace.
+  file(GLOB test_headers CONFIGURE_DEPENDS test/*.hpp)
+  foreach(source IN LISTS test_sources test_headers)
+    file(STRINGS "${source}" included REGEX "^#include <")
+    list(TRANSFORM included REPLACE "^#include (<.*>).*" "\\1")
+    list(APPEND headers ${included})
+  endforeach()
+  foreach(header IN LISTS runq_headers)
+    cmake_path(GET header FILENAME name)
+    list(APPEND headers <runq/${name}>)
+  endforeach()
+  list(APPEND headers ${test_headers})
+  list(REMOVE_DUPLICATES headers)
+endif()
+runq_precompile(runq_deque_test_headers LIBRARIES runq::deque runq_warnings GTest::gmock HEADERS ${headers})
+
+# Where exceptions are left out, these tests take the place of the preset noexcept.
+runq_leaves_out(exceptions without_exceptions)
+set(options "")
+if(without_exceptions)
+  list(APPEND options -fno-exceptions -fno-rtti)
+endif()
+runq_leaves_out(optimizer without_optimizer)
+if(without_optimizer)
+  list(APPEND options ${RUNQ_UNIT_TEST_OPTIONS})
+endif()
+target_compile_options(runq_deque_test_headers PRIVATE ${options})
+
+set(programs "")
+if(RUNQ_UNITY_TESTS)
+  set(stress_sources ${test_sources})
+  list(FILTER stress_sources INCLUDE REGEX "_stress_test\\.cpp$")
+  list(FILTER test_sources EXCLUDE REGEX "_stress_test\\.cpp$")
+  runq_test_group(tests_of_queues APART SOURCES ${test_sources} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque)
+  runq_test_group(queues_stress_test APART SOURCES ${stress_sources} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque)
+  set(programs tests_of_queues queues_stress_test)
+else()
+  foreach(source IN LISTS test_sources)
+    cmake_path(GET source STEM name)
+    runq_test_program(${name} SOURCES ${source} PRECOMPILED runq_deque_test_headers LIBRARIES runq::deque)
+    list(APPEND programs ${name})
+  endforeach()
+endif()
+foreach(program IN LISTS programs)
+  target_compile_options(${program} PRIVATE ${options})
 endforeach()
+
+if(RUNQ_BUILD_C)
+  include(test/c_interface.cmake)
+endif()
+
+runq_leaves_out(examples without_examples)
+if(without_examples)
+  return()
+endif()
 
 # examples/<name>.cpp: each is a program that users read, and a test. The one with Asio's executor needs Asio
 # (libasio-dev), which needs exceptions; where they are missing ctest lists the example as disabled.
@@ -42,7 +91,3 @@ if(TARGET example_asio_executor)
 endif()
 
 include(hosts/hosts.cmake)
-
-if(RUNQ_BUILD_C)
-  include(test/c_interface.cmake)
-endif()

@@ -14,12 +14,12 @@ endif()
 
 # Both limits apply; on a slow machine the second one is reached first.
 set(RUNQ_FUZZ_RUNS 20000 CACHE STRING "Scripts of each fuzz target in ctest")
-set(RUNQ_FUZZ_SECONDS "" CACHE STRING "Seconds of each fuzz target in ctest, at most; if empty, 8, or 4 with the quick budget")
+set(RUNQ_FUZZ_SECONDS "" CACHE STRING "Seconds of each fuzz target in ctest, at most; if empty, 8, or 2 with the quick budget")
 set(fuzz_seconds "${RUNQ_FUZZ_SECONDS}")
 if(fuzz_seconds STREQUAL "")
   set(fuzz_seconds 8)
   if(RUNQ_TEST_BUDGET STREQUAL "quick")
-    set(fuzz_seconds 4)
+    set(fuzz_seconds 2)
   endif()
 endif()
 set(here "${CMAKE_CURRENT_LIST_DIR}")
@@ -55,6 +55,10 @@ foreach(stem IN LISTS stems)
   set_tests_properties(fuzz.${stem} PROPERTIES LABELS fuzz TIMEOUT 300)
 endforeach()
 
+runq_leaves_out(seeded_bugs without_seeded_bugs)
+if(without_seeded_bugs)
+  return()
+endif()
 # Each target finds a seeded bug that needs no second thread, from an empty corpus. A law finds it, so these programs need
 # neither the sanitizers nor an optimizer: they compile in a quarter of the time.
 find_package(Python3 QUIET COMPONENTS Interpreter)

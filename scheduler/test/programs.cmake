@@ -36,24 +36,44 @@ set(group_net net_edges net_errors poll_sleep)
 set(group_reports dump_on_signal fatal trace wait_place misuse)
 set(group_parts park memory depth container fences steal_order execution)
 set(groups communication time clock tasks calls net reports parts)
-runq_leaves_out(scheduler without_unit_tests)
-if(without_unit_tests)
-  # What stays has the options of the build (the optimiser's, in release), or tests that need a program without a sanitizer: with
-  # functions of the system of their own, as much memory as the machine has, or every byte counted.
-  set(groups clock)
-  set(stay .*_stress ending global_queue other_queues after_func slice clock faults memory channel)
+# runq_keep_tests(GROUPS groups… SOURCES parts… SKIP_ELSEWHERE regex): no other tests than these. An error if a source that is left
+# out has a test that the builds with all tests skip, by a line that matches the regex.
+function(runq_keep_tests)
+  cmake_parse_arguments(arg "" "SKIP_ELSEWHERE" "GROUPS;SOURCES" ${ARGN})
+  set(stay ${arg_SOURCES})
+  foreach(group IN LISTS arg_GROUPS)
+    list(APPEND stay ${group_${group}})
+  endforeach()
   list(JOIN stay "|" stay)
   set(leave ${test_sources})
   list(FILTER leave EXCLUDE REGEX "/(${stay})_test\\.cpp$")
   foreach(source IN LISTS leave)
-    file(STRINGS "${source}" skips REGEX "GTEST_SKIP.*the sanitizer")
+    file(STRINGS "${source}" skips REGEX "GTEST_SKIP.*(${arg_SKIP_ELSEWHERE})")
     if(skips)
-      message(FATAL_ERROR "${source} has a test that needs a program without a sanitizer, and no other build of "
-                          "`./kit test --all-presets` runs it: let it stay, in scheduler/test/programs.cmake")
+      message(FATAL_ERROR "${source} has a test that no other build of `./kit test --all-presets` runs: let it stay, in "
+                          "scheduler/test/programs.cmake\n${skips}")
     endif()
   endforeach()
   list(REMOVE_ITEM test_sources ${leave})
+  set(test_sources ${test_sources} PARENT_SCOPE)
+  set(groups ${arg_GROUPS} PARENT_SCOPE)
+endfunction()
+# With the quick budget the preset clang has all unit tests, under ThreadSanitizer.
+runq_leaves_out(scheduler without_unit_tests)
+runq_leaves_out(beyond_memory only_memory)
+if(without_unit_tests)
+  # What stays has the options of the build (the optimiser's, in release), or tests that need a program without a sanitizer: with
+  # functions of the system of their own, as much memory as the machine has, or every byte counted.
+  runq_keep_tests(GROUPS clock SOURCES .*_stress ending global_queue other_queues clock faults memory channel
+                  SKIP_ELSEWHERE "the sanitizer")
+elseif(only_memory)
+  # What stays is about frames and what they hold, ends runs in every way, or lets the system fail; and what ThreadSanitizer
+  # cannot run: a program that forks, and one whose threads are counted.
+  runq_keep_tests(GROUPS tasks calls parts SOURCES .*_stress ending faults fault_injection monitor dump_on_signal
+                  SKIP_ELSEWHERE "ThreadSanitizer|threads of a sanitizer")
 endif()
+set(definitions "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>"
+                "RUNQ_TEST_QUICK=$<STREQUAL:${RUNQ_TEST_BUDGET},quick>")
 if(RUNQ_UNITY_TESTS)
   foreach(group IN LISTS groups)
     list(TRANSFORM group_${group} REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/test/\\1_test.cpp" OUTPUT_VARIABLE sources)
@@ -61,14 +81,14 @@ if(RUNQ_UNITY_TESTS)
     runq_test_group(tests_of_${group} SOURCES ${sources} PRECOMPILED runq_scheduler_test_headers
                     LIBRARIES runq::scheduler runq_walkthrough)
     target_compile_options(tests_of_${group} PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
-    target_compile_definitions(tests_of_${group} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
+    target_compile_definitions(tests_of_${group} PRIVATE ${definitions})
   endforeach()
 endif()
 
 # These keep the options of the build where the others have further ones. ending_test once showed a warning that g++ gives
 # at -O2 only.
 set(with_options_of_the_build "_stress_test$")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" AND RUNQ_TEST_BUDGET STREQUAL "full")
   string(APPEND with_options_of_the_build "|^ending_test$")
 endif()
 foreach(source IN LISTS test_sources)
@@ -88,7 +108,7 @@ foreach(source IN LISTS test_sources)
                       LIBRARIES runq::scheduler runq_walkthrough)
     target_compile_options(${name} PRIVATE ${RUNQ_UNIT_TEST_OPTIONS})
   endif()
-  target_compile_definitions(${name} PRIVATE "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>")
+  target_compile_definitions(${name} PRIVATE ${definitions})
 endforeach()
 
 # g++ warns that ThreadSanitizer does not model fences; Asio has some. They only accompany locks, which it does see.
@@ -99,8 +119,8 @@ foreach(name IN ITEMS asio_test boost_asio_test)
     target_compile_options(${name} PRIVATE ${no_warning_of_fences})
   endif()
 endforeach()
-if(TARGET asio_test)
-  # fault_injection_test has tests of asio_go() where there is Asio.
+if(TARGET fault_injection_test AND asio_test_include)
+  # It has tests of asio_go() where there is Asio.
   target_include_directories(fault_injection_test SYSTEM PRIVATE "${RUNQ_ASIO_122_INCLUDE}")
   target_compile_options(fault_injection_test PRIVATE ${no_warning_of_fences})
 endif()
@@ -117,6 +137,9 @@ endif()
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
 if(NOT TARGET runq_http_parser)
   list(FILTER example_sources EXCLUDE REGEX "/http\\.cpp$")
+endif()
+if(only_memory)
+  list(FILTER example_sources INCLUDE REGEX "/http\\.cpp$") # a server and its connections
 endif()
 foreach(source IN LISTS example_sources)
   cmake_path(GET source STEM name)

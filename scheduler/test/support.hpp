@@ -42,8 +42,8 @@
 
 namespace sched_test {
 
-/// `n` rounds in a release build, fewer in a slower build, so that a test takes about the same time in each.
-/// RUNQ_STRESS=f multiplies the number by f.
+/// `n` rounds in a release build, fewer in a slower build, so that a test takes about the same time in each; with the
+/// quick budget a quarter. RUNQ_STRESS=f multiplies the number by f.
 inline std::size_t rounds(std::size_t n) {
 #if RUNQ_TEST_TSAN || RUNQ_TEST_EMULATED
   n /= 50;  // an emulator is slow, and QEMU 7 does not free 100 KB of every thread that has ended
@@ -51,6 +51,8 @@ inline std::size_t rounds(std::size_t n) {
   n /= 20;
 #elif !defined(NDEBUG)
   n /= 10;
+#elif RUNQ_TEST_QUICK
+  n /= 4;
 #endif
   const char* const factor = std::getenv("RUNQ_STRESS");
   if (factor != nullptr) n *= static_cast<std::size_t>(std::strtoull(factor, nullptr, 10));
