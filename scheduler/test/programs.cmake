@@ -58,7 +58,7 @@ function(runq_keep_tests)
   set(test_sources ${test_sources} PARENT_SCOPE)
   set(groups ${arg_GROUPS} PARENT_SCOPE)
 endfunction()
-# With the quick budget the preset clang has all unit tests, under ThreadSanitizer.
+# With the quick budget the preset clang has all unit tests but fault_injection_test, under ThreadSanitizer.
 runq_leaves_out(scheduler without_unit_tests)
 runq_leaves_out(beyond_memory only_memory)
 if(without_unit_tests)
@@ -71,6 +71,10 @@ elseif(only_memory)
   # cannot run: a program that forks, and one whose threads are counted.
   runq_keep_tests(GROUPS tasks calls parts SOURCES .*_stress ending faults fault_injection monitor dump_on_signal
                   SKIP_ELSEWHERE "ThreadSanitizer|threads of a sanitizer")
+endif()
+runq_leaves_out(fault_injection without_fault_injection)
+if(without_fault_injection)
+  list(FILTER test_sources EXCLUDE REGEX "/fault_injection_test\\.cpp$")
 endif()
 set(definitions "RUNQ_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING_EMULATOR}>"
                 "RUNQ_TEST_QUICK=$<STREQUAL:${RUNQ_TEST_BUDGET},quick>")
