@@ -13,8 +13,8 @@ check_docs.py code --root ROOT --work DIR --compiler CXX [--option OPTION …] [
                    [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
       cpp               with main(): compiled with all warnings, linked and run, those of a page in one source if they can
-                        be; otherwise compiled as it stands or, if it is made of statements, inside a function. A fragment sees every public header and the
-                        declarations of prelude.hpp.
+                        be; otherwise compiled as it stands or, if it is made of statements, inside a function. A
+                        fragment sees every public header and the declarations of prelude.hpp.
       cpp compile-only  compiled, not run: for programs that need more libraries than this one
       cpp excerpt, c excerpt, cmake excerpt
                         not compiled: some source file of the project must contain these lines
