@@ -360,8 +360,7 @@ class generated_check {
 
   /// What is checked: makes an object, make_calls(), and judges them.
   virtual void run(const generated_program& p) const = 0;
-  /// Whether new_state() and copy_of() make states of a specification.
-  [[nodiscard]] virtual bool has_states() const = 0;
+  /// A state of the specification; null if there is no specification, or none whose states can be copied.
   [[nodiscard]] virtual std::shared_ptr<void> new_state() const = 0;
   [[nodiscard]] virtual std::shared_ptr<void> copy_of(const void* state) const = 0;
 
@@ -466,13 +465,12 @@ class generated_check {
     std::vector<generated_program> all = programs();
     std::erase_if(all, [this](const generated_program& p) { return !has_roles(p); });
     for (generated_program& p : all) let_role_begin(p);
-    if (has_states()) {
-      left_out = std::erase_if(all, [this](const generated_program& p) {
-        const std::shared_ptr<void> initial = new_state();
-        return !play_around(before_, initial.get(), 0) ||
-               !comes_to_end(p, initial.get(), std::vector<std::size_t>(p.size()));
-      });
-    }
+    if (new_state() == nullptr) return all;
+    left_out = std::erase_if(all, [this](const generated_program& p) {
+      const std::shared_ptr<void> initial = new_state();
+      return !play_around(before_, initial.get(), 0) ||
+             !comes_to_end(p, initial.get(), std::vector<std::size_t>(p.size()));
+    });
     return all;
   }
 
@@ -661,7 +659,6 @@ class linearizable_by : public detail::generated_check {
     }
   }
 
-  [[nodiscard]] bool has_states() const override { return plays; }
   [[nodiscard]] std::shared_ptr<void> new_state() const override {
     if constexpr (plays) return std::make_shared<specification>(MakeSpecification{}());
     return nullptr;
