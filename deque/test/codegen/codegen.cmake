@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # For each compiler and machine, these tests count the barriers in the code of the hot operations and compare the counts
 # with expected.txt. If a compiler is missing, ctest shows its test as not run.
-find_package(Python3 QUIET COMPONENTS Interpreter)
-if(NOT Python3_Interpreter_FOUND)
+if(NOT Python3_FOUND)
   message(WARNING "runqkit: Python 3 was not found; the barriers in the code of the hot operations are not counted")
   return()
 endif()

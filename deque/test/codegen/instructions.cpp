@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Counts the instructions that an operation of one_object executes, and those of the same operation by handles: steps a
-// child process through 64 of each. Ends with 1 if the object's are more, with 2 if it cannot count.
+// child process through 16 of each. Ends with 1 if the object's are more, with 2 if it cannot count.
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -23,7 +23,8 @@ struct task {
   runq::inject_link<task> link{};
 };
 runq::inject<&task::link> global;
-task tasks[64];
+constexpr int times = 16;
+task tasks[times];
 
 // What a host writes without one_object: the queue, and its owner handle beside it.
 template <class Queue>
@@ -39,7 +40,6 @@ struct handles {
   typename Queue::owner owner = queue.make_owner();
 };
 
-constexpr int times = 64;
 volatile std::size_t sink = 0;
 
 // Each is a function of its own, so that a compiler cannot join it with its neighbours.
