@@ -72,6 +72,18 @@ if(RUNQ_BUILD_SCHEDULER)
   runq_add_consumer(scheduler_find_package "${cxx}" ${from_stage})
   runq_add_plain_consumer(scheduler_pkg_config scheduler_main.cpp "${CMAKE_CXX_COMPILER}"
                           "$(pkg-config --cflags --libs runqkit_scheduler)")
+  # A program by another compiler than the library's.
+  set(other clang++)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set(other g++)
+  endif()
+  find_program(RUNQ_CONSUMERS_COMPILER NAMES ${other})
+  mark_as_advanced(RUNQ_CONSUMERS_COMPILER)
+  if(RUNQ_CONSUMERS_COMPILER)
+    runq_add_plain_consumer(scheduler_of_two_compilers scheduler_main.cpp "${RUNQ_CONSUMERS_COMPILER}"
+                            "$(pkg-config --cflags --libs runqkit_scheduler)")
+    list(APPEND by_pkg_config consumer_scheduler_of_two_compilers)
+  endif()
   list(APPEND by_pkg_config consumer_scheduler_pkg_config)
 endif()
 

@@ -25,14 +25,8 @@ void count_wait(processor& p, goroutine& g) noexcept {
 
 }  // namespace
 
-#if defined(__clang__) && __clang_major__ < 17
-namespace {
-thread_local processor* held_here = nullptr;
-}  // namespace
-[[gnu::noinline]] processor* this_processor() noexcept { return held_here; }
-#else
 constinit thread_local processor* held_here = nullptr;
-#endif
+[[gnu::noinline]] processor* this_processor_by_call() noexcept { return held_here; }
 
 [[gnu::noinline]] machine* this_machine() noexcept { return machine_here; }
 

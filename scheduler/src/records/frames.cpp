@@ -316,14 +316,8 @@ void* allocate_frame_outside(std::size_t bytes) {
   return outside_cache().allocate(bytes);
 }
 
-#if defined(__clang__) && __clang_major__ < 17
-namespace {
-thread_local void* leaves_remains = nullptr;
-}  // namespace
-[[gnu::noinline]] bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
-#else
 constinit thread_local void* leaves_remains = nullptr;
-#endif
+[[gnu::noinline]] bool somebody_leaves_remains_by_call() noexcept { return leaves_remains != nullptr; }
 
 bool leave_remains(void* memory, std::size_t bytes) noexcept {
   if (!is_in(leaves_remains, memory, bytes)) return false;

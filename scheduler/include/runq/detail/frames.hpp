@@ -116,10 +116,11 @@ void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept;
 /// Destroys a coroutine but leaves its memory, marked, to the object that owns it.
 void destroy_and_leave_remains(std::coroutine_handle<> h) noexcept;
 /// Whether the calling thread is in destroy_and_leave_remains(). See this_processor() for the two forms.
-#if defined(__clang__) && __clang_major__ < 17
-[[nodiscard]] bool somebody_leaves_remains() noexcept;
-#else
 extern constinit thread_local void* leaves_remains;  // the address of the coroutine
+[[nodiscard]] bool somebody_leaves_remains_by_call() noexcept;
+#if defined(__clang__) && __clang_major__ < 17
+[[nodiscard]] inline bool somebody_leaves_remains() noexcept { return somebody_leaves_remains_by_call(); }
+#else
 [[nodiscard]] inline bool somebody_leaves_remains() noexcept { return leaves_remains != nullptr; }
 #endif
 /// Marks the memory if it belongs to the coroutine that destroy_and_leave_remains() destroys.

@@ -182,12 +182,13 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
 /// The processor that the calling thread holds, or nullptr outside a scheduler.
 ///
 /// After a suspension the same code may run on another thread. LLVM before 17 optimises a coroutine before it splits it
-/// and may keep the address of the first thread's variable across the suspension, so for it this function is not
-/// inline.
-#if defined(__clang__) && __clang_major__ < 17
-[[nodiscard]] processor* this_processor() noexcept;
-#else
+/// and may keep the address of the first thread's variable across the suspension, so for it this function calls one of
+/// the library. The library has both, whichever compiler has compiled it.
 extern constinit thread_local processor* held_here;
+[[nodiscard]] processor* this_processor_by_call() noexcept;
+#if defined(__clang__) && __clang_major__ < 17
+[[nodiscard]] inline processor* this_processor() noexcept { return this_processor_by_call(); }
+#else
 [[nodiscard]] inline processor* this_processor() noexcept { return held_here; }
 #endif
 /// The machine that the calling thread is, or nullptr.
