@@ -43,9 +43,23 @@ struct closure_of : closure {
   F f;
 };
 
+/// Owns a closure until a task does.
+struct destroy_closure {
+  void operator()(closure* c) const noexcept { c->destroy(c); }
+};
+using closure_owner = std::unique_ptr<closure, destroy_closure>;
+
+/// What a call of an F without arguments returns. (std::invoke would take longer to compile, at every lambda.)
+template <class F>
+using result_of_call = decltype(std::declval<F&>()());
+template <class F>
+concept callable_without_arguments = requires(F& f) {
+  f();
+};
+
 template <class F>
 task<void> call_once(F f) {
-  static_cast<void>(std::invoke(std::move(f)));
+  static_cast<void>(std::move(f)());
   co_return;
 }
 
@@ -58,15 +72,14 @@ template <class T>
 
 /// Gives the task `made` the object `kept`, which lives as long as the task, and makes the task a child of the scope
 /// `home`, if there is one.
-template <class Kept>
-void keep(new_task& made, std::unique_ptr<closure_of<Kept>> kept, scope_state* home) noexcept {
+inline void keep(new_task& made, closure_owner kept, scope_state* home) noexcept {
   kept->scope = home;
   made.refers_to(*kept.release());
 }
 
 /// Makes the task `made`, which needs no other object, a child of the scope `home`, if there is one.
 [[nodiscard]] inline new_task child_of(scope_state* home, new_task made) {
-  if (home != nullptr) keep(made, std::make_unique<closure_of<std::monostate>>(std::monostate()), home);
+  if (home != nullptr) keep(made, closure_owner(new closure_of<std::monostate>(std::monostate())), home);
   return made;
 }
 
@@ -75,14 +88,15 @@ void keep(new_task& made, std::unique_ptr<closure_of<Kept>> kept, scope_state* h
 template <class F>
 [[nodiscard]] new_task make_root(F&& f, scope_state* home = nullptr) {
   using callable = std::decay_t<F>;
-  static_assert(is_task<callable>::value || std::invocable<callable&>,
+  static_assert(is_task<callable>::value || callable_without_arguments<callable>,
                 "runq: what becomes a task is a task, or a function that can be called without arguments");
   if constexpr (is_task<callable>::value) {
     return child_of(home, root_of(std::forward<F>(f)));
-  } else if constexpr (is_task<std::invoke_result_t<callable&>>::value) {
+  } else if constexpr (is_task<result_of_call<callable>>::value) {
     // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
-    auto kept = std::make_unique<closure_of<callable>>(std::forward<F>(f));
-    auto made = root_of(std::invoke(kept->f));
+    auto* const lambda = new closure_of<callable>(std::forward<F>(f));
+    closure_owner kept(lambda);
+    auto made = root_of(lambda->f());
     keep(made, std::move(kept), home);
     return made;
   } else {
@@ -92,15 +106,15 @@ template <class F>
 
 template <class F>
 struct main_result {
-  using type = std::invoke_result_t<F&>;
+  using type = result_of_call<F>;
 };
 template <class F>
 requires is_task<F>::value struct main_result<F> {
   using type = typename F::value_type;
 };
 template <class F>
-requires is_task<std::invoke_result_t<F&>>::value struct main_result<F> {
-  using type = typename std::invoke_result_t<F&>::value_type;
+requires is_task<result_of_call<F>>::value struct main_result<F> {
+  using type = typename result_of_call<F>::value_type;
 };
 
 template <class T>
@@ -123,30 +137,60 @@ class [[nodiscard]] main_awaiter : public task<T>::awaiter {
   }
 };
 
-// Runs a task, a function or a coroutine function, and keeps its result or its exception.
-template <class F, class R>
-task<void> keep_outcome(F& f, outcome<R>& out) {
+// These keep the result or the exception of the main task: of a task, of the task that `call(f)` returns, and of
+// `call(f)` itself. They know no more of the callable than its result, because a coroutine takes long to compile, and
+// each test of a program may have a main task of its own.
+template <class R>
+task<void> keep_outcome_of_task(task<R>& body, outcome<R>& out) {
   try {
-    if constexpr (is_task<F>::value) {
-      if constexpr (std::is_void_v<R>) {
-        co_await main_awaiter<R>(f);
-      } else {
-        out.value.emplace(co_await main_awaiter<R>(f));
-      }
-    } else if constexpr (is_task<std::invoke_result_t<F&>>::value) {
-      auto body = std::invoke(f);
-      if constexpr (std::is_void_v<R>) {
-        co_await main_awaiter<R>(body);
-      } else {
-        out.value.emplace(co_await main_awaiter<R>(body));
-      }
-    } else if constexpr (std::is_void_v<R>) {
-      std::invoke(f);
+    if constexpr (std::is_void_v<R>) {
+      co_await main_awaiter<R>(body);
     } else {
-      out.value.emplace(std::invoke(f));
+      out.value.emplace(co_await main_awaiter<R>(body));
     }
   } catch (...) {
     out.error = std::current_exception();
+  }
+}
+template <class R>
+task<void> keep_outcome_of_coroutine(task<R> (*call)(void* f), void* f, outcome<R>& out) {
+  try {
+    task<R> body = call(f);
+    if constexpr (std::is_void_v<R>) {
+      co_await main_awaiter<R>(body);
+    } else {
+      out.value.emplace(co_await main_awaiter<R>(body));
+    }
+  } catch (...) {
+    out.error = std::current_exception();
+  }
+}
+template <class R>
+task<void> keep_outcome_of_call(R (*call)(void* f), void* f, outcome<R>& out) {
+  try {
+    if constexpr (std::is_void_v<R>) {
+      call(f);
+    } else {
+      out.value.emplace(call(f));
+    }
+  } catch (...) {
+    out.error = std::current_exception();
+  }
+  co_return;
+}
+
+/// Runs a task, a function or a coroutine function, which outlives the run, and keeps its result or its exception.
+template <class F, class R>
+[[nodiscard]] task<void> keep_outcome(F& f, outcome<R>& out) {
+  if constexpr (is_task<F>::value) {
+    return keep_outcome_of_task<R>(f, out);
+  } else {
+    const auto call = [](void* callable) -> result_of_call<F> { return (*static_cast<F*>(callable))(); };
+    if constexpr (is_task<result_of_call<F>>::value) {
+      return keep_outcome_of_coroutine<R>(call, std::addressof(f), out);
+    } else {
+      return keep_outcome_of_call<R>(call, std::addressof(f), out);
+    }
   }
 }
 
@@ -311,7 +355,7 @@ class scheduler {
   template <class F>
   auto run(F&& main) {
     using callable = std::decay_t<F>;
-    static_assert(detail::is_task<callable>::value || std::invocable<callable&>,
+    static_assert(detail::is_task<callable>::value || detail::callable_without_arguments<callable>,
                   "runq: the main task is a task, or a function that can be called without arguments");
     using result = typename detail::main_result<callable>::type;
     detail::outcome<result> out;
