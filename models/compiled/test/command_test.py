@@ -14,6 +14,7 @@ import unittest.mock
 TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "command")
 ORDERS = os.path.join(PROGRAMS, "orders.cpp")
+FAILURES = os.path.join(PROGRAMS, "failures.cpp")
 HISTORIES = os.path.join(os.path.dirname(PROGRAMS), "programs", "histories.cpp")
 
 
@@ -62,13 +63,14 @@ def line_of(program, text):
 
 
 class Command(unittest.TestCase):
-    def check(self, *arguments):
+    def check(self, *arguments, failure=""):
+        """Failure is for failures.cpp."""
         ran = subprocess.run([TOOL, "--compiler", compiler(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             text=True, timeout=300)
+                             text=True, timeout=300, env={**os.environ, "FAILURE": failure})
         return ran.returncode, ran.stdout + ran.stderr
 
     def fails(self, kind):
-        status, text = self.check(os.path.join(PROGRAMS, "failures.cpp"), "--", f"-DFAILURE={kind}")
+        status, text = self.check(FAILURES, failure=kind)
         self.assertEqual(status, 1, text)
         self.assertLessEqual(text.count("\n"), 42)
         return text
@@ -288,20 +290,19 @@ as it is: exhaustive"""
         self.assertNotIn("0 without a verdict", text)
 
     def test_there_is_no_ledger_of_a_program_that_fails(self):
-        status, text = self.check("--ledger", os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=RACE")
+        status, text = self.check("--ledger", FAILURES, failure="RACE")
         self.assertEqual(status, 1, text)
         self.assertTrue(text.startswith("without any change: FAIL"), text)
         with tempfile.TemporaryDirectory() as folder:
             results, pages = os.path.join(folder, "results.json"), os.path.join(folder, "pages")
-            status, text = self.check("--ledger", "--json", results, "--html", pages,
-                                      os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=RACE")
+            status, text = self.check("--ledger", "--json", results, "--html", pages, FAILURES, failure="RACE")
             self.assertEqual(status, 1, text)
             with open(results, encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["searches"][0]["result"]["what"], "data race")
             self.assertEqual(len(os.listdir(pages)), 2)
 
     def test_a_ledger_of_a_program_that_never_ends_ends(self):
-        status, text = self.check("--ledger", os.path.join(PROGRAMS, "failures.cpp"), "--", "-DFAILURE=ENDLESS")
+        status, text = self.check("--ledger", FAILURES, failure="ENDLESS")
         self.assertEqual(status, 2, text)
         self.assertIn("limit reached: a thread runs for 5 s of processor time without an atomic operation", text)
 
@@ -315,8 +316,7 @@ as it is: exhaustive"""
     def test_text_file_and_page_say_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
             results, pages = os.path.join(folder, "results.json"), os.path.join(folder, "pages")
-            status, text = self.check("--json", results, "--html", pages, os.path.join(PROGRAMS, "failures.cpp"), "--",
-                                      "-DFAILURE=RACE")
+            status, text = self.check("--json", results, "--html", pages, FAILURES, failure="RACE")
             self.assertEqual(status, 1, text)
             with open(results, encoding="utf-8") as file:
                 said = json.load(file)

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One failure of each kind: FAILURE selects it.
+// One failure of each kind. The environment's FAILURE selects it, so that the program is compiled once.
 #include <atomic>
 #include <cassert>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 #include <thread>
-
-#define RACE 1
-#define STALE 2
-#define FREED 3
-#define LOCKS 4
-#define WAITS 5
-#define LEAK 6
-#define TWICE 7
-#define INTERLEAVING 8
-#define LOST_UPDATE 9
-#define ALONE 10
-#define SAME_NAMES 11
-#define WAITS_AND_LOCK 12
-#define JOINS 13
-#define ENDLESS 14
 
 struct node {
   int value;
@@ -29,65 +16,99 @@ std::atomic<int> flag{0};
 std::atomic<node*> shared{nullptr};
 std::mutex first, second;
 
+void none() {}
+
+namespace race {
 void one() {
-#if FAILURE == RACE
   data = 1;
   flag.store(1, std::memory_order::relaxed);
-#elif FAILURE == STALE
+}
+void other() {
+  if (flag.load(std::memory_order::acquire) == 1) data = 2;
+}
+}  // namespace race
+
+namespace stale {
+void one() {
   payload.store(1, std::memory_order::relaxed);
   flag.store(1, std::memory_order::release);
-#elif FAILURE == FREED
-  if (node* const n = shared.load(std::memory_order::acquire)) data = n->value;
-#elif FAILURE == LOCKS
-  const std::lock_guard a(first);
-  const std::lock_guard b(second);
-#elif FAILURE == WAITS
-  while (flag.load(std::memory_order::acquire) == 0) continue;
-#elif FAILURE == LEAK
-  node* volatile lost = new node{1};
-  lost = nullptr;
-#elif FAILURE == TWICE
-  delete shared.load(std::memory_order::acquire);
-#elif FAILURE == INTERLEAVING
-  flag.fetch_add(1);
-#elif FAILURE == LOST_UPDATE
-  flag.store(flag.load() + 1);
-#elif FAILURE == WAITS_AND_LOCK
-  const std::lock_guard a(first);
-  while (flag.load() == 0) continue;
-#elif FAILURE == JOINS
-  while (flag.load() == 0) continue;
-#endif
 }
-
 void other() {
-#if FAILURE == RACE
-  if (flag.load(std::memory_order::acquire) == 1) data = 2;
-#elif FAILURE == STALE
   if (flag.load(std::memory_order::relaxed) == 1) assert(payload.load(std::memory_order::relaxed) == 1);
-#elif FAILURE == FREED
+}
+}  // namespace stale
+
+namespace freed {
+void one() {
+  if (node* const n = shared.load(std::memory_order::acquire)) data = n->value;
+}
+void other() {
   node* const n = shared.exchange(nullptr);
   delete n;
-#elif FAILURE == LOCKS
+}
+}  // namespace freed
+
+namespace locks {
+void one() {
+  const std::lock_guard a(first);
+  const std::lock_guard b(second);
+}
+void other() {
   const std::lock_guard b(second);
   const std::lock_guard a(first);
-#elif FAILURE == TWICE
-  delete shared.load(std::memory_order::acquire);
-#elif FAILURE == INTERLEAVING
-  assert(flag.fetch_add(1) == 0);
-#elif FAILURE == LOST_UPDATE
-  flag.store(flag.load() + 1);
-#elif FAILURE == WAITS_AND_LOCK
+}
+}  // namespace locks
+
+namespace waits {
+void one() {
+  while (flag.load(std::memory_order::acquire) == 0) continue;
+}
+}  // namespace waits
+
+namespace waits_and_lock {
+void one() {
+  const std::lock_guard a(first);
+  while (flag.load() == 0) continue;
+}
+void other() {
   const std::lock_guard a(first);
   flag = 1;
-#endif
+}
+}  // namespace waits_and_lock
+
+namespace leak {
+void one() {
+  node* volatile lost = new node{1};
+  lost = nullptr;
+}
+}  // namespace leak
+
+namespace twice {
+void either() { delete shared.load(std::memory_order::acquire); }
+}  // namespace twice
+
+namespace interleaving {
+void one() { flag.fetch_add(1); }
+void other() { assert(flag.fetch_add(1) == 0); }
+}  // namespace interleaving
+
+namespace lost_update {
+void either() { flag.store(flag.load() + 1); }
+}  // namespace lost_update
+
+void both(void (*one)(), void (*other)()) {
+  std::thread a(one);
+  std::thread b(other);
+  a.join();
+  b.join();
 }
 
-int main() {
-#if FAILURE == ALONE
+void alone() {
   flag = 1;
   assert(flag == 2);
-#elif FAILURE == SAME_NAMES
+}
+
+void same_names() {
   std::atomic<int> started{0};
   int result = 0;
   std::thread t([&] {
@@ -95,26 +116,58 @@ int main() {
     result = 1;
   });
   while (started.load(std::memory_order::relaxed) == 0) continue;
-  const int seen = result;
+  data = result;
   t.join();
-  return seen - seen;
-#elif FAILURE == JOINS
-  std::thread t(one);
+}
+
+void joins() {
+  std::thread t(waits::one);
   t.join();
   flag = 1;
-#elif FAILURE == ENDLESS
+}
+
+void endless() {
   flag.store(1, std::memory_order::release);
   for (volatile int i = 0;; i = i + 1) continue;
-#else
-#if FAILURE == FREED || FAILURE == TWICE
+}
+
+void with_a_node(void (*one)(), void (*other)()) {
   shared = new node{1};
-#endif
-  std::thread a(one);
-  std::thread b(other);
-  a.join();
-  b.join();
-#if FAILURE == LOST_UPDATE
-  assert(flag.load() == 2);
-#endif
-#endif
+  both(one, other);
+}
+
+struct failure {
+  std::string_view name;
+  void (*happens)();
+};
+constexpr failure failures[] = {
+    {"RACE", [] { both(race::one, race::other); }},
+    {"STALE", [] { both(stale::one, stale::other); }},
+    {"FREED", [] { with_a_node(freed::one, freed::other); }},
+    {"LOCKS", [] { both(locks::one, locks::other); }},
+    {"WAITS", [] { both(waits::one, none); }},
+    {"WAITS_AND_LOCK", [] { both(waits_and_lock::one, waits_and_lock::other); }},
+    {"LEAK", [] { both(leak::one, none); }},
+    {"TWICE", [] { with_a_node(twice::either, twice::either); }},
+    {"INTERLEAVING", [] { both(interleaving::one, interleaving::other); }},
+    {"LOST_UPDATE",
+     [] {
+       both(lost_update::either, lost_update::either);
+       assert(flag.load() == 2);
+     }},
+    {"ALONE", alone},
+    {"SAME_NAMES", same_names},
+    {"JOINS", joins},
+    {"ENDLESS", endless},
+};
+
+int main() {
+  const char* const chosen = std::getenv("FAILURE");
+  for (const failure& f : failures) {
+    if (chosen != nullptr && f.name == chosen) {
+      f.happens();
+      return 0;
+    }
+  }
+  return 3;  // no such failure
 }
