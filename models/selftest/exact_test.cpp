@@ -602,7 +602,7 @@ TEST(traces, respect_what_each_step_has_read) {
 // --- brute force -------------------------------------------------------------------------------------------------
 
 TEST(brute_force, agrees_on_random_programs) {
-  constexpr unsigned programs = 10'000;
+  constexpr unsigned programs = RUNQ_TEST_QUICK ? 3'000 : 10'000;
   constexpr unsigned max_instructions = 8;
   constexpr std::uint64_t budget = 2'000;
   std::mt19937 random(20'260'101);
