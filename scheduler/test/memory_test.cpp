@@ -132,7 +132,7 @@ task<> receive_one(runq::channel<int>* from) { (void)co_await from->receive(); }
 /// Measures the memory of a task that waits on a channel, in bytes. `start(c)` starts such a task.
 template <class Start>
 std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
-  constexpr std::size_t n = 100'000;  // tasks of one measurement
+  constexpr std::size_t n = sched_test::slow_build ? 20'000 : 100'000;  // tasks of one measurement
   std::size_t bytes = 0;
   runq::run(
       [&]() -> task<> {
@@ -187,7 +187,7 @@ TEST(memory, X17_a_waiting_task_of_a_lambda_costs_32_bytes_more_for_its_closure)
 }
 
 TEST(memory, a_started_task_costs_its_record_and_a_frame_of_96_bytes_with_a_pointer_of_its_own) {
-  constexpr std::size_t n = 100'000;  // tasks of one measurement
+  constexpr std::size_t n = sched_test::slow_build ? 20'000 : 100'000;  // tasks of one measurement
   std::size_t frames = 0;
   runq::run(
       [&]() -> task<> {
@@ -217,7 +217,7 @@ std::size_t resident_bytes() {
 
 // The slabs of which all frames are free go back to the system; the records of tasks stay.
 TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_for_a_second) {
-  const std::size_t n = std::max<std::size_t>(rounds(1'000'000), 200'000);
+  const std::size_t n = std::max<std::size_t>(rounds(1'000'000), sched_test::slow_build ? 50'000 : 200'000);
   const std::size_t resident_before = resident_bytes();
   const std::size_t taken_before = frame_pool_bytes();
   const std::size_t given_back_before = frame_bytes_given_back();
@@ -307,7 +307,7 @@ bool only_these_threads_remain(std::size_t threads) {
 }
 
 // A thousand schedulers, one after the other. Each frees its threads, frames and records when it is destroyed.
-TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
+TEST(memory, L2_schedulers_one_after_the_other_leave_nothing) {
   const std::size_t threads = threads_at_first();
   const auto use_one = [](std::size_t i) {
     // Not variables of the main task, because another task may be about to use them when main ends.
@@ -329,7 +329,7 @@ TEST(memory, L2_a_thousand_schedulers_one_after_the_other_leave_nothing) {
   };
   for (std::size_t i = 0; i != 20; ++i) use_one(i);
   const std::size_t bytes = frame_pool_bytes();
-  const std::size_t n = std::max<std::size_t>(rounds(10'000), 1'000);
+  const std::size_t n = std::max<std::size_t>(rounds(10'000), sched_test::slow_build ? 200 : 1'000);
   for (std::size_t i = 0; i != n; ++i) use_one(i);
   EXPECT_TRUE(only_these_threads_remain(threads));
   EXPECT_LE(frame_pool_bytes() - bytes, 16 * slab);

@@ -61,7 +61,7 @@ using sched_test::write_text;
 using net_edges = sched_test::net_fixture;
 using net_edges_death = net_edges;
 
-const int rounds = sched_test::repeats(slow_build ? 100 : 300);
+const int rounds = sched_test::repeats(slow_build ? 40 : 300);
 
 /// Waits until exactly n tasks wait for descriptors. False: that took longer than `patience`. With several processors a
 /// task that is counted may still be about to join the list of waiters; with one processor it has joined it.
