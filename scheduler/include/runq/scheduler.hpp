@@ -137,23 +137,11 @@ class [[nodiscard]] main_awaiter : public task<T>::awaiter {
   }
 };
 
-// These keep the result or the exception of the main task: of a task, of the task that `call(f)` returns, and of
-// `call(f)` itself. They know no more of the callable than its result, because a coroutine takes long to compile, and
-// each test of a program may have a main task of its own.
+// These keep the result or the exception of the main task: of the task that `call(f)` returns, and of `call(f)` itself.
+// They know no more of the callable than its result, because a coroutine takes long to compile, and each test of a
+// program may have a main task of its own.
 template <class R>
-task<void> keep_outcome_of_task(task<R>& body, outcome<R>& out) {
-  try {
-    if constexpr (std::is_void_v<R>) {
-      co_await main_awaiter<R>(body);
-    } else {
-      out.value.emplace(co_await main_awaiter<R>(body));
-    }
-  } catch (...) {
-    out.error = std::current_exception();
-  }
-}
-template <class R>
-task<void> keep_outcome_of_coroutine(task<R> (*call)(void* f), void* f, outcome<R>& out) {
+task<void> keep_outcome_of_task(task<R> (*call)(void* f), void* f, outcome<R>& out) {
   try {
     task<R> body = call(f);
     if constexpr (std::is_void_v<R>) {
@@ -183,11 +171,12 @@ task<void> keep_outcome_of_call(R (*call)(void* f), void* f, outcome<R>& out) {
 template <class F, class R>
 [[nodiscard]] task<void> keep_outcome(F& f, outcome<R>& out) {
   if constexpr (is_task<F>::value) {
-    return keep_outcome_of_task<R>(f, out);
+    const auto take = [](void* given) -> F { return std::move(*static_cast<F*>(given)); };
+    return keep_outcome_of_task<R>(take, std::addressof(f), out);
   } else {
     const auto call = [](void* callable) -> result_of_call<F> { return (*static_cast<F*>(callable))(); };
     if constexpr (is_task<result_of_call<F>>::value) {
-      return keep_outcome_of_coroutine<R>(call, std::addressof(f), out);
+      return keep_outcome_of_task<R>(call, std::addressof(f), out);
     } else {
       return keep_outcome_of_call<R>(call, std::addressof(f), out);
     }
