@@ -306,7 +306,7 @@ bool only_these_threads_remain(std::size_t threads) {
   return sched_test::wait_until([&] { return sched_test::threads_of_this_process() == threads; });
 }
 
-// A thousand schedulers, one after the other. Each frees its threads, frames and records when it is destroyed.
+// Each scheduler frees its threads, frames and records when it is destroyed.
 TEST(memory, L2_schedulers_one_after_the_other_leave_nothing) {
   const std::size_t threads = threads_at_first();
   const auto use_one = [](std::size_t i) {

@@ -79,12 +79,12 @@ if(RUNQ_BUILD_SCHEDULER)
   endif()
   find_program(RUNQ_CONSUMERS_COMPILER NAMES ${other})
   mark_as_advanced(RUNQ_CONSUMERS_COMPILER)
-  if(RUNQ_CONSUMERS_COMPILER)
-    runq_add_plain_consumer(scheduler_of_two_compilers scheduler_main.cpp "${RUNQ_CONSUMERS_COMPILER}"
-                            "$(pkg-config --cflags --libs runqkit_scheduler)")
-    list(APPEND by_pkg_config consumer_scheduler_of_two_compilers)
+  runq_add_plain_consumer(scheduler_of_two_compilers scheduler_main.cpp "${RUNQ_CONSUMERS_COMPILER}"
+                          "$(pkg-config --cflags --libs runqkit_scheduler)")
+  if(NOT RUNQ_CONSUMERS_COMPILER)
+    set_tests_properties(consumer_scheduler_of_two_compilers PROPERTIES DISABLED ON)
   endif()
-  list(APPEND by_pkg_config consumer_scheduler_pkg_config)
+  list(APPEND by_pkg_config consumer_scheduler_pkg_config consumer_scheduler_of_two_compilers)
 endif()
 
 set_tests_properties(
