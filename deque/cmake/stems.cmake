@@ -10,7 +10,7 @@ set(runq_queue_helper_stems all_empty shared_barrier)
 # protocols; users include the other headers.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness
     poll_sleep time_slice deadlock timer_heap spares blocking_calls fd_uses descriptors
-    task_state processor_table live_tasks)
+    task_state processor_table live_tasks destruction)
 set(runq_scheduler_stems wait_group channel select mutex scope semaphore condition_variable shared_mutex once barrier)
 # Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
 set(runq_shared_protocols waiting)

@@ -111,6 +111,36 @@ task<int> calls_and_forks(observer& o, int depth) {
   co_return child.get();
 }
 
+// Each of these is a task of its own for each depth, and takes about five frames. The memory of a million of them would
+// be more than a gigabyte.
+const int deep_tasks = deep / 5;
+
+task<int> scopes(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  const auto inner = [&]() -> task<> { (void)co_await scopes(o, depth - 1); };
+  const auto body = [&](runq::scope& s) -> task<> {
+    s.go(inner);
+    co_return;
+  };
+  co_await runq::with_scope(body);
+  co_return 0;
+}
+
+task<int> spawns(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  auto handle = runq::spawn(spawns(o, depth - 1));
+  co_return co_await handle;
+}
+
+task<int> alls(observer& o, int depth) {
+  if (depth == 0) co_return co_await innermost(o);
+  const local here(o, depth);
+  auto both = runq::when_all(alls(o, depth - 1));
+  co_return std::get<0>(co_await both);
+}
+
 class chains : public sched_test::with_fork_policy {};
 INSTANTIATE_TEST_SUITE_P(policies, chains, sched_test::every_fork_policy, sched_test::name_of_fork_policy);
 
@@ -156,6 +186,16 @@ TEST_P(chains, of_forked_children_without_results_are_destroyed_from_the_innermo
 }
 TEST_P(chains, of_calls_and_forks_by_turns_are_destroyed_from_the_innermost_on) {
   for (const int depth : {1, 2, 10, deep}) expect_destroyed_from_the_innermost_on(calls_and_forks, depth, GetParam());
+}
+
+TEST_P(chains, of_children_of_scopes_are_destroyed_from_the_innermost_on) {
+  for (const int depth : {1, 2, 10, deep_tasks}) expect_destroyed_from_the_innermost_on(scopes, depth, GetParam());
+}
+TEST_P(chains, of_spawned_tasks_that_are_awaited_are_destroyed_from_the_innermost_on) {
+  for (const int depth : {1, 2, 10, deep_tasks}) expect_destroyed_from_the_innermost_on(spawns, depth, GetParam());
+}
+TEST_P(chains, of_pieces_of_work_are_destroyed_from_the_innermost_on) {
+  for (const int depth : {1, 2, 10, deep_tasks}) expect_destroyed_from_the_innermost_on(alls, depth, GetParam());
 }
 
 TEST(chains, a_task_that_outlives_the_run_in_which_it_waited_is_gone_with_the_run) {
@@ -226,6 +266,27 @@ TEST(chains, with_a_coroutine_of_another_kind_between_return_to_it_and_are_destr
       {.procs = 1});
   EXPECT_EQ(got, 7);
   EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.out_of_order, 0);
+}
+
+// The task of a scope is below a coroutine of another kind, whose frame belongs to the program.
+TEST(chains, with_a_scope_below_a_coroutine_of_another_kind_are_destroyed_from_the_innermost_on) {
+  observer o;
+  runq::run(
+      [&]() -> task<> {
+        const auto between_them = [&]() -> lazily {
+          const local here(o, 4);
+          (void)co_await scopes(o, 3);
+        };
+        runq::go([&]() -> task<> {
+          const local here(o, 5);
+          co_await between_them();
+        });
+        co_await sched_test::yield_until([&] { return o.innermost_waits; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.last_ended, 5);
   EXPECT_EQ(o.out_of_order, 0);
 }
 

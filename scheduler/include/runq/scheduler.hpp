@@ -25,10 +25,10 @@ namespace runq {
 
 namespace detail {
 
-template <class F>
-struct closure_of : closure {
+template <class F, class Closure = closure>
+struct closure_of : Closure {
   explicit closure_of(F g) : f(std::move(g)) {
-    destroy = [](closure* self) noexcept { delete static_cast<closure_of*>(self); };
+    this->destroy = [](closure* self) noexcept { delete static_cast<closure_of*>(self); };
   }
   // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
@@ -47,7 +47,8 @@ struct closure_of : closure {
 struct destroy_closure {
   void operator()(closure* c) const noexcept { c->destroy(c); }
 };
-using closure_owner = std::unique_ptr<closure, destroy_closure>;
+template <class Closure>
+using closure_owner = std::unique_ptr<Closure, destroy_closure>;
 
 /// What a call of an F without arguments returns. (std::invoke would take longer to compile, at every lambda.)
 template <class F>
@@ -70,38 +71,48 @@ template <class T>
   return new_task(access::release(t).promise());
 }
 
-/// Gives the task `made` the object `kept`, which lives as long as the task, and makes the task a child of the scope
-/// `home`, if there is one.
-inline void keep(new_task& made, closure_owner kept, scope_state* home) noexcept {
-  kept->scope = home;
-  made.refers_to(*kept.release());
-}
+/// A task, and its closure or nothing.
+template <class Closure>
+struct task_with_closure {
+  new_task made;
+  closure_owner<Closure> kept;
+};
 
-/// Makes the task `made`, which needs no other object, a child of the scope `home`, if there is one.
-[[nodiscard]] inline new_task child_of(scope_state* home, new_task made) {
-  if (home != nullptr) keep(made, closure_owner(new closure_of<std::monostate>(std::monostate())), home);
-  return made;
-}
-
-/// What go() makes of its argument: a task; of scope::go() one that the scope `home` counts as ended when all that the
-/// task owns is destroyed.
-template <class F>
-[[nodiscard]] new_task make_root(F&& f, scope_state* home = nullptr) {
+/// Makes a task of a task, or of a function without arguments; its closure is a `Closure`.
+template <class Closure, class F>
+[[nodiscard]] task_with_closure<Closure> make_task(F&& f) {
   using callable = std::decay_t<F>;
   static_assert(is_task<callable>::value || callable_without_arguments<callable>,
                 "runq: what becomes a task is a task, or a function that can be called without arguments");
   if constexpr (is_task<callable>::value) {
-    return child_of(home, root_of(std::forward<F>(f)));
+    return {root_of(std::forward<F>(f)), nullptr};
   } else if constexpr (is_task<result_of_call<callable>>::value) {
     // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
-    auto* const lambda = new closure_of<callable>(std::forward<F>(f));
-    closure_owner kept(lambda);
-    auto made = root_of(lambda->f());
-    keep(made, std::move(kept), home);
-    return made;
+    auto* const lambda = new closure_of<callable, Closure>(std::forward<F>(f));
+    closure_owner<Closure> kept(lambda);
+    return {root_of(lambda->f()), std::move(kept)};
   } else {
-    return child_of(home, root_of(call_once<callable>(std::forward<F>(f))));
+    return {root_of(call_once<callable>(std::forward<F>(f))), nullptr};
   }
+}
+
+/// What go() makes of its argument.
+template <class F>
+[[nodiscard]] new_task make_root(F&& f) {
+  auto [made, kept] = make_task<closure>(std::forward<F>(f));
+  if (kept) made.refers_to(*kept.release());
+  return std::move(made);
+}
+
+/// What scope::go() makes of its argument: the scope `home` counts the task as ended when all that the task owns is
+/// destroyed.
+template <class F>
+[[nodiscard]] new_task make_child(F&& f, scope_state& home) {
+  auto [made, kept] = make_task<awaited_closure>(std::forward<F>(f));
+  if (!kept) kept.reset(new closure_of<std::monostate, awaited_closure>(std::monostate()));
+  kept->scope = &home;
+  made.is_child(*kept.release());
+  return std::move(made);
 }
 
 template <class F>
@@ -333,7 +344,7 @@ class scheduler {
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
   /// exception. As in Go, when the main task ends all others end, too: a task that waits never goes on, and its frames
-  /// are destroyed, in no particular order; a task that is running runs until its next co_await. Channels, mutexes and
+  /// are destroyed, those that wait after what they wait for (docs/scheduler.md, "The order of destruction"); a task that is running runs until its next co_await. Channels, mutexes and
   /// wait groups that still exist forget these tasks. With options::until = run_until::all_have_ended the others go on,
   /// and it returns, or throws, when no task is left; a handle alone keeps no run going. Blocks the calling thread
   /// until the run is over. Throws runq::misuse when the calling thread belongs to a scheduler, or another run is in
@@ -386,11 +397,12 @@ class scheduler {
   std::shared_ptr<detail::core> core_;  // handles share it
 };
 
-/// Thrown when a thread waits in scheduler::handle, and the run or the scheduler ends before it gets its answer.
+/// Thrown when a thread waits in scheduler::handle, or a task for a spawned task, and the run or the scheduler ends before
+/// they get their answer.
 class run_ended : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override {
-    return "runq: the run ended before what a thread outside waits for";
+    return "runq: the run ended before what is waited for";
   }
 };
 

@@ -163,7 +163,8 @@ class scope_state {
   }
 
   /// `body`, which has not begun, is called by `caller` as the scope's body.
-  void call(frame& caller, frame& body, source_place at) noexcept {
+  void call(processor& p, frame& caller, frame& body, source_place at) noexcept {
+    home_ = &p.home;
     called_at_ = at;
     caller_ = &caller;
     body_ = &body;
@@ -171,6 +172,10 @@ class scope_state {
     body.home = this;
     caller.push_below(body);
   }
+  /// The scheduler whose task called the scope.
+  [[nodiscard]] const core* home() const noexcept { return home_; }
+  /// Stays below the caller until that goes on, also when it has ended.
+  [[nodiscard]] frame& body() const noexcept { return *body_; }
   [[nodiscard]] bool is_body(const frame& f) const noexcept { return &f == body_; }
   [[nodiscard]] frame& caller() const noexcept { return *caller_; }
   [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
@@ -179,12 +184,14 @@ class scope_state {
   /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first.
   void rethrow_first() {
     waiter_.who.set(nullptr);
+    caller_->pop_below();
     if (core_.failures() != nullptr) hand_over_failures();
   }
 
   /// Throws runq::misuse.
   void begins();
   [[noreturn]] static void throw_ended();
+  [[noreturn]] static void throw_elsewhere();
   void ends() { core_.ends(); }
   void fails(std::exception_ptr what) noexcept;
   /// Called when a child has failed. Returns false if that is no failure: the child was cancelled after the scope was
@@ -198,6 +205,7 @@ class scope_state {
   void destroy_rare_parts() noexcept;
   [[noreturn]] void hand_over_failures();
   core_type core_;
+  const core* home_ = nullptr;
   frame* caller_ = nullptr;
   source_place called_at_;
   frame* body_ = nullptr;
@@ -250,14 +258,16 @@ class scope {
   /// scope does not end before the task. Its result is dropped. The body and any child may call this as often as they
   /// like: the memory of a task is given back when it ends. With g++ up to 12 the restriction of runq::go() holds: not
   /// in an expression with a co_await. Throws std::bad_alloc; runq::misuse outside a scheduler, for a task that was
-  /// awaited or moved from, and when all tasks of the scope have ended.
+  /// awaited or moved from, when the task that calls it belongs to another scheduler than the scope, and when all tasks of
+  /// the scope have ended.
   template <class F>
   void go(F&& f, const char* name = nullptr) {
     detail::scope_state& here = state();
     here.begins();
     try {
       detail::processor& p = detail::processor_of_task();
-      p.home.spawn(p, detail::make_root(std::forward<F>(f), &here), name);
+      if (&p.home != here.home()) detail::scope_state::throw_elsewhere();
+      p.home.spawn(p, detail::make_child(std::forward<F>(f), here), name);
     } catch (...) {
       here.ends();
       throw;
@@ -310,7 +320,7 @@ class [[nodiscard]] scope_call {
     if (!body || body.promise().how != role::fresh) {
       throw_misuse("runq: the body of a scope returned a task that was moved from or awaited");
     }
-    state_.call(caller.promise(), body.promise(), at);
+    state_.call(p, caller.promise(), body.promise(), at);
     return transfer(p, body);
   }
   auto await_resume() {
@@ -333,8 +343,8 @@ class [[nodiscard]] scope_call {
 /// not null, gets all of them, the first one first. When `outer` stops, the scope is asked to stop, too. A child that
 /// runq::cancelled leaves after the scope was asked to stop has not failed.
 ///
-/// Children may refer to objects that live outside of the body. The body's own variables are destroyed before its
-/// children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.
+/// Children may refer to objects that live outside of the body: also when the run ends, they are destroyed before those.
+/// The body's own variables are destroyed before its children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.
 ///
 ///     std::vector<int> squares(4);
 ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {

@@ -37,22 +37,37 @@ struct result_of_work<F> {
       typename std::conditional_t<is_task<called>::value, main_result<called>, std::type_identity<called>>::type;
 };
 
-/// The state that a spawned task and its handle share; it lives as long as one of them does.
+/// The state that a spawned task and its handle share; it lives as long as one of them does. It is the task's closure.
 template <class R>
-struct spawn_state {
-  explicit spawn_state(bool stoppable)
-      : stop(stoppable ? std::stop_source() : std::stop_source(std::nostopstate)), token(stop.get_token()) {
+struct spawn_state : spawned_closure {
+  spawn_state(const processor& p, bool stoppable)
+      : spawned_closure(*p.current),
+        home(p.home),
+        stop(stoppable ? std::stop_source() : std::stop_source(std::nostopstate)),
+        token(stop.get_token()) {
     running.add(1);
+    destroy = [](closure* self) noexcept { static_cast<spawn_state*>(self)->task_is_over(); };
   }
   [[nodiscard]] R take() {
     if (out.error) std::rethrow_exception(out.error);
     if constexpr (!std::is_void_v<R>) return std::move(*out.value);
   }
+  const core& home;    // the scheduler of the task
   outcome<R> out;      // the task writes it; after the task's end only the handle uses it
-  wait_group running;  // counts 1 until the task has ended, and so hands `out` over
+  bool ended = false;  // the task has come to its end, and was not destroyed before; used like `out`
+  wait_group running;  // counts 1 until the task is over, and so hands `out` over
   std::stop_source stop;
-  const std::stop_token token;  // for work that is a coroutine with a reference to it
-  bool awaited = false;         // only the handle uses it
+  const std::stop_token token;           // for work that is a coroutine with a reference to it
+  bool awaited = false;                  // only the handle uses it
+  std::shared_ptr<spawn_state> of_task;  // the task shares it, until it is over
+
+ private:
+  // All that the task owns is destroyed.
+  void task_is_over() noexcept {
+    const std::shared_ptr<spawn_state> here = std::move(of_task);
+    if (!ended) out.error = std::make_exception_ptr(run_ended());
+    running.done();
+  }
 };
 
 /// Returns `work` itself if it is a task; otherwise calls it, and returns its result.
@@ -68,27 +83,26 @@ decltype(auto) begin_work(F& work, spawn_state<R>& home) {
   }
 }
 
-/// Runs what spawn() was given. All that it owns is destroyed before any task learns of its end.
+/// Runs what spawn() was given.
 template <class F, class R>
-task<void> spawned_body(std::shared_ptr<spawn_state<R>> home, std::optional<F> f) {
+task<void> spawned_body(spawn_state<R>& home, F f) {
   try {
-    if constexpr (is_task<std::remove_cvref_t<decltype(begin_work(*f, *home))>>::value) {
-      auto&& work = begin_work(*f, *home);
+    if constexpr (is_task<std::remove_cvref_t<decltype(begin_work(f, home))>>::value) {
+      auto&& work = begin_work(f, home);
       if constexpr (std::is_void_v<R>) {
         co_await work;
       } else {
-        home->out.value.emplace(co_await work);
+        home.out.value.emplace(co_await work);
       }
     } else if constexpr (std::is_void_v<R>) {
-      begin_work(*f, *home);
+      begin_work(f, home);
     } else {
-      home->out.value.emplace(begin_work(*f, *home));
+      home.out.value.emplace(begin_work(f, home));
     }
   } catch (...) {
-    home->out.error = std::current_exception();
+    home.out.error = std::current_exception();
   }
-  f.reset();
-  home->running.done();
+  home.ended = true;
 }
 
 template <class R, class Wait>
@@ -104,10 +118,17 @@ class [[nodiscard]] spawned_awaiter {
     of_.awaited = true;
     return ready;
   }
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
+  template <class Promise>
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self, source_place at = source_place::here()) {
+    if constexpr (std::is_base_of_v<frame, Promise>) {
+      // The end of a run destroys the spawned task first. A task of another scheduler has another run.
+      if (&own_processor().home == &of_.home) of_.awaited_by = &self.promise();
+    }
     return wait_.await_suspend(self, at);
   }
   R await_resume() {
+    // Not null only in a task of the same scheduler: a task of another one must not write it.
+    if (of_.awaited_by != nullptr) of_.awaited_by = nullptr;
     try {
       wait_.await_resume();
     } catch (...) {
@@ -206,9 +227,12 @@ template <class F>
                 "std::stop_token");
   using result = typename detail::result_of_work<callable>::type;
   static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
-  auto state = std::make_shared<detail::spawn_state<result>>(detail::takes_stop_token<callable>);
-  std::optional<callable> kept(std::forward<F>(f));
-  go(detail::spawned_body<callable, result>(state, std::move(kept)), name);
+  detail::processor& p = detail::processor_of_task();
+  auto state = std::make_shared<detail::spawn_state<result>>(p, detail::takes_stop_token<callable>);
+  detail::new_task made = detail::root_of(detail::spawned_body<callable, result>(*state, std::forward<F>(f)));
+  state->of_task = state;
+  made.is_spawned(*state);
+  p.home.spawn(p, std::move(made), name);
   return spawned<result>(std::move(state));
 }
 

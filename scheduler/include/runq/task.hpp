@@ -86,8 +86,12 @@ enum class role : std::uint8_t {
   called,        // by co_await: its caller goes on
   called_apart,  // likewise, by a coroutine that is not this library's
   scope_body,    // by with_scope(): its caller goes on when all children of the scope have ended, too
-  root,          // by go(): its task ends
-  main,          // by run(): likewise, and its run
+  // From here to `main` is_root().
+  root,     // by go(): its task ends
+  child,    // by scope::go(): likewise, and its scope learns of it
+  spawned,  // by spawn(): likewise, and the handle learns of it
+  tied,     // child or spawned, at the end of a run: it is below the coroutine that waits for it
+  main,     // by run(): its task ends, and its run
   main_body,     // by `main`, which goes on: the user's part of it
   // From here on is_forked().
   forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
@@ -99,25 +103,27 @@ class scope_state;
 /// The part of every promise that does not depend on the result.
 struct frame : memory_of_frame {
   union {
-    frame* parent;      // called or forked: by whom
-    void* caller;       // called_apart: the address of its coroutine
-    goroutine* record;  // root: its own record; another one runs it after its continuation was stolen
-    scope_state* home;  // scope_body: its scope, which knows its caller
+    frame* parent;         // called or forked: by whom
+    void* caller;          // called_apart: the address of its coroutine
+    goroutine* record;     // is_root(): its own record; another one runs it after its continuation was stolen
+    awaited_closure* tie;  // tied: its closure, which has the record now
+    scope_state* home;     // scope_body: its scope, which knows its caller
   };
   join_counter<> children;
   std::exception_ptr error;  // of a forked child without a result, the first one; at the end, its own
   // The coroutines that are destroyed with this one if it is destroyed first, the newest first: the one that it has
   // called and waits for; forked children without a result (those that ran by themselves stay here until the join); and
-  // forked children with a result that had not ended when this one went on. Only the thread that runs the parent, or
-  // has taken it from the deque, may use the list.
+  // forked children with a result that had not ended when this one went on; at the end of a run, tasks that it waits
+  // for. Only the thread that runs the parent, or has taken it from the deque, may use the list.
   frame* newest_below = nullptr;
   union {
-    frame* next_below;  // called or forked: in its parent's list
-    closure* callable;  // root, main: what the task needs beside the coroutine, or null
+    frame* next_below;  // called, forked or tied: in the list of the one that it is below
+    closure* callable;  // is_root(): what the task needs beside the coroutine, or null; a child and a spawned task have
+                        // an awaited_closure
   };
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
-  bool listed = false;           // forked, with a result: it is in its parent's list
+  bool listed = false;           // forked, with a result: it is in its parent's list; tied: ending_order has passed it
   end_mark<> finished;           // forked
   bool owes_join = false;        // it has forked since its last join
   std::uint8_t depth = 0;        // its address lies 2^depth bytes behind the coroutine's
@@ -148,8 +154,10 @@ struct frame : memory_of_frame {
     listed = true;
     parent->push_below(*this);
   }
-  /// For a root: the scope whose child the task is, or null.
-  [[nodiscard]] scope_state* scope_of_root() const noexcept { return callable != nullptr ? callable->scope : nullptr; }
+  /// Of a child or a spawned task.
+  [[nodiscard]] awaited_closure& awaited() const noexcept { return *static_cast<awaited_closure*>(callable); }
+  /// Whether it is a task's first coroutine.
+  [[nodiscard]] bool is_root() const noexcept { return how >= role::root && how <= role::main; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
   /// For a called coroutine: takes it out of its parent's list, where it is the newest, because the parent waits for
   /// it.
@@ -157,11 +165,6 @@ struct frame : memory_of_frame {
   /// To be called when its forked children have ended, or were never started: destroys those that have no other owner.
   void leave_joined() noexcept;
 };
-
-/// Destroys a coroutine that has ended, has not begun or waits, and all coroutines below it, the innermost first, so
-/// that none outlives what it may refer to. It is a loop, not a recursion, because they may be a million deep. The
-/// memory of a frame that a task<T> or a forked<T> owns is freed by its owner.
-void destroy_with_all_below(frame& top) noexcept;
 
 /// The owner of a frame calls it when the owner is destroyed.
 void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept;
@@ -241,7 +244,7 @@ struct final_awaiter {
       return transfer(p, f.parent->self());
     }
     if (is_forked(f)) return end_fork(p, f);
-    if (f.how == role::root || f.how == role::main) return end_root(p, f);
+    if (f.is_root()) return end_root(p, f);
     if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
     if (f.how == role::scope_body) return end_scope_body(p, f);
     // main_body. Not by transfer(): the run has ended, and a task that yields now never runs again.
@@ -261,7 +264,7 @@ struct promise_base : frame {
   // Ends the process, as in Go, if no code can catch the exception, or if the task owes a join: here the exception's
   // text is at hand. Called in a handler.
   void unhandled_for_good() noexcept {
-    if (how == role::root && scope_of_root() == nullptr) panic();
+    if (how == role::root || how == role::spawned) panic();
     if (owes_join && how != role::scope_body) fork_not_joined_after_exception();
   }
   // Its variables are still there if it returns, but not if it throws.

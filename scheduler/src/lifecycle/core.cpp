@@ -173,6 +173,16 @@ std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h
   return std::noop_coroutine();
 }
 
+void new_task::is_child(awaited_closure& c) noexcept {
+  root_->how = role::child;
+  refers_to(c);
+}
+
+void new_task::is_spawned(awaited_closure& c) noexcept {
+  root_->how = role::spawned;
+  refers_to(c);
+}
+
 void new_task::destroy() noexcept {
   root_->self().destroy();
   if (callable_ != nullptr) callable_->destroy(callable_);
@@ -222,11 +232,11 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
 
 void core::end_task(processor& p, frame& root) noexcept {
   goroutine& g = *root.record;
-  const bool was_main = root.how == role::main;
+  const role how = root.how;
   closure* const callable = root.callable;
   root.self().destroy();
   if (callable != nullptr) {
-    scope_state* const scope = callable->scope;
+    scope_state* const scope = how == role::child ? static_cast<awaited_closure*>(callable)->scope : nullptr;
     callable->destroy(callable);
     if (scope != nullptr) end_scope_child(*scope);
   }
@@ -234,7 +244,7 @@ void core::end_task(processor& p, frame& root) noexcept {
   if (strand != &g) free_record(p, *strand);
   free_record(p, g);
   p.tasks.end();
-  if (was_main) main_has_ended();
+  if (how == role::main) main_has_ended();
 }
 
 void core::main_has_ended() noexcept {
@@ -314,66 +324,6 @@ bool waits_for_children(processor& p, frame& parent, source_place at) noexcept {
 }
 
 // ---- beginning and end ----------------------------------------------------------------------------------------------
-
-void frame::leave_joined() noexcept {
-  while (newest_below != nullptr) {
-    frame& child = pop_below();
-    child.listed = false;
-    if (!child.owned_by_handle) child.self().destroy();
-  }
-}
-
-namespace {
-
-bool is_called(const frame& f) noexcept { return f.how == role::called || f.how == role::scope_body; }
-bool has_owner(const frame& f) noexcept { return is_called(f) || f.owned_by_handle; }
-// The frame that `f` is below.
-frame& above(const frame& f) noexcept { return f.how == role::scope_body ? f.home->caller() : *f.parent; }
-
-}  // namespace
-
-void destroy_with_all_below(frame& top) noexcept {
-  frame* at = &top;
-  for (;;) {
-    while (at->newest_below != nullptr) at = at->newest_below;
-    if (at == &top) break;
-    frame* const parent = &above(*at);
-    parent->pop_below();
-    if (has_owner(*at)) {
-      // So that its owner looks for remains. Those lie at the beginning of the frame, and leave this byte as it is.
-      at->listed = false;
-      destroy_and_leave_remains(at->self());
-    } else {
-      at->self().destroy();
-    }
-    at = parent;
-  }
-  top.self().destroy();
-}
-
-void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {
-  if (is_remains(owned.address())) {
-    free_remains(owned.address());
-  } else if (f.newest_below != nullptr) {
-    destroy_with_all_below(f);
-  } else {
-    owned.destroy();
-  }
-}
-
-void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
-  if (!f.listed && is_remains(child.address())) {
-    free_remains(child.address());
-    return;
-  }
-  // A scope joins the children of its body when that has ended.
-  if (!f.finished.is_set() && f.parent->how != role::scope_body) fork_not_joined();
-  if (f.listed) {
-    f.owned_by_handle = false;  // it is destroyed at the join
-  } else {
-    destroy_unfinished(child, f);
-  }
-}
 
 // Calls attach(), and detach() at its end.
 class core::attached {
@@ -576,166 +526,6 @@ void core::await_visitors() {
 // Ends every time slice for good: so tasks that never have to wait leave their machines at their next co_await, too.
 void core::end_slices() noexcept {
   for_each_processor([](processor& p) { p.slice.end_all(); });
-}
-
-namespace {
-thread_local bool destroys_tasks = false;
-}  // namespace
-
-void fork_not_joined() noexcept {
-  if (!destroys_tasks) fatal_not_joined(nullptr);
-}
-
-void fork_not_joined_after_exception() noexcept {
-  if (!destroys_tasks) fatal_not_joined(std::current_exception());
-}
-
-void guard_outlived_mutex() noexcept {
-  if (destroys_tasks) return;
-  // A task that still runs although main has ended goes on to its next co_await only.
-  if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
-  fatal_guard_outlived_mutex();
-}
-
-// Makes the calling thread, which ends a run, a machine with a spare processor: destructors of frames may do what the
-// plain code of a task may do. There is one at a time.
-class core::stand_in {
- public:
-  explicit stand_in(core& home)
-      : stands_in_(home), machine_before_(this_machine()), processor_before_(this_processor()) {
-    home.looping.hold(stands_in_, home.spare_processor());
-    destroys_tasks = true;
-  }
-  stand_in(const stand_in&) = delete;
-  stand_in& operator=(const stand_in&) = delete;
-  ~stand_in() {
-    destroys_tasks = false;
-    leave_processor();
-    become(machine_before_, processor_before_);
-  }
-  [[nodiscard]] processor& held() const noexcept { return *stands_in_.held; }
-
- private:
-  machine stands_in_;
-  machine* const machine_before_;  // of another scheduler
-  processor* const processor_before_;
-};
-
-// No machine runs any more. But threads outside may still start and wake tasks, and so may destructors in the frames:
-// tasks that threads outside start from now on are kept, runnable; tasks that destructors start are destroyed at once.
-void core::destroy_tasks() {
-  empty_processors();
-  // [core.destroy.later] relaxed, unmodelled: a task that is started at this moment may count either way.
-  const std::uint64_t later = next_id_.load(std::memory_order::relaxed);
-  std::uint64_t destroyed = 0;
-  {
-    const stand_in here(*this);
-    processor& p = here.held();
-    const auto destroy = [&](goroutine& g) { destroyed += destroy_task(p, g, later) ? 1U : 0U; };
-    // The tasks that sleep come last: the end of one that waits for work outside of the scheduler waits for that work,
-    // and the work may wait for a task that was about to run.
-    records_.for_each([&](goroutine& g) {
-      if (!g.asleep()) destroy(g);
-    });
-    records_.for_each(destroy);
-    p.current = nullptr;
-    // Tasks that the destructors have woken.
-    global.splice_front(p.own_queue.drain());
-  }
-  tasks_.destroy(destroyed);
-  // Now no task waits in any list.
-  goroutine_list kept = forget_woken();
-  forget_records();
-  global.splice_front(std::move(kept));
-}
-
-namespace {
-
-// `suspended` is a frame from a deque. If it, or a coroutine that awaits it, is a forked child with a result, that
-// child may be in no list: its parent, which is in a deque as well, has not gone on since the fork.
-void enlist_fork_of(frame& suspended) noexcept {
-  frame* f = &suspended;
-  while (is_called(*f)) f = &above(*f);
-  if (f->how == role::forked_inline && f->owned_by_handle && !f->listed) f->enlist();
-}
-
-}  // namespace
-
-// Empties the queues and deques of all processors.
-void core::empty_processors() {
-  for_each_processor([](processor& p) {
-    // This thread holds all processors now; see machine_loop::hold().
-    p.own_queue.rebind();
-    p.own_forks.rebind();
-    p.own_yielded.rebind();
-    goroutine_list queued = p.own_queue.drain();
-    p.own_yielded.drain([&queued](goroutine* g) { queued.push_back(g); });
-    while (goroutine* const g = queued.pop_front()) g->set_status(task_status::idle);
-    while (const auto suspended = p.own_forks.pop()) {
-      enlist_fork_of(**suspended);
-    }
-    p.current = nullptr;
-  });
-  spares_.reuse();
-}
-
-// Destroys task `g` on processor `p`. Returns false, and does nothing, when `g` is no task, or its number is `later` or
-// larger.
-bool core::destroy_task(processor& p, goroutine& g, std::uint64_t later) {
-  // A task that is being started at this moment counts as started later.
-  if (g.is(task_status::dead)) return false;
-  frame* root = nullptr;
-  {
-    const std::lock_guard lock(outside_mutex_);
-    // [core.destroy.id] relaxed, unmodelled: under the mutex that [core.outside.set_id] holds, too.
-    if (g.id.load(std::memory_order::relaxed) >= later) return false;
-    root = std::exchange(g.root, nullptr);
-  }
-  if (root == nullptr) return false;
-  closure* const callable = root->callable;
-  p.current = &g;
-  destroy_with_all_below(*root);
-  if (callable != nullptr) callable->destroy(callable);
-  return true;
-}
-
-// Takes the tasks that have been destroyed out of the global queue, and returns the others.
-goroutine_list core::forget_woken() {
-  goroutine_list kept;
-  do {
-    while (goroutine* const g = global.take()) {
-      if (g->root != nullptr) {
-        kept.push_back(g);
-      } else {
-        g->set_status(task_status::idle);
-      }
-    }
-    // A thread that has woken a task may not have queued it yet.
-  } while (somebody_queues());
-  return kept;
-}
-
-bool core::somebody_queues() const {
-  const std::lock_guard lock(outside_mutex_);
-  bool found = false;
-  records_.for_each(
-      [&found](const goroutine& g) { found = found || (g.is(task_status::runnable) && g.root == nullptr); });
-  return found;
-}
-
-// Makes the records of all tasks available again, except those of tasks that have just been started.
-void core::forget_records() {
-  const std::lock_guard lock(outside_mutex_);
-  goroutine_list forgotten;
-  records_.for_each([&forgotten](goroutine& g) {
-    if (g.is(task_status::dead) || g.root != nullptr) return;
-    g.set_status(task_status::dead);
-    // [core.forget.name] relaxed, unmodelled: for dumps.
-    g.name.store(nullptr, std::memory_order::relaxed);
-    g.runnable_since = 0;
-    forgotten.push_back(&g);
-  });
-  records_.put(std::move(forgotten));
 }
 
 unsigned core::resize(unsigned n) {

@@ -20,7 +20,6 @@ std::stop_source& scope_state::stopping() {
 }
 
 std::coroutine_handle<> scope_state::go_on(processor& p) {
-  caller_->pop_below();
   if (core_.all_ended()) return transfer(p, caller_->self());
   goroutine& g = fall_asleep(caller_->self(), wait_reason::join, called_at_);
   waiter_.who.set(&g);
@@ -57,6 +56,12 @@ void scope_state::throw_ended() {
   throw_misuse("runq: a scope was used after its body and all of its children had ended");
 }
 
+void scope_state::throw_elsewhere() {
+  throw_misuse(
+      "runq: scope::go() was called by a task of another scheduler; only the body of the scope and its children may "
+      "start children");
+}
+
 void scope_state::fails(std::exception_ptr what) noexcept {
   // Without memory for it the process ends: a failure must not be lost.
   if (core_.fails(*new core_type::failure(std::move(what)))) stopping().request_stop();
@@ -75,8 +80,8 @@ bool tell_scope(frame& failed) noexcept {
     failed.home->fails(std::current_exception());
   } else if (is_forked(failed) && failed.parent->how == role::scope_body) {
     return failed.parent->home->child_fails(std::current_exception());
-  } else if (failed.how == role::root && failed.scope_of_root() != nullptr) {
-    return failed.scope_of_root()->child_fails(std::current_exception());
+  } else if (failed.how == role::child) {
+    return failed.awaited().scope->child_fails(std::current_exception());
   }
   return true;
 }

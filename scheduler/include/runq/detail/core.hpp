@@ -61,8 +61,8 @@ class work {
   bool inherits_ = false;
 };
 
-/// What go() makes of its argument: a coroutine to run and the callable that it may refer to. This object destroys
-/// both, unless they have become a task.
+/// What go() makes of its argument: a coroutine to run and its closure. This object destroys both, unless they have
+/// become a task.
 class new_task {
  public:
   explicit new_task(frame& root) noexcept : root_(&root) {}
@@ -73,6 +73,10 @@ class new_task {
     if (root_ != nullptr) destroy();
   }
   void refers_to(closure& callable) noexcept { callable_ = &callable; }
+  /// The task is a child of the scope that `c` names.
+  void is_child(awaited_closure& c) noexcept;
+  /// The task is one that spawn() has started.
+  void is_spawned(awaited_closure& c) noexcept;
 
  private:
   friend core;
@@ -266,6 +270,8 @@ class core {
   template <class F>
   void for_each_kernel_wait(F&& f) const;
 
+  class frame_tree;  // see destruction.cpp
+
   /// Exists while a task waits with a stop token: as long as the token has a source, a thread outside the scheduler may
   /// wake the task.
   class stop_wait {
@@ -346,7 +352,9 @@ class core {
   void destroy_tasks();
   class stand_in;
   void empty_processors();
-  [[nodiscard]] bool destroy_task(processor& p, goroutine& g, std::uint64_t later);
+  class left_tasks;
+  void has_destroyed(goroutine& g) noexcept;
+  [[nodiscard]] frame* root_of(const goroutine& g, std::uint64_t later) const noexcept;
   [[nodiscard]] goroutine_list forget_woken();
   [[nodiscard]] bool somebody_queues() const;
   void forget_records();

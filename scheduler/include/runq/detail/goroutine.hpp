@@ -20,13 +20,23 @@ namespace detail {
 
 class core;
 struct frame;
+struct goroutine;
 class scope_state;
 
-/// What a task that was given to go() needs beside its coroutine: the callable that the coroutine may refer to, and the
-/// scope that counts it.
+/// What a task needs beside its first coroutine, as the callable that the coroutine may refer to. Destroyed when that
+/// coroutine has been destroyed.
 struct closure {
   void (*destroy)(closure*) noexcept;
-  scope_state* scope = nullptr;  // of which the task is a child, or null
+};
+
+/// The closure of a task that a coroutine waits for.
+struct awaited_closure : closure {
+  union {
+    scope_state* scope = nullptr;  // a child: its scope
+    frame* awaited_by;             // spawned: the coroutine that awaits the task's handle now, or null
+    frame* above;                  // at the end of a run, when the task was tied: the one that it is below
+  };
+  goroutine* record = nullptr;  // at the end of a run: see frame_tree
 };
 
 /// A schedulable strand of execution: a task started by go(), or the continuation of a task that another processor
@@ -67,6 +77,19 @@ struct alignas(cache_line) goroutine {
   /// task.
   [[nodiscard]] bool asleep() const noexcept { return state.asleep(); }
 };
+
+/// The closure of a spawned task.
+struct spawned_closure : awaited_closure {
+  explicit spawned_closure(goroutine& current) noexcept;
+  goroutine* const spawner;        // the record of the task that has spawned it
+  const std::uint64_t spawner_id;  // that record may be another task's now
+  bool awaited_at_end = false;     // when it was tied
+};
+
+inline spawned_closure::spawned_closure(goroutine& current) noexcept
+    : spawner(&current),
+      // [spawned.spawner] relaxed, unmodelled: written before the task began.
+      spawner_id(current.id.load(std::memory_order::relaxed)) {}
 
 using goroutine_list = inject_chain<&goroutine::link>;
 

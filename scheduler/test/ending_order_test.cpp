@@ -1,0 +1,741 @@
+// SPDX-License-Identifier: MIT
+// In which order the end of a run destroys tasks: every way in which one task may wait for another × every way in which
+// that one waits × every way in which the run ends. The child's last act uses a variable of the coroutine that waits
+// for the child, and AddressSanitizer sees it if that variable is gone.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <runq/net.hpp>
+#include <sys/socket.h>
+
+#include "support.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using runq::task;
+using sched_test::hold_until;
+
+/// What a program of this test uses besides its tasks. It outlives them.
+struct world {
+  world() {
+    (void)locked.try_lock();
+    (void)locked_shared.try_lock();
+    counts_one.add(1);
+  }
+
+  // All waits of the children, for what never comes.
+  runq::channel<int> empty;
+  runq::channel<int> never_received;
+  runq::mutex locked;
+  runq::shared_mutex locked_shared;
+  runq::semaphore no_units{0};
+  runq::wait_group counts_one;
+  runq::latch closed{1};
+  std::atomic<bool> over{false};  // main is at its end
+  std::stop_source let_go;        // for a run that lasts until all tasks have ended
+  bool with_token = false;
+  bool early = false;  // the run ends although some tasks have not begun
+
+  std::atomic<int> begun{0};  // children that have begun
+  std::atomic<int> alive{0};  // objects of children and parents
+  std::atomic<int> disorder{0};
+
+  [[nodiscard]] std::stop_token token() const { return with_token ? let_go.get_token() : std::stop_token(); }
+};
+
+/// A variable of the parent.
+class variable {
+ public:
+  explicit variable(world& w) : w_(w) { ++w_.alive; }
+  variable(const variable&) = delete;
+  variable& operator=(const variable&) = delete;
+  ~variable() {
+    if (users_ != 0) ++w_.disorder;
+    --w_.alive;
+  }
+  void use(int change) { users_ += change; }
+
+ private:
+  world& w_;
+  std::atomic<int> users_{0};
+  // So that a use of memory that is free does not look right by chance.
+  std::unique_ptr<std::string> text_ = std::make_unique<std::string>("longer than a small string of the library");
+};
+
+/// A child's variable, which uses a variable of the parent to the end.
+class user_of {
+ public:
+  explicit user_of(world& w, variable& of) : w_(w), of_(of) {
+    of_.use(1);
+    ++w_.alive;
+  }
+  user_of(const user_of&) = delete;
+  user_of& operator=(const user_of&) = delete;
+  ~user_of() {
+    of_.use(-1);
+    --w_.alive;
+  }
+
+ private:
+  world& w_;
+  variable& of_;
+};
+
+// ---- how a child waits ----------------------------------------------------------------------------------------------
+
+using way_to_wait = task<> (*)(world&);
+
+task<> sleeps(world& w) { co_await runq::sleep_for(1h, w.token()); }
+task<> receives(world& w) {
+  std::optional<int> value;
+  (void)co_await runq::select(w.token(), runq::on_receive(w.empty, value));
+}
+task<> sends(world& w) {
+  if (w.with_token) {
+    co_await sleeps(w);
+  } else {
+    co_await w.never_received.send(1);
+  }
+}
+task<> locks(world& w) { (void)co_await w.locked.scoped_lock(w.token()); }
+task<> reads_shared(world& w) { (void)co_await w.locked_shared.scoped_lock_shared(w.token()); }
+task<> acquires(world& w) { co_await w.no_units.acquire(w.token()); }
+task<> waits_for_group(world& w) { co_await w.counts_one.wait(w.token()); }
+task<> waits_for_latch(world& w) { co_await w.closed.wait(w.token()); }
+task<> yields(world& w) {
+  while (!w.over) co_await runq::yield();
+}
+task<> blocks(world& w) {
+  const auto call = [&w] {
+    while (!w.over) std::this_thread::yield();
+  };
+  co_await runq::blocking(call);
+}
+task<> reads_from_peer(world& w) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) throw std::runtime_error("socketpair");
+  runq::net::stream here(ends[0]);
+  runq::net::stream there(ends[1]);
+  std::array<std::byte, 1> room{};
+  if (w.with_token) {
+    try {
+      (void)co_await here.read(room, w.token());
+    } catch (const std::exception&) {
+    }
+  } else {
+    (void)co_await here.read(room);
+  }
+}
+task<> joins(world& w) {
+  co_await runq::fork(sleeps(w));
+  co_await runq::join();
+}
+task<> waits_in_scope(world& w) {
+  const auto body = [&w](runq::scope& s) -> task<> {
+    s.go([&w] { return sleeps(w); });
+    co_return;
+  };
+  co_await runq::with_scope(body);
+}
+task<> awaits_handle(world& w) {
+  auto handle = runq::spawn([&w] { return sleeps(w); });
+  co_await handle;
+}
+
+struct named_wait {
+  const char* name;
+  way_to_wait way;
+};
+constexpr named_wait ways_to_wait[] = {
+    {"sleeps", sleeps},
+    {"receives", receives},
+    {"sends", sends},
+    {"locks", locks},
+    {"reads_shared", reads_shared},
+    {"acquires", acquires},
+    {"waits_for_group", waits_for_group},
+    {"waits_for_latch", waits_for_latch},
+    {"yields", yields},
+    {"blocks", blocks},
+    {"reads_from_peer", reads_from_peer},
+    {"joins", joins},
+    {"waits_in_scope", waits_in_scope},
+    {"awaits_handle", awaits_handle},
+};
+
+// ---- how a parent waits for the child -------------------------------------------------------------------------------
+
+struct combination {
+  world& w;
+  way_to_wait waits;
+};
+
+task<> child(combination c, variable& of) {
+  const user_of mine(c.w, of);
+  ++c.w.begun;
+  co_await c.waits(c.w);
+}
+task<int> child_with_result(combination c, variable& of) {
+  co_await child(c, of);
+  co_return 1;
+}
+
+using way_to_own = task<> (*)(combination);
+
+task<> calls(combination c) {
+  variable mine(c.w);
+  co_await child(c, mine);
+}
+task<> starts_in_scope(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope& s) -> task<> {
+    s.go([&] { return child(c, mine); });
+    s.go(child(c, mine));
+    co_return;
+  };
+  co_await runq::with_scope(body);
+}
+// The body waits, too, and the child uses a variable of the body.
+task<> starts_in_waiting_body(combination c) {
+  const auto body = [&](runq::scope& s) -> task<> {
+    variable of_body(c.w);
+    runq::wait_group ended;
+    ended.add(1);
+    const auto work = [&]() -> task<> {
+      try {
+        co_await child(c, of_body);
+      } catch (const runq::cancelled&) {
+      }
+      ended.done();
+    };
+    s.go(work);
+    co_await ended.wait();
+  };
+  co_await runq::with_scope(body);
+}
+task<> forks_in_scope(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope& s) -> task<> { co_await s.fork(child(c, mine)); };
+  co_await runq::with_scope(body);
+}
+task<> is_body_of_scope(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope&) { return child(c, mine); };
+  co_await runq::with_scope(body);
+}
+task<> child_starts_another(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope& s) -> task<> {
+    const auto starts = [&]() -> task<> {
+      s.go(child(c, mine));
+      co_await c.waits(c.w);
+    };
+    s.go(starts);
+    co_return;
+  };
+  co_await runq::with_scope(body);
+}
+task<> scopes_within_scopes(combination c) {
+  variable mine(c.w);
+  const auto inner = [&](runq::scope& s) -> task<> {
+    s.go(child(c, mine));
+    co_return;
+  };
+  const auto middle = [&](runq::scope& s) -> task<> {
+    const auto work = [&]() -> task<> {
+      const user_of one(c.w, mine);
+      co_await runq::with_scope(inner);
+    };
+    s.go(work);
+    co_await runq::with_scope(inner);
+  };
+  co_await runq::with_scope(middle);
+}
+task<> all_of_tasks(combination c) {
+  variable mine(c.w);
+  (void)co_await runq::when_all(child(c, mine), child_with_result(c, mine));
+}
+task<> all_of_functions(combination c) {
+  const auto one = [c, own = std::make_shared<variable>(c.w)](std::stop_token) -> task<> { co_await child(c, *own); };
+  const auto two = [c, own = std::make_shared<variable>(c.w)](std::stop_token) -> task<> { co_await child(c, *own); };
+  (void)co_await runq::when_all(one, two);
+}
+task<> all_of_vector(combination c) {
+  variable mine(c.w);
+  std::vector<task<int>> pieces;
+  for (int i = 0; i != 3; ++i) pieces.push_back(child_with_result(c, mine));
+  (void)co_await runq::when_all(std::move(pieces));
+}
+task<> all_of_all(combination c) {
+  variable mine(c.w);
+  (void)co_await runq::when_all(runq::when_all(child(c, mine), child(c, mine)), child(c, mine));
+}
+task<> all_of_scopes(combination c) { (void)co_await runq::when_all(starts_in_scope(c), forks_in_scope(c)); }
+task<> any_of_tasks(combination c) {
+  variable mine(c.w);
+  (void)co_await runq::when_any(child(c, mine), child_with_result(c, mine));
+}
+task<> any_of_functions(combination c) {
+  const auto one = [c, own = std::make_shared<variable>(c.w)](std::stop_token) -> task<> { co_await child(c, *own); };
+  const auto two = [c, own = std::make_shared<variable>(c.w)](std::stop_token) -> task<> { co_await child(c, *own); };
+  (void)co_await runq::when_any(one, two);
+}
+task<> any_of_vector(combination c) {
+  variable mine(c.w);
+  std::vector<task<>> pieces;
+  for (int i = 0; i != 3; ++i) pieces.push_back(child(c, mine));
+  (void)co_await runq::when_any(std::move(pieces));
+}
+task<> forks(combination c) {
+  variable mine(c.w);
+  co_await runq::fork(child(c, mine));
+  co_await runq::join();
+}
+task<> forks_for_result(combination c) {
+  variable mine(c.w);
+  auto one = co_await runq::fork(child_with_result(c, mine));
+  auto two = co_await runq::fork(child_with_result(c, mine));
+  co_await runq::join();
+  (void)(one.get() + two.get());
+}
+task<> awaits_spawned(combination c) {
+  variable mine(c.w);
+  auto handle = runq::spawn(child(c, mine));
+  co_await handle;
+}
+// The task waits for something else before it awaits the handle.
+task<> awaits_spawned_later(combination c) {
+  variable mine(c.w);
+  auto handle = runq::spawn(child(c, mine));
+  try {
+    co_await c.waits(c.w);
+  } catch (const runq::cancelled&) {
+  }
+  co_await handle;
+}
+task<> awaits_spawned_with_token(combination c) {
+  variable mine(c.w);
+  auto handle = runq::spawn([&] { return child_with_result(c, mine); });
+  (void)co_await handle.wait(std::stop_token());
+}
+task<> awaits_spawned_of_spawned(combination c) {
+  variable mine(c.w);
+  auto handle = runq::spawn([&]() -> task<> {
+    variable inner(c.w);
+    const user_of outer(c.w, mine);
+    auto second = runq::spawn(child(c, inner));
+    co_await second;
+  });
+  co_await handle;
+}
+// The child is started by one task, and awaited by another, whose variable it uses.
+task<> awaits_handle_of_another(combination c) {
+  if (c.w.early) co_return;  // until the handle is awaited, nothing tells that this task will wait for the child
+  variable mine(c.w);
+  runq::channel<runq::spawned<>> handles(1);
+  runq::go([&] {
+    auto handle = runq::spawn(child(c, mine));
+    (void)handles.try_send(std::move(handle));
+  });
+  auto handle = co_await handles.receive();
+  co_await *handle;
+}
+task<> within_time_limit(combination c) {
+  variable mine(c.w);
+  const auto work = [&](const std::stop_token&) -> task<> { co_await child(c, mine); };
+  co_await runq::with_timeout(1h, work);
+}
+task<> scope_within_time_limit(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope& s) -> task<> {
+    s.go(child(c, mine));
+    co_return;
+  };
+  const auto work = [&](std::stop_token stop) -> task<> { co_await runq::with_scope(body, stop); };
+  co_await runq::with_timeout(1h, work);
+}
+// The task is another one's than that which awaits it.
+task<> owns_what_another_awaits(combination c) {
+  variable mine(c.w);
+  runq::wait_group ended;
+  auto owned = child(c, mine);
+  ended.add(1);
+  runq::go([&]() -> task<> {
+    try {
+      co_await owned;
+    } catch (const runq::cancelled&) {
+    }
+    ended.done();
+  });
+  co_await ended.wait();
+}
+
+struct named_owner {
+  const char* name;
+  way_to_own way;
+  friend void PrintTo(const named_owner& o, std::ostream* out) { *out << o.name; }
+};
+constexpr named_owner ways_to_own[] = {
+    {"calls", calls},
+    {"starts_in_scope", starts_in_scope},
+    {"starts_in_waiting_body", starts_in_waiting_body},
+    {"forks_in_scope", forks_in_scope},
+    {"is_body_of_scope", is_body_of_scope},
+    {"child_starts_another", child_starts_another},
+    {"scopes_within_scopes", scopes_within_scopes},
+    {"all_of_tasks", all_of_tasks},
+    {"all_of_functions", all_of_functions},
+    {"all_of_vector", all_of_vector},
+    {"all_of_all", all_of_all},
+    {"all_of_scopes", all_of_scopes},
+    {"any_of_tasks", any_of_tasks},
+    {"any_of_functions", any_of_functions},
+    {"any_of_vector", any_of_vector},
+    {"forks", forks},
+    {"forks_for_result", forks_for_result},
+    {"awaits_spawned", awaits_spawned},
+    {"awaits_spawned_later", awaits_spawned_later},
+    {"awaits_spawned_with_token", awaits_spawned_with_token},
+    {"awaits_spawned_of_spawned", awaits_spawned_of_spawned},
+    {"awaits_handle_of_another", awaits_handle_of_another},
+    {"within_time_limit", within_time_limit},
+    {"scope_within_time_limit", scope_within_time_limit},
+    {"owns_what_another_awaits", owns_what_another_awaits},
+};
+
+// ---- how the run ends -----------------------------------------------------------------------------------------------
+
+struct named_end {
+  const char* name;
+  void (*run)(combination, way_to_own, runq::options);
+};
+
+constexpr int parents = 2;
+
+task<> start_parents(combination c, way_to_own way) {
+  for (int i = 0; i != parents; ++i) runq::go(way(c));
+  // Each parent has at least one child.
+  while (c.w.begun < parents) co_await runq::yield();
+  co_await runq::yield();
+}
+
+void main_returns(combination c, way_to_own way, runq::options how) {
+  const auto main = [&]() -> task<> {
+    co_await start_parents(c, way);
+    c.w.over = true;
+  };
+  runq::run(main, how);
+}
+
+void main_throws(combination c, way_to_own way, runq::options how) {
+  const auto main = [&]() -> task<> {
+    co_await start_parents(c, way);
+    c.w.over = true;
+    throw std::runtime_error("main");
+  };
+  EXPECT_THROW(runq::run(main, how), std::runtime_error);
+}
+
+// Some parents and children have not begun, or are on their way.
+void main_returns_early(combination c, way_to_own way, runq::options how) {
+  for (int turns = 0; turns != 4; ++turns) {
+    const auto main = [&]() -> task<> {
+      for (int i = 0; i != parents; ++i) runq::go(way(c));
+      for (int i = 0; i != turns; ++i) co_await runq::yield();
+      c.w.over = true;
+    };
+    c.w.over = false;
+    c.w.early = true;
+    runq::run(main, how);
+  }
+}
+
+void all_have_ended(combination c, way_to_own way, runq::options how) {
+  c.w.with_token = true;
+  const auto main = [&]() -> task<> {
+    co_await start_parents(c, way);
+    c.w.over = true;
+    c.w.let_go.request_stop();
+  };
+  how.until = runq::run_until::all_have_ended;
+  runq::run(main, how);
+}
+
+void scheduler_is_destroyed(combination c, way_to_own way, runq::options how) {
+  runq::scheduler s(how);
+  const auto here = s.attach();
+  for (int i = 0; i != parents; ++i) here.go(way(c));
+  ASSERT_TRUE(sched_test::wait_until([&] { return c.w.begun >= parents; }));
+  c.w.over = true;
+}
+
+void another_run_follows(combination c, way_to_own way, runq::options how) {
+  runq::scheduler s(how);
+  for (int i = 0; i != 2; ++i) {
+    c.w.begun = 0;
+    c.w.over = false;
+    s.run([&]() -> task<> {
+      co_await start_parents(c, way);
+      c.w.over = true;
+    });
+    EXPECT_EQ(c.w.alive, 0);
+  }
+}
+
+constexpr named_end ends[] = {
+    {"main_returns", main_returns},
+    {"main_throws", main_throws},
+    {"main_returns_early", main_returns_early},
+    {"all_have_ended", all_have_ended},
+    {"scheduler_is_destroyed", scheduler_is_destroyed},
+    {"another_run_follows", another_run_follows},
+};
+
+class owners : public testing::TestWithParam<named_owner> {
+ protected:
+  static void SetUpTestSuite() { GTEST_FLAG_SET(death_test_style, sched_test::death_test_style); }
+};
+
+TEST_P(owners, children_are_destroyed_before_those_that_wait_for_them) {
+  const runq::options all_options[] = {{.procs = 1}, {.procs = 2}, {.procs = 2, .forks = runq::fork_policy::child}};
+  for (const runq::options& how : all_options) {
+    for (const named_wait& wait : ways_to_wait) {
+      for (const named_end& end : ends) {
+        SCOPED_TRACE(std::string(wait.name) + ", " + end.name + ", procs = " + std::to_string(how.procs) +
+                     (how.forks == runq::fork_policy::child ? ", child" : ""));
+        world w;
+        end.run({w, wait.way}, GetParam().way, how);
+        EXPECT_EQ(w.alive, 0) << "variables of tasks were not destroyed";
+        EXPECT_EQ(w.disorder, 0) << "a variable was destroyed before a child that uses it";
+      }
+    }
+  }
+}
+
+TEST_P(owners, a_panic_destroys_nothing) {
+  const auto panics = [] {
+    world w;
+    const auto main = [&]() -> task<> {
+      co_await start_parents({w, sleeps}, GetParam().way);
+      runq::go([]() -> task<> {
+        co_await runq::yield();
+        throw std::runtime_error("away");
+      });
+      co_await runq::sleep_for(1h);
+    };
+    runq::run(main, {.procs = 2});
+  };
+  EXPECT_EXIT(panics(), testing::ExitedWithCode(2), "panic: away");
+}
+
+// ---- what the combinations do not have ------------------------------------------------------------------------------
+
+TEST(ending_order, tasks_that_wait_for_each_other_in_a_circle_are_destroyed_once_each) {
+  for (const unsigned procs : {1U, 2U}) {
+    world w;
+    runq::run(
+        [&]() -> task<> {
+          runq::spawned<> first;
+          runq::spawned<> second;
+          std::atomic<int> waits{0};
+          first = runq::spawn([&]() -> task<> {
+            const variable mine(w);
+            co_await sched_test::yield_until([&] { return second.valid(); });
+            auto other = std::move(second);
+            ++waits;
+            co_await other;
+          });
+          second = runq::spawn([&]() -> task<> {
+            const variable mine(w);
+            co_await sched_test::yield_until([&] { return first.valid() && waits != 0; });
+            auto other = std::move(first);
+            ++waits;
+            co_await other;
+          });
+          co_await sched_test::yield_until([&] { return waits == 2; });
+          co_await runq::yield();
+        },
+        {.procs = procs});
+    EXPECT_EQ(w.alive, 0);
+  }
+}
+
+// A task awaits the handle of the one that waits for it by a scope: the one with the handle goes first.
+TEST(ending_order, a_circle_through_a_scope_is_opened_at_the_handle) {
+  world w;
+  runq::run(
+      [&]() -> task<> {
+        runq::spawned<> handle;
+        std::atomic<bool> waits{false};
+        handle = runq::spawn([&]() -> task<> {
+          variable mine(w);
+          const auto in_scope = [&]() -> task<> {
+            const user_of here(w, mine);
+            co_await sched_test::yield_until([&] { return handle.valid(); });
+            auto other = std::move(handle);
+            waits = true;
+            co_await other;
+          };
+          const auto body = [&](runq::scope& s) -> task<> {
+            s.go(in_scope);
+            co_return;
+          };
+          co_await runq::with_scope(body);
+        });
+        co_await sched_test::yield_until([&] { return waits.load(); });
+        co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(w.alive, 0);
+  EXPECT_EQ(w.disorder, 0);
+}
+
+TEST(ending_order, the_end_of_a_spawned_task_that_was_destroyed_is_known_in_the_next_run) {
+  runq::scheduler s({.procs = 1});
+  runq::spawned<int> waits;
+  runq::spawned<> never_began;
+  s.run([&]() -> task<> {
+    waits = runq::spawn([]() -> task<int> {
+      co_await runq::sleep_for(1h);
+      co_return 1;
+    });
+    co_await runq::yield();
+    never_began = runq::spawn([] {});
+  });
+  int ended = 0;
+  s.run([&]() -> task<> {
+    try {
+      (void)co_await waits;
+    } catch (const runq::run_ended&) {
+      ++ended;
+    }
+    try {
+      co_await never_began.wait(std::stop_token());
+    } catch (const runq::run_ended&) {
+      ++ended;
+    }
+  });
+  EXPECT_EQ(ended, 2);
+}
+
+TEST(ending_order, a_task_of_another_scheduler_learns_that_the_spawned_task_was_destroyed) {
+  runq::scheduler first({.procs = 1});
+  runq::scheduler second({.procs = 1});
+  runq::channel<runq::spawned<>> handles(1);
+  std::atomic<bool> waits{false};
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    second.run([&]() -> task<> {
+      auto handle = std::move(*co_await handles.receive());
+      waits = true;
+      try {
+        co_await handle;
+      } catch (const runq::run_ended&) {
+        told = true;
+      }
+    });
+  });
+  const auto keeps_second_going = second.attach();
+  first.run([&]() -> task<> {
+    const auto here = runq::this_task::handle();
+    auto handle = runq::spawn([]() -> task<> { co_await runq::sleep_for(1h); });
+    (void)handles.try_send(std::move(handle));
+    co_await sched_test::yield_until([&] { return waits.load(); });
+  });
+  other.join();
+  EXPECT_TRUE(told);
+}
+
+TEST(ending_order, a_spawned_task_that_ends_when_its_run_has_ended_has_its_result) {
+  runq::scheduler s({.procs = 2});
+  runq::spawned<int> handle;
+  std::atomic<bool> main_has_ended{false};
+  s.run([&]() -> task<> {
+    std::atomic<bool> runs{false};
+    handle = runq::spawn([&] {
+      runs = true;
+      hold_until([&] { return main_has_ended.load(); }, "main has ended");
+      return 7;
+    });
+    hold_until([&] { return runs.load(); }, "the spawned task runs");
+    const struct at_end {
+      std::atomic<bool>& flag;
+      ~at_end() { flag = true; }
+    } last{main_has_ended};
+    co_return;
+  });
+  int result = 0;
+  s.run([&]() -> task<> { result = co_await handle; });
+  EXPECT_EQ(result, 7);
+}
+
+TEST(ending_order, a_destructor_sees_the_number_of_its_own_task) {
+  struct says_number {
+    std::uint64_t& number;
+    ~says_number() { number = runq::this_task::id(); }
+  };
+  std::array<std::uint64_t, 3> alive{};
+  std::array<std::uint64_t, 3> destroyed{};
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          const says_number outer{destroyed[0]};
+          alive[0] = runq::this_task::id();
+          const auto body = [&](runq::scope& s) -> task<> {
+            s.go([&]() -> task<> {
+              const says_number inner{destroyed[1]};
+              alive[1] = runq::this_task::id();
+              auto handle = runq::spawn([&]() -> task<> {
+                const says_number innermost{destroyed[2]};
+                alive[2] = runq::this_task::id();
+                co_await runq::sleep_for(1h);
+              });
+              co_await handle;
+            });
+            co_return;
+          };
+          co_await runq::with_scope(body);
+        });
+        co_await sched_test::yield_until([&] { return alive[2] != 0; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(destroyed, alive);
+}
+
+TEST(ending_order, only_a_task_of_the_same_scheduler_starts_children_of_a_scope) {
+  runq::scheduler other({.procs = 1});
+  const auto there = other.attach();
+  runq::run([&]() -> task<> {
+    const auto body = [&](runq::scope& s) -> task<> {
+      const auto refused = [&] { return sched_test::misuse_of([&] { s.go([] {}); }); };
+      std::string text;
+      std::thread outside([&] { text = there.block_on(refused); });
+      const auto join = [&] { outside.join(); };
+      co_await runq::blocking(join);
+      EXPECT_EQ(text,
+                "runq: scope::go() was called by a task of another scheduler; only the body of the scope and its "
+                "children may start children");
+      co_return;
+    };
+    co_await runq::with_scope(body);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(all, owners, testing::ValuesIn(ways_to_own),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
+}  // namespace
