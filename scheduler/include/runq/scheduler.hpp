@@ -71,48 +71,67 @@ template <class T>
   return new_task(access::release(t).promise());
 }
 
-/// A task, and its closure or nothing.
-template <class Closure>
-struct task_with_closure {
-  new_task made;
-  closure_owner<Closure> kept;
-};
+/// A function without arguments that is a coroutine, or returns one.
+template <class F>
+concept makes_task = !is_task<F>::value && is_task<result_of_call<F>>::value;
 
-/// Makes a task of a task, or of a function without arguments; its closure is a `Closure`.
-template <class Closure, class F>
-[[nodiscard]] task_with_closure<Closure> make_task(F&& f) {
-  using callable = std::decay_t<F>;
-  static_assert(is_task<callable>::value || callable_without_arguments<callable>,
-                "runq: what becomes a task is a task, or a function that can be called without arguments");
-  if constexpr (is_task<callable>::value) {
-    return {root_of(std::forward<F>(f)), nullptr};
-  } else if constexpr (is_task<result_of_call<callable>>::value) {
-    // A coroutine refers to the lambda it was made by, so the lambda lives as long as the task.
-    auto* const lambda = new closure_of<callable, Closure>(std::forward<F>(f));
-    closure_owner<Closure> kept(lambda);
-    return {root_of(lambda->f()), std::move(kept)};
+/// Makes a task of a coroutine function, which lives as long as the task, in a `Closure`: keep(task, closure) gives the
+/// task its closure.
+template <class Closure, class F, class Keep>
+[[nodiscard]] new_task task_with_function(F&& f, const Keep& keep) {
+  auto* const lambda = new closure_of<std::decay_t<F>, Closure>(std::forward<F>(f));
+  closure_owner<Closure> kept(lambda);
+  auto made = root_of(lambda->f());
+  keep(made, *kept.release());
+  return made;
+}
+
+/// Makes a task of a task, or of a function that is no coroutine.
+template <class F>
+[[nodiscard]] new_task task_alone(F&& f) {
+  if constexpr (is_task<std::decay_t<F>>::value) {
+    return root_of(std::forward<F>(f));
   } else {
-    return {root_of(call_once<callable>(std::forward<F>(f))), nullptr};
+    return root_of(call_once<std::decay_t<F>>(std::forward<F>(f)));
   }
+}
+
+template <class F>
+constexpr bool may_become_task() {
+  static_assert(is_task<F>::value || callable_without_arguments<F>,
+                "runq: what becomes a task is a task, or a function that can be called without arguments");
+  return true;
 }
 
 /// What go() makes of its argument.
 template <class F>
 [[nodiscard]] new_task make_root(F&& f) {
-  auto [made, kept] = make_task<closure>(std::forward<F>(f));
-  if (kept) made.refers_to(*kept.release());
-  return std::move(made);
+  using callable = std::decay_t<F>;
+  static_assert(may_become_task<callable>());
+  if constexpr (makes_task<callable>) {
+    return task_with_function<closure>(std::forward<F>(f), [](new_task& t, closure& c) noexcept { t.refers_to(c); });
+  } else {
+    return task_alone(std::forward<F>(f));
+  }
 }
 
 /// What scope::go() makes of its argument: the scope `home` counts the task as ended when all that the task owns is
 /// destroyed.
 template <class F>
 [[nodiscard]] new_task make_child(F&& f, scope_state& home) {
-  auto [made, kept] = make_task<awaited_closure>(std::forward<F>(f));
-  if (!kept) kept.reset(new closure_of<std::monostate, awaited_closure>(std::monostate()));
-  kept->scope = &home;
-  made.is_child(*kept.release());
-  return std::move(made);
+  using callable = std::decay_t<F>;
+  static_assert(may_become_task<callable>());
+  const auto keep = [&home](new_task& t, awaited_closure& c) noexcept {
+    c.scope = &home;
+    t.is_child(c);
+  };
+  if constexpr (makes_task<callable>) {
+    return task_with_function<awaited_closure>(std::forward<F>(f), keep);
+  } else {
+    auto made = task_alone(std::forward<F>(f));
+    keep(made, *new closure_of<std::monostate, awaited_closure>(std::monostate()));
+    return made;
+  }
 }
 
 template <class F>
@@ -344,11 +363,11 @@ class scheduler {
 
   /// Runs a task, or a callable as for go(), as the main task, number 1, and returns its result, or throws its
   /// exception. As in Go, when the main task ends all others end, too: a task that waits never goes on, and its frames
-  /// are destroyed, those that wait after what they wait for (docs/scheduler.md, "The order of destruction"); a task that is running runs until its next co_await. Channels, mutexes and
-  /// wait groups that still exist forget these tasks. With options::until = run_until::all_have_ended the others go on,
-  /// and it returns, or throws, when no task is left; a handle alone keeps no run going. Blocks the calling thread
-  /// until the run is over. Throws runq::misuse when the calling thread belongs to a scheduler, or another run is in
-  /// progress.
+  /// are destroyed, those that wait after what they wait for (docs/scheduler.md, "The order of destruction"); a task
+  /// that is running runs until its next co_await. Channels, mutexes and wait groups that still exist forget these
+  /// tasks. With options::until = run_until::all_have_ended the others go on, and it returns, or throws, when no task
+  /// is left; a handle alone keeps no run going. Blocks the calling thread until the run is over. Throws runq::misuse
+  /// when the calling thread belongs to a scheduler, or another run is in progress.
   ///
   /// When all tasks wait for each other the process ends: `fatal error: all goroutines are asleep - deadlock!`, the
   /// tasks and what they wait for, status 2; but see options::threads_without_handle.
@@ -397,13 +416,11 @@ class scheduler {
   std::shared_ptr<detail::core> core_;  // handles share it
 };
 
-/// Thrown when a thread waits in scheduler::handle, or a task for a spawned task, and the run or the scheduler ends before
-/// they get their answer.
+/// Thrown when a thread waits in scheduler::handle, or a task for a spawned task, and the run or the scheduler ends
+/// before they get their answer.
 class run_ended : public std::exception {
  public:
-  [[nodiscard]] const char* what() const noexcept override {
-    return "runq: the run ended before what is waited for";
-  }
+  [[nodiscard]] const char* what() const noexcept override { return "runq: the run ended before what is waited for"; }
 };
 
 /// See scheduler::attach(). Copyable; any number of threads may use one at the same time. It may outlive the scheduler:

@@ -166,6 +166,15 @@ struct frame : memory_of_frame {
   void leave_joined() noexcept;
 };
 
+inline void new_task::is_child(awaited_closure& c) noexcept {
+  root_->how = role::child;
+  refers_to(c);
+}
+inline void new_task::is_spawned(awaited_closure& c) noexcept {
+  root_->how = role::spawned;
+  refers_to(c);
+}
+
 /// The owner of a frame calls it when the owner is destroyed.
 void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept;
 inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {

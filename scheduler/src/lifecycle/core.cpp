@@ -173,16 +173,6 @@ std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h
   return std::noop_coroutine();
 }
 
-void new_task::is_child(awaited_closure& c) noexcept {
-  root_->how = role::child;
-  refers_to(c);
-}
-
-void new_task::is_spawned(awaited_closure& c) noexcept {
-  root_->how = role::spawned;
-  refers_to(c);
-}
-
 void new_task::destroy() noexcept {
   root_->self().destroy();
   if (callable_ != nullptr) callable_->destroy(callable_);
