@@ -811,4 +811,57 @@ TEST_F(net_edges, a_stream_that_was_moved_from_says_so) {
   });
 }
 
+// ---- descriptors that are not taken over ----------------------------------------------------------------------------
+
+/// The error of a constructor that takes `fd` over; 0 if it has taken it.
+template <class T>
+int error_of_taking(int fd) {
+  return error_of_call([fd] {
+    const T taken(fd);
+    return 0;
+  });
+}
+
+TEST_F(net_edges, a_number_that_another_stream_has_stays_that_streams) {
+  runq::run([]() -> task<> {
+    auto [a, b] = runq::net::socket_pair();
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    for (const int fd : {a.fd(), l.fd()}) {
+      EXPECT_EQ(error_of_taking<stream>(fd), EEXIST);
+      EXPECT_EQ(error_of_taking<listener>(fd), EEXIST);
+    }
+    co_await write_text(a, "still");
+    const std::string read = co_await read_text(b, 5);
+    EXPECT_EQ(read, "still");
+    co_await write_text(b, "here");
+    const std::string answer = co_await read_text(a, 4);
+    EXPECT_EQ(answer, "here");
+    stream client = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+    const stream server = co_await l.accept();
+    EXPECT_GE(server.fd(), 0);
+  });
+}
+
+// Not even its flags have changed.
+TEST_F(net_edges, a_descriptor_that_is_not_taken_over_is_the_callers_as_before) {
+  const folder f;
+  const int file = open(f.file("regular").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  const int flags = fcntl(file, F_GETFL);
+  runq::run([file] {
+    EXPECT_EQ(error_of_taking<stream>(file), EPERM);
+    EXPECT_EQ(error_of_taking<listener>(file), EPERM);
+    EXPECT_EQ(error_of_taking<stream>(-1), EBADF);
+  });
+  EXPECT_EQ(fcntl(file, F_GETFL), flags);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const int flags_of_end = fcntl(ends[0], F_GETFL);
+  const std::string outside = sched_test::misuse_of([&ends] { const stream s(ends[0]); });
+  EXPECT_NE(outside, "(threw nothing)");
+  EXPECT_NE(outside, "(threw something else)");
+  EXPECT_EQ(fcntl(ends[0], F_GETFL), flags_of_end);
+  for (const int fd : {file, ends[0], ends[1]}) EXPECT_EQ(close(fd), 0);
+}
+
 }  // namespace

@@ -133,8 +133,10 @@ class write_error : public std::system_error {
 ///     const std::size_t n = co_await in.read(bytes);
 class stream {
  public:
-  /// Takes over an open descriptor and makes it non-blocking. Throws std::system_error: a regular file (EPERM) cannot
-  /// be polled; read those through runq::blocking().
+  /// Takes over an open descriptor: makes it non-blocking, and closes it at the end. If this throws, it has not taken
+  /// the descriptor over, which is open with the flags that it had, and the caller closes it. Throws std::system_error:
+  /// a regular file (EPERM) cannot be polled; read those through runq::blocking(); EEXIST: another stream or listener
+  /// of the scheduler has this number. Throws runq::misuse outside a scheduler, and std::bad_alloc.
   explicit stream(int fd);
   stream(stream&&) noexcept;
   stream& operator=(stream&&) noexcept;
@@ -192,7 +194,8 @@ class stream {
 /// tasks may accept: they get connections first come, first served.
 class listener {
  public:
-  /// Takes over an open descriptor, as stream's constructor does. The accepted streams may be of any kind of socket.
+  /// Takes over an open descriptor, as stream's constructor does, and throws as that does. The accepted streams may be
+  /// of any kind of socket.
   explicit listener(int fd);
   listener(listener&&) noexcept;
   listener& operator=(listener&&) noexcept;

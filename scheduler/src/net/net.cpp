@@ -49,11 +49,26 @@ class lookup_category final : public std::error_category {
   [[nodiscard]] std::string message(int error) const override { return gai_strerror(error); }
 };
 
-void make_non_blocking(int fd) {
-  const int flags = fcntl(fd, F_GETFL);
-  if (flags < 0) fail(errno, "runq: fcntl");
-  if ((flags & O_NONBLOCK) == 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) fail(errno, "runq: fcntl");
-}
+// Makes a descriptor of somebody else's non-blocking: until it is kept, only while this object exists.
+class non_blocking {
+ public:
+  explicit non_blocking(int fd) : fd_(fd), before_(fcntl(fd, F_GETFL)) {
+    if (before_ < 0) fail(errno, "runq: fcntl");
+    changed_ = (before_ & O_NONBLOCK) == 0;
+    if (changed_ && fcntl(fd_, F_SETFL, before_ | O_NONBLOCK) != 0) fail(errno, "runq: fcntl");
+  }
+  non_blocking(const non_blocking&) = delete;
+  non_blocking& operator=(const non_blocking&) = delete;
+  ~non_blocking() {
+    if (changed_) (void)fcntl(fd_, F_SETFL, before_);
+  }
+  void keep() noexcept { changed_ = false; }
+
+ private:
+  const int fd_;
+  const int before_;  // its flags
+  bool changed_ = false;
+};
 
 bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -491,7 +506,7 @@ using detail::kind;
 
 namespace {
 
-// Takes over `fd`, which is non-blocking.
+// Takes over `fd`, which is non-blocking, and this library's.
 std::shared_ptr<connection> take_over(int fd, kind what) {
   owned_fd owner(fd);
   auto c = std::make_shared<connection>(fd, what);
@@ -499,13 +514,15 @@ std::shared_ptr<connection> take_over(int fd, kind what) {
   return c;
 }
 
-// Takes over a descriptor of the caller's. It is not known whether it is a stream of bytes: there are pipes of packets.
+// Takes over a descriptor of the caller's, who keeps it as it was if this throws. It is not known whether it is a
+// stream of bytes: there are pipes of packets.
 std::shared_ptr<connection> adopt(int fd) {
-  owned_fd owner(fd);
-  make_non_blocking(fd);
+  non_blocking taken(fd);
   struct stat status {};
   if (fstat(fd, &status) != 0) fail(errno, "runq: fstat");
-  return take_over(owner.release(), S_ISSOCK(status.st_mode) ? kind::socket : kind::other);
+  auto c = std::make_shared<connection>(fd, S_ISSOCK(status.st_mode) ? kind::socket : kind::other);
+  taken.keep();
+  return c;
 }
 
 // Sends small messages at once, as in Go.

@@ -47,7 +47,12 @@ void give_pipe_back() {
 net::stream reading_end(const detail::signal_pipe& pipe) {
   const int fd = fcntl(pipe.ends[0], F_DUPFD_CLOEXEC, 0);
   if (fd < 0) throw std::system_error(errno, std::generic_category(), "runq: a descriptor for signals");
-  return net::stream(fd);
+  try {
+    return net::stream(fd);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
 }
 
 task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, std::stop_token stop) {
