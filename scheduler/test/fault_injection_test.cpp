@@ -6,18 +6,23 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -310,6 +315,50 @@ task<> calls(world& w) {
   if (AWAIT(calls_deeper(w, 5)) != 5) std::abort();
 }
 
+// The time limit ends one of two waits.
+task<> times_out(world& w) {
+  const local here(w);
+  channel<int> nobody_sends;
+  runq::wait_group nobody_is_done;
+  nobody_is_done.add(1);
+  AWAIT(runq::with_timeout(1h, runq::sleep_for(1ms)));
+  for (int i = 0; i != 2; ++i) {
+    try {
+      if (i == 0) (void)AWAIT(runq::with_timeout(1ms, nobody_sends.receive()));
+      if (i == 1) AWAIT(runq::with_timeout(1ms, nobody_is_done.wait()));
+      std::abort();
+    } catch (const runq::timed_out&) {
+      continue;
+    }
+  }
+}
+
+// Five children of a scope fail; with and without a list of their failures.
+task<> five_fail(world& w) {
+  const local here(w);
+  for (const bool listed : {false, true}) {
+    std::vector<std::exception_ptr> failures;
+    const auto body = [&](runq::scope& s) -> task<> {
+      const local inner(w);
+      for (int i = 0; i != 5; ++i) {
+        s.go([&w]() -> task<> {
+          const local child_of_scope(w);
+          AWAIT(runq::yield());
+          throw std::logic_error("a child");
+        });
+      }
+      AWAIT(runq::yield());
+    };
+    bool failed = false;
+    try {
+      AWAIT(runq::with_scope(body, {}, listed ? &failures : nullptr));
+    } catch (const std::logic_error&) {
+      failed = true;
+    }
+    if (!failed || failures.size() != (listed ? 5 : 0)) std::abort();
+  }
+}
+
 struct program {
   const char* name;
   task<> (*body)(world&);
@@ -321,7 +370,9 @@ constexpr program programs[] = {{"sends_and_receives", sends_and_receives},
                                 {"sleeps", sleeps},
                                 {"blocks", blocks},
                                 {"talks", talks},
-                                {"calls", calls}};
+                                {"calls", calls},
+                                {"times_out", times_out},
+                                {"five_fail", five_fail}};
 
 /// Runs one program, and notes whether a fault has ended it.
 task<> runs(world& w, task<> (*body)(world&)) {
@@ -469,6 +520,40 @@ TEST_P(fault_injection, every_allocation_fails_once) {
       },
       no_memory);
   EXPECT_GT(ended, 1);
+}
+
+// ---- signals --------------------------------------------------------------------------------------------------------
+
+[[nodiscard]] std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return std::distance(begin(open), end(open));
+}
+
+/// Makes a runq::signals, in which the k-th allocation fails. The first object of a process makes a pipe that stays.
+[[nodiscard]] int hears_signals(int k) {
+  const auto hear = [] {
+    try {
+      const runq::signals user({SIGUSR1});
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  runq::run(hear);
+  const std::ptrdiff_t before = open_descriptors();
+  runq::run([&] {
+    until_failure = k;
+    hear();
+    until_failure = -1;
+  });
+  if (open_descriptors() != before) return wrong;
+  runq::run(hear);
+  return has_failed ? 0 : was_last;
+}
+
+TEST(fault_injection_of_signals, every_allocation_fails_once_and_no_descriptor_stays_open) {
+  if (!sched_test::own_operator_new) {
+    GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
+  }
+  EXPECT_GT(each(hears_signals, no_memory), 2);
 }
 
 #if __has_include(<asio/bind_cancellation_slot.hpp>)

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 // with_scope(): a scope's children end before the scope, however it ends. With each fork policy and 1 to 16 processors.
 // Rows SC1, SC2.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <exception>
+#include <iterator>
+#include <list>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
+
+#include <pthread.h>
 
 #include "fork_policies.hpp"
 #include "support.hpp"
@@ -452,6 +461,153 @@ TEST_P(scopes, SC1_a_use_after_the_end_is_misuse) {
         EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->stop_token(); }), ended);
         EXPECT_EQ(sched_test::misuse_of([&] { kept->request_stop(); }), ended);
         EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->failed(); }), ended);
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
+// ---- stop requests that go through many scopes ----------------------------------------------------------------------
+
+/// Calls `f` on a thread with a stack of so many bytes.
+template <class F>
+void call_on_stack_of(std::size_t bytes, F f) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, bytes), 0);
+  pthread_t thread{};
+  const auto call = [](void* given) -> void* {
+    (*static_cast<F*>(given))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, call, &f), 0);
+  EXPECT_EQ(pthread_join(thread, nullptr), 0);
+  pthread_attr_destroy(&attributes);
+}
+
+/// So many scopes, each within the one before; the innermost waits until it is asked to stop.
+task<> scopes_within(std::size_t depth, std::stop_token outer, std::atomic<bool>& waits) {
+  const auto body = [&](scope& s) -> task<> {
+    if (depth != 1) {
+      co_await scopes_within(depth - 1, s.stop_token(), waits);
+      co_return;
+    }
+    waits = true;
+    co_await until_stopped(s.stop_token());
+  };
+  co_await with_scope(body, std::move(outer));
+}
+
+// The request needs no stack as deep: each scope's would need 100 bytes and more.
+TEST(scopes, a_stop_request_goes_through_scopes_within_scopes_in_a_loop) {
+  constexpr std::size_t depth = sched_test::slow_build ? 20'000 : 150'000;
+  std::stop_source all;
+  std::atomic<bool> waits{false};
+  runq::scheduler s({.procs = 1});
+  std::thread requests([&] {
+    ASSERT_TRUE(sched_test::wait_for(waits));
+    call_on_stack_of(std::size_t{1} << 20, [&] { all.request_stop(); });
+  });
+  s.run([&]() -> task<> { co_await scopes_within(depth, all.get_token(), waits); });
+  requests.join();
+}
+
+using runq::detail::scope_stopping;
+
+/// What each scope of a list has, in which each is within the one before.
+struct stopping_chain {
+  stopping_chain(std::size_t n, const std::stop_token& outer) {
+    for (std::size_t i = 0; i != n; ++i) all.emplace_back(i == 0 ? outer : all.back().source().get_token());
+  }
+  [[nodiscard]] bool stop_requested() const {
+    return std::all_of(all.begin(), all.end(), [](const scope_stopping& s) { return s.stop_requested(); });
+  }
+  std::list<scope_stopping> all;
+};
+
+TEST(scopes, request_stop_returns_when_all_scopes_within_were_asked) {
+  std::stop_source first;
+  std::stop_source second;
+  stopping_chain of_first(1'000, first.get_token());
+  const stopping_chain of_second(1'000, second.get_token());
+  // A callback is in the middle of the first chain's request, and makes one that goes through the second chain.
+  const std::stop_callback on_stop(std::next(of_first.all.begin(), 500)->source().get_token(), [&] {
+    second.request_stop();
+    EXPECT_TRUE(of_second.stop_requested());
+  });
+  first.request_stop();
+  EXPECT_TRUE(of_first.stop_requested());
+  EXPECT_TRUE(of_second.stop_requested());
+}
+
+TEST(scopes, a_scope_within_one_that_was_asked_to_stop_is_asked_at_once) {
+  std::stop_source outer;
+  outer.request_stop();
+  const stopping_chain within(3, outer.get_token());
+  EXPECT_TRUE(within.stop_requested());
+}
+
+// Callbacks run before and after the scope's. The last one ends the scope, which is not asked yet: its token stops
+// nevertheless.
+TEST(scopes, a_scope_may_end_while_a_request_is_about_to_ask_it) {
+  std::stop_source outer;
+  std::optional<stopping_chain> middle(std::in_place, 1, outer.get_token());
+  const std::stop_token of_middle = middle->all.back().source().get_token();
+  int called = 0;
+  std::optional<scope_stopping> within;
+  std::stop_token of_within;
+  const auto ends_it = [&] {
+    if (++called != 2) return;
+    EXPECT_FALSE(of_within.stop_requested());
+    within.reset();
+  };
+  const std::stop_callback one(of_middle, ends_it);
+  within.emplace(of_middle);
+  of_within = within->source().get_token();
+  const std::stop_callback other(of_middle, ends_it);
+  outer.request_stop();
+  EXPECT_EQ(called, 2);
+  EXPECT_TRUE(of_within.stop_requested());
+}
+
+// ---- failures and cancellation --------------------------------------------------------------------------------------
+
+task<> is_cancelled() {
+  co_await runq::yield();
+  throw runq::cancelled();
+}
+
+// No task has asked for the token when the first child fails.
+TEST_P(scopes, a_token_that_is_asked_for_after_a_failure_has_stopped) {
+  runq::run(
+      []() -> task<> {
+        bool had_stopped = false;
+        const auto body = [&](scope& s) -> task<> {
+          s.go([] { throw std::runtime_error("first"); });
+          co_await sched_test::yield_until([&s] { return s.failed(); });
+          s.go(is_cancelled());  // no failure any more
+          s.request_stop();
+          had_stopped = s.stop_token().stop_requested();
+        };
+        std::vector<std::exception_ptr> failures;
+        EXPECT_EQ(co_await failure_of(body, &failures), "first");
+        EXPECT_TRUE(had_stopped);
+        EXPECT_THAT(texts_of(failures), ElementsAre("first"));
+      },
+      {.procs = 2, .forks = GetParam()});
+}
+
+// The scope has no stop source of its own, because nobody has asked for the token.
+TEST_P(scopes, a_child_that_heeds_the_outer_token_itself_has_not_failed) {
+  runq::run(
+      []() -> task<> {
+        std::stop_source outer;
+        const auto body = [&](scope& s) -> task<> {
+          outer.request_stop();
+          s.go(is_cancelled());
+          co_await s.fork(is_cancelled());
+        };
+        std::vector<std::exception_ptr> failures;
+        co_await with_scope(body, outer.get_token(), &failures);
+        EXPECT_TRUE(failures.empty());
       },
       {.procs = 2, .forks = GetParam()});
 }

@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -31,7 +33,7 @@ namespace detail {
 
 /// What the body of a scope shares with its children: how many started tasks have not ended, which failures there were,
 /// and the object that asks all to stop. `Failure` is the type of a failure: an exception. `Stopping` is the type of
-/// the object that asks to stop.
+/// the object that asks to stop, by its request_stop().
 ///
 /// Two kinds of children end at the scope: forked ones, which the body's own join_counter counts, and started ones,
 /// which may start others, and which a wait_group counts. The caller of the scope goes on when all of both kinds have
@@ -42,11 +44,10 @@ class scope_core {
   using node = waiter<Policy>;
 
  public:
-  /// One failure of several. The child or body that fails provides the memory.
+  /// One failure of several.
   struct failure {
-    template <class W>
-    explicit failure(W&& w) : what(std::forward<W>(w)) {}
-    Failure what;
+    explicit failure(Failure w = {}) noexcept : what(w) {}
+    typename atomics::template cell<Failure> what;
     typename atomics::template cell<failure*> before{nullptr};
   };
 
@@ -60,17 +61,27 @@ class scope_core {
   /// Wait-free but for waking.
   void ends() { static_cast<void>(started_.add(-1)); }
 
-  /// Called when the body, or a child that has not ended, has failed. True for the first failure: the caller asks the
-  /// other tasks to stop. `f` must stay until the scope is destroyed. Lock-free.
-  [[nodiscard]] bool fails(failure& f) noexcept {
-    // [scope.fail.peek] relaxed: the exchange below decides.
+  /// Called when the body, or a child that has not ended, has failed. True for the first failure, which is kept: the
+  /// caller asks the other tasks to stop. A later one is kept only by keeps(). Wait-free.
+  [[nodiscard]] bool fails(const Failure& what) noexcept {
+    failure* seen = nullptr;
+    // [scope.fail] relaxed: no thread follows the list before all have ended, and [join.arrive] and [wait_group.add]
+    // order that.
+    if (!newest_.compare_exchange_strong(seen, &first_, std::memory_order::relaxed, std::memory_order::relaxed)) {
+      return false;
+    }
+    first_.what.set(what);
+    return true;
+  }
+
+  /// Called after fails() has returned false. `f` must stay until the scope is destroyed. Lock-free.
+  void keeps(failure& f) noexcept {
+    // [scope.keep.peek] relaxed: the exchange below decides.
     failure* seen = newest_.load(std::memory_order::relaxed);
     do {
       f.before.set(seen);
-      // [scope.fail] relaxed: no thread follows the list before all have ended, and [join.arrive] and [wait_group.add]
-      // order that.
+      // [scope.keep] relaxed: as [scope.fail].
     } while (!newest_.compare_exchange_weak(seen, &f, std::memory_order::relaxed, std::memory_order::relaxed));
-    return seen == nullptr;
   }
 
   /// Whether the body or a child has failed: a hint for the tasks of the scope that still run. Wait-free.
@@ -80,21 +91,50 @@ class scope_core {
   }
 
   /// The object that asks all tasks of the scope to stop: the first call returns what `make()` returns, an owning
-  /// pointer. It stays until the scope is destroyed. Called by the body, or by a child that has not ended. Lock-free.
-  /// Throws what make() throws.
+  /// pointer; if there was a request before, the object is asked to stop before any other task sees it. It stays until
+  /// the scope is destroyed. Called by the body, or by a child that has not ended. Lock-free. Throws what make()
+  /// throws.
   template <class Make>
   [[nodiscard]] Stopping& stopping(Make&& make) {
-    // [scope.stopping] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
+    // [scope.stopping] acquire: pairs with [scope.stopping.publish] and [scope.ask]; weaker: the caller uses an object
+    // that is not made yet, or does not see what was written before the request.
+    Stopping* there = stopping_.load(std::memory_order::acquire);
+    if (is_made(there)) return *there;
+    auto made = make();
+    do {
+      if (there != nullptr) made->request_stop();
+      // [scope.stopping.publish] release: pairs with [scope.stopping] and [scope.ask.look]; weaker: another caller uses
+      // an object that is not made yet. Acquire on failure pairs with the release of the caller that was faster.
+      if (stopping_.compare_exchange_strong(there, made.get(), std::memory_order::release,
+                                            std::memory_order::acquire)) {
+        return *made.release();
+      }
+    } while (!is_made(there));
+    return *there;
+  }
+
+  /// Asks all tasks of the scope to stop; needs no memory, and so does not make the object. Called by the body, or by a
+  /// child that has not ended. Wait-free but for what the object does.
+  void request_stop() noexcept {
+    // [scope.ask.look] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
     // yet.
     Stopping* there = stopping_.load(std::memory_order::acquire);
-    if (there != nullptr) return *there;
-    auto made = make();
-    // [scope.stopping.publish] release: pairs with [scope.stopping]; weaker: another caller uses an object that is not
-    // made yet. Acquire on failure pairs with the release of the caller that was faster.
-    if (stopping_.compare_exchange_strong(there, made.get(), std::memory_order::release, std::memory_order::acquire)) {
-      return *made.release();
+    // [scope.ask] release: pairs with [scope.stopping] and the failed [scope.stopping.publish]; weaker: a task that
+    // sees the request does not see what was written before it. Acquire on failure as [scope.ask.look].
+    if (there == nullptr && stopping_.compare_exchange_strong(there, asked_before(), std::memory_order::release,
+                                                              std::memory_order::acquire)) {
+      return;
     }
-    return *there;
+    if (is_made(there)) there->request_stop();
+  }
+
+  /// Whether request_stop() was called, here or of the object. Called by the body, or by a child that has not ended.
+  /// Wait-free.
+  [[nodiscard]] bool stop_requested() const noexcept {
+    // [scope.asked] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
+    // yet.
+    const Stopping* const there = stopping_.load(std::memory_order::acquire);
+    return is_made(there) ? there->stop_requested() : there != nullptr;
   }
 
   /// Called by the body's task when the body has ended. False: some of the body's forked children have not ended, and
@@ -114,7 +154,8 @@ class scope_core {
   /// The task of `w`, which waits_for_started(), is being destroyed.
   void leave(node& w) { started_.leave(w); }
 
-  /// All failures, the newest first. Called when all tasks of the scope have ended.
+  /// All failures that were kept, the newest first. The last of them is the scope's own, the others are what keeps()
+  /// was given. Called when all tasks of the scope have ended.
   [[nodiscard]] failure* failures() const noexcept {
     // [scope.failures] relaxed: all that failed have ended, and were joined.
     return newest_.load(std::memory_order::relaxed);
@@ -122,28 +163,49 @@ class scope_core {
   /// What stopping() has made, or nullptr. Called when all tasks of the scope have ended.
   [[nodiscard]] Stopping* made_stopping() const noexcept {
     // [scope.stopping.made] relaxed: all tasks that may have made it have ended, and were joined.
-    return stopping_.load(std::memory_order::relaxed);
+    Stopping* const there = stopping_.load(std::memory_order::relaxed);
+    return is_made(there) ? there : nullptr;
   }
 
  private:
+  // What stands for the object when all were asked to stop before it was made.
+  [[nodiscard]] static Stopping* asked_before() noexcept {
+    alignas(Stopping) static constinit std::byte nothing{};
+    return reinterpret_cast<Stopping*>(&nothing);
+  }
+  [[nodiscard]] static bool is_made(const Stopping* there) noexcept {
+    return there != nullptr && there != asked_before();
+  }
+
   wait_group_core<Policy> started_;
+  failure first_;
   typename atomics::template atomic<failure*> newest_;
   typename atomics::template atomic<Stopping*> stopping_;
 };
 
-/// Asks to stop when it is told to, and when `outer` stops.
+/// Asks to stop when it is told to, and when `outer` stops. A request goes through scopes within scopes, however many
+/// there are, in a loop, and returns when all of them were asked.
 class scope_stopping {
  public:
-  explicit scope_stopping(const std::stop_token& outer) {
-    if (outer.stop_possible()) when_outer_stops_.emplace(outer, ask_to_stop{source_});
-  }
+  /// Throws std::bad_alloc.
+  explicit scope_stopping(const std::stop_token& outer);
   [[nodiscard]] std::stop_source& source() noexcept { return source_; }
+  void request_stop() noexcept { source_.request_stop(); }
+  [[nodiscard]] bool stop_requested() const noexcept { return source_.stop_requested(); }
 
  private:
-  struct ask_to_stop {
-    std::stop_source& whom;
-    void operator()() const { whom.request_stop(); }
+  struct request;
+  // What a request keeps of a scope that it is still to ask. The scope may end before.
+  struct inner {
+    std::stop_source source;
+    std::shared_ptr<inner> next;
   };
+  struct ask_to_stop {
+    std::stop_token outer;
+    std::shared_ptr<inner> whom;
+    void operator()() const noexcept;
+  };
+
   std::stop_source source_;
   std::optional<std::stop_callback<ask_to_stop>> when_outer_stops_;
 };
@@ -200,6 +262,7 @@ class scope_state {
   [[nodiscard]] bool failed() const noexcept { return core_.failed(); }
   /// Most scopes need none: it is made at the first call. Throws std::bad_alloc.
   [[nodiscard]] std::stop_source& stopping();
+  void request_stop() noexcept { core_.request_stop(); }
 
  private:
   void destroy_rare_parts() noexcept;
@@ -211,6 +274,7 @@ class scope_state {
   frame* body_ = nullptr;
   std::stop_token outer_;
   std::vector<std::exception_ptr>* wanted_failures_;
+  std::atomic<bool> failures_are_missing_{false};  // there was no memory to keep them all
   waiter<task_waiting> waiter_;
 };
 
@@ -277,8 +341,8 @@ class scope {
   /// For everything in the scope that can be asked to stop: select, net. Stop is requested by the first failure, by
   /// request_stop() and by the token that with_scope() was given. The body, and any child. Throws std::bad_alloc.
   [[nodiscard]] std::stop_token stop_token() const { return state().stopping().get_token(); }
-  /// Asks all tasks of the scope to stop, which is no failure. The body, and any child. Throws std::bad_alloc.
-  void request_stop() { state().stopping().request_stop(); }
+  /// Asks all tasks of the scope to stop, which is no failure. The body, and any child. Needs no memory.
+  void request_stop() { state().request_stop(); }
   /// Whether the body or a child has failed yet.
   [[nodiscard]] bool failed() const { return state().failed(); }
 
@@ -340,8 +404,9 @@ class [[nodiscard]] scope_call {
 /// `co_await with_scope(body)` calls the coroutine body(scope&) and returns its result when it and all children that
 /// were forked and started in the scope have ended: also when an exception leaves it. The first failure, of the body or
 /// of a child, asks the others to stop and is thrown here when all have ended. `failures`, if it is
-/// not null, gets all of them, the first one first. When `outer` stops, the scope is asked to stop, too. A child that
-/// runq::cancelled leaves after the scope was asked to stop has not failed.
+/// not null, gets all of them, the first one first; without memory for that, std::bad_alloc is thrown instead. When
+/// `outer` stops, the scope is asked to stop, too, before that request_stop() returns. A child that runq::cancelled
+/// leaves after the scope was asked to stop has not failed.
 ///
 /// Children may refer to objects that live outside of the body: also when the run ends, they are destroyed before those.
 /// The body's own variables are destroyed before its children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.

@@ -10,9 +10,46 @@ namespace runq::detail {
 
 void scope_state::destroy_rare_parts() noexcept {
   if (waiter_.waits()) core_.leave(waiter_);
-  auto* at = core_.failures();
-  while (at != nullptr) delete std::exchange(at, at->before.get());
+  // The first one is the scope's own.
+  if (auto* at = core_.failures(); at != nullptr) {
+    while (at->before.get() != nullptr) delete std::exchange(at, at->before.get());
+  }
   delete core_.made_stopping();
+}
+
+// A request that goes through scopes within scopes, on this thread.
+struct scope_stopping::request {
+  std::stop_token of;             // the one that is asked to stop now
+  std::shared_ptr<inner> to_ask;  // a list of those that are to be asked next
+
+  static constinit thread_local request* innermost;
+};
+constinit thread_local scope_stopping::request* scope_stopping::request::innermost = nullptr;
+
+scope_stopping::scope_stopping(const std::stop_token& outer) {
+  if (outer.stop_requested()) {
+    source_.request_stop();
+  } else if (outer.stop_possible()) {
+    when_outer_stops_.emplace(outer, ask_to_stop{outer, std::make_shared<inner>(inner{source_, nullptr})});
+  }
+}
+
+// Leaves the work to the loop that has asked `outer` to stop, if one has. A callback of the user's that asks another
+// one to stop meanwhile begins a loop of its own, so that its request, too, returns when all were asked.
+void scope_stopping::ask_to_stop::operator()() const noexcept {
+  request*& innermost = request::innermost;
+  if (innermost != nullptr && innermost->of == outer) {
+    whom->next = std::exchange(innermost->to_ask, whom);
+    return;
+  }
+  request here{std::stop_token(), whom};
+  request* const around = std::exchange(innermost, &here);
+  while (const std::shared_ptr<inner> next = here.to_ask) {
+    here.to_ask = std::move(next->next);
+    here.of = next->source.get_token();
+    next->source.request_stop();
+  }
+  innermost = around;
 }
 
 std::stop_source& scope_state::stopping() {
@@ -35,11 +72,13 @@ void scope_state::hand_over_failures() {
   // The list begins with the newest.
   std::exception_ptr first;
   std::size_t n = 0;
-  for (auto* f = at; f != nullptr; f = f->before.get(), ++n) first = f->what;
+  for (auto* f = at; f != nullptr; f = f->before.get(), ++n) first = f->what.get();
   if (wanted_failures_ != nullptr) {
     const std::size_t before = wanted_failures_->size();
     wanted_failures_->resize(before + n);
-    for (; at != nullptr; at = at->before.get()) (*wanted_failures_)[before + --n] = at->what;
+    for (; at != nullptr; at = at->before.get()) (*wanted_failures_)[before + --n] = at->what.get();
+    // [scope.missing] relaxed, unmodelled: all that failed have ended, and were joined.
+    if (failures_are_missing_.load(std::memory_order::relaxed)) throw std::bad_alloc();
   }
   std::rethrow_exception(first);
 }
@@ -63,12 +102,20 @@ void scope_state::throw_elsewhere() {
 }
 
 void scope_state::fails(std::exception_ptr what) noexcept {
-  // Without memory for it the process ends: a failure must not be lost.
-  if (core_.fails(*new core_type::failure(std::move(what)))) stopping().request_stop();
+  if (core_.fails(what)) {
+    core_.request_stop();
+  } else if (wanted_failures_ != nullptr) {
+    if (auto* const kept = new (std::nothrow) core_type::failure(std::move(what))) {
+      core_.keeps(*kept);
+    } else {
+      // [scope.misses] relaxed, unmodelled: see [scope.missing].
+      failures_are_missing_.store(true, std::memory_order::relaxed);
+    }
+  }
 }
 
 bool scope_state::child_fails(std::exception_ptr what) noexcept {
-  if (is_cancellation(what) && stopping().stop_requested()) return false;
+  if (is_cancellation(what) && (core_.stop_requested() || outer_.stop_requested())) return false;
   fails(std::move(what));
   return true;
 }

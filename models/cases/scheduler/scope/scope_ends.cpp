@@ -3,6 +3,7 @@
 // caller, which destroys the scope at once.
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "runq/scope.hpp"
 #include "scenario.hpp"
@@ -11,14 +12,13 @@
 namespace runq::model {
 namespace {
 
-struct error {
-  explicit error(int of) : number(of) {}
-  cell<int> number;
-};
+using error = int;  // the part that has failed, from 1
 // The source of stop requests. A thread that finds it must see its construction.
 struct stopping {
+  void request_stop() noexcept { asked.store(1, std::memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return asked.load(std::memory_order::acquire) != 0; }
   cell<int> made{1};
-  cell<bool> asked{false};
+  atomic<int> asked{0};
 };
 struct frame_ends {
   void operator()(stopping* s) const { destroy_frame(*s); }
@@ -60,9 +60,18 @@ struct scope_scenario : scenario {
   // Called by the thread that is this part of the scope.
   void works(unsigned part) { results[part].value.set(1); }
   void fails(unsigned part) {
-    auto& failure = make_frame<core_type::failure>(static_cast<int>(part));
-    if (caller.scope.fails(failure)) ++firsts;
+    const error what = static_cast<int>(part) + 1;
+    if (caller.scope.fails(what)) {
+      require(std::exchange(first, what) == 0, "two failures count as the first");
+    } else {
+      caller.scope.keeps(make_frame<core_type::failure>(what));
+    }
   }
+  void asks_to_stop() {
+    before_request.set(1);
+    caller.scope.request_stop();
+  }
+  void sees_request() const { require(before_request.get() == 1, "what came before a request is not seen"); }
   void body_ends() {
     if (core_type::body_ends(caller.forked)) caller.go_on();
   }
@@ -79,30 +88,30 @@ struct scope_scenario : scenario {
     require(++resumed == 1, "the caller goes on twice");
     for (result& r : results) require(r.value.get() == 1, "the caller does not see what a child did");
     unsigned failed = 0;
+    error last = 0;
     auto* at = caller.scope.failures();
     while (at != nullptr) {
       auto* const before = at->before.get();
-      require(at->what.number.get() >= 0, "the caller does not see a failure");
-      destroy_frame(*at);
+      last = at->what.get();
+      failed |= 1U << last;
+      if (before != nullptr) destroy_frame(*at);  // the last one is the scope's own
       at = before;
-      ++failed;
     }
     require(failed == failing, "a failure is lost");
-    if (stopping* const made = caller.scope.made_stopping()) {
-      require(made->asked.get() == asked, "a request to stop is lost");
-      destroy_frame(*made);
-    }
-    require(firsts == (failing == 0 ? 0 : 1), "not exactly one failure counts as the first");
+    require(last == first, "the first failure is not the last one of the list");
+    require(caller.scope.stop_requested() == asked, "a request to stop is lost");
+    if (stopping* const made = caller.scope.made_stopping()) destroy_frame(*made);
     destroy_frame(caller);
   }
 
   waiting_caller& caller =
       make_frame<waiting_caller>([](void* self) { static_cast<scope_scenario*>(self)->goes_on(); }, this);
   std::array<result, Parts> results;
-  unsigned failing = 0;
+  unsigned failing = 0;  // a bit for each part
   bool asked = false;
-  int firsts = 0;
+  error first = 0;
   int resumed = 0;
+  cell<int> before_request{0};
 };
 
 // The body ‖ `Forked` children that it has forked ‖ `Started` children that it has started.
@@ -111,7 +120,7 @@ struct scope_ends final : scope_scenario<1 + Forked + Started> {
   scope_ends() {
     for (unsigned i = 0; i != Forked; ++i) this->caller.forked.detach();
     for (unsigned i = 0; i != Started; ++i) require(this->caller.scope.begins() == runq::detail::counting::done, "");
-    if (Fail) this->failing = 1 + Forked + Started;
+    if (Fail) this->failing = (1U << (2 + Forked + Started)) - 2;
   }
   void thread(unsigned index) override {
     this->works(index);
@@ -139,11 +148,41 @@ struct stopping_is_asked_for final : scope_scenario<2 + Started> {
     stopping& own = this->gets_stopping();
     require(&this->gets_stopping() == &own, "two calls return tokens of different stop sources");
     if (index == 0) {
-      own.asked.set(true);
+      own.request_stop();
       this->body_ends();
     } else if (index == 1) {
       this->forked_ends();
     } else {
+      this->caller.scope.ends();
+    }
+  }
+};
+
+// The body asks to stop, perhaps before there is a token ‖ a forked child asks for the token ‖ with `Asks`, a started
+// one asks to stop, too; otherwise it asks for the token.
+template <unsigned Started, bool Asks>
+struct stop_is_requested final : scope_scenario<2 + Started> {
+  stop_is_requested() {
+    this->caller.forked.detach();
+    for (unsigned i = 0; i != Started; ++i) require(this->caller.scope.begins() == runq::detail::counting::done, "");
+    this->asked = true;
+  }
+  void thread(unsigned index) override {
+    this->works(index);
+    if (index == 0) {
+      this->asks_to_stop();
+      this->body_ends();
+    } else if (index == 1) {
+      const stopping& own = this->gets_stopping();
+      if (own.stop_requested() && !Asks) this->sees_request();
+      this->forked_ends();
+    } else {
+      if (Asks) {
+        this->caller.scope.request_stop();
+        require(this->caller.scope.stop_requested(), "a request is forgotten");
+      } else {
+        static_cast<void>(this->gets_stopping());
+      }
       this->caller.scope.ends();
     }
   }
@@ -230,6 +269,30 @@ const bool added[] = {
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a child asks, too",
+    }),
+    add_case<stop_is_requested<0, false>>({
+        .name = "scope/stop_before_the_token",
+        .property =
+            "a task that asks for the token while another one asks to stop gets one that stops, and sees what was "
+            "written before the request",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 2},
+        .kept_for = "the smaller program",
+    }),
+    add_case<stop_is_requested<1, false>>({
+        .name = "scope/stop_before_two_tokens",
+        .property = "two tasks that ask for the token while another one asks to stop get the same, and it stops",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "the object that is asked loses the race",
+    }),
+    add_case<stop_is_requested<1, true>>({
+        .name = "scope/two_stops_before_the_token",
+        .property =
+            "of two tasks that ask to stop none forgets it, and a task that asks for the token gets one that stops",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 1},
+        .kept_for = "two requests meet",
     }),
     add_case<forked_child_starts_another>({
         .name = "scope/forked_child_starts_another",
