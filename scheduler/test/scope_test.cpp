@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // with_scope(): a scope's children end before the scope, however it ends. With each fork policy and 1 to 16 processors.
-// Rows SC1, SC2.
+// Rows SC1, SC2, SC15.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <iterator>
@@ -23,6 +24,7 @@
 
 namespace {
 
+using namespace std::chrono_literals;
 using runq::fork_policy;
 using runq::scope;
 using runq::task;
@@ -287,6 +289,271 @@ TEST(scopes, SC2_a_request_to_stop_is_no_failure) {
       EXPECT_FALSE(s.failed());
       co_return;
     });
+  });
+}
+
+// ---- what was not done is not reported as done ----------------------------------------------------------------------
+
+/// How an await has ended.
+enum class outcome { returned, cancelled, timed_out, failed };
+template <class Make>
+task<outcome> outcome_of(Make& make) {
+  auto how = outcome::returned;
+  try {
+    co_await make();
+  } catch (const runq::timed_out&) {
+    how = outcome::timed_out;
+  } catch (const runq::cancelled&) {
+    how = outcome::cancelled;
+  } catch (const std::exception&) {
+    how = outcome::failed;
+  }
+  co_return how;
+}
+
+/// Work that takes an hour unless it is asked to stop.
+task<> long_work(std::stop_token stop, int& done) {
+  co_await runq::sleep_for(1h, std::move(stop));
+  ++done;
+}
+/// A scope with a forked or a started child, or both, that work long.
+struct long_scope {
+  bool forks;
+  bool starts;
+  int done = 0;
+  task<> operator()(std::stop_token outer) {
+    const auto body = [this](scope& s) -> task<> {
+      if (forks) co_await s.fork(long_work(s.stop_token(), done));
+      if (starts) s.go(long_work(s.stop_token(), done));
+    };
+    co_await with_scope(body, std::move(outer));
+  }
+};
+
+TEST_P(scopes, SC15_children_that_the_outer_token_cancels_are_not_reported_as_done) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          for (const auto& [forks, starts] : {std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+            long_scope work{forks, starts};
+            std::stop_source early;
+            early.request_stop();
+            const auto stopped_before = [&] { return work(early.get_token()); };
+            EXPECT_EQ(co_await outcome_of(stopped_before), outcome::cancelled);
+            std::stop_source late;
+            runq::go([&late]() -> task<> {
+              for (int i = 0; i != 5; ++i) co_await runq::yield();
+              late.request_stop();
+            });
+            const auto stopped_meanwhile = [&] { return work(late.get_token()); };
+            EXPECT_EQ(co_await outcome_of(stopped_meanwhile), outcome::cancelled);
+            const auto limited = [&] { return runq::with_timeout(1ms, work); };
+            EXPECT_EQ(co_await outcome_of(limited), outcome::timed_out);
+            EXPECT_EQ(work.done, 0);
+          }
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_children_that_end_although_the_outer_token_has_stopped_are_reported_as_done) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          std::stop_source asked;
+          asked.request_stop();
+          std::atomic<int> done{0};
+          const auto body = [&](scope& s) -> task<> {
+            co_await s.fork([](std::atomic<int>& n) -> task<> {
+              ++n;
+              co_return;
+            }(done));
+            s.go([&done] { ++done; });
+            // It looks at the token itself: nobody but this child knows that there was more to do.
+            s.go(until_stopped(s.stop_token()));
+          };
+          const auto all_end = [&]() -> task<> { co_await with_scope(body, asked.get_token()); };
+          EXPECT_EQ(co_await outcome_of(all_end), outcome::returned);
+          EXPECT_EQ(done, 2);
+          const auto without_children = [&]() -> task<> {
+            const auto nothing = [](scope&) -> task<> { co_return; };
+            co_await with_scope(nothing, asked.get_token());
+          };
+          EXPECT_EQ(co_await outcome_of(without_children), outcome::returned);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_a_scope_that_asks_itself_to_stop_gets_what_it_asked_for) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          std::stop_source never;
+          const auto by_body = [&](scope& s) -> task<> {
+            co_await s.fork(long_work(s.stop_token(), done));
+            s.go(long_work(s.stop_token(), done));
+            s.request_stop();
+          };
+          const auto by_child = [&](scope& s) -> task<> {
+            s.go(long_work(s.stop_token(), done));
+            s.go([&s] { s.request_stop(); });
+            co_return;
+          };
+          const auto body_asks = [&]() -> task<> { co_await with_scope(by_body, never.get_token()); };
+          const auto child_asks = [&]() -> task<> { co_await with_scope(by_child, never.get_token()); };
+          EXPECT_EQ(co_await outcome_of(body_asks), outcome::returned);
+          EXPECT_EQ(co_await outcome_of(child_asks), outcome::returned);
+          EXPECT_EQ(done, 0);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_of_both_requests_the_outer_one_counts_for_children_that_are_cancelled_after_it) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          for (const bool outer_is_first : {true, false}) {
+            std::stop_source outer;
+            const auto body = [&](scope& s) -> task<> {
+              if (outer_is_first) outer.request_stop();
+              s.request_stop();
+              runq::wait_group cancelled;
+              cancelled.add(1);
+              s.go([&]() -> task<> {
+                try {
+                  co_await long_work(s.stop_token(), done);
+                } catch (const runq::cancelled&) {
+                  cancelled.done();
+                  throw;
+                }
+              });
+              co_await cancelled.wait();
+            };
+            const auto both_ask = [&]() -> task<> {
+              co_await with_scope(body, outer.get_token());
+              outer.request_stop();
+            };
+            EXPECT_EQ(co_await outcome_of(both_ask), outer_is_first ? outcome::cancelled : outcome::returned);
+          }
+          EXPECT_EQ(done, 0);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_a_failure_wins_over_children_that_were_cancelled) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          std::stop_source asked;
+          asked.request_stop();
+          std::vector<std::exception_ptr> failures;
+          const auto body = [&](scope& s) -> task<> {
+            s.go(long_work(s.stop_token(), done));
+            s.go([] { throw std::runtime_error("of a child"); });
+            co_return;
+          };
+          const auto both = [&]() -> task<> { co_await with_scope(body, asked.get_token(), &failures); };
+          EXPECT_EQ(co_await outcome_of(both), outcome::failed);
+          // What was cancelled is no failure.
+          EXPECT_THAT(texts_of(failures), ElementsAre("of a child"));
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_a_join_in_the_body_throws_when_the_outer_token_has_cancelled_a_child) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          for (const bool outer_asks : {true, false}) {
+            std::stop_source outer;
+            if (outer_asks) outer.request_stop();
+            bool joined = false;
+            std::vector<std::exception_ptr> failures;
+            const auto body = [&](scope& s) -> task<> {
+              co_await s.fork(long_work(s.stop_token(), done));
+              s.request_stop();
+              co_await runq::join();
+              joined = true;
+            };
+            const auto joins = [&]() -> task<> { co_await with_scope(body, outer.get_token(), &failures); };
+            EXPECT_EQ(co_await outcome_of(joins), outer_asks ? outcome::cancelled : outcome::returned);
+            EXPECT_EQ(joined, !outer_asks);
+            EXPECT_TRUE(failures.empty());
+          }
+          EXPECT_EQ(done, 0);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_a_failure_wins_over_a_body_that_was_cancelled) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          std::stop_source asked;
+          asked.request_stop();
+          const auto body = [&](scope& s) -> task<> {
+            s.go([]() -> task<> {
+              for (int i = 0; i != 5; ++i) co_await runq::yield();
+              throw std::runtime_error("of a child");
+            });
+            co_await long_work(s.stop_token(), done);
+          };
+          const auto both = [&]() -> task<> { co_await with_scope(body, asked.get_token()); };
+          EXPECT_EQ(co_await outcome_of(both), outcome::failed);
+          const auto alone = [&]() -> task<> {
+            const auto waits = [&](scope& s) -> task<> { co_await long_work(s.stop_token(), done); };
+            co_await with_scope(waits, asked.get_token());
+          };
+          EXPECT_EQ(co_await outcome_of(alone), outcome::cancelled);
+        },
+        o);
+  });
+}
+
+TEST_P(scopes, SC15_a_scope_within_another_hands_on_that_it_was_cut_short) {
+  on_any_number_of_processors([](const runq::options& o) {
+    runq::run(
+        []() -> task<> {
+          int done = 0;
+          int after_inner = 0;
+          std::stop_source outermost;
+          const auto inner = [&](std::stop_token outer) -> task<> {
+            const auto body = [&](scope& s) -> task<> {
+              s.go(long_work(s.stop_token(), done));
+              co_return;
+            };
+            co_await with_scope(body, std::move(outer));
+            ++after_inner;
+          };
+          const auto ask_after_start = [&](scope& s, auto ask) -> task<> {
+            s.go(inner(s.stop_token()));
+            s.go(ask);
+            co_return;
+          };
+          const auto own = [&]() -> task<> {
+            const auto body = [&](scope& s) { return ask_after_start(s, [&s] { s.request_stop(); }); };
+            co_await with_scope(body, outermost.get_token());
+          };
+          EXPECT_EQ(co_await outcome_of(own), outcome::returned);  // the middle scope wanted it
+          const auto outer = [&]() -> task<> {
+            const auto body = [&](scope& s) { return ask_after_start(s, [&outermost] { outermost.request_stop(); }); };
+            co_await with_scope(body, outermost.get_token());
+          };
+          EXPECT_EQ(co_await outcome_of(outer), outcome::cancelled);
+          EXPECT_EQ(done, 0);
+          EXPECT_EQ(after_inner, 0);
+        },
+        o);
   });
 }
 

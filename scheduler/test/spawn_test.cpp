@@ -362,6 +362,14 @@ TEST_F(when, SC7_an_outer_request_stops_all) {
     EXPECT_EQ(co_await failure_of(any), cancelled);
     const auto has_a_result = co_await runq::when_any(asked.get_token(), until_stopped, number(4));
     EXPECT_EQ(std::get<1>(has_a_result), 4);
+    // The result comes first, and the token stops while the others are waited for.
+    std::stop_source late;
+    const auto ends_late = [&](std::stop_token stop) -> task<int> {
+      std::stop_callback also(stop, [&] { late.request_stop(); });
+      co_return co_await until_stopped(stop);
+    };
+    const auto keeps_it = co_await runq::when_any(late.get_token(), ends_late, number(5));
+    EXPECT_EQ(std::get<1>(keeps_it), 5);
   });
 }
 

@@ -51,7 +51,7 @@ class scope_core {
     typename atomics::template cell<failure*> before{nullptr};
   };
 
-  scope_core() noexcept : newest_(nullptr), stopping_(nullptr) {}
+  scope_core() noexcept : newest_(nullptr), stopping_(nullptr), cut_short_(false) {}
   scope_core(const scope_core&) = delete;
   scope_core& operator=(const scope_core&) = delete;
 
@@ -88,6 +88,18 @@ class scope_core {
   [[nodiscard]] bool failed() const noexcept {
     // [scope.failed] relaxed: a hint.
     return newest_.load(std::memory_order::relaxed) != nullptr;
+  }
+
+  /// Called when the body, or a child that has not ended, has left work undone, because the scope was asked to stop
+  /// from outside. That is no failure. Wait-free.
+  void is_cut_short() noexcept {
+    // [scope.cut_short] relaxed: read when all have ended; [join.arrive] and [wait_group.add] order that.
+    cut_short_.store(true, std::memory_order::relaxed);
+  }
+  /// Whether the body or a child was cut short. Called when all tasks of the scope have ended. Wait-free.
+  [[nodiscard]] bool was_cut_short() const noexcept {
+    // [scope.cut_short.read] relaxed: all that were cut short have ended, and were joined.
+    return cut_short_.load(std::memory_order::relaxed);
   }
 
   /// The object that asks all tasks of the scope to stop: the first call returns what `make()` returns, an owning
@@ -181,6 +193,7 @@ class scope_core {
   failure first_;
   typename atomics::template atomic<failure*> newest_;
   typename atomics::template atomic<Stopping*> stopping_;
+  typename atomics::template atomic<bool> cut_short_;
 };
 
 /// Asks to stop when it is told to, and when `outer` stops. A request goes through scopes within scopes, however many
@@ -243,11 +256,13 @@ class scope_state {
   [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
   [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
-  /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first.
+  /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first. Without
+  /// a failure, throws runq::cancelled if `outer` has cut the body or a child short: its work was not done.
   void rethrow_first() {
     waiter_.who.set(nullptr);
     caller_->pop_below();
     if (core_.failures() != nullptr) hand_over_failures();
+    if (core_.was_cut_short()) throw cancelled();
   }
 
   /// Throws runq::misuse.
@@ -255,9 +270,10 @@ class scope_state {
   [[noreturn]] static void throw_ended();
   [[noreturn]] static void throw_elsewhere();
   void ends() { core_.ends(); }
-  void fails(std::exception_ptr what) noexcept;
-  /// Called when a child has failed. Returns false if that is no failure: the child was cancelled after the scope was
-  /// asked to stop.
+  /// Called when an exception has left the body.
+  void body_fails(std::exception_ptr what) noexcept;
+  /// Called when an exception has left a child. Returns false if that does not matter to anybody: the child was
+  /// cancelled after the scope had asked itself to stop.
   bool child_fails(std::exception_ptr what) noexcept;
   [[nodiscard]] bool failed() const noexcept { return core_.failed(); }
   /// Most scopes need none: it is made at the first call. Throws std::bad_alloc.
@@ -265,6 +281,9 @@ class scope_state {
   void request_stop() noexcept { core_.request_stop(); }
 
  private:
+  void fails(std::exception_ptr what) noexcept;
+  // Whether the body or a child was cancelled after `outer` had stopped: if so, it is noted, and is no failure.
+  bool is_cut_short(const std::exception_ptr& what) noexcept;
   void destroy_rare_parts() noexcept;
   [[noreturn]] void hand_over_failures();
   core_type core_;
@@ -405,8 +424,14 @@ class [[nodiscard]] scope_call {
 /// were forked and started in the scope have ended: also when an exception leaves it. The first failure, of the body or
 /// of a child, asks the others to stop and is thrown here when all have ended. `failures`, if it is
 /// not null, gets all of them, the first one first; without memory for that, std::bad_alloc is thrown instead. When
-/// `outer` stops, the scope is asked to stop, too, before that request_stop() returns. A child that runq::cancelled
-/// leaves after the scope was asked to stop has not failed.
+/// `outer` stops, the scope is asked to stop, too, before that request_stop() returns.
+///
+/// runq::cancelled that leaves a child after the scope was asked to stop is no failure. If the scope's own body or
+/// child has asked, by scope::request_stop(), the scope ends as if that child had returned: it got what it asked for.
+/// If `outer` had stopped before runq::cancelled left the body or the child, work was not done: then runq::cancelled is
+/// thrown here when all have ended, and in the body by a join() that waits for that child; a failure is thrown instead,
+/// if there is one. When all return although `outer` has stopped, nothing is thrown: nobody but a child knows what it
+/// leaves undone when it looks at the token and returns early.
 ///
 /// Children may refer to objects that live outside of the body: also when the run ends, they are destroyed before those.
 /// The body's own variables are destroyed before its children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.

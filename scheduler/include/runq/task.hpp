@@ -203,8 +203,8 @@ void fork_not_joined_after_exception() noexcept;
 
 [[nodiscard]] inline bool is_forked(const frame& f) noexcept { return f.how >= role::forked_inline; }
 /// To be called, in a handler, when an exception leaves `failed`: if `failed` is the body of a scope, or a child that
-/// such a body has forked, or a child that was started in the scope, the scope learns of it. False: it is no failure,
-/// because the scope has asked to stop, and the child was cancelled.
+/// such a body has forked, or a child that was started in the scope, the scope learns of it. False: nobody else must,
+/// because the scope has asked itself to stop, and the child was cancelled.
 bool tell_scope(frame& failed) noexcept;
 /// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
 void end_scope_child(scope_state& home) noexcept;

@@ -86,7 +86,7 @@ task<void> one_of_any(W& work, scope& s, first_end& first, Keep keep) {
     keep(std::move(result));
     s.request_stop();
   } catch (const cancelled&) {
-    throw;  // the scope knows whether it was asked to stop
+    if (!s.stop_token().stop_requested()) throw;  // else it has no result, which is no failure: another one may have
   } catch (...) {
     if (is_first || first.request_stop()) throw;
   }
@@ -103,11 +103,8 @@ task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> 
     co_return;
   };
   co_await placed(with_scope(body, std::move(outer)), at);
-  const auto value = [](auto& result) {
-    if (!result) throw cancelled();
-    return std::move(*result);
-  };
-  co_return std::apply([&](auto&... result) { return std::tuple<value_of<W>...>{value(result)...}; }, results);
+  // with_scope() has thrown unless every piece has its result.
+  co_return std::apply([](auto&... result) { return std::tuple<value_of<W>...>{std::move(*result)...}; }, results);
 }
 
 template <class W>
@@ -120,10 +117,7 @@ task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work
   co_await placed(with_scope(body, std::move(outer)), at);
   std::vector<value_of<W>> values;
   values.reserve(results.size());
-  for (auto& result : results) {
-    if (!result) throw cancelled();
-    values.push_back(std::move(*result));
-  }
+  for (auto& result : results) values.push_back(std::move(*result));  // as above
   co_return values;
 }
 

@@ -114,8 +114,20 @@ void scope_state::fails(std::exception_ptr what) noexcept {
   }
 }
 
+bool scope_state::is_cut_short(const std::exception_ptr& what) noexcept {
+  if (!outer_.stop_requested() || !is_cancellation(what)) return false;
+  core_.is_cut_short();
+  return true;
+}
+
+void scope_state::body_fails(std::exception_ptr what) noexcept {
+  if (!is_cut_short(what)) fails(std::move(what));
+}
+
 bool scope_state::child_fails(std::exception_ptr what) noexcept {
-  if (is_cancellation(what) && (core_.stop_requested() || outer_.stop_requested())) return false;
+  if (is_cut_short(what)) return true;
+  // The scope itself has asked for it.
+  if (is_cancellation(what) && core_.stop_requested()) return false;
   fails(std::move(what));
   return true;
 }
@@ -124,7 +136,7 @@ bool scope_state::child_fails(std::exception_ptr what) noexcept {
 
 bool tell_scope(frame& failed) noexcept {
   if (failed.how == role::scope_body) {
-    failed.home->fails(std::current_exception());
+    failed.home->body_fails(std::current_exception());
   } else if (is_forked(failed) && failed.parent->how == role::scope_body) {
     return failed.parent->home->child_fails(std::current_exception());
   } else if (failed.how == role::child) {

@@ -100,6 +100,7 @@ struct scope_scenario : scenario {
     require(failed == failing, "a failure is lost");
     require(last == first, "the first failure is not the last one of the list");
     require(caller.scope.stop_requested() == asked, "a request to stop is lost");
+    require(caller.scope.was_cut_short() == cut_short, "work that was not done is reported as done, or the other way");
     if (stopping* const made = caller.scope.made_stopping()) destroy_frame(*made);
     destroy_frame(caller);
   }
@@ -109,6 +110,7 @@ struct scope_scenario : scenario {
   std::array<result, Parts> results;
   unsigned failing = 0;  // a bit for each part
   bool asked = false;
+  bool cut_short = false;
   error first = 0;
   int resumed = 0;
   cell<int> before_request{0};
@@ -131,6 +133,27 @@ struct scope_ends final : scope_scenario<1 + Forked + Started> {
       this->forked_ends();
     } else {
       this->caller.scope.ends();
+    }
+  }
+};
+
+// The body ‖ a forked child, 1 ‖ a started one, 2: child `Which` is cut short.
+template <unsigned Which>
+struct child_is_cut_short final : scope_scenario<3> {
+  child_is_cut_short() {
+    caller.forked.detach();
+    require(caller.scope.begins() == runq::detail::counting::done, "");
+    cut_short = true;
+  }
+  void thread(unsigned index) override {
+    works(index);
+    if (index == Which) caller.scope.is_cut_short();
+    if (index == 0) {
+      body_ends();
+    } else if (index == 1) {
+      forked_ends();
+    } else {
+      caller.scope.ends();
     }
   }
 };
@@ -255,6 +278,20 @@ const bool added[] = {
         .property = "of failures at the same time one is the first, and none is lost",
         .threads = 3,
         .quick = {.random = 5'000, .bound = 1},
+    }),
+    add_case<child_is_cut_short<1>>({
+        .name = "scope/forked_is_cut_short",
+        .property = "the caller learns that a forked child was cut short, whoever ends last",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 2},
+        .kept_for = "only the forked child is cut short",
+    }),
+    add_case<child_is_cut_short<2>>({
+        .name = "scope/started_is_cut_short",
+        .property = "the caller learns that a started child was cut short, whoever ends last",
+        .threads = 3,
+        .quick = {.random = 5'000, .bound = 2},
+        .kept_for = "only the started child is cut short",
     }),
     add_case<stopping_is_asked_for<0>>({
         .name = "scope/two_ask_for_the_token",
