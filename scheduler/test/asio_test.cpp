@@ -400,6 +400,23 @@ TEST_F(asio_token_test, a_stop_ends_the_operation) {
   }
 }
 
+TEST_F(asio_token_test, a_time_limit_ends_the_operation) {
+  runq::run([&]() -> task<> {
+    asio::steady_timer timer(io, 24h);
+    bool timed_out = false;
+    try {
+      co_await runq::with_timeout(1ms, timer.async_wait(asio_token()));
+    } catch (const runq::timed_out&) {
+      timed_out = true;
+    }
+    EXPECT_TRUE(timed_out);
+    timer.expires_after(1ms);
+    co_await runq::with_timeout(24h, timer.async_wait(asio_token()));
+    EXPECT_THROW((void)runq::with_timeout(1ms, timer.async_wait(asio_token(std::stop_source().get_token()))),
+                 runq::misuse);
+  });
+}
+
 TEST_F(asio_token_test, an_operation_does_not_begin_after_a_stop) {
   runq::run([&]() -> task<> {
     std::stop_source stop;

@@ -326,15 +326,16 @@ struct asio_initiator<R(Args...)> {
   using operation = asio_operation<Args...>;
 
   template <class Initiation, class... Given>
-  static task<typename operation::result> run(Initiation initiation, asio_token_type token, Given... given) {
-    if (token.stop.stop_requested()) throw cancelled();
-    const auto o = std::make_shared<operation>(token.stop);
+  static stoppable_task<typename operation::result> run(Initiation initiation, std::stop_token stop, source_place at,
+                                                        Given... given) {
+    if (stop.stop_requested()) throw cancelled();
+    const auto o = std::make_shared<operation>(stop);
     {
       const gives_up<operation> at_the_end(*o);
       begin(o, std::move(initiation), std::move(given)...);
       const auto cancel = [&o]() noexcept { o->cancel(); };
-      const std::stop_callback on_stop(token.stop, cancel);
-      co_await placed(o->over().wait(), token.at);
+      const std::stop_callback on_stop(stop, cancel);
+      co_await placed(o->over().wait(), at);
     }
     co_return o->take();
   }
@@ -581,6 +582,6 @@ class runq::detail::asio_library::async_result<runq::detail::asio_token_type, Si
   template <class Initiation, class... Args>
   [[nodiscard]] static auto initiate(Initiation&& initiation, runq::detail::asio_token_type token, Args&&... args) {
     return runq::detail::asio_initiator<Signature>::template run<std::decay_t<Initiation>, std::decay_t<Args>...>(
-        std::forward<Initiation>(initiation), std::move(token), std::forward<Args>(args)...);
+        std::forward<Initiation>(initiation), std::move(token.stop), token.at, std::forward<Args>(args)...);
   }
 };

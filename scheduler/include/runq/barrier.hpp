@@ -120,7 +120,8 @@ class barrier {
   /// `co_await b.arrive_and_wait()` returns when all tasks of this phase have come; true for the last of them. A stop
   /// request ends the wait: then the caller has not come, and runq::cancelled is thrown. Throws runq::misuse when all
   /// parties have been dropped. Tasks only.
-  [[nodiscard]] task<bool> arrive_and_wait(std::stop_token stop = {}, source_place at = source_place::here()) {
+  [[nodiscard]] stoppable_task<bool> arrive_and_wait(std::stop_token stop = {},
+                                                     source_place at = source_place::here()) {
     auto held = co_await detail::placed(changes_.scoped_lock(stop), at);
     if (core_.deserted()) detail::throw_misuse("runq: a barrier was used after all of its tasks had left it");
     if (core_.comes()) co_return true;

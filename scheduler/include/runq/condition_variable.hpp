@@ -113,11 +113,12 @@ class condition_variable {
   /// `co_await v.wait(held)` unlocks the mutex of `held`, waits for a notification, and locks the mutex again. A stop
   /// request ends the wait: runq::cancelled is thrown when the mutex is locked again. `held` must live until then.
   /// Throws runq::misuse when `held` was moved from. Tasks only.
-  [[nodiscard]] task<> wait(mutex::guard& held, std::stop_token stop = {}, source_place at = source_place::here());
+  [[nodiscard]] stoppable_task<> wait(mutex::guard& held, std::stop_token stop = {},
+                                      source_place at = source_place::here());
   /// Waits until `condition()` is true, which is called with the mutex locked. If it is true at once, or after a stop
   /// request has ended the wait, nothing is thrown.
   template <class Condition>
-      [[nodiscard]] task<> wait(
+      [[nodiscard]] stoppable_task<> wait(
           mutex::guard& held, Condition&& condition, std::stop_token stop = {},
           source_place at = source_place::here()) requires std::predicate < std::decay_t<Condition>
   & > {
@@ -132,7 +133,8 @@ class condition_variable {
 
  private:
   template <class Condition>
-  [[nodiscard]] task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop, source_place at) {
+  [[nodiscard]] stoppable_task<> wait_until(mutex::guard& held, Condition condition, std::stop_token stop,
+                                            source_place at) {
     bool asked_to_stop = false;
     while (!std::invoke(condition)) {
       if (asked_to_stop) throw cancelled();
@@ -181,7 +183,7 @@ class [[nodiscard]] condition_variable::awaiter {
       stop_wait_;
 };
 
-inline task<> condition_variable::wait(mutex::guard& held, std::stop_token stop, source_place at) {
+inline stoppable_task<> condition_variable::wait(mutex::guard& held, std::stop_token stop, source_place at) {
   if (!held.end_.has_mutex()) {
     detail::throw_misuse("runq: condition_variable::wait() was given a guard that was moved from");
   }

@@ -354,7 +354,7 @@ template <class Sender, class Receiver>
 }
 
 template <class R, class Sender>
-task<R> await_sender(Sender sender, std::stop_token stop, source_place at) {
+stoppable_task<R> await_sender(Sender sender, std::stop_token stop, source_place at) {
   if (stop.stop_requested()) throw cancelled();
   const auto state = std::make_shared<awaited<R>>();
   // The task destroys the operation: what the sender has captured is gone before the task goes on.

@@ -201,15 +201,14 @@ task<void> keep_outcome_of_call(R (*call)(void* f), void* f, outcome<R>& out) {
 template <class F, class R>
 [[nodiscard]] task<void> keep_outcome(F& f, outcome<R>& out) {
   if constexpr (is_task<F>::value) {
-    const auto take = [](void* given) -> F { return std::move(*static_cast<F*>(given)); };
+    const auto take = [](void* given) -> task<R> { return std::move(*static_cast<F*>(given)); };
     return keep_outcome_of_task<R>(take, std::addressof(f), out);
+  } else if constexpr (is_task<result_of_call<F>>::value) {
+    const auto call = [](void* callable) -> task<R> { return (*static_cast<F*>(callable))(); };
+    return keep_outcome_of_task<R>(call, std::addressof(f), out);
   } else {
-    const auto call = [](void* callable) -> result_of_call<F> { return (*static_cast<F*>(callable))(); };
-    if constexpr (is_task<result_of_call<F>>::value) {
-      return keep_outcome_of_task<R>(call, std::addressof(f), out);
-    } else {
-      return keep_outcome_of_call<R>(call, std::addressof(f), out);
-    }
+    const auto call = [](void* callable) -> R { return (*static_cast<F*>(callable))(); };
+    return keep_outcome_of_call<R>(call, std::addressof(f), out);
   }
 }
 

@@ -253,6 +253,8 @@ class scope_state {
   [[nodiscard]] frame& body() const noexcept { return *body_; }
   [[nodiscard]] bool is_body(const frame& f) const noexcept { return &f == body_; }
   [[nodiscard]] frame& caller() const noexcept { return *caller_; }
+  [[nodiscard]] const std::stop_token& outer() const noexcept { return outer_; }
+  [[nodiscard]] std::vector<std::exception_ptr>* wanted_failures() const noexcept { return wanted_failures_; }
   [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
   [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
@@ -409,6 +411,13 @@ class [[nodiscard]] scope_call {
   auto await_resume() {
     state_.rethrow_first();
     return access::handle(*called_).promise().take();
+  }
+  /// For with_timeout(): makes the same call with a token. Throws runq::misuse if it has one.
+  [[nodiscard]] auto stoppable() && {
+    must_have_no_token(state_.outer());
+    return [&body = body_, failures = state_.wanted_failures()](std::stop_token stop) {
+      return scope_call(body, std::move(stop), failures);
+    };
   }
 
  private:

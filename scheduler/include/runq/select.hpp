@@ -462,6 +462,10 @@ class [[nodiscard]] select_awaiter {
     return chosen_;
   }
 
+ protected:
+  std::stop_token stop_;
+  Arms arms_;
+
  private:
   struct on_stop {
     select_awaiter* self;
@@ -485,8 +489,6 @@ class [[nodiscard]] select_awaiter {
     done_ = done;
   }
 
-  std::stop_token stop_;
-  Arms arms_;
   std::optional<core> core_;
   suspension<task_waiting::atomics> state_;
   goroutine* who_ = nullptr;  // the selecting task, until it goes on
@@ -494,6 +496,33 @@ class [[nodiscard]] select_awaiter {
   bool done_ = false;
   std::optional<runq::detail::core::stop_wait> stop_wait_;
   std::optional<std::stop_callback<on_stop>> on_stop_;
+};
+
+/// A select that throws runq::cancelled when a stop request ends its wait.
+template <class Arms>
+class [[nodiscard]] stoppable_select : public select_awaiter<false, Arms> {
+ public:
+  using select_awaiter<false, Arms>::select_awaiter;
+  std::size_t await_resume() {
+    const std::size_t chosen = select_awaiter<false, Arms>::await_resume();
+    if (chosen == stopped) throw cancelled();
+    return chosen;
+  }
+};
+
+/// A select without a token, and without otherwise().
+template <class Arms>
+class [[nodiscard]] plain_select : public select_awaiter<false, Arms> {
+ public:
+  template <class... Given>
+  explicit plain_select(Given&&... arms)
+      : select_awaiter<false, Arms>(std::stop_token(), std::forward<Given>(arms)...) {}
+  /// For with_timeout(): makes the awaiter of the same wait with a token. It is called once, and moves the arms on.
+  [[nodiscard]] auto stoppable() && {
+    return [arms = std::move(this->arms_)](std::stop_token stop) mutable {
+      return stoppable_select<Arms>(std::move(stop), std::move(arms));
+    };
+  }
 };
 
 template <class A>
@@ -514,14 +543,29 @@ template <class Arms>
   }
 }
 
+/// Calls `make` with the arms without otherwise(), and the type that holds them.
+template <class Arms, class Make>
+[[nodiscard]] auto with_arms(Arms arms, Make make) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return make.template operator()<few_arms<std::tuple_element_t<I, Arms>...>>(std::move(std::get<I>(arms))...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<Arms> - (ends_in_otherwise<Arms>() ? 1 : 0)>());
+}
+template <class Arms>
+[[nodiscard]] auto make_select(Arms arms) {
+  return with_arms(std::move(arms), []<class Few, class... Given>(Given&&... given) {
+    if constexpr (ends_in_otherwise<Arms>()) {
+      return select_awaiter<true, Few>(std::stop_token(), std::forward<Given>(given)...);
+    } else {
+      return plain_select<Few>(std::forward<Given>(given)...);
+    }
+  });
+}
 template <class Arms>
 [[nodiscard]] auto make_select(std::stop_token stop, Arms arms) {
-  constexpr bool has_default = ends_in_otherwise<Arms>();
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return select_awaiter<has_default, few_arms<std::tuple_element_t<I, Arms>...>>(std::move(stop),
-                                                                                   std::move(std::get<I>(arms))...);
-  }
-  (std::make_index_sequence<std::tuple_size_v<Arms> - (has_default ? 1 : 0)>());
+  return with_arms(std::move(arms), [&]<class Few, class... Given>(Given&&... given) {
+    return select_awaiter<ends_in_otherwise<Arms>(), Few>(std::move(stop), std::forward<Given>(given)...);
+  });
 }
 
 }  // namespace detail
@@ -538,7 +582,7 @@ template <class Arms>
 ///     }
 template <detail::one_arm... Arms>
 [[nodiscard]] auto select(Arms... arms) {
-  return detail::make_select(std::stop_token(), std::tuple<Arms...>(std::move(arms)...));
+  return detail::make_select(std::tuple<Arms...>(std::move(arms)...));
 }
 
 /// Like select(arms…), but a stop request ends the wait, too: then it returns `stopped`. As long as the token's
@@ -560,8 +604,8 @@ template <detail::one_arm... Arms>
 ///     const std::size_t which = co_await runq::select(arms);
 ///     if (values[which]) show(*values[which]);
 template <detail::arm_range Arms>
-[[nodiscard]] detail::select_awaiter<false, detail::range_of_arms<Arms>> select(Arms&& arms) {
-  return detail::select_awaiter<false, detail::range_of_arms<Arms>>(std::stop_token(), std::forward<Arms>(arms));
+[[nodiscard]] detail::plain_select<detail::range_of_arms<Arms>> select(Arms&& arms) {
+  return detail::plain_select<detail::range_of_arms<Arms>>(std::forward<Arms>(arms));
 }
 /// Like select(arms) for a range, but does not wait: it returns the number of arms when none of them can go on.
 template <detail::arm_range Arms>
@@ -586,12 +630,10 @@ class [[nodiscard]] stoppable_send {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     return wait_.await_suspend(self, at);
   }
-  void await_resume() {
-    if (wait_.await_resume() == stopped) throw cancelled();
-  }
+  void await_resume() { (void)wait_.await_resume(); }
 
  private:
-  select_awaiter<false, few_arms<send_arm<T>>> wait_;
+  stoppable_select<few_arms<send_arm<T>>> wait_;
 };
 
 /// `channel::receive()`, likewise.
@@ -605,13 +647,13 @@ class [[nodiscard]] stoppable_receive {
     return wait_.await_suspend(self, at);
   }
   [[nodiscard]] std::optional<T> await_resume() {
-    if (wait_.await_resume() == stopped) throw cancelled();
+    (void)wait_.await_resume();
     return std::move(value_);
   }
 
  private:
   std::optional<T> value_;  // before wait_, which refers to it
-  select_awaiter<false, few_arms<receive_arm<T>>> wait_;
+  stoppable_select<few_arms<receive_arm<T>>> wait_;
 };
 
 }  // namespace detail

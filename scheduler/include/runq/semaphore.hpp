@@ -176,7 +176,7 @@ class [[nodiscard]] held_units {
 class [[nodiscard]] units_awaiter {
  public:
   units_awaiter(semaphore_core<>& of, std::int64_t n, wait_reason why, std::stop_token stop) noexcept
-      : wanted_(of), why_(why), stop_(std::move(stop)) {
+      : wanted_(of), stop_(std::move(stop)), why_(why) {
     waiter_.wanted.set(n);
   }
   units_awaiter(const units_awaiter&) = delete;
@@ -205,7 +205,7 @@ class [[nodiscard]] units_awaiter {
   }
   /// For with_timeout(): makes the awaiter of the same wait with a token. Throws runq::misuse if it has one.
   [[nodiscard]] auto stoppable() && {
-    must_have_no_token();
+    must_have_no_token(stop_);
     return [&wanted = wanted_, n = units(), why = why_](std::stop_token stop) {
       return units_awaiter(wanted, n, why, std::move(stop));
     };
@@ -215,15 +215,10 @@ class [[nodiscard]] units_awaiter {
   semaphore_core<>& wanted_;
   [[nodiscard]] std::int64_t units() const noexcept { return waiter_.wanted.get(); }
   [[nodiscard]] wait_reason why() const noexcept { return why_; }
-  void must_have_no_token() const {
-    if (stop_.stop_possible()) {
-      throw_misuse("runq: with_timeout() was given a wait that has a stop token: write with_timeout(d, wait, token)");
-    }
-  }
+  std::stop_token stop_;
 
  private:
   wait_reason why_;
-  std::stop_token stop_;
   units_waiter<task_waiting> waiter_;
   stoppable_wait<withdraw_and_wake<semaphore_core<>, units_waiter<task_waiting>>> stop_wait_;
 };
@@ -238,7 +233,7 @@ class [[nodiscard]] held_units_awaiter : public units_awaiter {
     return {wanted_, units(), at_most_};
   }
   [[nodiscard]] auto stoppable() && {
-    must_have_no_token();
+    must_have_no_token(stop_);
     return [&wanted = wanted_, n = units(), at_most = at_most_, why = why()](std::stop_token stop) {
       return held_units_awaiter(wanted, n, at_most, why, std::move(stop));
     };

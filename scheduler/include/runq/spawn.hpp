@@ -186,6 +186,11 @@ class [[nodiscard]] spawned {
     return detail::stoppable_spawned_wait<R>(state(), std::move(stop));
   }
 
+  /// For with_timeout(d, h): the same wait with a token.
+  [[nodiscard]] auto stoppable() & {
+    return [&of = state()](std::stop_token stop) { return detail::stoppable_spawned_wait<R>(of, std::move(stop)); };
+  }
+
   /// Whether the handle has a task: it was not moved from or detached.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   /// Asks the task to stop, if it was given a token. Any thread. Throws as co_await.

@@ -35,6 +35,8 @@ class cancelled : public std::exception {
 
 template <class T = void>
 class task;
+template <class T = void>
+class stoppable_task;
 
 namespace detail {
 
@@ -72,6 +74,13 @@ struct withdraw_and_wake {
 };
 
 [[noreturn]] void throw_misuse(const char* what);
+/// To be called when with_timeout() is given a wait whose token is `stop`: it gives the wait another one. Throws
+/// runq::misuse if it has one.
+inline void must_have_no_token(const std::stop_token& stop) {
+  if (stop.stop_possible()) {
+    throw_misuse("runq: with_timeout() was given a wait that has a stop token: write with_timeout(d, wait, token)");
+  }
+}
 /// Ends the process as an uncaught panic does in Go: `panic: ` and the text of the current exception, exit status 2.
 /// Returns only when the exception is to be ignored: the main task has ended, or it is runq::cancelled.
 void panic() noexcept;
@@ -342,6 +351,29 @@ class promise<void> : public promise_base {
   }
 };
 
+/// The promise of a stoppable_task: it knows where in the coroutine's frame the token is.
+template <class T>
+class stoppable_promise : public promise<T> {
+ public:
+  template <class... Args>
+  explicit stoppable_promise(Args&... parameters) noexcept {
+    static_assert((std::is_same_v<Args, std::stop_token> || ...),
+                  "runq::stoppable_task: the coroutine must have a parameter of the type std::stop_token, by value");
+    static_assert(alignof(stoppable_promise) == alignof(promise<T>), "the same frame is a task's, too");
+    (note(parameters), ...);
+  }
+  [[nodiscard]] stoppable_task<T> get_return_object() noexcept;
+  [[nodiscard]] std::stop_token& token() noexcept { return *token_; }
+
+ private:
+  void note(std::stop_token& parameter) noexcept {
+    if (token_ == nullptr) token_ = &parameter;
+  }
+  template <class Other>
+  void note(Other& /*parameter*/) noexcept {}
+  std::stop_token* token_ = nullptr;
+};
+
 struct access;
 
 }  // namespace detail
@@ -455,6 +487,47 @@ struct access {
 
 template <class T>
 void takes_task(const task<T>&);
+
+}  // namespace detail
+
+/// A task of a coroutine that has a std::stop_token among its parameters, by value, and lets with_timeout() set it
+/// before the coroutine begins. Use it wherever a task is wanted; the waits of this library that take long return one,
+/// and so may your own coroutines.
+///
+///     runq::stoppable_task<int> next_of(runq::channel<int>& from, std::stop_token stop = {}) {
+///       std::optional<int> n;
+///       if (co_await runq::select(stop, runq::on_receive(from, n)) == runq::stopped) throw runq::cancelled();
+///       co_return n.value_or(0);
+///     }
+///     runq::task<> show_next() { show(co_await runq::with_timeout(1s, next_of(numbers))); }
+template <class T>
+class [[nodiscard]] stoppable_task : public task<T> {
+ public:
+  using promise_type = detail::stoppable_promise<T>;
+
+  /// For with_timeout(): makes the same task with a token. Throws runq::misuse if it has one.
+  [[nodiscard]] auto stoppable() && {
+    if (std::stop_token* const stop = token()) detail::must_have_no_token(*stop);
+    return [self = std::move(*this)](std::stop_token stop) mutable -> task<T> {
+      if (std::stop_token* const own = self.token()) *own = std::move(stop);
+      return std::move(self);
+    };
+  }
+
+ private:
+  friend promise_type;
+  explicit stoppable_task(task<T>&& of) noexcept : task<T>(std::move(of)) {}
+  // Null if it may not be awaited: it was moved from, or has begun.
+  [[nodiscard]] std::stop_token* token() noexcept;
+};
+
+namespace detail {
+
+template <class T>
+stoppable_task<T> stoppable_promise<T>::get_return_object() noexcept {
+  return stoppable_task<T>(promise<T>::get_return_object());
+}
+
 /// Whether it is a task, or derived from one as when_all is.
 template <class W>
 struct is_task : std::false_type {};
@@ -463,4 +536,12 @@ requires std::is_class_v<W> && requires(const W& w) { takes_task(w); }
 struct is_task<W> : std::true_type {};
 
 }  // namespace detail
+
+template <class T>
+std::stop_token* stoppable_task<T>::token() noexcept {
+  const auto own = detail::access::handle(*this);
+  if (!own || own.promise().how != detail::role::fresh) return nullptr;
+  return &static_cast<promise_type&>(own.promise()).token();
+}
+
 }  // namespace runq

@@ -47,27 +47,39 @@ concept can_be_limited = requires(F& f, std::stop_token stop) {
   requires is_task<decltype(std::invoke(f, stop))>::value;
 };
 
-/// A temporary awaiter whose wait has a form with a stop token, and has no token yet.
+/// A wait that has a form with a stop token, and has no token yet: a temporary, or the handle of a spawned task.
 template <class A>
 concept has_stoppable_form = requires(A&& wait) {
   std::forward<A>(wait).stoppable();
 };
+/// Such a wait, but it has a name, so that it may be awaited again.
+template <class A>
+concept has_a_name = std::is_lvalue_reference_v<A> && has_stoppable_form<std::remove_reference_t<A>>;
 
-/// What limited() returns: what F returns, or a task that returns what the awaiter that F returns gives.
+template <class F>
+class blocking_awaiter;
+template <class A>
+concept is_a_blocking_call = requires(std::remove_reference_t<A>& call) {
+  []<class F>(const blocking_awaiter<F>&) {}(call);
+};
+
+/// What limited() returns: the result of the task that F returns, or of the awaiter.
 template <class F>
 struct limited_result {
-  using type = std::invoke_result_t<F&, std::stop_token>;
+  using type = decltype(std::declval<std::invoke_result_t<F&, std::stop_token>&>().await_resume());
 };
 template <class F>
-requires(!can_be_limited<std::remove_reference_t<F>>) struct limited_result<F> {
-  using type = task<decltype(std::declval<std::invoke_result_t<F&, std::stop_token>&>().await_resume())>;
+requires can_be_limited<std::remove_reference_t<F>>
+struct limited_result<F> {
+  using type = typename std::invoke_result_t<F&, std::stop_token>::value_type;
 };
 
 /// `F` is a reference to a function that has a name, or the type of one that has none.
 template <class F>
-typename limited_result<F>::type limited(std::chrono::nanoseconds d, F f, std::stop_token outer, source_place at) {
+stoppable_task<typename limited_result<F>::type> limited(std::chrono::nanoseconds d, F f, std::stop_token outer,
+                                                         source_place at) {
   time_limit limit;
-  const auto body = [&](scope& s) -> typename limited_result<F>::type {
+  const auto body = [&](scope& s) -> task<typename limited_result<F>::type> {
     // Whether f returns or throws.
     struct at_the_end {
       detail::time_limit& limit;
@@ -105,21 +117,40 @@ typename limited_result<F>::type limited(std::chrono::nanoseconds d, F f, std::s
 ///     };
 ///     if (!co_await runq::with_timeout(1s, receive)) std::puts("no number for 1 s");
 ///
-/// `co_await with_timeout(d, wait)` returns what `co_await wait` returns, and throws as above. `wait` is a temporary:
-/// send() or receive() of a channel, lock() or scoped_lock() of a mutex, wait() of a wait group or latch, acquire() or
-/// scoped_acquire() of a semaphore, a lock of a shared_mutex, sleep_for() or sleep_until(), without a token. The value
-/// of a send() that is not carried out is destroyed. The object that it waits for must outlive the wait.
+/// `co_await with_timeout(d, wait)` returns what `co_await wait` returns, and throws as above. `wait` is a temporary,
+/// and has no token: sleep_for() or sleep_until(); send() or receive() of a channel; select(); lock() or scoped_lock()
+/// of a mutex, and those of a shared_mutex; acquire() or scoped_acquire() of a semaphore; wait() of a wait group, a
+/// latch or a condition variable, and of a barrier arrive_and_wait(); with_scope(); when_all() or when_any(); read(),
+/// write(), accept(), connect_tcp() or connect_unix() of the network; any stoppable_task; or it is the handle of a task
+/// that spawn() has started, which goes on and may be awaited again. The value of a send() that is not carried out is
+/// destroyed. The object that it waits for must outlive the wait. Throws runq::misuse for a wait that has a token.
+///
+/// What the limit has ended has not been done: nothing was received, locked, acquired or read, and no connection was
+/// made. A write() may have written a part; see net::stream::write(). The forms of the network with a std::error_code
+/// do not throw: they set operation_canceled.
 ///
 ///     const auto number = co_await runq::with_timeout(1s, numbers.receive());
 template <class F>
 [[nodiscard]] auto with_timeout(std::chrono::nanoseconds d, F&& f, std::stop_token outer = {},
                                 source_place at = source_place::here()) {
   constexpr bool is_wait = detail::has_stoppable_form<F&&>;
-  static_assert(is_wait || detail::can_be_limited<std::remove_reference_t<F>>,
-                "runq::with_timeout takes a coroutine function with one parameter, a std::stop_token, as in "
-                "[&](std::stop_token stop) -> runq::task<> {...}; what it waits for heeds the token: "
-                "runq::sleep_for(d, stop), runq::select(stop, ...). Or it takes a temporary wait without a token: "
-                "numbers.receive(), m.lock(), group.wait(), units.acquire(), runq::sleep_for(d)");
+  constexpr bool is_named = detail::has_a_name<F&&> && !is_wait;
+  constexpr bool is_blocking = detail::is_a_blocking_call<F&&>;
+  static_assert(
+      !is_named,
+      "runq::with_timeout takes a wait without a name, because it is awaited once: with_timeout(d, c.receive()), "
+      "or with_timeout(d, std::move(wait))");
+  static_assert(
+      !is_blocking,
+      "runq::with_timeout cannot end a blocking call that has begun; spawn it, and limit the wait for its end: "
+      "auto call = runq::spawn([] { ...; }); co_await runq::with_timeout(d, call)");
+  static_assert(
+      is_wait || is_named || is_blocking || detail::can_be_limited<std::remove_reference_t<F>>,
+      "runq::with_timeout takes a coroutine function with one parameter, a std::stop_token, as in "
+      "[&](std::stop_token stop) -> runq::task<> {...}; what it waits for heeds the token: "
+      "runq::sleep_for(d, stop), runq::select(stop, ...). Or it takes a temporary wait that a stop request can "
+      "end, without a token: numbers.receive(), m.lock(), s.read(bytes), runq::select(...). A task of your own "
+      "is one if it is a runq::stoppable_task");
   if constexpr (is_wait) {
     // The new awaiter is made in the task, which has all that it needs: the temporary is gone by then.
     auto form = std::forward<F>(f).stoppable();

@@ -93,7 +93,7 @@ task<void> one_of_any(W& work, scope& s, first_end& first, Keep keep) {
 }
 
 template <class... W>
-task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
+stoppable_task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
   std::tuple<std::optional<value_of<W>>...> results;
   const auto body = [&](scope& s) -> task<void> {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -108,7 +108,7 @@ task<std::tuple<value_of<W>...>> all_of(std::stop_token outer, std::tuple<W...> 
 }
 
 template <class W>
-task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work, source_place at) {
+stoppable_task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work, source_place at) {
   std::vector<std::optional<value_of<W>>> results(work.size());
   const auto body = [&](scope& s) -> task<void> {
     for (std::size_t i = 0; i != work.size(); ++i) s.go(one_of_all(work[i], s, results[i]));
@@ -122,7 +122,7 @@ task<std::vector<value_of<W>>> all_of(std::stop_token outer, std::vector<W> work
 }
 
 template <class... W>
-task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
+stoppable_task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...> work, source_place at) {
   std::optional<std::variant<value_of<W>...>> result;
   first_end first;
   const auto body = [&](scope& s) -> task<void> {
@@ -140,7 +140,8 @@ task<std::variant<value_of<W>...>> any_of(std::stop_token outer, std::tuple<W...
 }
 
 template <class W>
-task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vector<W> work, source_place at) {
+stoppable_task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vector<W> work,
+                                                           source_place at) {
   if (work.empty()) throw_misuse("runq: when_any() was given nothing to wait for");
   std::optional<std::pair<std::size_t, value_of<W>>> result;
   first_end first;
@@ -169,22 +170,22 @@ task<std::pair<std::size_t, value_of<W>>> any_of(std::stop_token outer, std::vec
 ///     const auto fetch = [](int page) -> runq::task<int> { co_return page; };
 ///     auto [a, b] = co_await runq::when_all(fetch(1), fetch(2));
 template <class... W>
-class [[nodiscard]] when_all : public task<std::tuple<detail::value_of<W>...>> {
+class [[nodiscard]] when_all : public stoppable_task<std::tuple<detail::value_of<W>...>> {
   static_assert(detail::no_function_destroyed_twice<W...>());
 
  public:
   explicit when_all(W&&... work, source_place at = source_place::here())
       : when_all(std::stop_token(), std::forward<W>(work)..., at) {}
   explicit when_all(std::stop_token outer, W&&... work, source_place at = source_place::here())
-      : task<std::tuple<detail::value_of<W>...>>(
+      : stoppable_task<std::tuple<detail::value_of<W>...>>(
             detail::all_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
 };
 /// Like when_all(work...), for a number of pieces that is known at run time; it is a task<std::vector<...>>.
 template <class W>
-class [[nodiscard]] when_all<std::vector<W>> : public task<std::vector<detail::value_of<W>>> {
+class [[nodiscard]] when_all<std::vector<W>> : public stoppable_task<std::vector<detail::value_of<W>>> {
  public:
   explicit when_all(std::vector<W> work, std::stop_token outer = {}, source_place at = source_place::here())
-      : task<std::vector<detail::value_of<W>>>(detail::all_of(std::move(outer), std::move(work), at)) {}
+      : stoppable_task<std::vector<detail::value_of<W>>>(detail::all_of(std::move(outer), std::move(work), at)) {}
 };
 template <detail::piece_of_work... W>
 when_all(W&&...) -> when_all<W...>;
@@ -206,7 +207,7 @@ when_all(when_all<W...>&&)->when_all<when_all<W...>>;
 ///     };
 ///     const auto answer = co_await runq::when_any(ask, ask);
 template <class... W>
-class [[nodiscard]] when_any : public task<std::variant<detail::value_of<W>...>> {
+class [[nodiscard]] when_any : public stoppable_task<std::variant<detail::value_of<W>...>> {
   static_assert(sizeof...(W) != 0, "runq::when_any: there is nothing to wait for");
   static_assert(detail::no_function_destroyed_twice<W...>());
 
@@ -214,16 +215,17 @@ class [[nodiscard]] when_any : public task<std::variant<detail::value_of<W>...>>
   explicit when_any(W&&... work, source_place at = source_place::here())
       : when_any(std::stop_token(), std::forward<W>(work)..., at) {}
   explicit when_any(std::stop_token outer, W&&... work, source_place at = source_place::here())
-      : task<std::variant<detail::value_of<W>...>>(
+      : stoppable_task<std::variant<detail::value_of<W>...>>(
             detail::any_of(std::move(outer), std::tuple<std::decay_t<W>...>(std::forward<W>(work)...), at)) {}
 };
 /// Like when_any(work...), for a number of pieces that is known at run time. It is a task of a pair: the number of the
 /// first piece to end, from 0, and its result. Throws runq::misuse when there is none.
 template <class W>
-class [[nodiscard]] when_any<std::vector<W>> : public task<std::pair<std::size_t, detail::value_of<W>>> {
+class [[nodiscard]] when_any<std::vector<W>> : public stoppable_task<std::pair<std::size_t, detail::value_of<W>>> {
  public:
   explicit when_any(std::vector<W> work, std::stop_token outer = {}, source_place at = source_place::here())
-      : task<std::pair<std::size_t, detail::value_of<W>>>(detail::any_of(std::move(outer), std::move(work), at)) {}
+      : stoppable_task<std::pair<std::size_t, detail::value_of<W>>>(
+            detail::any_of(std::move(outer), std::move(work), at)) {}
 };
 template <detail::piece_of_work... W>
 when_any(W&&...) -> when_any<W...>;

@@ -1,4 +1,4 @@
-// expect: takes a coroutine function with one parameter, a std::stop_token
+// expect: takes a wait without a name, because it is awaited once
 // SPDX-License-Identifier: MIT
 // A wait with a name could be awaited again after its value has moved on.
 #include <chrono>
