@@ -98,6 +98,8 @@ class server {
         runq::net::stream client = co_await from.accept(stop);
         ++accepted_;
         start(std::move(client), std::make_unique<conversation>(), stop, open);
+      } catch (const runq::cancelled&) {
+        closed = true;
       } catch (const std::system_error& e) {
         closed = e.code() == std::errc::operation_canceled;
         too_many = !closed;
@@ -144,9 +146,10 @@ class server {
           if (--answers_until_stop_ == 0) stop_->request_stop();
         }
       }
-    } catch (const std::system_error& e) {
-      // If the client was too slow or has gone, its connection is closed. If a stop was requested, it stays open.
-      if (e.code() != std::errc::operation_canceled) talk->keep_alive = false;
+    } catch (const std::system_error&) {
+      talk->keep_alive = false;  // the client was too slow or has gone
+    } catch (const runq::cancelled&) {
+      // A stop was requested: the connection stays open.
     }
     if (talk->keep_alive) carry_over(client, std::move(talk));
     open.done();

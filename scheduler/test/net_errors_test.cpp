@@ -100,6 +100,8 @@ task<write_end> write_with_exception(stream& out, std::size_t n, std::stop_token
     co_await out.write(bytes, std::move(stop));
   } catch (const runq::net::write_error& e) {
     co_return write_end(e.written(), e.code());
+  } catch (const runq::net::write_cancelled& e) {
+    co_return write_end(e.written(), std::make_error_code(std::errc::operation_canceled));
   }
   co_return write_end(n, no_error);
 }

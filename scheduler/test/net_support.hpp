@@ -68,7 +68,10 @@ inline runq::task<std::string> read_text(runq::net::stream& from, std::size_t n)
 
 inline runq::task<> write_text(runq::net::stream& to, std::string text) { co_await to.write(bytes_of(text)); }
 
-/// The number of the error that `operation` throws; 0 if it succeeds.
+/// Where the number of an error is wanted: runq::cancelled was thrown.
+inline constexpr int was_cancelled = -2;
+
+/// The number of the error that `operation` throws, was_cancelled, or 0 if it succeeds.
 template <class T>
 runq::task<int> error_of(T operation) {
   int error = 0;
@@ -76,6 +79,8 @@ runq::task<int> error_of(T operation) {
     static_cast<void>(co_await operation);
   } catch (const std::system_error& e) {
     error = e.code().value();
+  } catch (const runq::cancelled&) {
+    error = was_cancelled;
   }
   co_return error;
 }

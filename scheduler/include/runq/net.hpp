@@ -70,6 +70,13 @@ class [[nodiscard]] operation {
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<> self);
   value_type await_resume();
   operator task<value_type>() &&;  // NOLINT(google-explicit-constructor): an operation is used as a task
+  /// For with_timeout(): makes the same operation with a token. Throws runq::misuse if it has one.
+  [[nodiscard]] auto stoppable() && {
+    runq::detail::must_have_no_token(stop_);
+    return [c = std::move(connection_), bytes = bytes_, at = at_, error = error_](std::stop_token stop) mutable {
+      return as_task(std::move(c), bytes, std::move(stop), at, error);
+    };
+  }
 
  private:
   friend stream;
@@ -97,11 +104,22 @@ using read_operation = detail::operation<detail::reading>;
 using write_operation = detail::operation<detail::writing>;
 using counted_write_operation = detail::operation<detail::counted_writing>;
 
-/// What stream::write() throws: it says how much was written before the error. Bytes that were written are the
+/// What stream::write() throws after an error: it says how much was written before. Bytes that were written are the
 /// kernel's; whether the peer gets them is not known.
 class write_error : public std::system_error {
  public:
   write_error(std::error_code error, std::size_t written);
+  /// In bytes, fewer than write() was called with.
+  [[nodiscard]] std::size_t written() const noexcept { return written_; }
+
+ private:
+  std::size_t written_;
+};
+
+/// What stream::write() throws when a stop request has ended it: likewise.
+class write_cancelled : public cancelled {
+ public:
+  explicit write_cancelled(std::size_t written) noexcept : written_(written) {}
   /// In bytes, fewer than write() was called with.
   [[nodiscard]] std::size_t written() const noexcept { return written_; }
 
@@ -117,12 +135,18 @@ class write_error : public std::system_error {
 /// next waits or blocks, or has ended. If that is the main task, the run ends first, and they are not told.
 ///
 /// Any number of tasks may read, write and close it. One reads at a time, and one writes; the others wait for their
-/// turn, first come, first served, so that what two tasks write is not mixed. All errors are std::system_error with the
-/// kernel's number, in std::generic_category(). Overloads that take a std::error_code& set it instead, to no error
-/// after success, and throw only std::bad_alloc and runq::misuse; the error_code must exist until the operation has
-/// ended, and no other operation may set it meanwhile. Among the errors are: ECANCELED, the stream was closed or moved
-/// from, or a stop was requested; ETIMEDOUT, the deadline has passed. Writing to a closed peer fails with EPIPE; on a
-/// socket it never raises a signal, on a pipe it also raises SIGPIPE, which the program should ignore.
+/// turn, first come, first served, so that what two tasks write is not mixed.
+///
+/// All errors are std::system_error with the kernel's number, in std::generic_category(). Among them are: ECANCELED,
+/// the stream was closed or moved from; ETIMEDOUT, the deadline that set_deadline() has set has passed. Writing to a
+/// closed peer fails with EPIPE; on a socket it never raises a signal, on a pipe it also raises SIGPIPE, which the
+/// program should ignore. A stop request is no error: as everywhere, runq::cancelled is thrown if a stop was requested
+/// before or while the operation waits; so with_timeout(d, s.read(bytes)) throws runq::timed_out. The stream stays as
+/// it was: a read that was ended has taken nothing out of it.
+///
+/// Overloads that take a std::error_code& set it instead, to no error after success, also when a stop was requested:
+/// then to operation_canceled. They throw only std::bad_alloc and runq::misuse; the error_code must exist until the
+/// operation has ended, and no other operation may set it meanwhile.
 ///
 /// Tasks of one scheduler make and use it. If it is still open when that scheduler is destroyed, the process ends. It
 /// may outlive the run: tasks that wait for it, or for their turn, are then destroyed, and the next run may use it.
@@ -152,7 +176,9 @@ class stream {
                                     source_place at = source_place::here()) noexcept {
     return {connection_, into, std::move(stop), at, &error};
   }
-  /// Writes all of `from`. Throws write_error, which says how much was written before the error.
+  /// Writes all of `from`. Throws write_error or write_cancelled, which say how much was written before. What has no
+  /// place for that number, runq::timed_out of with_timeout(), does not say it: where it matters, set a deadline, or
+  /// take the overload with an error_code, which returns it.
   [[nodiscard]] write_operation write(std::span<const std::byte> from, std::stop_token stop = {},
                                       source_place at = source_place::here()) noexcept {
     return {connection_, from, std::move(stop), at};
@@ -170,7 +196,7 @@ class stream {
   }
 
   /// Operations that have not ended at this time fail with ETIMEDOUT, also those in progress; time_point::max() means
-  /// never.
+  /// never. A deadline holds for all operations until it is set anew; with_timeout() limits a single one.
   void set_deadline(clock::time_point when);
   void set_read_deadline(clock::time_point when);
   void set_write_deadline(clock::time_point when);
@@ -201,12 +227,12 @@ class listener {
   listener& operator=(listener&&) noexcept;
   ~listener();
 
-  /// Accepts the next connection. Throws std::system_error; after EMFILE or ENFILE (too many open files) try again
-  /// later.
-  [[nodiscard]] task<stream> accept(std::stop_token stop = {}, source_place at = source_place::here());
+  /// Accepts the next connection. Throws std::system_error; runq::cancelled after a stop request, and then no
+  /// connection is lost. After EMFILE or ENFILE (too many open files) try again later.
+  [[nodiscard]] stoppable_task<stream> accept(std::stop_token stop = {}, source_place at = source_place::here());
   /// Returns nothing if it sets `error`; see stream.
-  [[nodiscard]] task<std::optional<stream>> accept(std::error_code& error, std::stop_token stop = {},
-                                                   source_place at = source_place::here());
+  [[nodiscard]] stoppable_task<std::optional<stream>> accept(std::error_code& error, std::stop_token stop = {},
+                                                             source_place at = source_place::here());
   /// The TCP port it listens at; 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const;
   void set_deadline(clock::time_point when);
@@ -229,23 +255,27 @@ class listener {
                                                  std::error_code& error);
 /// Connects to a host, by name or number. Names are looked up by a blocking call, but "localhost" and names that end in
 /// ".localhost" are not looked up at all: they are this machine's loopback, ::1 and 127.0.0.1 (RFC 6761). Throws
-/// std::system_error, in the category lookup_errors() when the name is unknown.
-[[nodiscard]] task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {},
-                                       source_place at = source_place::here());
+/// std::system_error, in the category lookup_errors() when the name is unknown; runq::cancelled if a stop was requested
+/// before or while it waits. A look-up that has begun then goes on alone; only the end of the run waits for it.
+///
+///     runq::net::stream s = co_await runq::with_timeout(5s, runq::net::connect_tcp("localhost", 8080));
+[[nodiscard]] stoppable_task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop = {},
+                                                 source_place at = source_place::here());
 /// Returns nothing if it sets `error`; see stream.
-[[nodiscard]] task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
-                                                      std::stop_token stop = {},
-                                                      source_place at = source_place::here());
+[[nodiscard]] stoppable_task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port,
+                                                                std::error_code& error, std::stop_token stop = {},
+                                                                source_place at = source_place::here());
 /// Makes a Unix socket at `path`, which close() removes, unless it is another file by then. Throws std::system_error.
 [[nodiscard]] listener listen_unix(const std::string& path);
 /// Returns nothing if it sets `error`.
 [[nodiscard]] std::optional<listener> listen_unix(const std::string& path, std::error_code& error);
-[[nodiscard]] task<stream> connect_unix(std::string path, std::stop_token stop = {},
-                                        source_place at = source_place::here());
+/// Connects to such a socket. Throws std::system_error; runq::cancelled as connect_tcp() does.
+[[nodiscard]] stoppable_task<stream> connect_unix(std::string path, std::stop_token stop = {},
+                                                  source_place at = source_place::here());
 /// Returns nothing if it sets `error`; see stream.
-[[nodiscard]] task<std::optional<stream>> connect_unix(std::string path, std::error_code& error,
-                                                       std::stop_token stop = {},
-                                                       source_place at = source_place::here());
+[[nodiscard]] stoppable_task<std::optional<stream>> connect_unix(std::string path, std::error_code& error,
+                                                                 std::stop_token stop = {},
+                                                                 source_place at = source_place::here());
 /// The reading and the writing end of a new pipe.
 [[nodiscard]] std::pair<stream, stream> pipe();
 /// Two connected Unix sockets.

@@ -27,6 +27,7 @@
 #include "runq/detail/core.hpp"
 #include "runq/mutex.hpp"
 #include "runq/protocol/fd_uses.hpp"
+#include "runq/spawn.hpp"
 
 namespace runq::net {
 namespace {
@@ -35,12 +36,17 @@ namespace {
 
 runq::detail::core& own_scheduler() { return runq::detail::own_processor().home; }
 
+// Stands for an error's number where none of the kernel's fits: a stop request has ended the operation.
+constexpr int by_request = -1;
+
 void throw_if(int error, const char* what) {
+  if (error == by_request) throw cancelled();
   if (error != 0) fail(error, what);
 }
 
 std::error_code code_of(int error) noexcept {
-  return error == 0 ? std::error_code() : std::error_code(error, std::generic_category());
+  if (error == 0) return {};
+  return {error == by_request ? ECANCELED : error, std::generic_category()};
 }
 
 class lookup_category final : public std::error_category {
@@ -356,7 +362,7 @@ class connection : rt::after_stretch {
         if (rt::goroutine* const g = side->notify()) rt::ready(*g);
       }
     };
-    [[nodiscard]] int given_up() const noexcept { return stop_.stop_requested() ? ECANCELED : c_.check(d_); }
+    [[nodiscard]] int given_up() const noexcept { return stop_.stop_requested() ? by_request : c_.check(d_); }
 
     connection& c_;
     direction& d_;
@@ -466,7 +472,7 @@ class connection::turn::taking {
     if (mine_.taken()) return 0;
     on_stop_.reset();
     place_.who.set(nullptr);
-    if (!place_.ok.get()) return ECANCELED;
+    if (!place_.ok.get()) return by_request;
     line().arrived();
     mine_.taken_ = true;
     return 0;
@@ -544,9 +550,15 @@ bool reading::attempt(connection& c, bytes& into, progress& done) {
   return now.has_value();
 }
 
-void reading::fail(const progress& done) { net::fail(done.error, "read"); }
+void reading::fail(const progress& done) {
+  if (done.error == by_request) throw cancelled();
+  net::fail(done.error, "read");
+}
 
-void writing::fail(const progress& done) { throw write_error(code_of(done.error), done.bytes); }
+void writing::fail(const progress& done) {
+  if (done.error == by_request) throw write_cancelled(done.bytes);
+  throw write_error(code_of(done.error), done.bytes);
+}
 
 bool writing::attempt(connection& c, bytes& from, progress& done) {
   while (!from.empty()) {
@@ -588,6 +600,10 @@ task<progress> rest_of(connection::turn mine, typename What::bytes bytes, progre
 template <class What>
 bool operation<What>::await_ready() {
   if (rt::this_processor() == nullptr) rt::throw_no_task();
+  if (stop_.stop_requested()) {
+    done_.error = by_request;
+    return true;
+  }
   connection::turn mine = turn_of<What>(std::move(connection_));
   // Otherwise as a separate task, which begins after the others.
   if (!rt::time_slice_over()) {
@@ -685,6 +701,7 @@ namespace {
 
 // The next connection, for the task whose turn it is.
 task<connection::accepted> accept_next(std::shared_ptr<connection> from, std::stop_token stop, source_place at) {
+  if (stop.stop_requested()) co_return connection::accepted(-1, by_request, kind::other);
   connection::turn mine = connection::reading_turn(std::move(from));
   const connection::attempt in_progress(mine.of());
   if (!in_progress.begun()) co_return connection::accepted(-1, ECANCELED, kind::other);
@@ -705,14 +722,14 @@ stream stream_of(connection::accepted got) {
 
 }  // namespace
 
-task<stream> listener::accept(std::stop_token stop, source_place at) {
+stoppable_task<stream> listener::accept(std::stop_token stop, source_place at) {
   auto next = accept_next(connection_, std::move(stop), at);
   auto got = co_await next;
   throw_if(got.error, "accept");
   co_return stream_of(std::move(got));
 }
 
-task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop, source_place at) {
+stoppable_task<std::optional<stream>> listener::accept(std::error_code& error, std::stop_token stop, source_place at) {
   auto next = accept_next(connection_, std::move(stop), at);
   auto got = co_await next;
   error = code_of(got.error);
@@ -854,22 +871,25 @@ task<int> connect_socket(connection& c, const sockaddr* address, socklen_t size,
 // A connection, or an error.
 struct dialed {
   std::shared_ptr<connection> to;
-  std::error_code error;
+  int error = 0;
 };
 
 task<dialed> dial(const sockaddr* address, socklen_t size, std::stop_token stop, source_place at) {
   const int family = address->sa_family;
   dialed result;
+  if (stop.stop_requested()) {
+    result.error = by_request;
+    co_return result;
+  }
   try {
     result.to = take_over(new_socket(family), family == AF_UNIX ? kind::socket : kind::tcp);
   } catch (const std::system_error& e) {
-    result.error = e.code();
+    result.error = e.code().value();
     co_return result;
   }
   if (family != AF_UNIX) send_at_once(result.to->open_fd());
-  const int error = co_await connect_socket(*result.to, address, size, std::move(stop), at);
-  if (error != 0) result.to.reset();
-  result.error = code_of(error);
+  result.error = co_await connect_socket(*result.to, address, size, std::move(stop), at);
+  if (result.error != 0) result.to.reset();
   co_return result;
 }
 
@@ -878,7 +898,7 @@ task<dialed> dial_first_of(const addrinfo* found, std::stop_token stop, source_p
   dialed result;
   for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
     result = co_await dial(a->ai_addr, a->ai_addrlen, stop, at);
-    if (!result.error || stop.stop_requested()) break;
+    if (result.error == 0 || result.error == by_request) break;
   }
   co_return result;
 }
@@ -888,17 +908,27 @@ task<dialed> dial_unix(const std::string& path, std::stop_token stop, source_pla
   co_return co_await dial(reinterpret_cast<const sockaddr*>(&address), sizeof address, std::move(stop), at);
 }
 
-auto look_up_peer(const std::string& host, std::uint16_t port) {
-  return blocking([&host, port] { return look_up(means_loopback(host) ? "" : host, port, 0); });
+task<addresses> look_up_in_call(std::string host, std::uint16_t port, source_place at) {
+  co_return co_await runq::detail::placed(
+      blocking([&host, port] { return look_up(means_loopback(host) ? "" : host, port, 0); }), at);
+}
+
+// A look-up cannot be ended. So where somebody may ask for that, it is a task of its own, which is then left behind.
+task<addresses> look_up_peer(std::string host, std::uint16_t port, std::stop_token stop, source_place at) {
+  if (stop.stop_requested()) throw cancelled();
+  task<addresses> call = look_up_in_call(std::move(host), port, at);
+  if (!stop.stop_possible()) co_return co_await call;
+  spawned<addresses> alone = spawn(std::move(call));
+  co_return co_await runq::detail::placed(alone.wait(std::move(stop)), at);
 }
 
 stream stream_to(dialed result) {
-  if (result.error) throw std::system_error(result.error, "connect");
+  throw_if(result.error, "connect");
   return access::make_stream(std::move(result.to));
 }
 
 std::optional<stream> stream_or_error(dialed result, std::error_code& error) {
-  error = result.error;
+  error = code_of(result.error);
   if (error) return std::nullopt;
   return access::make_stream(std::move(result.to));
 }
@@ -934,21 +964,26 @@ std::optional<listener> listen_tcp(const std::string& address, std::uint16_t por
   return listener_or_error([&] { return listen_tcp(address, port); }, error);
 }
 
-task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop, source_place at) {
-  const addresses found = co_await runq::detail::placed(look_up_peer(host, port), at);
+stoppable_task<stream> connect_tcp(std::string host, std::uint16_t port, std::stop_token stop, source_place at) {
+  task<addresses> looks_up = look_up_peer(std::move(host), port, stop, at);
+  const addresses found = co_await looks_up;
   dialed result = co_await dial_first_of(found.get(), std::move(stop), at);
   co_return stream_to(std::move(result));
 }
 
-task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
-                                        std::stop_token stop, source_place at) {
+stoppable_task<std::optional<stream>> connect_tcp(std::string host, std::uint16_t port, std::error_code& error,
+                                                  std::stop_token stop, source_place at) {
   addresses found;
+  error.clear();
   try {
-    found = co_await runq::detail::placed(look_up_peer(host, port), at);
+    task<addresses> looks_up = look_up_peer(std::move(host), port, stop, at);
+    found = co_await looks_up;
+  } catch (const cancelled&) {
+    error = code_of(by_request);
   } catch (const std::system_error& e) {
     error = e.code();
-    co_return std::nullopt;
   }
+  if (error) co_return std::nullopt;
   dialed result = co_await dial_first_of(found.get(), std::move(stop), at);
   co_return stream_or_error(std::move(result), error);
 }
@@ -962,18 +997,18 @@ std::optional<listener> listen_unix(const std::string& path, std::error_code& er
   return listener_or_error([&] { return listen_unix(path); }, error);
 }
 
-task<stream> connect_unix(std::string path, std::stop_token stop, source_place at) {
+stoppable_task<stream> connect_unix(std::string path, std::stop_token stop, source_place at) {
   dialed result = co_await dial_unix(path, std::move(stop), at);
   co_return stream_to(std::move(result));
 }
 
-task<std::optional<stream>> connect_unix(std::string path, std::error_code& error, std::stop_token stop,
-                                         source_place at) {
+stoppable_task<std::optional<stream>> connect_unix(std::string path, std::error_code& error, std::stop_token stop,
+                                                   source_place at) {
   dialed result;
   try {
     result = co_await dial_unix(path, std::move(stop), at);
   } catch (const std::system_error& e) {
-    result.error = e.code();  // the path is too long
+    result.error = e.code().value();  // the path is too long
   }
   co_return stream_or_error(std::move(result), error);
 }
