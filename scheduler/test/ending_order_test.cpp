@@ -660,6 +660,35 @@ TEST(ending_order, a_task_of_another_scheduler_learns_that_the_spawned_task_was_
   EXPECT_TRUE(told);
 }
 
+TEST(ending_order, a_wait_of_another_scheduler_is_called_off_while_the_run_of_the_spawned_task_ends) {
+  runq::scheduler second({.procs = 1});
+  const auto there = second.attach();
+  for (std::size_t i = 0; i != sched_test::rounds(2'000); ++i) {
+    std::stop_source calls_off;
+    std::atomic<bool> waits{false};
+    std::atomic<int> ended{0};
+    runq::spawned<> handle;
+    runq::run(
+        [&]() -> task<> {
+          handle = runq::spawn([]() -> task<> { co_await runq::sleep_for(1h); });
+          co_await runq::yield();
+          there.go([&]() -> task<> {
+            waits = true;
+            try {
+              co_await handle.wait(calls_off.get_token());
+            } catch (const std::exception&) {  // runq::cancelled or runq::run_ended
+            }
+            ended = 1;
+          });
+          hold_until([&] { return waits.load(); }, "the other task waits");
+          there.go([&] { calls_off.request_stop(); });
+        },
+        {.procs = 1});
+    hold_until([&] { return ended == 1; }, "the wait has ended");
+  }
+  second.wait();
+}
+
 TEST(ending_order, a_spawned_task_that_ends_when_its_run_has_ended_has_its_result) {
   runq::scheduler s({.procs = 2});
   runq::spawned<int> handle;

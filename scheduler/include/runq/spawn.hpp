@@ -122,13 +122,16 @@ class [[nodiscard]] spawned_awaiter {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self, source_place at = source_place::here()) {
     if constexpr (std::is_base_of_v<frame, Promise>) {
       // The end of a run destroys the spawned task first. A task of another scheduler has another run.
-      if (&own_processor().home == &of_.home) of_.awaited_by = &self.promise();
+      if (&own_processor().home == &of_.home) {
+        of_.awaited_by = &self.promise();
+        tells_waiter_ = true;
+      }
     }
     return wait_.await_suspend(self, at);
   }
   R await_resume() {
-    // Not null only in a task of the same scheduler: a task of another one must not write it.
-    if (of_.awaited_by != nullptr) of_.awaited_by = nullptr;
+    // A task of another scheduler must not touch it: the run of the spawned task may end now.
+    if (tells_waiter_) of_.awaited_by = nullptr;
     try {
       wait_.await_resume();
     } catch (...) {
@@ -141,6 +144,7 @@ class [[nodiscard]] spawned_awaiter {
  private:
   spawn_state<R>& of_;
   Wait wait_;
+  bool tells_waiter_ = false;
 };
 template <class R>
 using spawned_wait = spawned_awaiter<R, decltype(std::declval<wait_group&>().wait())>;
