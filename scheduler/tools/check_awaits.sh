@@ -30,7 +30,7 @@ shift
 
 # Of the compiler's arguments, those that say what the source means, in the words of clang. Each is taken from the front,
 # and put back behind the others or dropped.
-source='' object='' depfile='' language='' takes=''
+source='' object='' depfile='' language='' included='' takes=''
 left=$#
 while [ "$left" -gt 0 ]; do
   argument=$1
@@ -43,8 +43,8 @@ while [ "$left" -gt 0 ]; do
     -MF) depfile=$argument takes='' && continue ;;
     -x) language=$argument takes='' && continue ;;
     drop) takes='' && continue ;;
-    # The compiler itself would take the g++'s precompiled header beside the header.
-    -include) set -- "$@" -Xclang -include -Xclang "$argument" && takes='' && continue ;;
+    # As an option of the driver it would take g++'s precompiled header, which lies beside the header.
+    -include) set -- "$@" -Xclang -include -Xclang "$argument" && included=yes && takes='' && continue ;;
     *) set -- "$@" "$takes" "$argument" && takes='' && continue ;;
   esac
   case $argument in
@@ -67,8 +67,8 @@ case "$except
 " in *"
 $source
 "*) exit 0 ;; esac
-# Without the header <coroutine> there is no coroutine. A precompiled header hides which headers are in it.
-if [ -f "$depfile" ] && ! grep -q '/coroutine\|\.gch' "$depfile"; then exit 0; fi
+# Without the header <coroutine> there is no coroutine. g++ does not say which headers are in a precompiled one.
+if [ -f "$depfile" ] && [ -z "$included" ] && ! grep -q '/coroutine' "$depfile"; then exit 0; fi
 
 wrong=$("$clang_query" -f "$query" "$source" -- "$@" -w -ferror-limit=3 -fno-caret-diagnostics 2>&1 | awk -v source="$source" '
   BEGIN {
@@ -83,7 +83,7 @@ wrong=$("$clang_query" -f "$query" "$source" -- "$@" -w -ferror-limit=3 -fno-car
     says["throw"] = "destroys this exception twice" awaits
     says["new"] = "destroys this object twice" awaits
     says["end"] = "loses the end of this coroutine, because this condition has a co_await and the coroutine has no variable: " \
-                  "write `const bool yes = co_await …;`" before
+                  "write `const bool yes = co_await ...;`" before
   }
   function print_once(place, text) {
     if (place in printed) return

@@ -70,6 +70,22 @@ endif()
 
 if(RUNQ_BUILD_SCHEDULER)
   runq_add_consumer(scheduler_find_package "${cxx}" ${from_stage})
+
+  # runq_check_awaits(), of the package and of the folder, with each generator that it knows.
+  function(runq_add_checked_consumer name generator)
+    add_test(NAME consumer_check_awaits_${name}
+             COMMAND sh "${source}/check_awaits.sh" "${CMAKE_COMMAND}" "${source}/check_awaits" "${work}/check awaits ${name}"
+                     "${generator}" "${CMAKE_CXX_COMPILER}" "${RUNQ_CLANG_QUERY}" ${ARGN})
+    set_tests_properties(consumer_check_awaits_${name} PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed)
+    if(NOT RUNQ_CLANG_QUERY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+      set_tests_properties(consumer_check_awaits_${name} PROPERTIES DISABLED ON)
+    endif()
+  endfunction()
+  find_program(RUNQ_CLANG_QUERY NAMES clang-query-14 clang-query)
+  mark_as_advanced(RUNQ_CLANG_QUERY)
+  runq_add_checked_consumer(package Ninja ${from_stage})
+  runq_add_checked_consumer(folder "Unix Makefiles" "-DRUNQ_SOURCE=${sources_here}")
+
   runq_add_plain_consumer(scheduler_pkg_config scheduler_main.cpp "${CMAKE_CXX_COMPILER}"
                           "$(pkg-config --cflags --libs runqkit_scheduler)")
   # A program by another compiler than the library's.
