@@ -4,7 +4,7 @@
 
   must_not_compile.py SOURCE.cpp ... -- COMPILER OPTIONS...
 
-The first line of a source gives the message that the compiler must print: `// expect: TEXT`. With RUNQ_CONTROL defined the same
+The first line of a source gives the text that the compiler's first error must have: `// expect: TEXT`. With RUNQ_CONTROL defined the same
 source must compile, which shows that the mistake under test is the only one in it.
 
 Most of such a check is starting the compiler and reading headers, so all sources are compiled as one, each in a namespace of
@@ -78,12 +78,12 @@ def main():
     failed = 0
     for source, text in expected.items():
         own = [error for error in errors if any(line.startswith(f"{source}:") for line in error)]
-        good = any(text in line for error in own for line in error if ": error: " in line)
+        good = bool(own) and any(text in line for line in own[0] if ": error: " in line)
         print(f"{'ok  ' if good else 'FAIL'} {os.path.basename(source)}: {text}")
         if not own:
             print("  The compiler finds no mistake in it.")
         elif not good:
-            print("  It fails to compile, but the compiler does not say so:\n" + "\n".join(map("\n".join, own)))
+            print("  It fails to compile, but the first error does not say so:\n" + "\n".join(map("\n".join, own)))
         failed += not good
     sys.exit(1 if failed or status == 0 else 0)
 

@@ -360,14 +360,16 @@ class channel {
   ///
   /// g++ up to 12 destroys a lambda or an aggregate `T{…}` twice when it is a temporary beside a co_await
   /// (docs/limits.md), and the library cannot tell such a temporary from std::move(value). With these compilers send an
-  /// aggregate with destructors as `c.send({x, 1})` or `c.send({std::move(value)})`, and give a lambda a name first.
-  /// Anything else does not compile.
+  /// aggregate with destructors as `c.send({x, 1})`, `c.send({std::move(value)})` or `c.send({co_await f()})`, and give
+  /// a lambda a name first. Anything else does not compile.
   [[nodiscard]] send_awaiter send(detail::by_value<T> value) { return send_awaiter(core_, std::move(value)); }
   template <detail::destroyed_twice Temporary>
-  void send(Temporary&&) {
+  [[nodiscard]] auto send(Temporary&& value) {
     static_assert(!detail::destroyed_twice<Temporary>,
                   "g++ up to 12 would destroy this temporary twice: write c.send({x, 1}) for a new aggregate, "
-                  "c.send({std::move(value)}) for one with a name, and give a lambda a name first");
+                  "c.send({std::move(value)}) for one with a name, c.send({co_await f()}) for a result; "
+                  "give a lambda a name first");
+    return send_awaiter(core_, std::forward<Temporary>(value));  // so that this is the only error
   }
   /// `co_await c.receive()` returns the next value, or nothing when the channel is closed and empty. Tasks only.
   [[nodiscard]] receive_awaiter receive() noexcept { return receive_awaiter(core_); }

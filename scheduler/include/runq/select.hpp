@@ -275,10 +275,12 @@ template <class T>
   return {to, std::move(value)};
 }
 template <class Channel, detail::destroyed_twice Temporary>
-void on_send(Channel&&, Temporary&&) {
+[[nodiscard]] auto on_send(Channel&& to, Temporary&& value) {
   static_assert(!detail::destroyed_twice<Temporary>,
                 "g++ up to 12 would destroy this temporary twice: write on_send(c, {x, 1}) for a new aggregate, "
-                "on_send(c, {std::move(value)}) for one with a name, and give a lambda a name first");
+                "on_send(c, {std::move(value)}) for one with a name, on_send(c, {co_await f()}) for a result; "
+                "give a lambda a name first");
+  return on_send(std::forward<Channel>(to), {std::forward<Temporary>(value)});  // so that this is the only error
 }
 /// May be the last arm: it is chosen when no other is ready, so that select() does not wait.
 [[nodiscard]] inline detail::no_wait otherwise() noexcept { return {}; }

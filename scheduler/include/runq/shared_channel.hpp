@@ -61,8 +61,8 @@ class send_end : public detail::channel_handle<T> {
     return this->sending(std::move(value));
   }
   template <detail::destroyed_twice Temporary>
-  void send(Temporary&& value) const {
-    this->of().send(std::forward<Temporary>(value));  // which refuses it, and says why
+  [[nodiscard]] auto send(Temporary&& value) const {
+    return this->of().send(std::forward<Temporary>(value));  // which refuses it, and says why
   }
   [[nodiscard]] channel_result try_send(T& value) const { return this->of().try_send(value); }
   [[nodiscard]] channel_result try_send(T&& value) const { return this->of().try_send(std::move(value)); }

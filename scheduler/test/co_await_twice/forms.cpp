@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What g++ 12 does to temporaries beside a co_await: one form a line. `// twice`: an object in it is destroyed twice.
-// `// lost`: the coroutine runs on behind its end. check.py compares these marks with what runq_check_awaits() reports, and
-// with what this program says when g++ 12 has compiled it: it runs each form in a process of its own, and counts.
+// `// lost`: the coroutine runs on behind its end. check.py compares these marks with what runq_check_awaits() reports,
+// and with what this program says when g++ 12 has compiled it: it runs each form in a process of its own, and counts.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -18,10 +18,9 @@
 #include <variant>
 #include <vector>
 
+#include <runq/runq.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <runq/runq.hpp>
 
 // Memory is not given back, so what is destroyed twice is counted rather than crashes.
 void operator delete(void*) noexcept {}
@@ -53,18 +52,18 @@ std::vector<form> forms;
 
 #define JOINED(a, b) a##b
 #define NAMED(name, line) JOINED(name, line)
-#define START(name)                                                             \
-  task<> NAMED(name, __LINE__)(tracked, bool);                                  \
-  const bool NAMED(added, __LINE__) = [] {                                      \
-    forms.push_back({__LINE__, NAMED(name, __LINE__)});                         \
-    return true;                                                                \
+#define START(name)                                     \
+  task<> NAMED(name, __LINE__)(tracked, bool);          \
+  const bool NAMED(added, __LINE__) = [] {              \
+    forms.push_back({__LINE__, NAMED(name, __LINE__)}); \
+    return true;                                        \
   }();
 // A coroutine with a string-like s, and a condition c, which is true and then false.
 #define FORM START(form) task<> NAMED(form, __LINE__)([[maybe_unused]] tracked s, [[maybe_unused]] bool c)
 // The same, with a result.
-#define FORM_OF(...)                                                                                       \
-  task<__VA_ARGS__> NAMED(form, __LINE__)(tracked, bool);                                                  \
-  START(start) task<> NAMED(start, __LINE__)(tracked s, bool c) { co_await NAMED(form, __LINE__)(s, c); }  \
+#define FORM_OF(...)                                                                                      \
+  task<__VA_ARGS__> NAMED(form, __LINE__)(tracked, bool);                                                 \
+  START(start) task<> NAMED(start, __LINE__)(tracked s, bool c) { co_await NAMED(form, __LINE__)(s, c); } \
   task<__VA_ARGS__> NAMED(form, __LINE__)([[maybe_unused]] tracked s, [[maybe_unused]] bool c)
 
 struct aggregate {
@@ -381,6 +380,9 @@ FORM { runq::channel<aggregate> values(1); co_await values.send({s, 1}); }
 FORM { runq::channel<aggregate> values(1); co_await values.send({s, co_await counts()}); }
 FORM { runq::channel<aggregate> values(1); (void)(co_await runq::select(runq::on_send(values, {s, 1}), runq::otherwise())); }
 FORM { runq::channel<tracked> values(1); co_await values.send(co_await gives()); }
+FORM { runq::channel<aggregate> values(1); co_await values.send({co_await gives_aggregate()}); }
+FORM { runq::channel<aggregate> values(1); const auto a = co_await gives_aggregate(); co_await values.send(a); }
+FORM { runq::channel<aggregate> values(1); (void)(co_await runq::select(runq::on_send(values, {co_await gives_aggregate()}))); }
 FORM { runq::channel<tracked> values(1); co_await values.send(c ? s : tracked()); }  // twice
 FORM { runq::channel<std::pair<aggregate, int>> pairs(1); co_await pairs.send({aggregate{s, 1}, 2}); }  // twice
 FORM { const auto got = co_await runq::blocking([&] { return aggregate{s, 1}; }); (void)(got); }
@@ -446,5 +448,6 @@ bool is_right_in_a_process_of_its_own(const form& one) {
 }  // namespace
 
 int main() {
-  for (const form& one : forms) std::printf("%d %s\n", one.line, is_right_in_a_process_of_its_own(one) ? "right" : "wrong");
+  for (const form& one : forms)
+    std::printf("%d %s\n", one.line, is_right_in_a_process_of_its_own(one) ? "right" : "wrong");
 }

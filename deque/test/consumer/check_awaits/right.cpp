@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "right.hpp"
+
 #include <stop_token>
 #include <string>
 #include <utility>
-
-#include "right.hpp"
 
 runq::task<result> makes(int id) {
   auto text = co_await text_of(id);

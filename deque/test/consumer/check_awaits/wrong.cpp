@@ -14,5 +14,6 @@ runq::task<int> blocks(bool stoppable, std::stop_token token) {
 }
 
 runq::task<> drains(runq::channel<int>& numbers) {
-  while (co_await numbers.receive()) {}  // wrong: const bool yes = co_await
+  while (co_await numbers.receive()) {
+  }  // wrong: const bool yes = co_await
 }
