@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Temporaries in an expression with co_await must be destroyed once, in every form in which the library's functions can
 // be called with them. g++ up to 12 destroys some of them twice. must_not_compile/ has the forms that the library
-// refuses there; tools/co_await_twice.query finds the forms that the library cannot detect.
+// refuses there; co_await_twice/forms.cpp has all forms, and tools/co_await_twice.query finds those that the library
+// cannot detect.
 #include <array>
 #include <functional>
 #include <memory>

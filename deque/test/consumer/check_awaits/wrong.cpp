@@ -14,6 +14,5 @@ runq::task<int> blocks(bool stoppable, std::stop_token token) {
 }
 
 runq::task<> drains(runq::channel<int>& numbers) {
-  while (co_await numbers.receive()) {
-  }  // wrong: const bool yes = co_await
+  if (co_await numbers.receive()) numbers.close();  // wrong: const bool yes = co_await
 }

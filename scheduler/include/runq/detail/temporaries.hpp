@@ -8,8 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-// g++ up to 12 copies two kinds of temporaries into the coroutine's frame byte by byte and destroys the original and
-// the copy: those of a lambda expression, and aggregates written as `T{…}` or as `{…}` for a parameter.
+// g++ up to 12 copies some temporaries into the coroutine's frame byte by byte and destroys the original and the copy.
+// Of these an argument can be: that of a lambda expression, and an aggregate written as `T{…}` or as `{…}` for a
+// parameter.
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
 #define RUNQ_DESTROYS_TEMPORARIES_TWICE 1
 #else
