@@ -76,7 +76,7 @@ if(RUNQ_BUILD_SCHEDULER)
     add_test(NAME consumer_check_awaits_${name}
              COMMAND sh "${source}/check_awaits.sh" "${CMAKE_COMMAND}" "${source}/check_awaits" "${work}/check awaits ${name}"
                      "${generator}" "${CMAKE_CXX_COMPILER}" "${RUNQ_CLANG_QUERY}" ${ARGN})
-    set_tests_properties(consumer_check_awaits_${name} PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed)
+    set_tests_properties(consumer_check_awaits_${name} PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed TIMEOUT 1500)
     if(NOT RUNQ_CLANG_QUERY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
       set_tests_properties(consumer_check_awaits_${name} PROPERTIES DISABLED ON)
     endif()
