@@ -16,6 +16,7 @@
 
 #include "runq/blocking.hpp"
 #include "runq/detail/fatal.hpp"
+#include "runq/detail/process_locks.hpp"
 #include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
 #include "runq/scope.hpp"
@@ -288,8 +289,7 @@ void fork_apart(processor& p, frame& parent, frame& child) {
 
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
   // Children end at the same time on several threads; exceptions are rare enough for one lock.
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(locks_of_process.child_errors);
   if (!parent.error) parent.error = std::move(error);
 }
 

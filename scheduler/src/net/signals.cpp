@@ -17,6 +17,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "runq/detail/process_locks.hpp"
 #include "runq/detail/signal_pipe.hpp"
 #include "runq/net.hpp"
 
@@ -25,23 +26,22 @@ namespace {
 
 using source = detail::signal_source<signals>;
 
-std::mutex in_use_mutex;
-bool in_use = false;  // under in_use_mutex
+pid_t in_use_by = 0;  // the process whose `signals` object has the pipe, or 0; under the lock `signals`
 
 /// Takes the pipe for one `signals` object, and drops what an earlier object has not read.
 const detail::signal_pipe& take_pipe() {
-  const std::lock_guard lock(in_use_mutex);
-  if (in_use) detail::throw_misuse("runq: there is a runq::signals already; give that one all signals");
+  const std::lock_guard lock(detail::locks_of_process.signals);
+  if (in_use_by == getpid()) detail::throw_misuse("runq: there is a runq::signals already; give that one all signals");
   const detail::signal_pipe& pipe = source::pipe();
   std::array<char, 64> old{};
   while (read(pipe.ends[0], old.data(), old.size()) > 0) continue;
-  in_use = true;
+  in_use_by = getpid();
   return pipe;
 }
 
 void give_pipe_back() {
-  const std::lock_guard lock(in_use_mutex);
-  in_use = false;
+  const std::lock_guard lock(detail::locks_of_process.signals);
+  in_use_by = 0;
 }
 
 net::stream reading_end(const detail::signal_pipe& pipe) {

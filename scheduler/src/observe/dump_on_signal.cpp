@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/process_locks.hpp"
 #include "runq/detail/signal_pipe.hpp"
 
 namespace runq::detail {
@@ -150,9 +151,8 @@ class dumper {
 
 // This process's. It is never destroyed. A child of fork() has none of its parent's threads, so it gets another one.
 dumper& the_dumper() {
-  static std::mutex mutex;
   static dumper* made = nullptr;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(locks_of_process.dumps);
   if (made == nullptr || !made->of_this_process()) made = new dumper(made);
   return *made;
 }

@@ -13,6 +13,10 @@
 #include <system_error>
 #include <utility>
 
+#include <unistd.h>
+
+#include "runq/detail/process_locks.hpp"
+
 namespace runq::detail {
 namespace {
 
@@ -25,14 +29,11 @@ using file_handle = std::unique_ptr<std::FILE, closer>;
 
 file_handle open(const std::string& name) { return file_handle(std::fopen(name.c_str(), "w")); }
 
-/// The tracers that exist, so that each has a file of its own and a process that dies can write them all.
-struct registry {
-  std::mutex mutex;
-  std::vector<tracer*> living;  // under mutex
-};
-registry& all_tracers() {
-  static registry all;
-  return all;
+/// The tracers that exist, so that each has a file of its own and a process that dies can write them all. Under the
+/// lock `traces`.
+std::vector<tracer*>& living_tracers() {
+  static std::vector<tracer*> living;
+  return living;
 }
 
 std::string numbered(const std::filesystem::path& file, unsigned n) {
@@ -107,27 +108,30 @@ class tracer::json {
   std::uint64_t arrows_ = 0;
 };
 
-tracer::tracer(const std::string& file, std::size_t limit) : file_(file), limit_(limit), start_(now()) {
-  registry& all = all_tracers();
-  const std::lock_guard lock(all.mutex);
-  const auto taken = [&all](const std::string& name) {
-    return std::any_of(all.living.begin(), all.living.end(), [&](const tracer* t) { return t->file_ == name; });
+tracer::tracer(const std::string& file, std::size_t limit)
+    : file_(file), limit_(limit), start_(now()), process_(getpid()) {
+  const std::lock_guard lock(locks_of_process.traces);
+  std::vector<tracer*>& living = living_tracers();
+  const auto taken = [&living](const std::string& name) {
+    return std::any_of(living.begin(), living.end(), [&](const tracer* t) { return t->file_ == name; });
   };
   for (unsigned n = 2; taken(file_); ++n) file_ = numbered(file, n);
   if (open(file_) == nullptr) throw std::system_error(errno, std::generic_category(), "runq: RUNQ_TRACE: " + file_);
-  all.living.push_back(this);
+  living.push_back(this);
 }
 
 tracer::~tracer() {
-  registry& all = all_tracers();
-  const std::lock_guard lock(all.mutex);
-  all.living.erase(std::find(all.living.begin(), all.living.end(), this));
+  const std::lock_guard lock(locks_of_process.traces);
+  std::vector<tracer*>& living = living_tracers();
+  living.erase(std::find(living.begin(), living.end(), this));
 }
 
 void tracer::write_all() noexcept {
-  registry& all = all_tracers();
-  const std::lock_guard lock(all.mutex);
-  for (tracer* const t : all.living) t->write();
+  const std::lock_guard lock(locks_of_process.traces);
+  for (tracer* const t : living_tracers()) {
+    // A child of fork() leaves those of its parent alone: the parent writes them.
+    if (t->process_ == getpid()) t->write();
+  }
 }
 
 void tracer::add(const event& e) {

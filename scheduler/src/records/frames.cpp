@@ -11,10 +11,12 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <sys/mman.h>
 
+#include "runq/detail/process_locks.hpp"
 #include "runq/detail/processor.hpp"
 
 // LeakSanitizer's, where there is one: it looks for pointers in frames, too.
@@ -84,24 +86,24 @@ class pool {
  public:
   block* take_batch(std::size_t c) {
     if (block* const batch = pop_batch(c)) return batch;
-    const std::lock_guard lock(cutting_mutex_);
+    const std::lock_guard lock(locks_of_process.cutting);
     return cut(c);
   }
   void put_batch(block* batch, std::uint32_t size, std::size_t c) noexcept {
     batch->size = size;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_of_process.batches);
     put(batch, batch, bytes_of(*batch, c), c);
   }
   std::size_t bytes_taken() noexcept {
-    const std::lock_guard lock(cutting_mutex_);
+    const std::lock_guard lock(locks_of_process.cutting);
     return taken_;
   }
   std::size_t bytes_given_back() noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_of_process.batches);
     return given_back_;
   }
   bool has_surplus() noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_of_process.batches);
     return free_ > kept && free_ != looked_through_;
   }
   void give_back(instant now) noexcept;
@@ -114,7 +116,7 @@ class pool {
     return batch.size * frame_cache::size_of_class(c);
   }
   block* pop_batch(std::size_t c) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(locks_of_process.batches);
     block* const batch = batches_[c];
     if (batch == nullptr) return nullptr;
     batches_[c] = batch->next_batch;
@@ -122,7 +124,7 @@ class pool {
     least_free_ = std::min(least_free_, free_);
     return batch;
   }
-  // Puts a list of batches, of so many bytes, before the others. The caller holds mutex_.
+  // Puts a list of batches, of so many bytes, before the others. The caller holds the lock of batches.
   void put(block* first, block* last, std::size_t bytes, std::size_t c) noexcept {
     last->next_batch = std::exchange(batches_[c], first);
     free_ += bytes;
@@ -184,36 +186,35 @@ class pool {
     taken_ += slab_bytes;
   }
 
-  std::mutex cutting_mutex_;  // locked before mutex_
-  // Under cutting_mutex_:
+  // Under the lock `cutting`:
   slabs slabs_;
   slab* newest_ = nullptr;  // from which blocks are cut
   char* at_ = nullptr;
   std::size_t left_ = 0;
   std::size_t taken_ = 0;
 
-  short_lock mutex_;
-  // Under mutex_:
+  // Under the lock `batches`:
   std::array<block*, classes> batches_{};
   std::size_t given_back_ = 0;
   std::size_t free_ = 0;            // bytes of the blocks in batches_
   std::size_t least_free_ = 0;      // the least of them since looked_at_
   std::size_t looked_through_ = 0;  // free_ when give_back() had given back all that it could, or 0
   instant looked_at_ = 0;
-  bool giving_back_ = false;  // a thread is in give_back(), which counts in the slabs without the lock
 };
 
 // Takes all batches out, so that others need not wait for the lock meanwhile, and puts back those blocks whose slab
 // stays. One thread at a time: each scheduler's monitor calls this, and two that count in one slab would take it for
 // free although one of them has blocks of it.
 void pool::give_back(instant now) noexcept {
+  const std::unique_lock alone(locks_of_process.giving_back, std::try_to_lock);
+  if (!alone.owns_lock()) return;
   std::array<block*, classes> all{};
   std::size_t excess = 0;
   const slab* newest = nullptr;
   {
-    const std::lock_guard nobody_cuts(cutting_mutex_);
-    const std::lock_guard lock(mutex_);
-    if (giving_back_ || now - looked_at_ < period) return;
+    const std::lock_guard nobody_cuts(locks_of_process.cutting);
+    const std::lock_guard lock(locks_of_process.batches);
+    if (now - looked_at_ < period) return;
     looked_at_ = now;
     const std::size_t unused = std::exchange(least_free_, free_);
     if (unused <= kept || free_ == looked_through_) return;
@@ -221,7 +222,6 @@ void pool::give_back(instant now) noexcept {
     newest = newest_;
     all = std::exchange(batches_, {});
     free_ = least_free_ = 0;
-    giving_back_ = true;
   }
   std::array<block*, classes> staying_blocks{};
   slab* going = nullptr;
@@ -253,28 +253,24 @@ void pool::give_back(instant now) noexcept {
     }
   }
 
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(locks_of_process.batches);
   for (std::size_t c = 0; c != classes; ++c) {
     if (last[c] != nullptr) put(staying_blocks[c], last[c], bytes[c], c);
   }
-  giving_back_ = false;
   least_free_ = free_;
   looked_through_ = excess >= slab_bytes || given_back == 0 ? free_ : 0;
   given_back_ += given_back;
 }
 
 // Never destroyed: frames may be freed by destructors of static objects.
-pool& shared_pool() {
-  static pool& p = *::new pool;
-  return p;
-}
+static_assert(std::is_trivially_destructible_v<pool>);
+constinit pool shared_pool;
 
-// The cache for threads without a processor.
+// The cache for threads without a processor, under the lock `outside_frames`.
 frame_cache& outside_cache() {
   static frame_cache& cache = *::new frame_cache;
   return cache;
 }
-std::mutex outside_mutex;
 
 // What stands at the beginning of a frame's memory when the frame was destroyed before its owner.
 struct remains {
@@ -292,12 +288,12 @@ bool is_in(const void* address, const void* memory, std::size_t bytes) noexcept 
 
 frame_cache::~frame_cache() {
   for (std::size_t c = 0; c != classes; ++c) {
-    if (lists_[c].first != nullptr) shared_pool().put_batch(lists_[c].first, lists_[c].size, c);
+    if (lists_[c].first != nullptr) shared_pool.put_batch(lists_[c].first, lists_[c].size, c);
   }
 }
 
 [[gnu::noinline]] void frame_cache::refill(std::size_t c) {
-  lists_[c].first = shared_pool().take_batch(c);
+  lists_[c].first = shared_pool.take_batch(c);
   lists_[c].size = lists_[c].first->size;
 }
 
@@ -308,11 +304,11 @@ frame_cache::~frame_cache() {
   for (std::uint32_t i = 1; i != high - low; ++i) last = last->next;
   free.first = std::exchange(last->next, nullptr);
   free.size = low;
-  shared_pool().put_batch(batch, high - low, c);
+  shared_pool.put_batch(batch, high - low, c);
 }
 
 void* allocate_frame_outside(std::size_t bytes) {
-  const std::lock_guard lock(outside_mutex);
+  const std::lock_guard lock(locks_of_process.outside_frames);
   return outside_cache().allocate(bytes);
 }
 
@@ -339,13 +335,13 @@ void free_remains(void* address) noexcept {
 }
 
 void deallocate_frame_outside(void* memory, std::size_t bytes) noexcept {
-  const std::lock_guard lock(outside_mutex);
+  const std::lock_guard lock(locks_of_process.outside_frames);
   outside_cache().deallocate(memory, bytes);
 }
 
-std::size_t frame_pool_bytes() noexcept { return shared_pool().bytes_taken(); }
-std::size_t frame_bytes_given_back() noexcept { return shared_pool().bytes_given_back(); }
-bool frames_may_be_given_back() noexcept { return shared_pool().has_surplus(); }
-void give_back_frames(std::int64_t now) noexcept { shared_pool().give_back(now); }
+std::size_t frame_pool_bytes() noexcept { return shared_pool.bytes_taken(); }
+std::size_t frame_bytes_given_back() noexcept { return shared_pool.bytes_given_back(); }
+bool frames_may_be_given_back() noexcept { return shared_pool.has_surplus(); }
+void give_back_frames(std::int64_t now) noexcept { shared_pool.give_back(now); }
 
 }  // namespace runq::detail

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "runq/detail/timers.hpp"
 
 namespace runq::detail {
@@ -75,6 +77,7 @@ class tracer {
   std::string file_;
   const std::size_t limit_;
   const instant start_;
+  const pid_t process_;
   std::mutex mutex_;
   std::vector<event> events_;  // under mutex_
   std::uint64_t dropped_ = 0;  // under mutex_

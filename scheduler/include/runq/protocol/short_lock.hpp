@@ -16,7 +16,7 @@ namespace runq {
 template <class Waiting, class Atomics = std_atomics>
 class basic_short_lock {
  public:
-  basic_short_lock() noexcept : taken_(false) {}
+  constexpr basic_short_lock() noexcept : taken_(false) {}
   basic_short_lock(const basic_short_lock&) = delete;
   basic_short_lock& operator=(const basic_short_lock&) = delete;
 
