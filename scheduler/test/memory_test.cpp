@@ -207,18 +207,18 @@ TEST(memory, a_started_task_costs_its_record_and_a_frame_of_96_bytes_with_a_poin
   EXPECT_LE(own_record_bytes + frames, own_record_bytes + block_for_frame(96) + sizeof(void*));
 }
 
-/// The resident memory of this process, in bytes.
-std::size_t resident_bytes() {
-  std::size_t all = 0;
-  std::size_t resident = 0;
+/// The resident memory of this process, in bytes. Signed: it may become less than it was at the beginning of a test.
+std::ptrdiff_t resident_bytes() {
+  std::ptrdiff_t all = 0;
+  std::ptrdiff_t resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return resident * ::sysconf(_SC_PAGESIZE);
 }
 
 // The slabs of which all frames are free go back to the system; the records of tasks stay.
 TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_for_a_second) {
   const std::size_t n = std::max<std::size_t>(rounds(1'000'000), sched_test::slow_build ? 50'000 : 200'000);
-  const std::size_t resident_before = resident_bytes();
+  const std::ptrdiff_t resident_before = resident_bytes();
   const std::size_t taken_before = frame_pool_bytes();
   const std::size_t given_back_before = frame_bytes_given_back();
   runq::channel<int> c;  // outlives the run, because tasks use it when main has ended
@@ -229,15 +229,15 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
           if (i % 200 == 0) co_await runq::yield();
         }
         const std::size_t taken = frame_pool_bytes() - taken_before;
-        const std::size_t resident_in_burst = resident_bytes() - resident_before;
+        const std::ptrdiff_t resident_in_burst = resident_bytes() - resident_before;
         c.close();
         for (int i = 0; i != 100 && frame_bytes_given_back() - given_back_before < taken / 2; ++i) {
           co_await runq::sleep_for(std::chrono::milliseconds(100));
         }
         EXPECT_GE(frame_bytes_given_back() - given_back_before, taken / 2);
         if (RUNQ_TEST_ASAN == 0 && RUNQ_TEST_TSAN == 0) {
-          const std::size_t resident_after = resident_bytes() - resident_before;
-          std::printf("resident: %zu KiB more in a burst of %zu tasks, %zu KiB more after it\n",
+          const std::ptrdiff_t resident_after = resident_bytes() - resident_before;
+          std::printf("resident: %td KiB more in a burst of %zu tasks, %td KiB more after it\n",
                       resident_in_burst / 1024, n, resident_after / 1024);
           EXPECT_LE(resident_after, resident_in_burst / 2);
         }
