@@ -3,10 +3,13 @@
 // models/cases/queues/chase_lev/ checks all interleavings of small programs.
 #include "runq/chase_lev.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <limits>
 #include <memory_resource>
 #include <mutex>
 #include <sstream>
@@ -273,6 +276,56 @@ TEST(chase_lev, a_source_that_throws_is_a_push_that_says_no) {
   EXPECT_TRUE(owner.push(3));
 }
 #endif
+
+#ifdef __cpp_exceptions
+// Not every source throws std::bad_alloc.
+TEST(chase_lev, a_source_that_throws_anything_is_a_push_that_says_no) {
+  struct refusing_source {
+    void* allocate(std::size_t, std::size_t) {
+      ++asked;
+      throw "no memory";  // NOLINT
+    }
+    void deallocate(void*, std::size_t, std::size_t) noexcept {}
+    int asked = 0;
+  } source;
+  deque d(2, source);
+  auto owner = d.make_owner();
+  EXPECT_FALSE(owner.push(1));
+  EXPECT_EQ(source.asked, 1);
+  EXPECT_EQ(owner.pop(), std::nullopt);
+  runq::bounded_chase_lev<std::uint64_t> bounded(2, source);
+  EXPECT_EQ(bounded.capacity(), 0U);
+}
+#endif
+
+// The bytes of 2⁶¹ elements are no number of 64 bits. They must not be taken for the few that would be left of it.
+TEST(chase_lev, a_capacity_whose_bytes_cannot_be_counted_is_refused_without_asking_for_memory) {
+  struct recording_source {
+    void* allocate(std::size_t bytes, std::size_t) noexcept {
+      least = std::min(least, bytes);
+      return nullptr;
+    }
+    void deallocate(void*, std::size_t, std::size_t) noexcept {}
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+  };
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t eighth = most / 8 + 1;  // 2⁶¹
+  for (const std::size_t capacity :
+       {eighth / 2, eighth / 2 + 1, eighth - 1, eighth, eighth + 1, 2 * eighth, 4 * eighth, most}) {
+    recording_source source;
+    deque d(capacity, source);
+    auto owner = d.make_owner();
+    EXPECT_FALSE(owner.push(1)) << capacity;
+    EXPECT_EQ(owner.pop(), std::nullopt) << capacity;
+    const runq::bounded_chase_lev<std::uint64_t> bounded(capacity, source);
+    EXPECT_EQ(bounded.capacity(), 0U) << capacity;
+    if (capacity <= eighth / 2) {
+      EXPECT_GT(source.least / 8, capacity) << "fewer bytes than the elements have";
+    } else {
+      EXPECT_EQ(source.least, most) << capacity;
+    }
+  }
+}
 
 TEST(chase_lev, a_memory_resource_is_a_source) {
   std::pmr::monotonic_buffer_resource arena;
