@@ -30,9 +30,9 @@ endif()
 set(group_communication channel select shared_channel wait_group mutex sync signals)
 set(group_time timer run_until monitor blocking outside machine_loop)
 set(group_clock after_func slice) # both under the clock of clock_of_test.hpp
-set(group_tasks cancel spawn scheduler)
+set(group_tasks cancel spawn scheduler runs)
 set(group_calls fork scope temporaries)
-set(group_net net_edges net_errors poll_sleep)
+set(group_net net_edges net_errors poll_sleep descriptors)
 set(group_reports dump_on_signal fatal trace wait_place misuse)
 set(group_parts park memory depth container fences steal_order execution)
 set(groups communication time clock tasks calls net reports parts)
@@ -69,7 +69,7 @@ if(without_unit_tests)
 elseif(only_memory)
   # What stays is about frames and what they hold, ends runs in every way, or lets the system fail; and what ThreadSanitizer
   # cannot run: a program that forks, and one whose threads are counted.
-  runq_keep_tests(GROUPS tasks calls parts SOURCES .*_stress ending faults fault_injection monitor dump_on_signal
+  runq_keep_tests(GROUPS tasks calls parts SOURCES .*_stress ending faults fault_injection frames monitor dump_on_signal
                   SKIP_ELSEWHERE "ThreadSanitizer|threads of a sanitizer")
 endif()
 runq_leaves_out(fault_injection without_fault_injection)

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// The pool of frames: blocks are cut from slabs, and slabs of which no block is in use go back to the system. Each test
+// says what time it is.
+#include <atomic>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <runq/detail/frames.hpp>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::detail::frame_bytes_given_back;
+using runq::detail::frame_cache;
+using runq::detail::frame_pool_bytes;
+using runq::detail::frames_may_be_given_back;
+
+constexpr std::size_t slab_bytes = std::size_t{64} * 1024;
+constexpr std::size_t mebibyte = std::size_t{1} << 20;  // what the pool keeps
+constexpr std::size_t large = frame_cache::largest;
+
+std::int64_t time_of_pool = 0;
+constexpr std::int64_t second = 1'000'000'000;
+
+/// Some time later the monitor calls. Returns how much this has given back.
+std::size_t give_back_after(std::int64_t ns) {
+  const std::size_t before = frame_bytes_given_back();
+  time_of_pool += ns;
+  runq::detail::give_back_frames(time_of_pool);
+  return frame_bytes_given_back() - before;
+}
+
+/// Returns how much goes back in the seconds that follow, until nothing more does.
+std::size_t give_back_all() {
+  (void)give_back_after(second);
+  const std::size_t before = frame_bytes_given_back();
+  while (give_back_after(second) != 0) continue;
+  return frame_bytes_given_back() - before;
+}
+
+std::size_t held_by_pool() { return frame_pool_bytes() - frame_bytes_given_back(); }
+
+class frame_pool : public testing::Test {
+ protected:
+  // An earlier test of this program may have left free blocks.
+  void SetUp() override {
+    if (time_of_pool == 0) time_of_pool = 1'000 * second;
+    while (frames_may_be_given_back()) (void)give_back_after(second);
+  }
+};
+
+/// Blocks of one size from a cache, each filled with its number.
+class blocks {
+ public:
+  explicit blocks(std::size_t size) : size_(size) {}
+  blocks(const blocks&) = delete;
+  blocks& operator=(const blocks&) = delete;
+  ~blocks() { drop_all(); }
+
+  void take(std::size_t bytes) {
+    for (std::size_t n = bytes / size_; n != 0; --n) {
+      auto* const fresh = static_cast<std::uint64_t*>(cache_->allocate(size_));
+      fresh[0] = fresh[size_ / 8 - 1] = all_.size();
+      all_.push_back(fresh);
+    }
+  }
+  /// Frees those whose number does not satisfy `stays`.
+  template <class F>
+  void drop_unless(F&& stays) {
+    for (std::size_t i = 0; i != all_.size(); ++i) {
+      if (all_[i] == nullptr || stays(i)) continue;
+      EXPECT_EQ(all_[i][0], i) << "another block has this memory, too";
+      EXPECT_EQ(all_[i][size_ / 8 - 1], i) << "another block has this memory, too";
+      cache_->deallocate(std::exchange(all_[i], nullptr), size_);
+    }
+  }
+  void drop_all() {
+    drop_unless([](std::size_t) { return false; });
+    all_.clear();
+  }
+  /// Drops all, and what the cache keeps as well.
+  void end() {
+    drop_all();
+    cache_.emplace();
+  }
+  [[nodiscard]] const std::vector<std::uint64_t*>& all() const { return all_; }
+
+ private:
+  const std::size_t size_;
+  std::optional<frame_cache> cache_{std::in_place};
+  std::vector<std::uint64_t*> all_;
+};
+
+std::uintptr_t slab_of(const void* block) { return reinterpret_cast<std::uintptr_t>(block) / slab_bytes; }
+
+TEST_F(frame_pool, blocks_lie_in_one_slab_each_behind_its_beginning_and_apart_from_each_other) {
+  for (std::size_t size = frame_cache::size_of_class(frame_cache::class_of(1)); size <= large;
+       size += frame_cache::granule) {
+    blocks of(size);
+    of.take(3 * slab_bytes);
+    std::set<std::uintptr_t> begins;
+    for (const void* const block : of.all()) {
+      const auto at = reinterpret_cast<std::uintptr_t>(block);
+      ASSERT_GE(at % slab_bytes, 64U) << size;
+      ASSERT_LE(at % slab_bytes + size, slab_bytes) << size;
+      const auto next = begins.lower_bound(at);
+      ASSERT_TRUE(next == begins.end() || at + size <= *next) << size;
+      ASSERT_TRUE(next == begins.begin() || *std::prev(next) + size <= at) << size;
+      begins.insert(next, at);
+    }
+  }
+}
+
+TEST_F(frame_pool, what_nobody_has_needed_for_a_second_goes_back_but_for_a_mebibyte) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  burst.drop_all();
+  EXPECT_TRUE(frames_may_be_given_back());
+  EXPECT_EQ(give_back_after(second), 0U) << "all of it was needed in that second";
+  EXPECT_EQ(give_back_after(second - 1), 0U) << "the second is not over";
+  EXPECT_GE(give_back_after(1), 5 * mebibyte);
+  (void)give_back_all();
+  EXPECT_GE(held_by_pool(), mebibyte);
+  EXPECT_LE(held_by_pool(), mebibyte + 8 * slab_bytes) << "with what the tests before have left";
+  EXPECT_FALSE(frames_may_be_given_back());
+  // The blocks that were kept, and new ones.
+  burst.take(2 * mebibyte);
+}
+
+TEST_F(frame_pool, a_cache_keeps_fewer_than_64_free_blocks_and_the_pool_has_the_others) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  const std::size_t held = held_by_pool();
+  burst.drop_all();  // the cache lives on
+  EXPECT_GE(give_back_all(), 6 * mebibyte);
+  EXPECT_LE(held_by_pool(), held - 6 * mebibyte);
+}
+
+TEST_F(frame_pool, what_was_needed_within_the_second_stays) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  burst.drop_all();
+  (void)give_back_after(second);
+  burst.take(5 * mebibyte);
+  burst.drop_all();
+  const std::size_t went = give_back_after(second);
+  EXPECT_GE(went, mebibyte) << "3 MiB were not needed, and 1 MiB is kept";
+  EXPECT_LE(went, 2 * mebibyte + 3 * slab_bytes);
+}
+
+// Without that, the next block would be cut from memory that the process does not have any more.
+TEST_F(frame_pool, the_slab_that_blocks_are_cut_from_stays_although_none_of_them_is_in_use) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  // A new slab, with few blocks, which are freed last, and so are the first that the pool looks at.
+  blocks newest(large);
+  const std::size_t taken = frame_pool_bytes();
+  while (frame_pool_bytes() == taken) newest.take(large);
+  burst.end();
+  newest.end();
+  EXPECT_GE(give_back_all(), 6 * mebibyte);
+  const std::size_t left = frame_pool_bytes();
+  while (frame_pool_bytes() == left) burst.take(16 * large);
+  burst.take(slab_bytes);
+}
+
+TEST_F(frame_pool, a_slab_goes_when_its_last_block_is_free_and_not_before) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  std::set<std::uintptr_t> seen;
+  const auto first_of_its_slab = [&](std::size_t i) { return seen.insert(slab_of(burst.all()[i])).second; };
+  burst.drop_unless(first_of_its_slab);
+  (void)give_back_after(second);
+  EXPECT_LE(give_back_after(second), 2 * slab_bytes) << "with what the tests before have left";
+  EXPECT_FALSE(frames_may_be_given_back()) << "it was looked through already";
+  EXPECT_EQ(give_back_after(second), 0U);
+  burst.end();
+  EXPECT_TRUE(frames_may_be_given_back());
+  const std::size_t before = held_by_pool();
+  (void)give_back_all();
+  EXPECT_LE(held_by_pool(), before - 6 * mebibyte);
+}
+
+TEST_F(frame_pool, nothing_is_looked_through_twice_when_what_is_left_cannot_go) {
+  blocks burst(large);
+  burst.take(8 * mebibyte);
+  std::set<std::uintptr_t> seen;
+  // One block of each slab in the first half.
+  burst.drop_unless(
+      [&](std::size_t i) { return i < burst.all().size() / 2 && seen.insert(slab_of(burst.all()[i])).second; });
+  (void)give_back_after(second);
+  EXPECT_GE(give_back_after(second), 3 * mebibyte);
+  EXPECT_FALSE(frames_may_be_given_back());
+}
+
+TEST_F(frame_pool, a_slab_with_blocks_of_several_sizes_goes_as_a_whole) {
+  blocks small(64);
+  blocks burst(large);
+  for (int i = 0; i != 64; ++i) {
+    burst.take(slab_bytes);
+    small.take(slab_bytes);
+  }
+  small.end();
+  (void)give_back_all();
+  burst.end();
+  (void)give_back_all();
+  EXPECT_LE(held_by_pool(), mebibyte + 8 * slab_bytes);
+}
+
+TEST_F(frame_pool, what_stays_is_for_all_caches) {
+  {
+    blocks burst(large);
+    burst.take(8 * mebibyte);
+  }
+  (void)give_back_all();
+  const std::size_t taken = frame_pool_bytes();
+  blocks one(large);
+  one.take(large);
+  blocks many(large);
+  many.take(mebibyte / 2);
+  EXPECT_EQ(frame_pool_bytes(), taken);
+}
+
+// Each scheduler has a monitor that calls this. Two that counted in the same slab would find it free too early.
+TEST_F(frame_pool, one_thread_at_a_time_looks_through_the_slabs) {
+  blocks pinned(large);
+  pinned.take(8 * mebibyte);
+  std::set<std::uintptr_t> seen;
+  pinned.drop_unless([&](std::size_t i) { return seen.insert(slab_of(pinned.all()[i])).second; });
+  std::atomic<std::int64_t> time{time_of_pool + second};
+  const auto monitor = [&] {
+    blocks some(large);
+    for (std::size_t i = 0; i != sched_test::rounds(2'000); ++i) {
+      some.take(8 * large);
+      some.drop_all();
+      runq::detail::give_back_frames(time.fetch_add(second));
+    }
+  };
+  std::thread another(monitor);
+  monitor();
+  another.join();
+  time_of_pool = time.load();
+  pinned.end();  // which looks at each of its blocks
+}
+
+#if RUNQ_TEST_ASAN == 0 && RUNQ_TEST_TSAN == 0
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(frame_pool, regions_cost_no_more_of_the_address_space_than_their_slabs_and_give_it_back) {
+  blocks burst(large);
+  const std::size_t before = address_space();
+  const std::size_t held = held_by_pool();
+  constexpr std::size_t between = slab_bytes - 4096;
+  for (int i = 0; i != 64; ++i) {
+    burst.take(mebibyte);
+    // So that the next region does not begin where the last one ended.
+    ASSERT_NE(::mmap(nullptr, between, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MAP_FAILED);
+  }
+  EXPECT_LE(address_space() - before, 64 * between + held_by_pool() - held + 2 * mebibyte);
+  burst.end();
+  (void)give_back_all();
+  EXPECT_LE(address_space() - before, 64 * between + 4 * mebibyte);
+}
+
+[[noreturn]] void run_out_of_address_space() {
+  blocks burst(large);
+  burst.take(mebibyte);
+  rlimit few{};
+  few.rlim_cur = address_space() + 4 * mebibyte;
+  few.rlim_max = RLIM_INFINITY;
+  if (setrlimit(RLIMIT_AS, &few) != 0) std::_Exit(3);
+  bool refused = false;
+  try {
+    burst.take(64 * mebibyte);
+  } catch (const std::bad_alloc&) {
+    refused = true;
+  }
+  burst.drop_all();
+  burst.take(mebibyte);
+  std::_Exit(refused ? 0 : 1);
+}
+
+TEST_F(frame_pool, without_memory_for_a_region_there_is_bad_alloc_and_what_there_was_can_be_used) {
+  GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
+  EXPECT_EXIT(run_out_of_address_space(), testing::ExitedWithCode(0), "");
+}
+#endif
+
+}  // namespace

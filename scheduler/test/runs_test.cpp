@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// One run after the other: what the next run must not inherit, in which order tasks are destroyed at the end of one,
+// and what the scheduler knows of those that wait for a stop request.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using runq::channel;
+using runq::channel_result;
+using runq::scheduler;
+using runq::task;
+using sched_test::misuse_of;
+using sched_test::wait_until;
+using sched_test::yield_until;
+
+class runs : public sched_test::alarmed {};
+
+/// Calls a function when it is destroyed.
+class when_destroyed {
+ public:
+  explicit when_destroyed(std::function<void()> f) : f_(std::move(f)) {}
+  when_destroyed(when_destroyed&& other) noexcept : f_(std::exchange(other.f_, nullptr)) {}
+  when_destroyed& operator=(when_destroyed&&) = delete;
+  ~when_destroyed() {
+    if (f_) f_();
+  }
+
+ private:
+  std::function<void()> f_;
+};
+
+// The end of a run ends the time slice of every task for good.
+TEST_F(runs, tasks_of_the_next_run_have_time_slices) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    scheduler s({.procs = procs});
+    for (int round = 0; round != 3; ++round) {
+      s.run([]() -> task<> {
+        // The monitor may end a slice while the thread does not run, but not each of them.
+        co_await yield_until([] { return !runq::detail::time_slice_over(); });
+      });
+    }
+  }
+}
+
+task<> waits_for_ever(channel<int>& c, when_destroyed what) {
+  const when_destroyed held(std::move(what));
+  (void)co_await c.receive();
+}
+
+TEST_F(runs, the_tasks_that_sleep_are_destroyed_after_all_others) {
+  std::vector<std::string> order;
+  channel<int> never;
+  runq::run(
+      [&]() -> task<> {
+        const auto notes = [&order](const char* what) {
+          return when_destroyed([&order, what] { order.emplace_back(what); });
+        };
+        runq::go(waits_for_ever(never, notes("sleeps")));
+        runq::go([&]() -> task<> {
+          const when_destroyed held(notes("has yielded"));
+          for (;;) co_await runq::yield();
+        });
+        runq::go(waits_for_ever(never, notes("sleeps")));
+        for (int i = 0; i != 3; ++i) co_await runq::yield();
+        for (int i = 0; i != 2; ++i) runq::go(waits_for_ever(never, notes("has not begun")));
+      },
+      {.procs = 1});
+  ASSERT_EQ(order.size(), 5U);
+  const auto first_sleeper = std::find(order.begin(), order.end(), "sleeps");
+  EXPECT_TRUE(std::all_of(first_sleeper, order.end(), [](const std::string& what) { return what == "sleeps"; }))
+      << testing::PrintToString(order);
+}
+
+// A destructor at the end of a run starts a task from outside: it belongs to the next run. Its number is the first that
+// was free when the destruction began.
+TEST_F(runs, a_task_that_a_destructor_starts_by_a_handle_runs_after_the_run) {
+  scheduler s({.procs = 1});
+  channel<int> never;
+  std::atomic<bool> ran{false};
+  s.run([&]() -> task<> {
+    const auto from_outside = runq::this_task::handle();
+    runq::go(waits_for_ever(never, when_destroyed([from_outside, &ran] { from_outside.go([&ran] { ran = true; }); })));
+    co_await runq::yield();
+  });
+  EXPECT_TRUE(sched_test::wait_for(ran));
+}
+
+// The tasks that a scheduler destroys at its own end start others, each of which starts one more when it is destroyed.
+TEST_F(runs, what_destructors_start_by_a_handle_at_the_end_of_the_scheduler_is_destroyed) {
+  std::atomic<int> destroyed{0};
+  std::atomic<int> began{0};
+  {
+    channel<int> never;
+    std::optional<scheduler> s(std::in_place, runq::options{.procs = 1});
+    const auto outside = s->attach();
+    std::function<void()> start = [&] {
+      outside.go([&, end = when_destroyed([&] {
+                       if (++destroyed < 3) start();
+                     })]() -> task<> {
+        ++began;
+        co_await never.send(1);
+      });
+    };
+    start();
+    ASSERT_TRUE(wait_until([&] { return began == 1 && s->stats().idle_procs == 1; }));
+    s.reset();
+  }
+  EXPECT_EQ(destroyed, 3);
+  EXPECT_EQ(began, 1);
+}
+
+TEST_F(runs, wait_returns_after_a_run_that_destroyed_tasks) {
+  scheduler s({.procs = 2});
+  channel<int> never;
+  for (int round = 0; round != 3; ++round) {
+    s.run([&]() -> task<> {
+      for (int i = 0; i != 5; ++i) runq::go([&]() -> task<> { (void)co_await never.receive(); });
+      co_await runq::yield();
+    });
+    s.wait();
+  }
+}
+
+TEST_F(runs, a_run_that_waits_for_all_ends_after_one_that_destroyed_tasks) {
+  scheduler s({.procs = 2, .until = runq::run_until::all_have_ended});
+  channel<int> never;
+  std::atomic<int> ended{0};
+  try {
+    s.run([&]() -> task<> {
+      runq::go([&] { ++ended; });
+      co_return;
+    });
+  } catch (...) {
+    ADD_FAILURE();
+  }
+  s.run([&]() -> task<> {
+    runq::go([&]() -> task<> {
+      co_await runq::yield();
+      ++ended;
+    });
+    co_return;
+  });
+  EXPECT_EQ(ended, 2);
+}
+
+// Of the tasks of a run one in `latency_period` is measured. A task that was destroyed while it was runnable was to be
+// measured, too; its record is used again.
+TEST_F(runs, a_record_of_a_destroyed_task_is_measured_no_more_often_than_others) {
+  scheduler s({.procs = 1, .latency_period = 1});
+  const auto measured = [&s] {
+    std::uint64_t n = 0;
+    for (const std::uint64_t count : s.stats().ready_to_run.counts) n += count;
+    return n;
+  };
+  s.run([]() -> task<> {
+    for (int i = 0; i != 500; ++i) runq::go([] {});
+    co_return;
+  });
+  const std::uint64_t before = measured();
+  s.run([] {});
+  EXPECT_EQ(measured() - before, 1U);
+}
+
+TEST_F(runs, names_are_not_those_of_earlier_tasks) {
+  scheduler s({.procs = 1, .forks = runq::fork_policy::child});
+  channel<int> never;
+  const auto waits = [&]() -> task<> { (void)co_await never.receive(); };
+  s.run([&]() -> task<> {
+    for (int i = 0; i != 100; ++i) runq::go(waits, "of the first run");
+    for (int i = 0; i != 100; ++i) runq::go([] {}, "that ends");
+    for (int i = 0; i != 10; ++i) co_await runq::yield();
+  });
+  s.run([&]() -> task<> {
+    for (int i = 0; i != 200; ++i) runq::go(waits);
+    for (int i = 0; i != 10; ++i) co_await runq::yield();
+    const std::string dump = s.dump();
+    EXPECT_EQ(dump.find("of the first run"), std::string::npos) << dump;
+    EXPECT_EQ(dump.find("that ends"), std::string::npos) << dump;
+  });
+}
+
+TEST_F(runs, statistics_count_all_runs) {
+  scheduler s({.procs = 2});
+  std::uint64_t parks = 0;
+  for (int round = 0; round != 2; ++round) {
+    s.run([&]() -> task<> {
+      std::uint64_t now = 0;
+      co_await yield_until([&] { return (now = s.stats().parks) > parks; });
+      parks = now;
+    });
+    EXPECT_GE(s.stats().parks, parks);
+  }
+}
+
+TEST_F(runs, a_number_of_processors_out_of_range_is_refused_at_any_time) {
+  scheduler s({.procs = 2});
+  const std::string refused = "runq: set_procs() takes 1 … options::max_procs, 1024";
+  for (const unsigned wrong : {0U, runq::options::max_procs + 1}) {
+    EXPECT_EQ(misuse_of([&] { s.set_procs(wrong); }), refused);
+    s.run([&] { EXPECT_EQ(misuse_of([&] { runq::set_procs(wrong); }), refused); });
+  }
+  EXPECT_EQ(s.procs(), 2U);
+  EXPECT_EQ(s.set_procs(runq::options::max_procs), 2U);
+}
+
+// ---- who may be woken by a stop request -----------------------------------------------------------------------------
+
+/// A scheduler that reports a deadlock as soon as nothing but a stop request of a known source could wake a task, and
+/// there is no source.
+runq::options with_reports_at_once() {
+  return {.procs = 1, .threads_without_handle = runq::plain_threads::wake_no_task};
+}
+
+// The newest wait has lost its source. That says nothing of the older one.
+TEST_F(runs, L7_a_wait_that_nobody_can_stop_any_more_hides_no_other_that_somebody_can) {
+  scheduler s(with_reports_at_once());
+  channel<int> never;
+  std::stop_source stays;
+  std::jthread outside;
+  s.run([&]() -> task<> {
+    auto goes = std::make_unique<std::stop_source>();
+    channel<int> stopped(2);
+    const auto wait = [&](std::stop_token token) -> task<> {
+      std::optional<int> value;
+      if (co_await runq::select(std::move(token), runq::on_receive(never, value)) == runq::stopped) {
+        co_await stopped.send(1);
+      }
+    };
+    runq::go(wait(stays.get_token()));
+    co_await runq::yield();
+    runq::go(wait(goes->get_token()));
+    co_await runq::yield();
+    goes.reset();
+    outside = std::jthread([&] {
+      EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+      stays.request_stop();
+    });
+    EXPECT_EQ(co_await stopped.receive(), 1);
+  });
+}
+
+// Waits end in any order. Those that go on are still known.
+TEST_F(runs, L7_waits_that_have_ended_leave_the_others_known) {
+  for (const std::size_t ends : {0U, 1U, 2U, 3U}) {
+    scheduler s(with_reports_at_once());
+    std::vector<std::stop_source> sources(4);
+    std::jthread outside;
+    s.run([&]() -> task<> {
+      channel<std::size_t> stopped(4);
+      channel<int> never;
+      const auto wait = [&](std::size_t i) -> task<> {
+        std::optional<int> value;
+        (void)co_await runq::select(sources[i].get_token(), runq::on_receive(never, value));
+        co_await stopped.send(i);
+      };
+      for (std::size_t i = 0; i != 4; ++i) {
+        runq::go(wait(i));
+        co_await runq::yield();
+      }
+      sources[ends].request_stop();
+      EXPECT_EQ(co_await stopped.receive(), ends);
+      const std::size_t other = (ends + 1) % 4;
+      for (std::size_t i = 0; i != 4; ++i) {
+        if (i != other) sources[i] = std::stop_source(std::nostopstate);
+      }
+      outside = std::jthread([&, other] {
+        EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+        sources[other].request_stop();
+      });
+      EXPECT_EQ(co_await stopped.receive(), other);
+    });
+  }
+}
+
+}  // namespace
