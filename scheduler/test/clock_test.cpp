@@ -348,6 +348,28 @@ TEST_F(clocks, X4_what_a_busy_task_starts_wakes_the_machine_in_the_poller_withou
   });
 }
 
+// Both machines are idle: one sleeps in the poller, until a timer that is an hour away; the other one had the task.
+TEST_F(clocks, X4_a_sleep_that_begins_wakes_the_machine_in_the_poller_without_the_monitor) {
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    const runq::timer in_an_hour(1h);
+    const std::stop_source source;
+    for (const bool stoppable : {false, true}) {
+      for (int i = 0; i != 5; ++i) {
+        monitor_stands_still = true;
+        hold_until([&] { return s.stats().idle_procs == 1; }, "the other machine has nothing to do");
+        std::this_thread::sleep_for(20ms);  // most often it sleeps now, and the monitor's last nap is over
+        if (stoppable) {
+          co_await runq::sleep_for(1ms, source.get_token());
+        } else {
+          co_await runq::sleep_for(1ms);
+        }
+        monitor_stands_still = false;
+      }
+    }
+  });
+}
+
 // ---- a kernel that counts in ms -------------------------------------------------------------------------------------
 
 // The monitor stands still, and main yields all the time. The reader must still get its byte: the machine polls at

@@ -336,8 +336,10 @@ TEST(park, L11_a_surplus_processor_is_retired_and_comes_back) {
   EXPECT_EQ(h.parking.retire_processor(second, *second.held), nullptr);
   EXPECT_EQ(second.parker.parked, 1);
   EXPECT_EQ(h.parking.idle_processors(), 0U);
+  EXPECT_EQ(h.parking.held(), 1U);
   EXPECT_EQ(h.parking.resize(2), 1U);
   EXPECT_EQ(second.handed.get()->index, 1U);
+  EXPECT_EQ(h.parking.held(), 2U);
 }
 
 TEST(park, L11_a_resize_after_the_stop_takes_effect_at_the_restart) {
@@ -425,6 +427,33 @@ TEST(park, S5_a_processor_that_is_taken_and_that_nobody_needs_is_idle) {
   EXPECT_EQ(h.idle_calls, 1);
 }
 
+// Its machine is in a blocking call. Nobody needs the processor, but somebody has to retire it and to move its tasks.
+TEST(park, L11_a_surplus_processor_that_is_taken_from_a_call_goes_to_a_machine_that_retires_it) {
+  host h(2);
+  h.parking.found(*h.started[0]);
+  ASSERT_EQ(h.started.size(), 2U);
+  h.parking.resize(1);
+  machine& in_call = *h.started[h.surplus(*h.started[0]->held) ? 0 : 1];
+  machine& works = *h.started[h.surplus(*h.started[0]->held) ? 1 : 0];
+  ASSERT_TRUE(h.surplus(*in_call.held));
+  h.parking.found(works);  // this submits, and leaves a request because no processor is idle
+  (void)h.parking.may_spin(works);
+  ASSERT_FALSE(h.parking.need_spinning());
+  EXPECT_TRUE(h.parking.hand_off(
+      *in_call.held, [] { return true; }, false));
+  EXPECT_EQ(h.parking.idle_processors(), 0U) << "a surplus processor is no idle one";
+  EXPECT_EQ(h.parking.held(), 2U);
+  ASSERT_EQ(h.started.size(), 3U);
+  machine& retires = *h.started[2];
+  EXPECT_EQ(retires.held, in_call.held);
+  h.parking.found(retires);
+  retires.parker.unparked = 1;
+  EXPECT_EQ(h.parking.retire_processor(retires, *retires.held), nullptr);
+  EXPECT_EQ(h.parking.idle_processors(), 0U);
+  EXPECT_EQ(h.parking.held(), 1U);
+  EXPECT_TRUE(in_call.held->retired.get());
+}
+
 /// Machine 0 comes back from a blocking call during which machine 1 got the only processor. Returns machine 0, which
 /// waits for a processor.
 machine& wait_for_the_only_processor(host& h) {
@@ -485,6 +514,158 @@ TEST(park, L2_a_machine_that_waits_for_a_processor_when_the_run_ends_is_woken_an
   EXPECT_EQ(returning.parker.unparked, 1);
   EXPECT_EQ(h.started.size(), 1U);
   EXPECT_EQ(h.parking.held(), 1U);
+}
+
+TEST(park, L11_idle_processors_beyond_the_new_number_retire_at_once) {
+  host h(4);
+  h.parking.resize(2);
+  EXPECT_EQ(h.parking.idle_processors(), 1U);
+  h.parking.resize(4);
+  EXPECT_EQ(h.parking.idle_processors(), 3U);
+  h.parking.stop();
+  EXPECT_EQ(h.parking.idle_processors(), 0U) << "no thread may take one";
+  EXPECT_EQ(h.parking.limit(), 0U);
+}
+
+// A machine that looked while the surplus processor's tasks were moved has not seen them.
+TEST(park, L11_the_tasks_of_a_processor_that_retires_are_submitted) {
+  host h(3);
+  h.all_busy();
+  for (int i = 0; i != 2; ++i) (void)h.rest(0);  // heeds the request first
+  ASSERT_FALSE(h.parking.need_spinning());
+  ASSERT_EQ(h.parking.idle_processors(), 1U);
+  h.parking.resize(2);
+  machine* retires = nullptr;
+  for (const auto& m : h.started) {
+    if (m->held != nullptr && h.surplus(*m->held)) retires = m.get();
+  }
+  ASSERT_NE(retires, nullptr);
+  EXPECT_NE(h.parking.retire_processor(*retires, *retires->held), nullptr) << "there was an idle one";
+  EXPECT_TRUE(h.parking.need_spinning());
+}
+
+TEST(park, S5_nothing_is_taken_from_a_call_when_the_scheduler_stops) {
+  host h(1);
+  h.parking.found(*h.started[0]);
+  h.parking.stop();
+  EXPECT_FALSE(h.parking.hand_off(
+      *h.started[0]->held,
+      [] {
+        ADD_FAILURE() << "it was asked";
+        return true;
+      },
+      true));
+  EXPECT_EQ(h.parking.without_processor(), 0U);
+}
+
+TEST(park, S2_a_processor_that_is_taken_goes_to_the_machine_that_waits_for_one) {
+  host h(2);
+  h.all_busy();
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, true));
+  ASSERT_EQ(h.started.size(), 3U);
+  machine& back = *h.started[0];
+  back.parker.unparked = 1;
+  EXPECT_EQ(h.parking.come_back_waiting(back), nullptr) << "here it does not sleep";
+  back.parker.unparked = 0;
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[1]->held, [] { return true; }, false));
+  EXPECT_EQ(h.started.size(), 3U);
+  EXPECT_EQ(back.parker.unparked, 1);
+  EXPECT_EQ(back.handed.get(), h.started[1]->held);
+  EXPECT_EQ(h.parking.held(), 2U);
+}
+
+TEST(park, S2_machines_that_wait_for_processors_get_them_in_their_order) {
+  host h(3);
+  h.all_busy();
+  for (int round = 0; round != 2; ++round) {
+    // Machines 0 to 2 block. Others get their processors.
+    std::array<processor*, 3> taken{};
+    for (std::size_t i = 0; i != 3; ++i) {
+      taken[i] = h.started[i]->held;
+      EXPECT_TRUE(h.parking.hand_off(
+          *taken[i], [] { return true; }, true));
+    }
+    ASSERT_EQ(h.started.size(), 6U);
+    EXPECT_EQ(h.parking.without_processor(), 3U);
+    const std::array<std::size_t, 3> order =
+        round == 0 ? std::array<std::size_t, 3>{0, 1, 2} : std::array<std::size_t, 3>{2, 1, 0};
+    for (std::size_t i = 0; i != 3; ++i) {
+      machine& others = *h.started[3 + i];
+      if (round == 1) others.held = others.handed.get();
+      others.handed.set(nullptr);
+      h.parking.found(others);
+      machine& back = *h.started[order[i]];
+      back.parker.unparked = 1;
+      EXPECT_EQ(h.parking.come_back_waiting(back), nullptr) << "here it does not sleep";
+      back.parker.unparked = 0;
+    }
+    EXPECT_EQ(h.parking.without_processor(), 0U);
+    for (std::size_t i = 0; i != 3; ++i) {
+      EXPECT_TRUE(h.parking.somebody_returns());
+      machine& others = *h.started[3 + i];
+      others.parker.unparked = 1;
+      EXPECT_EQ(h.parking.hand_processor_over(others, *others.held), nullptr) << "here it does not sleep";
+      others.parker.unparked = 0;
+      machine& back = *h.started[order[i]];
+      EXPECT_EQ(back.parker.unparked, 1);
+      EXPECT_EQ(back.handed.get(), others.held);
+      back.held = back.handed.get();
+      back.handed.set(nullptr);
+    }
+    EXPECT_FALSE(h.parking.somebody_returns());
+    EXPECT_EQ(h.parking.held(), 3U);
+  }
+}
+
+TEST(park, S2_a_machine_that_comes_back_takes_an_idle_processor_or_none) {
+  host h(1);
+  h.parking.found(*h.started[0]);
+  h.started[0]->parker.unparked = 1;
+  (void)h.parking.may_spin(*h.started[0]);
+  h.parking.found(*h.started[0]);
+  machine& m = *h.started[0];
+  processor& only = *m.held;
+  EXPECT_TRUE(h.parking.hand_off(
+      only, [] { return true; }, true));
+  ASSERT_EQ(h.started.size(), 2U);
+  EXPECT_EQ(h.parking.without_processor(), 1U);
+  EXPECT_EQ(h.parking.come_back(), nullptr) << "the other machine has it";
+  EXPECT_EQ(h.parking.without_processor(), 1U) << "its task is in no queue";
+  const int idle_before = h.idle_calls;
+  EXPECT_EQ(h.rest(1), nullptr);
+  EXPECT_EQ(h.idle_calls, idle_before + 1);
+  EXPECT_EQ(h.parking.idle_without_processor(m), nullptr) << "here it does not sleep";
+  EXPECT_EQ(h.parking.without_processor(), 0U);
+  EXPECT_EQ(h.idle_calls, idle_before + 2) << "the machine that rested could not know the answer";
+}
+
+TEST(park, S2_a_machine_that_comes_back_beside_an_idle_processor_takes_it) {
+  host h(2);
+  h.parking.found(*h.started[0]);
+  EXPECT_EQ(h.rest(1), nullptr);
+  EXPECT_TRUE(h.parking.hand_off(
+      *h.started[0]->held, [] { return true; }, false));
+  EXPECT_EQ(h.parking.without_processor(), 1U);
+  EXPECT_NE(h.parking.come_back(), nullptr);
+  EXPECT_EQ(h.parking.without_processor(), 0U);
+  EXPECT_EQ(h.parking.held(), 1U);
+  h.parking.stop();
+  EXPECT_EQ(h.parking.come_back(), nullptr) << "the scheduler stops";
+}
+
+TEST(park, L2_machines_that_sleep_when_the_scheduler_stops_are_woken_and_idle_no_more) {
+  host h(2);
+  h.parking.found(*h.started[0]);
+  EXPECT_EQ(h.rest(1), nullptr);
+  ASSERT_EQ(h.parking.idle_machines(), 1U);
+  h.started[1]->parker.unparked = 0;
+  h.parking.stop();
+  EXPECT_EQ(h.started[1]->parker.unparked, 1);
+  EXPECT_FALSE(h.started[1]->idle.get());
+  EXPECT_EQ(h.parking.idle_machines(), 0U);
+  EXPECT_EQ(h.started[1]->handed.get(), nullptr);
 }
 
 TEST(park, L21_a_machine_leaves_when_it_has_slept_for_long_and_more_than_those_that_are_kept_sleep) {

@@ -666,6 +666,34 @@ TEST(select, a_select_that_waits_when_main_ends_may_outlive_its_channels) {
       {.procs = 1});
 }
 
+// In its first select the second arm came too late: the first channel had woken the task. In its second select both
+// arms wait when main ends.
+TEST(select, an_arm_of_a_range_that_once_came_too_late_is_in_no_channel_after_the_run) {
+  channel<int> a;
+  channel<int> b;
+  int went_on = 0;
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          std::optional<int> of_a;
+          std::optional<int> of_b;
+          std::array<runq::receive_arm<int>, 2> arms{on_receive(a, of_a), on_receive(b, of_b)};
+          for (;;) {
+            (void)co_await select(arms);
+            ++went_on;
+          }
+        });
+        co_await runq::yield();
+        EXPECT_EQ(a.try_send(1), channel_result::done);
+        EXPECT_EQ(b.try_send(1), channel_result::waits) << "the task has been woken by the other channel";
+        co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(went_on, 1);
+  EXPECT_EQ(a.try_send(1), channel_result::waits) << "a task that has ended has received";
+  EXPECT_EQ(b.try_send(1), channel_result::waits) << "a task that has ended has received";
+}
+
 // Threads outside send, receive and request stops while one run after the other ends. A thread that finds no partner
 // gives its processor to the run that would bring one.
 TEST(select, threads_outside_meet_selects_that_end_with_main) {

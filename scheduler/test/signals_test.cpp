@@ -2,8 +2,13 @@
 // signals: signals of the process as values of a channel. Row S16.
 
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string>
+
+#include <runq/detail/signal_pipe.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support.hpp"
 
@@ -82,6 +87,66 @@ TEST_F(process_signals, what_one_has_not_received_is_not_for_the_next) {
         }
       },
       {.procs = 1});
+}
+
+// The task of an object that has ended reads what was meant for the next object: it has not run before.
+TEST_F(process_signals, the_task_of_an_earlier_object_hands_on_what_is_for_the_next) {
+  runq::run(
+      []() -> task<> {
+        { const signals earlier({SIGUSR1, SIGUSR2}); }
+        const signals here({SIGUSR1, SIGUSR2});
+        // The last task that was started runs first, and the others in their order: the earlier object's is before
+        // ours.
+        runq::go([] {});
+        std::raise(SIGUSR1);
+        std::raise(SIGUSR2);
+        EXPECT_EQ(co_await here.received().receive(), SIGUSR1);
+        EXPECT_EQ(co_await here.received().receive(), SIGUSR2);
+      },
+      {.procs = 1});
+}
+
+TEST_F(process_signals, however_many_one_has_not_received_the_next_has_none_of_them) {
+  runq::run(
+      []() -> task<> {
+        {
+          const signals earlier({SIGUSR1});
+          for (int i = 0; i != 200; ++i) std::raise(SIGUSR1);
+        }
+        const signals here({SIGUSR1, SIGUSR2});
+        std::raise(SIGUSR2);
+        EXPECT_EQ(co_await here.received().receive(), SIGUSR2);
+      },
+      {.procs = 1});
+}
+
+// An earlier object's task may put a number back that this object was not asked for.
+TEST_F(process_signals, numbers_that_an_object_was_not_given_do_not_come_out) {
+  runq::run([]() -> task<> {
+    const signals here({SIGUSR1});
+    const char foreign = SIGUSR2;
+    EXPECT_EQ(write(runq::detail::signal_source<signals>::pipe().ends[1], &foreign, 1), 1);
+    std::raise(SIGUSR1);
+    EXPECT_EQ(co_await here.received().receive(), SIGUSR1);
+  });
+}
+
+// A child of fork() shares the pipe.
+TEST_F(process_signals, those_of_a_forked_child_are_not_ours) {
+  if (RUNQ_TEST_TSAN) GTEST_SKIP() << "ThreadSanitizer does not let a program with threads fork";
+  runq::run([]() -> task<> {
+    const signals here({SIGUSR1, SIGUSR2});
+    const pid_t child = fork();
+    if (child == 0) {
+      std::raise(SIGUSR1);
+      std::_Exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    std::raise(SIGUSR2);
+    EXPECT_EQ(co_await here.received().receive(), SIGUSR2);
+  });
 }
 
 TEST_F(process_signals, those_that_come_when_the_channel_is_full_are_dropped) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // semaphore, shared_mutex, condition_variable, once, latch and barrier. Rows SC8 to SC12.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -370,6 +372,74 @@ TEST_F(condition_variables, SC10_a_request_ends_the_wait_with_the_mutex_locked) 
   });
 }
 
+TEST_F(condition_variables, a_request_that_finds_the_condition_true_is_no_cancellation) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::mutex m;
+    runq::condition_variable changed;
+    std::stop_source source;
+    bool begun = false;     // under m
+    bool is_there = false;  // under m; nobody is notified of it
+    bool went_on = false;
+    co_await runq::with_scope([&](runq::scope& s) -> task<> {
+      s.go([&]() -> task<> {
+        auto held = co_await m.scoped_lock();
+        begun = true;
+        co_await changed.wait(
+            held, [&] { return is_there; }, source.get_token());
+        EXPECT_TRUE(source.stop_requested());
+        EXPECT_FALSE(m.try_lock()) << "it goes on without the mutex";
+        went_on = true;
+      });
+      for (bool waits = false; !waits; co_await runq::yield()) {
+        const auto held = co_await m.scoped_lock();
+        waits = begun;
+        is_there = begun;
+      }
+      source.request_stop();
+    });
+    EXPECT_TRUE(went_on);
+  });
+}
+
+TEST_F(condition_variables, a_wait_that_is_called_off_before_it_begins_keeps_the_mutex) {
+  runq::run(
+      []() -> task<> {
+        runq::mutex m;
+        runq::condition_variable changed;
+        std::stop_source asked;
+        asked.request_stop();
+        bool other_had_it = false;
+        auto held = co_await m.scoped_lock();
+        runq::go([&]() -> task<> {
+          const auto waited_for = co_await m.scoped_lock();
+          other_had_it = true;
+        });
+        co_await runq::yield();
+        bool cancelled = false;
+        try {
+          co_await changed.wait(held, asked.get_token());
+        } catch (const runq::cancelled&) {
+          cancelled = true;
+        }
+        EXPECT_TRUE(cancelled);
+        EXPECT_FALSE(other_had_it);
+      },
+      {.procs = 1});
+}
+
+// The request comes between the moment at which the task asks its token, and the one at which it waits.
+TEST_F(condition_variables, a_wait_that_is_withdrawn_before_it_begins_does_not_wait) {
+  runq::detail::mutex_core<> m;
+  runq::detail::condition_core<> changed;
+  runq::detail::revocable_waiter<runq::detail::task_waiting> place;
+  ASSERT_TRUE(m.try_lock());
+  EXPECT_FALSE(changed.withdraw(place)) << "there is nobody to be woken";
+  EXPECT_FALSE(changed.wait(place, m));
+  EXPECT_FALSE(place.ok.get());
+  EXPECT_TRUE(m.try_lock()) << "the mutex was unlocked";
+  changed.notify_all();  // which finds nobody
+}
+
 TEST_F(condition_variables, requests_and_notifications_at_the_same_time_end_a_wait_once) {
   on_any_number_of_processors([]() -> task<> {
     for (std::size_t round = 0; round != rounds(2000); ++round) {
@@ -572,6 +642,85 @@ TEST_F(synchronisation, SC8_a_run_may_end_while_tasks_wait) {
       EXPECT_TRUE(shared.try_lock());
       EXPECT_EQ(units.try_acquire(), outlive);
     }
+  }
+}
+
+/// An object in memory of its own. After destroy() that memory has a pattern, which nobody may change.
+template <class T>
+class watched {
+ public:
+  template <class... Arguments>
+  explicit watched(Arguments&&... arguments) {
+    std::construct_at(get(), std::forward<Arguments>(arguments)...);
+  }
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+  ~watched() {
+    EXPECT_TRUE(std::all_of(memory_.begin(), memory_.end(), [](std::byte b) { return b == pattern; }));
+  }
+  T* get() { return reinterpret_cast<T*>(memory_.data()); }
+  T& operator*() { return *get(); }
+  void destroy() {
+    std::destroy_at(get());
+    memory_.fill(pattern);
+  }
+
+ private:
+  static constexpr std::byte pattern{0xA5};
+  alignas(T) std::array<std::byte, sizeof(T)> memory_;
+};
+
+// Tasks wait for objects that are destroyed while the run goes on; the tasks are destroyed at its end.
+TEST_F(synchronisation, SC8_a_task_that_ends_with_the_run_leaves_what_was_destroyed_before_alone) {
+  for (const bool stoppable : {false, true}) {
+    const std::stop_source source(stoppable ? std::stop_source() : std::stop_source(std::nostopstate));
+    const std::stop_token token = source.get_token();
+    watched<runq::channel<int>> to_send;
+    watched<runq::channel<int>> to_receive;
+    watched<runq::mutex> locked;
+    watched<runq::mutex> of_condition;
+    watched<runq::shared_mutex> written;
+    watched<runq::semaphore> units(0);
+    watched<runq::condition_variable> changed;
+    watched<runq::wait_group> group;
+    watched<runq::latch> counted(1);
+    runq::run(
+        [&]() -> task<> {
+          runq::go([&]() -> task<> { co_await (*to_send).send(1); });
+          runq::go([&]() -> task<> { (void)co_await (*to_receive).receive(); });
+          co_await (*locked).lock();
+          runq::go([&]() -> task<> {
+            if (stoppable) co_await (*locked).lock(token);
+            co_await (*locked).lock();
+          });
+          co_await (*written).lock();
+          runq::go([&]() -> task<> { co_await (*written).lock_shared(token); });
+          runq::go([&]() -> task<> { co_await (*units).acquire(token); });
+          runq::go([&]() -> task<> {
+            auto held = co_await (*of_condition).scoped_lock();
+            co_await (*changed).wait(held, token);
+          });
+          (*group).add(1);
+          runq::go([&]() -> task<> {
+            if (stoppable) co_await (*group).wait(token);
+            co_await (*group).wait();
+          });
+          runq::go([&]() -> task<> {
+            if (stoppable) co_await (*counted).wait(token);
+            co_await (*counted).wait();
+          });
+          for (int i = 0; i != 10; ++i) co_await runq::yield();
+          to_send.destroy();
+          to_receive.destroy();
+          locked.destroy();
+          of_condition.destroy();
+          written.destroy();
+          units.destroy();
+          changed.destroy();
+          group.destroy();
+          counted.destroy();
+        },
+        {.procs = 1});
   }
 }
 

@@ -123,6 +123,31 @@ TEST_F(timer_heap, clear_forgets_all) {
   for (const auto& node : nodes) EXPECT_FALSE(heap.remove(*node));
 }
 
+// A node may outlive the heap: once the heap has forgotten it, or its callback has said so, it does not ask any more.
+TEST_F(timer_heap, a_forgotten_node_leaves_the_memory_of_the_heap_alone) {
+  using heap = runq::detail::timer_heap;
+  constexpr std::byte pattern{0xA5};
+  alignas(heap) std::array<std::byte, sizeof(heap)> memory;
+  heap* const h = std::construct_at(reinterpret_cast<heap*>(memory.data()));
+  runq::detail::timer_node pending;
+  runq::detail::timer_node fired;
+  pending.when = 10;
+  fired.fire = [](runq::detail::timer_node& n, runq::detail::instant) {
+    n.forget_heap();
+    return runq::detail::never;
+  };
+  h->add(pending);
+  h->add(fired);
+  EXPECT_EQ(h->fire_due(1), 1U);
+  h->clear();
+  EXPECT_EQ(h->earliest(), runq::detail::never);
+  std::destroy_at(h);
+  memory.fill(pattern);
+  EXPECT_FALSE(heap::withdraw(pending));
+  EXPECT_FALSE(heap::withdraw(fired));
+  EXPECT_TRUE(std::all_of(memory.begin(), memory.end(), [](std::byte b) { return b == pattern; }));
+}
+
 // ---- sleeping -------------------------------------------------------------------------------------------------------
 
 TEST_F(timers, sleeps_are_never_short) {
@@ -180,10 +205,16 @@ TEST_F(timers, sleeping_for_nothing_or_less_gives_the_others_a_turn) {
   runq::run(
       []() -> task<> {
         for (const std::chrono::nanoseconds d : {0ns, -1ns, -1'000'000'000ns, std::chrono::nanoseconds::min()}) {
-          bool other_ran = false;
-          runq::go([&] { other_ran = true; });
+          const auto timers = [] { return runq::this_scheduler().stats().timers; };
+          std::uint64_t meanwhile = 1;
+          runq::go([&] { meanwhile = timers(); });
           co_await runq::sleep_for(d);
-          EXPECT_TRUE(other_ran);
+          EXPECT_EQ(meanwhile, 0U) << "no timer is needed for that";
+          const std::stop_source source;
+          meanwhile = 1;
+          runq::go([&] { meanwhile = timers(); });
+          co_await runq::sleep_for(d, source.get_token());
+          EXPECT_EQ(meanwhile, 0U) << "no timer is needed for that";
         }
         co_await runq::sleep_until(time_point::min());
         co_await runq::sleep_until(runq::clock::now() - 1h);
@@ -921,6 +952,37 @@ TEST_F(timers, L7_a_pending_timer_is_no_deadlock) {
       t.start(d);
       const auto got = co_await c.receive();
       EXPECT_EQ(got, 1);
+    });
+  }
+}
+
+// No thread outside may wake a task here, so without a pending timer the scheduler would report a deadlock at once.
+TEST_F(timers, L7_a_sleep_until_the_end_of_time_is_no_deadlock_and_can_be_called_off) {
+  constexpr auto end = runq::clock::time_point::max();
+  for (const bool stoppable : {false, true}) {
+    scheduler s({.procs = 1, .threads_without_handle = runq::plain_threads::wake_no_task});
+    runq::channel<int> from_outside;
+    std::stop_source source;
+    std::jthread outside;
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> {
+        if (stoppable) {
+          co_await runq::sleep_until(end, source.get_token());
+        } else {
+          co_await runq::sleep_until(end);
+        }
+        ADD_FAILURE() << "the end of time has come";
+      });
+      outside = std::jthread([&] {
+        EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+        EXPECT_EQ(from_outside.try_send(1), channel_result::done);
+      });
+      const auto got = co_await from_outside.receive();
+      EXPECT_EQ(got, 1);
+      EXPECT_EQ(s.stats().timers, 1U);
+      if (!stoppable) co_return;
+      source.request_stop();
+      while (s.stats().timers != 0) co_await runq::yield();
     });
   }
 }
