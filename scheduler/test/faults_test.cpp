@@ -650,6 +650,44 @@ TEST_F(faults, S14_a_close_between_the_question_and_the_system_call_cancels_the_
   });
 }
 
+// The stream is destroyed by its owner, which keeps its processor, while another task is about to make the system call.
+// That call fails because of the destruction, but the other task learns of it only when the owner waits.
+TEST_F(faults, L2_a_system_call_that_fails_because_the_stream_is_destroyed_tells_nobody_before_the_owner_waits) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run(
+      []() -> task<> {
+        for (const bool reads : {true, false}) {
+          auto ends = runq::net::socket_pair();
+          std::optional<runq::net::stream> owned(std::move(ends.first));
+          std::atomic<bool> calls{false};
+          std::atomic<bool> destroyed{false};
+          std::atomic<bool> called{false};
+          std::atomic<int> error{0};
+          std::function<int()> waits = [&] {
+            calls = true;
+            sched_test::hold_until([&] { return destroyed.load(); }, "the owner has destroyed the stream");
+            called = true;
+            return 0;
+          };
+          runq::go([&]() -> task<> {
+            in_next_call = &waits;
+            auto operation = reads ? sched_test::error_of_read(*owned) : sched_test::error_of_write(*owned);
+            error = co_await std::move(operation);
+          });
+          co_await sched_test::yield_until([&] { return calls.load(); });
+          owned.reset();
+          destroyed = true;
+          sched_test::hold_until([&] { return called.load(); }, "the call goes on");
+          std::this_thread::sleep_for(
+              std::chrono::milliseconds(20));  // most often the operation has been told too early now
+          EXPECT_EQ(error, 0);
+          co_await sched_test::yield_until([&] { return error.load() != 0; });
+          EXPECT_EQ(error, ECANCELED);
+        }
+      },
+      {.procs = 2});
+}
+
 TEST_F(faults, an_interrupted_system_call_is_made_again) {
   RUNQ_NEEDS_INTERPOSITION();
   runq::run([]() -> task<> {

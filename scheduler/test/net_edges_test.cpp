@@ -869,4 +869,21 @@ TEST_F(net_edges, a_descriptor_that_is_not_taken_over_is_the_callers_as_before) 
   for (const int fd : {file, ends[0], ends[1]}) EXPECT_EQ(close(fd), 0);
 }
 
+// A copy of the descriptor keeps the file open. The closed stream must not stay known to the kernel by it.
+TEST_F(net_edges, S14_a_copy_of_a_closed_streams_descriptor_may_become_a_stream_with_the_same_number) {
+  runq::run([]() -> task<> {
+    auto ends = runq::net::pipe();
+    const int number = ends.first.fd();
+    const int copy = ::dup(number);
+    EXPECT_GE(copy, 0);
+    ends.first.close();
+    EXPECT_EQ(::dup2(copy, number), number);
+    ::close(copy);
+    runq::net::stream again(number);
+    co_await ends.second.write(sched_test::bytes_of("x"));
+    const std::string got = co_await sched_test::read_text(again, 1);
+    EXPECT_EQ(got, "x");
+  });
+}
+
 }  // namespace

@@ -183,12 +183,32 @@ TEST_F(runs, names_are_not_those_of_earlier_tasks) {
     for (int i = 0; i != 10; ++i) co_await runq::yield();
   });
   s.run([&]() -> task<> {
-    for (int i = 0; i != 200; ++i) runq::go(waits);
+    for (int i = 0; i != 100; ++i) runq::go(waits);
+    runq::go([&]() -> task<> {
+      for (int i = 0; i != 100; ++i) co_await runq::fork(waits());
+      co_await runq::join();
+    });
     for (int i = 0; i != 10; ++i) co_await runq::yield();
     const std::string dump = s.dump();
+    EXPECT_GE(std::count(dump.begin(), dump.end(), '['), 200) << dump;
     EXPECT_EQ(dump.find("of the first run"), std::string::npos) << dump;
     EXPECT_EQ(dump.find("that ends"), std::string::npos) << dump;
   });
+}
+
+// One spare processor is made with the scheduler, so that the end of a run needs no memory.
+TEST_F(runs, the_end_of_a_run_makes_no_processor) {
+  scheduler s({.procs = 1});
+  channel<int> never;
+  for (int round = 0; round != 3; ++round) {
+    int processors = 0;
+    s.run([&]() -> task<> {
+      runq::go([&]() -> task<> { (void)co_await never.receive(); });
+      co_await runq::yield();
+      runq::detail::this_processor()->home.for_each_kernel_wait([&](const auto&) { ++processors; });
+    });
+    EXPECT_EQ(processors, 2) << round;
+  }
 }
 
 TEST_F(runs, statistics_count_all_runs) {

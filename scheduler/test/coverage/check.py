@@ -26,7 +26,11 @@ int guarded(bool locked) {
 }
 template <class T>
 T larger(T a, T b) {
-  return a < b ? b : a;
+  if constexpr (sizeof(T) == 4) {
+    return a < b ? b : a;
+  } else {
+    return a < b ? b : a;
+  }
 }
 %s
 int main() { std::_Exit(twice(4) + guarded(true) + larger(1, 2) + larger(2.0, 1.0) == 14 ? 0 : 1); }
@@ -71,7 +75,7 @@ def main():
     assert "     7 is not executed: return n + 1;" in lines, text
     assert "    10 never true: !locked" in lines, text
     assert not any(line.startswith("    11") for line in lines), f"what follows a block that may return: {text}"
-    assert not any(line.startswith("    15") for line in lines), f"one instance gives one answer, one the other: {text}"
+    assert not any("not executed" in line and "a < b" in line for line in lines), f"each is in one instance: {text}"
     assert not any("marked(" in line or "return 1;" in line for line in lines), f"a mark says why: {text}"
     assert "nobody calls it," in page and "return n + 1;" in page and page.startswith("<!DOCTYPE html>"), page
     assert page.count("<details open>") == 1, page

@@ -66,9 +66,11 @@ def line_counts(segments):
         begun = [s for s in here if not s[5] and s[3] and s[4]]
         skipped = bool(here) and not here[0][3] and here[0][4]
         if not skipped and (begun or (wrapped is not None and wrapped[3])):
-            # Behind a block that may return begins a gap, which counts nothing. What follows in the next line does count.
-            before = wrapped if wrapped is not None and not wrapped[5] else next((s for s in here if s[3] and not s[5]), None)
-            counts[line] = max(([before[2]] if before else [0]) + [s[2] for s in begun])
+            # Behind a block that may return, a gap that counts nothing goes on to what follows, which does count.
+            before = wrapped
+            if wrapped is None or wrapped[5]:
+                before = next((s for s in here if s[3] and not s[5]), wrapped)
+            counts[line] = max([before[2] if before else 0] + [s[2] for s in begun])
         if here:
             wrapped = here[-1]
     return counts
