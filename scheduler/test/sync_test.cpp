@@ -724,6 +724,65 @@ TEST_F(synchronisation, SC8_a_task_that_ends_with_the_run_leaves_what_was_destro
   }
 }
 
+// A stop request has taken each task out of its list when main ends, and none of them has gone on yet. They leave
+// nothing behind, and give nothing back that they did not get.
+TEST_F(synchronisation, SC8_a_task_whose_wait_was_called_off_when_the_run_ends_changes_nothing) {
+  runq::mutex locked;
+  runq::mutex of_condition;
+  runq::shared_mutex written;
+  runq::semaphore units(0);
+  runq::condition_variable changed;
+  runq::wait_group group;
+  runq::latch counted(1);
+  int went_on = 0;
+  runq::run(
+      [&]() -> task<> {
+        std::stop_source source;
+        const std::stop_token token = source.get_token();
+        co_await locked.lock();
+        co_await written.lock();
+        group.add(1);
+        const auto waits = [&](auto what) -> task<> {
+          try {
+            co_await what();
+          } catch (const runq::cancelled&) {
+          }
+          ++went_on;
+        };
+        runq::go(waits([&] { return locked.lock(token); }));
+        runq::go(waits([&] { return written.lock_shared(token); }));
+        runq::go(waits([&] { return written.lock(token); }));
+        runq::go(waits([&] { return units.acquire(token); }));
+        runq::go(waits([&] { return group.wait(token); }));
+        runq::go(waits([&] { return counted.wait(token); }));
+        runq::go([&]() -> task<> {
+          auto held = co_await of_condition.scoped_lock();
+          co_await changed.wait(held, token);
+          ++went_on;
+        });
+        for (int i = 0; i != 10; ++i) co_await runq::yield();
+        source.request_stop();
+      },
+      {.procs = 1});
+  EXPECT_EQ(went_on, 0);
+  EXPECT_FALSE(locked.try_lock());
+  EXPECT_FALSE(written.try_lock_shared());
+  EXPECT_FALSE(units.try_acquire());
+  EXPECT_FALSE(counted.try_wait());
+  EXPECT_TRUE(of_condition.try_lock());
+  // Nobody is left in any list.
+  locked.unlock();
+  EXPECT_TRUE(locked.try_lock());
+  written.unlock();
+  EXPECT_TRUE(written.try_lock());
+  units.release();
+  EXPECT_TRUE(units.try_acquire());
+  changed.notify_all();
+  group.done();
+  counted.count_down();
+  group.add(1);  // which is misuse while a waiter of the last use is there
+}
+
 TEST_F(synchronisation, a_deadlock_names_what_is_waited_for) {
   const auto deadlocked = [] {
     runq::run(
