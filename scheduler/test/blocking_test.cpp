@@ -644,6 +644,11 @@ TEST_F(blocking, L21_options_out_of_range) {
             "runq: options::max_blocking_calls must be at least 1");
   EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.idle_thread_life = {}}); }),
             "runq: options::idle_thread_life must be more than 0");
+  EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.latency_period = runq::options::max_latency_period + 1}); }),
+            "runq: options::latency_period must be at most options::max_latency_period, 256");
+  const scheduler with_the_longest_period({.latency_period = runq::options::max_latency_period});
+  EXPECT_EQ(sched_test::misuse_of([] { scheduler s({.procs = runq::options::max_procs + 1}); }),
+            "runq: options::procs must be at most options::max_procs, 1024");
   // The longest time that the option can hold means for ever.
   held_calls calls;
   runq::run(

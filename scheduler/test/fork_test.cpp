@@ -574,6 +574,11 @@ TEST_P(fork_join, a_result_asked_for_before_the_join_is_misuse) {
         EXPECT_EQ(sched_test::misuse_of([&] { (void)child.get(); }), too_early);
         runq::forked<int> none;
         EXPECT_EQ(sched_test::misuse_of([&] { (void)none.get(); }), too_early);
+        none = std::move(moved);
+        EXPECT_EQ(none.get(), 3);
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)moved.get(); }), too_early);
+        none = runq::forked<int>();  // destroys the child
+        EXPECT_EQ(sched_test::misuse_of([&] { (void)none.get(); }), too_early);
       },
       {.procs = 2, .forks = GetParam()});
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The exact texts of the errors that a program gets when it breaks the library's rules.
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -42,6 +44,26 @@ TEST(misuse, yield_outside_a_scheduler) {
       what = error.what();
     }
   }(text);
+  EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
+}
+
+TEST(misuse, a_read_outside_a_scheduler) {
+  std::string text;
+  runq::run([&]() -> runq::task<> {
+    auto ends = runq::net::pipe();
+    std::array<std::byte, 1> room{};
+    auto read = ends.first.read(room);
+    std::thread([&] {
+      [](auto& awaited, std::string& what) -> sched_test::by_hand {
+        try {
+          (void)co_await awaited;
+        } catch (const runq::misuse& error) {
+          what = error.what();
+        }
+      }(read, text);
+    }).join();
+    co_return;
+  });
   EXPECT_EQ(text, "runq: only a task can wait; this thread runs none, or is in a blocking_section");
 }
 

@@ -886,4 +886,57 @@ TEST_F(net_edges, S14_a_copy_of_a_closed_streams_descriptor_may_become_a_stream_
   });
 }
 
+TEST_F(net_edges, S14_a_listener_that_is_assigned_to_closes_what_it_had) {
+  runq::run([]() -> task<> {
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    const std::uint16_t first = l.port();
+    listener other = runq::net::listen_tcp("127.0.0.1", 0);
+    const std::uint16_t second = other.port();
+    l = std::move(other);
+    EXPECT_EQ(l.port(), second);
+    std::error_code error;
+    EXPECT_FALSE((co_await runq::net::connect_tcp("127.0.0.1", first, error)).has_value());
+    EXPECT_EQ(error.value(), ECONNREFUSED);
+    listener& same = l;
+    l = std::move(same);
+    EXPECT_EQ(l.port(), second) << "assigned to itself";
+  });
+}
+
+TEST_F(net_edges, S14_a_stream_that_is_assigned_to_itself_stays_open) {
+  runq::run([]() -> task<> {
+    auto ends = runq::net::pipe();
+    stream& same = ends.first;
+    ends.first = std::move(same);
+    co_await ends.second.write(bytes_of("x"));
+    const std::string got = co_await read_text(ends.first, 1);
+    EXPECT_EQ(got, "x");
+  });
+}
+
+TEST_F(net_edges, S14_what_is_no_socket_says_so) {
+  runq::run([]() -> task<> {
+    auto ends = runq::net::pipe();
+    const auto error_of_call = [](auto call) {
+      try {
+        call();
+      } catch (const std::system_error& e) {
+        return e.code().value();
+      }
+      return 0;
+    };
+    EXPECT_EQ(error_of_call([&] { ends.second.shutdown_write(); }), ENOTSOCK);
+    int numbers[2] = {-1, -1};
+    EXPECT_EQ(::pipe(numbers), 0);
+    ::close(numbers[1]);
+    const listener no_socket(numbers[0]);
+    EXPECT_EQ(error_of_call([&] { (void)no_socket.port(); }), ENOTSOCK);
+    co_return;
+  });
+}
+
+TEST_F(net_edges, S14_errors_of_names_have_a_category_of_their_own) {
+  EXPECT_STREQ(runq::net::lookup_errors().name(), "runq::net::lookup");
+}
+
 }  // namespace

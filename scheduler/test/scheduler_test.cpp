@@ -879,6 +879,29 @@ TEST(scheduler, L12_the_states_of_a_task_have_gos_numbers) {
   EXPECT_EQ(static_cast<int>(task_status::dead), 6);
 }
 
+TEST(scheduler, L12_what_a_task_waits_for_has_gos_words) {
+  using runq::wait_reason;
+  const std::pair<wait_reason, const char*> all[] = {
+      {wait_reason::none, ""},
+      {wait_reason::chan_receive, "chan receive"},
+      {wait_reason::chan_send, "chan send"},
+      {wait_reason::chan_receive_nil, "chan receive (nil chan)"},
+      {wait_reason::chan_send_nil, "chan send (nil chan)"},
+      {wait_reason::select, "select"},
+      {wait_reason::select_no_cases, "select (no cases)"},
+      {wait_reason::semacquire, "semacquire"},
+      {wait_reason::mutex_lock, "sync.Mutex.Lock"},
+      {wait_reason::rw_mutex_lock, "sync.RWMutex.Lock"},
+      {wait_reason::rw_mutex_lock_shared, "sync.RWMutex.RLock"},
+      {wait_reason::cond_wait, "sync.Cond.Wait"},
+      {wait_reason::join, "join"},
+      {wait_reason::sleep, "sleep"},
+      {wait_reason::io_wait, "IO wait"},
+      {wait_reason::blocking_call, "blocking call"},
+  };
+  for (const auto& [reason, words] : all) EXPECT_STREQ(runq::to_string(reason), words);
+}
+
 // ---- processors and threads -----------------------------------------------------------------------------------------
 
 TEST(scheduler, L9_by_default_there_are_as_many_processors_as_cpus) {

@@ -708,6 +708,16 @@ TEST(scopes, misuse_says_what_to_do) {
     };
     EXPECT_EQ(co_await sched_test::misuse_in_task_void([&] { return with_scope(moved_from); }),
               "runq: the body of a scope returned a task that was moved from or awaited");
+    auto used = [](scope&) -> task<> { co_return; };
+    std::optional<task<>> awaited;
+    const auto awaited_before = [&](scope&) -> task<> { return std::move(*awaited); };
+    const auto await_it = [&](scope& s) -> task<> {
+      awaited.emplace(used(s));
+      co_await *awaited;
+    };
+    co_await with_scope(await_it);
+    EXPECT_EQ(co_await sched_test::misuse_in_task_void([&] { return with_scope(awaited_before); }),
+              "runq: the body of a scope returned a task that was moved from or awaited");
   });
 }
 

@@ -544,6 +544,21 @@ TEST_F(latches, SC12_waits_return_when_the_count_is_0) {
   });
 }
 
+// The request comes between the moment at which the task asks its token, and the one at which it waits.
+TEST_F(latches, a_wait_that_is_withdrawn_before_it_begins_does_not_wait) {
+  runq::detail::wait_group_core<> group;
+  ASSERT_EQ(group.add(1), runq::detail::counting::done);
+  runq::detail::revocable_waiter<runq::detail::task_waiting> place;
+  EXPECT_FALSE(group.withdraw(place)) << "there is nobody to be woken";
+  EXPECT_FALSE(group.enlist(place));
+  EXPECT_FALSE(place.ok.get());
+  EXPECT_EQ(group.add(-1), runq::detail::counting::done);
+  EXPECT_EQ(group.add(1), runq::detail::counting::done) << "nobody waits";
+  EXPECT_EQ(group.add(-1), runq::detail::counting::done);
+  EXPECT_FALSE(group.enlist(place));
+  EXPECT_TRUE(place.ok.get()) << "the count is 0";
+}
+
 TEST_F(latches, misuse_is_refused) {
   EXPECT_EQ(misuse_of([] { runq::latch bad(-1); }), "runq: a latch begins with 0 to 2^61 - 1");
   EXPECT_EQ(misuse_of([] { runq::latch bad(std::int64_t{1} << 61); }), "runq: a latch begins with 0 to 2^61 - 1");

@@ -377,6 +377,23 @@ TEST(trace, S12_lines_come_at_the_period_that_was_wanted) {
   }
 }
 
+TEST(trace, S12_a_period_that_is_no_number_of_milliseconds_is_refused) {
+  for (const char* const wrong : {"", "0", "-1", "x", "1x", "1.5", "99999999999"}) {
+    const environment wanted("RUNQ_SCHEDTRACE", wrong);
+    EXPECT_EQ(sched_test::misuse_of([] { const runq::scheduler s; }),
+              "runq: the environment variable RUNQ_SCHEDTRACE must be a number of milliseconds, but is \"" +
+                  std::string(wrong) + "\"");
+  }
+}
+
+TEST(trace, S12_lines_have_no_details_unless_they_are_wanted) {
+  const environment wanted("RUNQ_SCHEDTRACE", "20");
+  const environment detail("RUNQ_SCHEDDETAIL", "0");
+  const auto lines =
+      traced([](auto time) -> task<> { co_await runq::sleep_for(time); }, [](const auto&) { return true; });
+  for (const std::string& line : lines) EXPECT_TRUE(std::regex_match(line, plain_line)) << line;
+}
+
 TEST(trace, S12_the_detailed_lines_are_those_of_go) {
   const environment wanted("RUNQ_SCHEDTRACE", "20");
   const environment detail("RUNQ_SCHEDDETAIL", "1");
