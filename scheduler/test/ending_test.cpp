@@ -446,6 +446,12 @@ TEST_F(ending, L2_a_timer_started_on_a_spare_processor_outlives_the_run) {
   t.reset();
 }
 
+// The task goes on, but to its next co_await only, even if that is ready.
+TEST_F(ending, L2_a_task_on_a_spare_processor_has_no_time_slice) {
+  scheduler s({.procs = 1});
+  for (int i = 0; i != 3; ++i) on_a_spare_processor(s, [] { EXPECT_TRUE(runq::detail::time_slice_over()); });
+}
+
 // ---- timers ---------------------------------------------------------------------------------------------------------
 
 TEST_F(ending, L2_a_timer_that_outlives_the_run_fires_in_the_next) {

@@ -318,6 +318,33 @@ TEST_F(monitor, S6_a_task_that_waits_for_a_group_that_is_done_gives_way) {
   });
 }
 
+TEST_F(monitor, S6_a_task_that_waits_for_what_is_there_with_a_token_gives_way) {
+  const std::stop_source source;
+  const std::stop_token token = source.get_token();
+  expect_to_give_way([token](const other_task& other_ran) -> task<> {
+    runq::mutex m;
+    while (!other_ran) {
+      co_await m.lock(token);
+      m.unlock();
+    }
+  });
+  expect_to_give_way([token](const other_task& other_ran) -> task<> {
+    runq::semaphore units(1);
+    while (!other_ran) {
+      co_await units.acquire(token);
+      units.release();
+    }
+  });
+  expect_to_give_way([token](const other_task& other_ran) -> task<> {
+    runq::shared_mutex m;
+    while (!other_ran) const auto guard = co_await m.scoped_lock_shared(token);
+  });
+  expect_to_give_way([token](const other_task& other_ran) -> task<> {
+    runq::wait_group done;
+    while (!other_ran) co_await done.wait(token);
+  });
+}
+
 TEST_F(monitor, S6_a_task_that_joins_without_children_gives_way) {
   expect_to_give_way([](const other_task& other_ran) -> task<> {
     while (!other_ran) co_await runq::join();

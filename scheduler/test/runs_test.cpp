@@ -121,6 +121,43 @@ TEST_F(runs, what_destructors_start_by_a_handle_at_the_end_of_the_scheduler_is_d
   EXPECT_EQ(began, 1);
 }
 
+// No run and no main task: the task was started by a thread outside, and never has to wait.
+TEST_F(runs, a_scheduler_ends_beside_a_task_whose_awaits_are_all_ready) {
+  for (int round = 0; round != 3; ++round) {
+    std::optional<scheduler> s(std::in_place, runq::options{.procs = 1});
+    channel<int> has_room(1);
+    std::atomic<bool> begun{false};
+    s->attach().go([&]() -> task<> {
+      for (;;) {
+        begun = true;
+        co_await has_room.send(1);
+        (void)co_await has_room.receive();
+      }
+    });
+    ASSERT_TRUE(sched_test::wait_for(begun));
+    s.reset();
+  }
+}
+
+// Nobody waits for these tasks, so they may wait for each other.
+TEST_F(runs, L7_while_there_is_no_run_there_is_no_deadlock) {
+  scheduler s({.procs = 1, .threads_without_handle = runq::plain_threads::wake_no_task});
+  channel<int> never;
+  std::atomic<bool> begun{false};
+  {
+    const auto outside = s.attach();
+    outside.go([&]() -> task<> {
+      begun = true;
+      (void)co_await never.receive();
+    });
+    ASSERT_TRUE(sched_test::wait_for(begun));
+    ASSERT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+  }
+  // Without its handle the scheduler asks once more.
+  EXPECT_EQ(never.try_send(1), channel_result::done);
+  s.wait();
+}
+
 TEST_F(runs, wait_returns_after_a_run_that_destroyed_tasks) {
   scheduler s({.procs = 2});
   channel<int> never;

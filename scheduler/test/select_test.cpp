@@ -666,6 +666,31 @@ TEST(select, a_select_that_waits_when_main_ends_may_outlive_its_channels) {
       {.procs = 1});
 }
 
+// A channel is closed in which a select waits that another channel has just woken.
+TEST(select, X7_closing_a_channel_does_not_wake_a_select_that_was_woken_already) {
+  runq::run(
+      []() -> task<> {
+        channel<int> a;
+        channel<int> b;
+        int received = 0;
+        runq::go([&]() -> task<> {
+          std::optional<int> of_a;
+          std::optional<int> of_b;
+          EXPECT_EQ(co_await select(on_receive(a, of_a), on_receive(b, of_b)), 0U);
+          EXPECT_EQ(of_a, 1);
+          ++received;
+          co_await runq::yield();
+          ++received;
+        });
+        co_await runq::yield();
+        EXPECT_EQ(a.try_send(1), channel_result::done);
+        b.close();
+        for (int i = 0; i != 5; ++i) co_await runq::yield();
+        EXPECT_EQ(received, 2);
+      },
+      {.procs = 1});
+}
+
 // In its first select the second arm came too late: the first channel had woken the task. In its second select both
 // arms wait when main ends.
 TEST(select, an_arm_of_a_range_that_once_came_too_late_is_in_no_channel_after_the_run) {
