@@ -348,6 +348,28 @@ TEST_F(clocks, X4_what_a_busy_task_starts_wakes_the_machine_in_the_poller_withou
   });
 }
 
+// There was no timer yet, so the other machine sleeps outside the poller when the busy task starts one.
+TEST_F(clocks, X4_the_first_timer_of_a_busy_task_wakes_a_machine_to_wait_for_it_without_the_monitor) {
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    for (int i = 0; i != 5; ++i) {
+      runq::timer first;
+      std::atomic<bool> woken{false};
+      runq::go([&]() -> task<> {
+        (void)co_await first.channel().receive();
+        woken = true;
+      });
+      for (int k = 0; k != 3; ++k) co_await runq::yield();
+      monitor_stands_still = true;
+      hold_until([&] { return s.stats().idle_procs == 1; }, "the other machine has nothing to do");
+      std::this_thread::sleep_for(20ms);  // most often it sleeps now, and the monitor's last nap is over
+      first.start(1ms);
+      hold_until([&] { return woken.load(); }, "the task is woken");
+      monitor_stands_still = false;
+    }
+  });
+}
+
 // Both machines are idle: one sleeps in the poller, until a timer that is an hour away; the other one had the task.
 TEST_F(clocks, X4_a_sleep_that_begins_wakes_the_machine_in_the_poller_without_the_monitor) {
   runq::scheduler s({.procs = 2});
