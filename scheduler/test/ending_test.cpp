@@ -639,6 +639,35 @@ TEST_F(ending, L2_children_are_destroyed_although_their_parents_have_no_handles_
   }
 }
 
+// The function that the parent has called is destroyed before the child, whose handle it has.
+TEST_F(ending, L2_a_handle_may_be_destroyed_before_its_child_when_the_run_ends) {
+  for (const runq::fork_policy forks : {runq::fork_policy::continuation, runq::fork_policy::child}) {
+    int destroyed = 0;
+    runq::run(
+        [&]() -> task<> {
+          runq::channel<int> never;
+          const auto waits = [&]() -> task<int> {
+            const at_end ends([&] { ++destroyed; });
+            (void)co_await never.receive();
+            co_return 1;
+          };
+          const auto keeps = [&](runq::forked<int> child) -> task<> {
+            const at_end ends([&] { ++destroyed; });
+            (void)co_await never.receive();
+            (void)child;
+          };
+          runq::go([&]() -> task<> {
+            auto child = co_await runq::fork(waits());
+            auto call = keeps(std::move(child));
+            co_await call;
+          });
+          for (int i = 0; i != 10; ++i) co_await runq::yield();
+        },
+        {.procs = 1, .forks = forks});
+    EXPECT_EQ(destroyed, 2);
+  }
+}
+
 // The thread starts its task while no machine runs any more. So the end of the run must see to it that one looks for
 // the task.
 TEST_F(ending, L2_a_task_that_a_thread_starts_while_the_others_are_destroyed_runs_after_the_run) {
