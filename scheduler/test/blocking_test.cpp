@@ -679,6 +679,30 @@ TEST_F(blocking_death, X13_the_limit_of_threads_ends_the_process) {
               "^runtime: program exceeds 4-thread limit\nfatal error: thread exhaustion\n");
 }
 
+// Each call in progress has a thread, and one more runs the other tasks.
+void run_beside_calls(int n, unsigned max_threads) {
+  held_calls calls;
+  runq::run(
+      [&]() -> task<> {
+        calls.start(n);
+        while (calls.in_progress() != n) co_await runq::yield();
+        for (int i = 0; i != 100; ++i) co_await runq::yield();
+        calls.release();
+        co_await calls.all_done();
+      },
+      {.procs = 1, .max_threads = max_threads});
+}
+
+TEST_F(blocking_death, X13_as_many_threads_as_the_limit_says_and_no_more) {
+  run_beside_calls(3, 4);
+  RUNQ_EXPECT_STATUS_2(
+      {
+        run_beside_calls(4, 4);
+        std::_Exit(0);
+      },
+      "program exceeds 4-thread limit");
+}
+
 TEST_F(blocking, L7_a_task_in_a_blocking_call_is_no_deadlock) {
   for (const unsigned procs : {1U, 2U}) {
     scheduler s({.procs = procs});

@@ -310,34 +310,44 @@ TEST_F(runs, L7_a_wait_that_nobody_can_stop_any_more_hides_no_other_that_somebod
 
 // Waits end in any order. Those that go on are still known.
 TEST_F(runs, L7_waits_that_have_ended_leave_the_others_known) {
-  for (const std::size_t ends : {0U, 1U, 2U, 3U}) {
-    scheduler s(with_reports_at_once());
-    std::vector<std::stop_source> sources(4);
-    std::jthread outside;
-    s.run([&]() -> task<> {
-      channel<std::size_t> stopped(4);
-      channel<int> never;
-      const auto wait = [&](std::size_t i) -> task<> {
-        std::optional<int> value;
-        (void)co_await runq::select(sources[i].get_token(), runq::on_receive(never, value));
-        co_await stopped.send(i);
-      };
-      for (std::size_t i = 0; i != 4; ++i) {
-        runq::go(wait(i));
-        co_await runq::yield();
-      }
-      sources[ends].request_stop();
-      EXPECT_EQ(co_await stopped.receive(), ends);
-      const std::size_t other = (ends + 1) % 4;
-      for (std::size_t i = 0; i != 4; ++i) {
-        if (i != other) sources[i] = std::stop_source(std::nostopstate);
-      }
-      outside = std::jthread([&, other] {
-        EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
-        sources[other].request_stop();
+  constexpr std::size_t n = 4;
+  for (std::size_t first = 0; first != n; ++first) {
+    for (std::size_t second = 0; second != n; ++second) {
+      if (second == first) continue;
+      scheduler s(with_reports_at_once());
+      std::vector<std::stop_source> sources(n);
+      std::jthread outside;
+      s.run([&]() -> task<> {
+        channel<std::size_t> stopped(n);
+        channel<int> never;
+        const auto wait = [&](std::size_t i) -> task<> {
+          std::optional<int> value;
+          (void)co_await runq::select(sources[i].get_token(), runq::on_receive(never, value));
+          co_await stopped.send(i);
+        };
+        for (std::size_t i = 0; i != n; ++i) {
+          runq::go(wait(i));
+          co_await runq::yield();
+        }
+        for (const std::size_t ends : {first, second}) {
+          sources[ends].request_stop();
+          const auto ended = co_await stopped.receive();
+          EXPECT_EQ(ended, ends);
+          co_await runq::yield();
+        }
+        std::size_t last = 0;
+        while (last == first || last == second) ++last;
+        for (std::size_t i = 0; i != n; ++i) {
+          if (i != last) sources[i] = std::stop_source(std::nostopstate);
+        }
+        outside = std::jthread([&, last] {
+          EXPECT_TRUE(wait_until([&] { return s.stats().idle_procs == 1; }));
+          sources[last].request_stop();
+        });
+        const auto ended = co_await stopped.receive();
+        EXPECT_EQ(ended, last);
       });
-      EXPECT_EQ(co_await stopped.receive(), other);
-    });
+    }
   }
 }
 

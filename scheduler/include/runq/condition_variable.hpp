@@ -164,6 +164,7 @@ class [[nodiscard]] condition_variable::awaiter {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {core_, waiter_});
+    // by chance: a request comes between two questions.
     return core_.wait(waiter_, held_) || detail::preempt_or_go_on(g);
   }
   /// Returns true if the task was notified, and false if a stop request ended the wait.

@@ -306,6 +306,7 @@ class [[nodiscard]] mutex::stoppable_awaiter {
     detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_.core_, waiter_});
+    // by chance: the time slice ends between two questions.
     return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
   }
   void await_resume() {

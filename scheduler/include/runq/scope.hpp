@@ -153,6 +153,7 @@ class scope_core {
   /// the last of them goes on instead; the caller must not touch the scope any more. Wait-free.
   template <class Atomics>
   [[nodiscard]] static bool body_ends(join_counter<Atomics>& forked) noexcept {
+    // unreached: end_scope_body() asks before; the models ask here.
     return !forked.any() || forked.wait();
   }
 

@@ -536,6 +536,7 @@ concept arm_range = std::ranges::forward_range<R> && std::is_lvalue_reference_v<
      std::is_same_v<std::remove_reference_t<std::ranges::range_reference_t<R>>, any_arm>);
 
 template <class Arms>
+// unreached: only the compiler calls it.
 [[nodiscard]] constexpr bool ends_in_otherwise() noexcept {
   constexpr std::size_t n = std::tuple_size_v<Arms>;
   if constexpr (n == 0) {

@@ -194,6 +194,7 @@ class [[nodiscard]] units_awaiter {
     goroutine& g = fall_asleep(self, why_, at);
     waiter_.who.set(&g);
     stop_wait_.begin(*g.home, stop_, {wanted_, waiter_});
+    // by chance: units come, and the time slice ends, between two questions.
     return !wanted_.acquire_or_wait(waiter_) || preempt_or_go_on(g);
   }
   void await_resume() {

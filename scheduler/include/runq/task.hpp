@@ -268,6 +268,7 @@ struct final_awaiter {
     // main_body. Not by transfer(): the run has ended, and a task that yields now never runs again.
     return std::coroutine_handle<>::from_address(f.caller);
   }
+  // unreached: the compiler asks for it; a coroutine that has ended does not resume.
   void await_resume() const noexcept {}
 };
 

@@ -44,6 +44,7 @@ void core::leave_call_waiting(const blocked_call& call) {
   const auto how = [&] {
     try {
       return calling.leave_waiting(call);
+      // unreached: memory would have to end between the end of a run and that of a blocking section.
     } catch (const std::bad_alloc&) {
       fatal_no_memory();  // for a spare processor
     }

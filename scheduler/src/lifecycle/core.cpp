@@ -402,6 +402,7 @@ void core::await() {
     lock.unlock();
     const suspicion found = deadlocks.confirm(number);
     doubtful = found == suspicion::doubtful;
+    // by chance: a second suspicion after some s.
     if (doubtful && pause == late && !std::exchange(said, true)) may_be_deadlock();
     lock.lock();
     // When a run ends, the machines give their processors up and ask nothing.
@@ -421,6 +422,7 @@ void core::await_all_instead() noexcept {
 
 void core::arrived(awaited what) noexcept {
   const std::lock_guard lock(waiting_mutex_);
+  // by chance: another task ends just before main begins.
   if (awaited_ != what) return;
   has_come_ = true;
   waiting_.notify_all();
@@ -451,12 +453,14 @@ namespace {
 // 0: unknown, because there is no /proc. A thread that has just been joined may still be counted.
 std::size_t threads_of_process() noexcept {
   struct stat folder_per_thread {};
+  // unreached: the tests have /proc.
   if (stat("/proc/self/task", &folder_per_thread) != 0 || folder_per_thread.st_nlink < 2) return 0;
   return folder_per_thread.st_nlink - 2;
 }
 
 // ThreadSanitizer has a thread in the background; in a process that was forked, clang's may have two. They are known by
 // the signals that they block: all that can be blocked (g++), or all but SIGSYS (clang++).
+// unreached: only with ThreadSanitizer.
 std::size_t threads_of_sanitizer() {
   if (__tsan_init == nullptr) return 0;
   std::size_t found = 0;
@@ -477,6 +481,7 @@ std::size_t threads_of_sanitizer() {
 bool core::other_threads() const {
   const std::lock_guard lock(machines_mutex_);
   std::size_t own = 1 + machines_.size() - without_thread_.size();
+  // by chance: no machine has started yet.
   if (monitor_.joinable()) ++own;
   if (chosen.dump_on != 0) ++own;
   return threads_of_process() > own + threads_of_sanitizer();

@@ -29,6 +29,7 @@ unsigned cpus_of_this_thread() {
       for (const unsigned long word : words) cpus += static_cast<std::size_t>(std::popcount(word));
       return static_cast<unsigned>(std::clamp<std::size_t>(cpus, 1, options::max_procs));
     }
+    // unreached: the kernel knows no other error for the calling thread.
     if (errno != EINVAL) return 1;
   }
   return 1;

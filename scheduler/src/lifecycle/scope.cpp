@@ -84,6 +84,7 @@ void scope_state::hand_over_failures() {
 }
 
 void scope_state::begins() {
+  // unreached: a scope says first that it has ended, and no test starts 2^61 children.
   switch (core_.begins()) {
     case counting::done: return;
     case counting::reused: throw_ended();

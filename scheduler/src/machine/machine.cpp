@@ -63,10 +63,12 @@ namespace {
 void begin_elsewhere(std::thread& fresh) noexcept {
   cpu_set_t allowed;
   const int here = sched_getcpu();
+  // unreached: these calls fail only where the kernel has none of them.
   if (here < 0 || pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
   cpu_set_t others = allowed;
   CPU_CLR(static_cast<std::size_t>(here), &others);
   if (CPU_COUNT(&others) == 0) return;
+  // by chance: the CPUs that are allowed change meanwhile.
   if (pthread_setaffinity_np(fresh.native_handle(), sizeof others, &others) != 0) return;
   (void)pthread_setaffinity_np(fresh.native_handle(), sizeof allowed, &allowed);
 }
@@ -207,6 +209,7 @@ void core::start_machine(processor& p) {
       looping.hold(m, p);
       try {
         loop(m);
+        // unreached: no test lets memory end in a machine's own loop.
       } catch (const std::bad_alloc&) {
         fatal_no_memory();  // for a strand's record
       }

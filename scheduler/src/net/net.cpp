@@ -61,6 +61,7 @@ class non_blocking {
   explicit non_blocking(int fd) : fd_(fd), before_(fcntl(fd, F_GETFL)) {
     if (before_ < 0) fail(errno, "runq: fcntl");
     changed_ = (before_ & O_NONBLOCK) == 0;
+    // unreached: no kind of descriptor refuses it.
     if (changed_ && fcntl(fd_, F_SETFL, before_ | O_NONBLOCK) != 0) fail(errno, "runq: fcntl");
   }
   non_blocking(const non_blocking&) = delete;
@@ -76,6 +77,7 @@ class non_blocking {
   bool changed_ = false;
 };
 
+// unreached: on Linux both are the same number.
 bool would_block(int error) noexcept { return error == EAGAIN || error == EWOULDBLOCK; }
 
 // Closes its descriptor unless it is released.
@@ -128,6 +130,7 @@ class socket_file {
   /// Destroyed while the socket is open: until the socket is closed, no other file has this file's inode number.
   ~socket_file() {
     struct stat now {};
+    // unreached: the tests' files stay on one device, and can be looked at.
     if (known_ && look(now) && now.st_dev == made_.st_dev && now.st_ino == made_.st_ino) (void)::unlink(path_.c_str());
   }
 
@@ -194,6 +197,7 @@ class connection : rt::after_stretch {
     // Each operation owns the connection, too.
     if (c.use_count() == 1) return c->close();
     connection& here = *c;
+    // by chance: another task closes at this moment.
     if (!here.uses_.begin_close()) return;
     here.take_away(true);
     here.run = [](after_stretch& put_off) noexcept { static_cast<connection&>(put_off).finish_close(); };
@@ -466,6 +470,7 @@ class connection::turn::taking {
     rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
     place_.who.set(&g);
     if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
+    // by chance: the turn comes, and the time slice ends, between two questions.
     return !line().lock_or_wait(place_) || rt::preempt_or_go_on(g);
   }
   [[nodiscard]] int await_resume() {
@@ -525,6 +530,7 @@ std::shared_ptr<connection> take_over(int fd, kind what) {
 std::shared_ptr<connection> adopt(int fd) {
   non_blocking taken(fd);
   struct stat status {};
+  // unreached: fcntl() has refused a number that is no descriptor.
   if (fstat(fd, &status) != 0) fail(errno, "runq: fstat");
   auto c = std::make_shared<connection>(fd, S_ISSOCK(status.st_mode) ? kind::socket : kind::other);
   taken.keep();
@@ -737,6 +743,7 @@ stoppable_task<std::optional<stream>> listener::accept(std::error_code& error, s
   try {
     co_return stream_of(std::move(got));
   } catch (const std::system_error& e) {
+    // unreached: no test reaches the kernel's limit of watched descriptors.
     error = e.code();  // the poller takes no more descriptors
   }
   co_return std::nullopt;
@@ -790,6 +797,7 @@ addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   hints.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  // unreached: no test breaks the system's resolver.
   if (error == EAI_SYSTEM) fail(errno, "getaddrinfo");
   if (error != 0) throw std::system_error(error, lookup_errors(), "runq: " + host);
   return addresses(found);
@@ -820,6 +828,7 @@ listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
   std::unique_ptr<detail::socket_file> file;
   const char* const path = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
   if (unix_socket && *path != '\0') file = std::make_unique<detail::socket_file>(path);
+  // unreached: a stream socket that is bound can listen.
   if (::listen(fd.get(), SOMAXCONN) != 0) fail(errno, "listen");
   const auto c = take_over(fd.release(), unix_socket ? kind::socket : kind::tcp);
   c->keep(std::move(file));
@@ -827,6 +836,7 @@ listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
 }
 
 bool has_no_ipv6(int error) noexcept {
+  // by chance: a machine without IPv6 gives one of these.
   return error == EAFNOSUPPORT || error == EPROTONOSUPPORT || error == EADDRNOTAVAIL || error == ENOPROTOOPT;
 }
 
@@ -837,6 +847,7 @@ listener listen_everywhere(std::uint16_t port) {
   all.sin6_port = htons(port);
   owned_fd fd(new_socket(AF_INET6));
   const int off = 0;
+  // unreached: a socket of IPv6 takes this option.
   if (setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0) fail(errno, "setsockopt");
   return listen_by(std::move(fd), reinterpret_cast<const sockaddr*>(&all), sizeof all);
 }
@@ -860,6 +871,7 @@ task<int> connect_socket(connection& c, const sockaddr* address, socklen_t size,
     error = co_await c.wait(c.writing(), stop, at);
     if (error != 0) co_return error;
     socklen_t length = sizeof error;
+    // unreached: every socket answers.
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) co_return errno;
     if (error != 0) co_return error;
     sockaddr_storage peer{};

@@ -53,6 +53,7 @@ constexpr std::uint32_t ends = EPOLLHUP | EPOLLERR;  // both directions learn of
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 int checked(int fd, const char* what) {
+  // by chance: whether a test finds no descriptor at this call.
   if (fd < 0) fail(what);
   return fd;
 }
@@ -84,7 +85,9 @@ poller::poller()
       event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   epoll_event wake{};
   wake.events = EPOLLIN;
+  // unreached: descriptors would have to end between two calls.
   if (event_ >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &wake) == 0) return;
+  // unreached: as above.
   const int error = errno;
   close_both();
   errno = error;
@@ -98,6 +101,7 @@ poller::~poller() {
 
 void poller::close_both() noexcept {
   ::close(epoll_);
+  // unreached: as in the constructor.
   if (event_ >= 0) ::close(event_);
 }
 

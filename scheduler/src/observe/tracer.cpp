@@ -208,6 +208,7 @@ void tracer::write() noexcept {
   for (const std::uint32_t lane : lanes) out.lane(lane);
   for (const event& e : events_) put(out, e, taken);
   out.end(dropped_);
+  // unreached: no test fills a disk.
   if (std::fflush(f.get()) != 0 || std::ferror(f.get()) != 0) {
     std::fprintf(stderr, "runq: RUNQ_TRACE: %s was not written completely\n", file_.c_str());
   }

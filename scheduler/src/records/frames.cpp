@@ -52,10 +52,12 @@ class slabs {
   [[nodiscard]] slab* take() {
     if (at_ == end_) map_region();
     slab* const taken = ::new (std::exchange(at_, at_ + slab_bytes)) slab;
+    // unreached: only with LeakSanitizer.
     if (__lsan_register_root_region != nullptr) __lsan_register_root_region(taken, slab_bytes);
     return taken;
   }
   static void give_back(slab* s) noexcept {
+    // unreached: only with LeakSanitizer.
     if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(s, slab_bytes);
 #if defined(RUNQ_ASAN)
     ASAN_UNPOISON_MEMORY_REGION(s, slab_bytes);

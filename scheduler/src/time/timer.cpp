@@ -48,6 +48,7 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self, source
   stop_wait_.begin(p.home, stop_, call_back{this});
   p.timers.add(node_);
   p.home.timer_added(node_.when);
+  // by chance: a request comes, and the time slice ends, between two questions.
   return node_.wait.commit() || preempt_or_go_on(g);
 }
 

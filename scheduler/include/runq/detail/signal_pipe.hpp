@@ -18,6 +18,7 @@ namespace runq::detail {
 /// It is never closed, because a handler may run on any thread at any time.
 struct signal_pipe {
   signal_pipe() : owner(getpid()) {
+    // unreached: the pipe is made once in a process, when descriptors are not yet used up.
     if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
       throw std::system_error(errno, std::generic_category(), "runq: a pipe for signals");
     }
@@ -35,6 +36,7 @@ class signal_source {
     const int before = errno;
     // [signals.handler] acquire, unmodelled: pairs with [signals.pipe].
     const signal_pipe* const to = pipe_.load(std::memory_order::acquire);
+    // unreached: the handler is installed after the pipe is made.
     if (to != nullptr && to->owner == getpid()) {
       const auto byte = static_cast<unsigned char>(number);
       // When the pipe is full, thousands of signals wait already.

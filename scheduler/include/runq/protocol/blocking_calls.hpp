@@ -55,6 +55,7 @@ class blocking_calls {
   [[nodiscard]] outcome leave(const call& c) {
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* const p = kept ? c.p : host_.parking.come_back();
+    // unreached: a call that waited for its turn comes back by leave_waiting().
     if (!kept || c.has_unit) host_.give_unit();
     if (p == nullptr) {
       c.m->held = nullptr;

@@ -89,6 +89,7 @@ class deadlock_question {
     const bool others = host_.other_threads();
     suspicion found = suspicion::outdated;
     host_.if_idle([&] {
+      // by chance: a task runs between the question and its answer; models/cases/scheduler/deadlock/.
       if (number != questions_.get() || !all_wait()) return;
       found = others ? suspicion::doubtful : suspicion::deadlock;
     });

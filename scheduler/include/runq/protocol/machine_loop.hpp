@@ -92,6 +92,7 @@ class machine_loop {
   /// takes a task from the ring only if the global queue is empty. Called by the machine of `p`.
   template <class Task>
   void yield(Processor& p, Task* task) {
+    // by chance: 64 tasks yield on a processor before a turn of the global queue.
     while (!p.own_yielded.push(task)) publish(p);
     host_.parking.submitted();
   }
@@ -191,10 +192,12 @@ class machine_loop {
   }
   // Called by a machine that dozes: whether it may go on.
   [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
+    // by chance: it happens while a machine dozes.
     if (host_.unwatched() || host_.timers_due() || host_.global.look()) return false;
     const unsigned n = host_.parking.limit();
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
+      // by chance: it happens while a machine dozes.
       if (p.queue_thief.size_approx() != 0 || p.forks_thief.has_work()) return false;
       if (p.yielded_thief.has_work()) return false;
       if (p.queue_thief.has_work() && detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
@@ -320,6 +323,7 @@ class machine_loop {
 
   [[nodiscard]] Work steal(Processor& p) {
     const unsigned n = host_.parking.limit();
+    // by chance: the scheduler stops while a machine looks for work.
     if (n == 0) return {};  // the scheduler stops
     if (p.order.size() != n) p.order.reset(n);
     for (int round = 1; round <= Host::steal_rounds; ++round) {

@@ -124,6 +124,7 @@ class monitor_loop {
     // machine that took it sees that the monitor sleeps; weaker: neither does.
     Atomics::fence(std::memory_order::seq_cst);
     // The nap may have taken the token of stop().
+    // by chance: a machine takes a processor beside this; models/cases/scheduler/monitor/.
     if (host_.all_processors_idle() && !stops()) parker_.park();
     // [monitor.deep.clear] relaxed: a machine that still reads true leaves an unneeded token, which ends a nap early.
     sleeps_.store(false, std::memory_order::relaxed);

@@ -169,6 +169,7 @@ class park_protocol {
     switch (release_processor(m, p, false)) {
       case given::not_now: return &p;
       case given::stopping: found(m); return nullptr;
+      // unreached: a machine that does not ask to doze does not.
       case given::up:
       case given::up_to_doze: break;
     }
@@ -184,6 +185,7 @@ class park_protocol {
   template <class Look>
   [[nodiscard]] Processor* machine_dozes(Machine& m, Processor& p, Look&& look) {
     const given how = release_processor(m, p, true);
+    // by chance: the scheduler stops when a machine is about to doze.
     if (how == given::stopping) {
       found(m);
       return nullptr;
@@ -320,6 +322,7 @@ class park_protocol {
     {
       const std::lock_guard lock(mutex_);
       returning = pop_returning(p);
+      // by chance: another machine was faster.
       if (returning == nullptr) return &p;
       add_idle(m);
     }
@@ -652,6 +655,7 @@ class park_protocol {
   // Sleeps until another thread hands `m` a processor; nullptr: the scheduler stops, or `m` was one too many for long.
   [[nodiscard]] Processor* sleep(Machine& m) {
     if (m.may_leave.get()) {
+      // by chance: another thread wakes the machine when it is about to leave; models/cases/scheduler/park/.
       while (!m.parker.park_for_long()) {
         if (leave(m)) return nullptr;
       }
@@ -671,6 +675,7 @@ class park_protocol {
   // Machine `m` has slept for long. True: nobody will wake it any more. False: somebody is about to.
   [[nodiscard]] bool leave(Machine& m) {
     const std::lock_guard lock(mutex_);
+    // by chance: as in sleep().
     if (!m.idle.get()) return false;
     remove_idle(m);
     return true;

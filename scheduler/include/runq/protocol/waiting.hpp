@@ -194,6 +194,7 @@ template <class Policy>
 class wake_list {
  public:
   void add(waiter<Policy>& w, bool must_wake) {
+    // by chance: a task is claimed when it is about to sleep; models/cases/scheduler/select/.
     if (!must_wake) return;
     w.next.set(nullptr);
     if (last_ == nullptr) {
