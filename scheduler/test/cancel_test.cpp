@@ -222,6 +222,109 @@ TEST_F(cancelling, SC4_a_group_is_done_or_not_when_requests_come_at_the_same_tim
   });
 }
 
+TEST_F(cancelling, SC4_a_request_ends_sends_and_receives_and_the_channel_goes_on) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<std::shared_ptr<int>> c;
+    const auto value = std::make_shared<int>(1);
+    std::stop_source senders;
+    const auto send = [&] { return c.send(value, senders.get_token()); };
+    EXPECT_EQ(co_await ended_by_request(senders, send, 10), 10);
+    EXPECT_EQ(value.use_count(), 1);  // the values of the sends were destroyed
+    std::stop_source receivers;
+    const auto receive = [&]() -> task<> { (void)co_await c.receive(receivers.get_token()); };
+    EXPECT_EQ(co_await ended_by_request(receivers, receive, 10), 10);
+
+    // Nobody waits any more, and those that come next meet.
+    std::optional<std::shared_ptr<int>> got;
+    EXPECT_EQ(c.try_receive(got), runq::channel_result::waits);
+    EXPECT_EQ(c.try_send(nullptr), runq::channel_result::waits);
+    std::stop_source other;
+    runq::go([&]() -> task<> { co_await c.send(value, other.get_token()); });
+    EXPECT_EQ(co_await c.receive(other.get_token()), value);
+  });
+}
+
+TEST_F(cancelling, SC4_after_a_request_a_channel_that_is_ready_is_left_alone) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    runq::channel<int> c(2);
+    co_await c.send(1, stopping.get_token());
+    stopping.request_stop();
+    const auto send = [&] { return c.send(2, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(send), ends::cancelled);
+    const auto receive = [&] { return c.receive(stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends(receive), ends::cancelled);
+    EXPECT_EQ(c.size(), 1U);
+    EXPECT_EQ(co_await c.receive(std::stop_token()), 1);
+  });
+}
+
+TEST_F(cancelling, SC4_a_channel_that_is_closed_ends_waits_with_a_token_as_it_does_others) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    runq::channel<int> c;
+    std::atomic<int> ended{0};
+    runq::go([&]() -> task<> {
+      EXPECT_FALSE((co_await c.receive(stopping.get_token())).has_value());
+      ++ended;
+    });
+    co_await yield_until([&] { return runq::this_scheduler().dump().find("[select]") != std::string::npos; });
+    c.close();
+    co_await yield_until([&] { return ended == 1; });
+    const auto late = [&] { return c.send(1, stopping.get_token()); };
+    EXPECT_EQ(co_await sched_test::misuse_in_task_void(late), "send on closed channel");
+  });
+}
+
+TEST_F(cancelling, SC4_handles_of_a_channel_take_a_token) {
+  on_any_number_of_processors([]() -> task<> {
+    std::stop_source stopping;
+    const auto both = runq::make_channel<int>(1);
+    const runq::send_end<int> to = both;
+    const runq::receive_end<int> from = both;
+    co_await to.send(1, stopping.get_token());
+    EXPECT_EQ(co_await from.receive(stopping.get_token()), 1);
+    co_await both.send(2, stopping.get_token());
+    EXPECT_EQ(co_await both.receive(stopping.get_token()), 2);
+    const auto receive = [&]() -> task<> { (void)co_await from.receive(stopping.get_token()); };
+    EXPECT_EQ(co_await ended_by_request(stopping, receive, 3), 3);
+    const auto send = [&] { return to.send(3, stopping.get_token()); };
+    EXPECT_EQ(co_await how_it_ends_void(send), ends::cancelled);
+    EXPECT_EQ(both.size(), 0U);
+  });
+}
+
+TEST_F(cancelling, SC4_a_value_is_handed_over_or_not_when_requests_come_at_the_same_time) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::channel<int> c;
+    std::atomic<int> sent{0};
+    std::atomic<int> received{0};
+    for (std::size_t round = 0; round != sched_test::rounds(1'000); ++round) {
+      std::stop_source stopping;
+      runq::wait_group all;
+      all.add(5);
+      for (int i = 0; i != 2; ++i) {
+        runq::go([&]() -> task<> {
+          const auto send = [&] { return c.send(1, stopping.get_token()); };
+          if (co_await how_it_ends_void(send) == ends::by_itself) ++sent;
+          all.done();
+        });
+        runq::go([&]() -> task<> {
+          const auto receive = [&] { return c.receive(stopping.get_token()); };
+          if (co_await how_it_ends(receive) == ends::by_itself) ++received;
+          all.done();
+        });
+      }
+      runq::go([&] {
+        stopping.request_stop();
+        all.done();
+      });
+      co_await all.wait();
+    }
+    EXPECT_EQ(sent, received);
+  });
+}
+
 TEST_F(cancelling, SC4_a_blocking_call_does_not_begin_after_a_request) {
   on_any_number_of_processors([]() -> task<> {
     std::stop_source stopping;

@@ -237,7 +237,7 @@ class channel_core {
 namespace detail {
 template <class T>
 class channel_handle;
-// For with_timeout(), in select.hpp.
+// In select.hpp.
 template <class T>
 class stoppable_send;
 template <class T>
@@ -374,6 +374,20 @@ class channel {
   }
   /// `co_await c.receive()` returns the next value, or nothing when the channel is closed and empty. Tasks only.
   [[nodiscard]] receive_awaiter receive() noexcept { return receive_awaiter(core_); }
+
+  /// Like send(v) and receive(), but a stop request that comes before or while they wait ends them, and runq::cancelled
+  /// is thrown. Then the value of the send() is destroyed, and no other task has it; the receive() has taken no value.
+  /// Dumps show them as a select. Defined in runq/select.hpp.
+  [[nodiscard]] detail::stoppable_send<T> send(detail::by_value<T> value, std::stop_token stop) {
+    return detail::stoppable_send<T>(core_, std::move(value), std::move(stop));
+  }
+  template <detail::destroyed_twice Temporary>
+  void send(Temporary&& value, std::stop_token) {
+    send(std::forward<Temporary>(value));  // which refuses it, and says why
+  }
+  [[nodiscard]] detail::stoppable_receive<T> receive(std::stop_token stop) {
+    return detail::stoppable_receive<T>(core_, std::move(stop));
+  }
 
   /// Sends if that needs no waiting; `value` is moved from only when the result is `done`. Any thread.
   [[nodiscard]] channel_result try_send(T& value) { return core_.send(value); }

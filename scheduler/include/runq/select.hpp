@@ -432,6 +432,12 @@ class [[nodiscard]] select_awaiter {
     arrange();
     return false;
   }
+  /// await_ready() of a wait that a stop request keeps from beginning, also when an arm is ready. Throws
+  /// runq::cancelled.
+  [[nodiscard]] bool ready_or_cancelled() {
+    if (stop_.stop_requested()) throw cancelled();
+    return await_ready();
+  }
 
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     goroutine& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select, at);
@@ -629,7 +635,7 @@ class [[nodiscard]] stoppable_send {
  public:
   stoppable_send(channel_core<T>& to, T&& value, std::stop_token stop)
       : wait_(std::move(stop), send_arm<T>(to, std::move(value))) {}
-  [[nodiscard]] bool await_ready() { return wait_.await_ready(); }
+  [[nodiscard]] bool await_ready() { return wait_.ready_or_cancelled(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     return wait_.await_suspend(self, at);
   }
@@ -645,7 +651,7 @@ class [[nodiscard]] stoppable_receive {
  public:
   stoppable_receive(channel_core<T>& from, std::stop_token stop)
       : wait_(std::move(stop), receive_arm<T>(from, value_)) {}
-  [[nodiscard]] bool await_ready() { return wait_.await_ready(); }
+  [[nodiscard]] bool await_ready() { return wait_.ready_or_cancelled(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     return wait_.await_suspend(self, at);
   }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +44,9 @@ class channel_handle {
     return *channel_;
   }
   [[nodiscard]] typename channel<T>::send_awaiter sending(T&& value) const { return {of().core_, std::move(value)}; }
+  [[nodiscard]] stoppable_send<T> sending(T&& value, std::stop_token stop) const {
+    return {of().core_, std::move(value), std::move(stop)};
+  }
   shared channel_;
 };
 
@@ -64,6 +68,13 @@ class send_end : public detail::channel_handle<T> {
   [[nodiscard]] auto send(Temporary&& value) const {
     return this->of().send(std::forward<Temporary>(value));  // which refuses it, and says why
   }
+  [[nodiscard]] detail::stoppable_send<T> send(detail::by_value<T> value, std::stop_token stop) const {
+    return this->sending(std::move(value), std::move(stop));
+  }
+  template <detail::destroyed_twice Temporary>
+  void send(Temporary&& value, std::stop_token) const {
+    this->of().send(std::forward<Temporary>(value));  // likewise
+  }
   [[nodiscard]] channel_result try_send(T& value) const { return this->of().try_send(value); }
   [[nodiscard]] channel_result try_send(T&& value) const { return this->of().try_send(std::move(value)); }
   void close() const { this->of().close(); }
@@ -79,6 +90,9 @@ class receive_end : public detail::channel_handle<T> {
 
   /// These call the channel's functions of the same names.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
+  [[nodiscard]] detail::stoppable_receive<T> receive(std::stop_token stop) const {
+    return this->of().receive(std::move(stop));
+  }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
 
@@ -93,6 +107,9 @@ class shared_channel : public send_end<T> {
 
   /// These call the channel's functions of the same names.
   [[nodiscard]] typename channel<T>::receive_awaiter receive() const { return this->of().receive(); }
+  [[nodiscard]] detail::stoppable_receive<T> receive(std::stop_token stop) const {
+    return this->of().receive(std::move(stop));
+  }
   [[nodiscard]] channel_result try_receive(std::optional<T>& value) const { return this->of().try_receive(value); }
 };
 
