@@ -110,6 +110,23 @@ TEST_F(semaphores, SC8_a_task_that_wants_many_units_is_not_overtaken) {
   EXPECT_THAT(log.all(), testing::ElementsAre(1, 2, 3, 4));
 }
 
+TEST_F(semaphores, says_how_many_units_are_free_also_while_a_task_waits_for_more) {
+  on_any_number_of_processors([]() -> task<> {
+    runq::semaphore units(5);
+    EXPECT_EQ(units.available_approx(), 5);
+    EXPECT_TRUE(units.try_acquire(3));
+    EXPECT_EQ(units.available_approx(), 2);
+    auto wants_all = runq::spawn([&]() -> task<> { co_await units.acquire(5); });
+    co_await some_yields(20);
+    EXPECT_EQ(units.available_approx(), 2);
+    units.release(3);
+    co_await wants_all;
+    EXPECT_EQ(units.available_approx(), 0);
+    units.release(5);
+    EXPECT_EQ(units.available_approx(), 5);
+  });
+}
+
 TEST_F(semaphores, a_release_may_come_first_and_from_anybody) {
   on_any_number_of_processors([]() -> task<> {
     auto ready = std::make_unique<runq::semaphore>(0);

@@ -22,6 +22,9 @@
 #include "runq/fork.hpp"
 #include "runq/protocol/waiting.hpp"
 #include "runq/scheduler.hpp"
+#include "runq/semaphore.hpp"
+#include "runq/source_place.hpp"
+#include "runq/spawn.hpp"
 #include "runq/task.hpp"
 #include "runq/wait_group.hpp"
 
@@ -321,6 +324,30 @@ class [[nodiscard]] scope_fork : public fork_awaiter<T> {
 template <class F>
 class scope_call;
 
+/// A failure of a child whose result is kept is a failure of the scope, too.
+struct tells_scope {
+  scope_state* home;
+  void operator()(const std::exception_ptr& what) const noexcept { static_cast<void>(home->child_fails(what)); }
+};
+
+/// What a child of scope::go_within() runs, with the unit that it gives back at its end.
+template <class F>
+class work_within {
+ public:
+  work_within(semaphore::guard&& unit, F&& work) : unit_(std::move(unit)), work_(std::move(work)) {}
+  auto operator()() {
+    if constexpr (is_task<F>::value) {
+      return std::move(work_);
+    } else {
+      return std::invoke(work_);
+    }
+  }
+
+ private:
+  semaphore::guard unit_;  // given back when work_ has been destroyed
+  F work_;
+};
+
 }  // namespace detail
 
 /// What with_scope() gives its body: starts the children of the scope. Not to be used any more when the body and all
@@ -344,20 +371,54 @@ class scope {
   /// scope does not end before the task. Its result is dropped. The body and any child may call this as often as they
   /// like: the memory of a task is given back when it ends. With g++ up to 12 the restriction of runq::go() holds: not
   /// in an expression with a co_await. Throws std::bad_alloc; runq::misuse outside a scheduler, for a task that was
-  /// awaited or moved from, when the task that calls it belongs to another scheduler than the scope, and when all tasks of
-  /// the scope have ended.
+  /// awaited or moved from, when the task that calls it belongs to another scheduler than the scope, and when all tasks
+  /// of the scope have ended.
   template <class F>
   void go(F&& f, const char* name = nullptr) {
     detail::scope_state& here = state();
-    here.begins();
-    try {
-      detail::processor& p = detail::processor_of_task();
-      if (&p.home != here.home()) detail::scope_state::throw_elsewhere();
-      p.home.spawn(p, detail::make_child(std::forward<F>(f), here), name);
-    } catch (...) {
-      here.ends();
-      throw;
-    }
+    start(here, name, [&] { return detail::make_child(std::forward<F>(f), here); });
+  }
+
+  /// Starts a task of the scope, as go() does, and returns a handle with its result: `co_await handle` waits for the
+  /// child's end, in the scope or after it, and returns its result, or throws its exception. That exception is a
+  /// failure of the scope all the same. A handle that is destroyed drops the result; it asks nobody to stop. Throws as
+  /// go().
+  ///
+  ///     runq::spawned<int> answer;
+  ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {
+  ///       answer = s.spawn([] { return 42; });
+  ///       co_return;
+  ///     });
+  ///     const int n = co_await answer;
+  template <class F>
+  [[nodiscard]] auto spawn(F&& f, const char* name = nullptr) {
+    static_assert(detail::is_task<std::decay_t<F>>::value || std::invocable<std::decay_t<F>&>,
+                  "runq::scope::spawn: what it starts is a task, or a function that can be called without arguments; "
+                  "the token that asks it to stop is the scope's, stop_token()");
+    detail::scope_state& here = state();
+    return detail::spawn_by(std::forward<F>(f), detail::tells_scope{&here}, [&](detail::new_task made, auto& child) {
+      child.in_scope = true;
+      child.scope = &here;
+      made.is_child(child);
+      start(here, name, [&] { return std::move(made); });
+    });
+  }
+
+  /// `co_await s.go_within(slots, f)` waits for a unit of `slots` and then starts `f` as go() does. The child has the
+  /// unit until it has ended, so at most as many children run at the same time as there are units. When the scope is
+  /// asked to stop, also by the failure of a child, it starts nothing and throws runq::cancelled. A temporary `f` is
+  /// moved into the child. `slots` must outlive the scope; several scopes may share it. Children that wait here while
+  /// they have units themselves may wait for each other for ever. The body, and any child.
+  ///
+  ///     runq::semaphore slots(10);
+  ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {
+  ///       for (int i = 0; i != 1000; ++i) co_await s.go_within(slots, work(i));
+  ///     });
+  template <class F>
+  [[nodiscard]] task<> go_within(semaphore& slots, F&& f, const char* name = nullptr,
+                                 source_place at = source_place::here()) {
+    static_assert(detail::no_function_destroyed_twice<F>());
+    return begin_within<std::decay_t<F>>(slots, std::forward<F>(f), name, at);
   }
 
   /// For everything in the scope that can be asked to stop: select, net. Stop is requested by the first failure, by
@@ -372,6 +433,24 @@ class scope {
   template <class F>
   friend class detail::scope_call;
   explicit scope(detail::scope_state& state) noexcept : state_(&state) {}
+  /// Starts the task that `make()` returns, a child of this scope, whose state is `here`.
+  template <class Make>
+  static void start(detail::scope_state& here, const char* name, Make&& make) {
+    here.begins();
+    try {
+      detail::processor& p = detail::processor_of_task();
+      if (&p.home != here.home()) detail::scope_state::throw_elsewhere();
+      p.home.spawn(p, std::forward<Make>(make)(), name);
+    } catch (...) {
+      here.ends();
+      throw;
+    }
+  }
+  template <class F>
+  task<> begin_within(semaphore& slots, F f, const char* name, source_place at) {
+    auto unit = co_await detail::placed(slots.scoped_acquire(stop_token()), at);
+    go(detail::work_within<F>(std::move(unit), std::move(f)), name);
+  }
   [[nodiscard]] detail::scope_state& state() const {
     detail::scope_state* const here = state_;
     if (here == nullptr) detail::scope_state::throw_ended();
@@ -443,8 +522,9 @@ class [[nodiscard]] scope_call {
 /// if there is one. When all return although `outer` has stopped, nothing is thrown: nobody but a child knows what it
 /// leaves undone when it looks at the token and returns early.
 ///
-/// Children may refer to objects that live outside of the body: also when the run ends, they are destroyed before those.
-/// The body's own variables are destroyed before its children end, unless it joins them. The co_await takes as long as the slowest child. Tasks only.
+/// Children may refer to objects that live outside of the body: also when the run ends, they are destroyed before
+/// those. The body's own variables are destroyed before its children end, unless it joins them. The co_await takes as
+/// long as the slowest child. Tasks only.
 ///
 ///     std::vector<int> squares(4);
 ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {

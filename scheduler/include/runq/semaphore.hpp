@@ -53,11 +53,13 @@ class semaphore_core {
     set_available(available() - n);
     return true;
   }
-  /// Whether there are units; a guess. Any thread. Wait-free.
-  [[nodiscard]] bool any() const noexcept {
+  /// How many units are free, fewer than 0 after take(); a guess. Any thread. Wait-free.
+  [[nodiscard]] std::int64_t available_approx() const noexcept {
     // [semaphore.any] relaxed: a guess; a caller that must be sure asks under the lock.
-    return available_.load(std::memory_order::relaxed) > 0;
+    return available_.load(std::memory_order::relaxed);
   }
+  /// Whether there are units; a guess. Any thread. Wait-free.
+  [[nodiscard]] bool any() const noexcept { return available_approx() > 0; }
   /// Takes a unit, also when there is none: then one more must come back before anybody else gets one.
   void take() {
     const std::lock_guard guard(guard_);
@@ -144,7 +146,7 @@ class semaphore_core {
     return available_.load(std::memory_order::relaxed);
   }
   void set_available(std::int64_t n) noexcept {
-    // [semaphore.available.set] relaxed: under guard_; any() may see it later.
+    // [semaphore.available.set] relaxed: under guard_; available_approx() may see it later.
     available_.store(n, std::memory_order::relaxed);
   }
 
@@ -288,6 +290,9 @@ class semaphore {
   /// Takes n units if they are free and no other task waits, and returns whether it did. Throws as acquire(). Any
   /// thread.
   [[nodiscard]] bool try_acquire(std::int64_t n = 1) { return core_.try_acquire(checked(n, 1)); }
+  /// How many units were free a moment ago: a hint for reports and for shedding load. A task that waits for more units
+  /// than are free leaves them free; so units may be free although try_acquire() fails. Any thread. Wait-free.
+  [[nodiscard]] std::int64_t available_approx() const noexcept { return core_.available_approx(); }
   /// Gives n units back, or adds them: waiting tasks go on as far as there are units for them. Throws runq::misuse
   /// unless 1 <= n, or when there would be more than max_units. Any thread.
   void release(std::int64_t n = 1) {

@@ -52,10 +52,11 @@ struct spawn_state : spawned_closure {
     if (out.error) std::rethrow_exception(out.error);
     if constexpr (!std::is_void_v<R>) return std::move(*out.value);
   }
-  const core& home;    // the scheduler of the task
-  outcome<R> out;      // the task writes it; after the task's end only the handle uses it
-  bool ended = false;  // the task has come to its end, and was not destroyed before; used like `out`
-  wait_group running;  // counts 1 until the task is over, and so hands `out` over
+  const core& home;       // the scheduler of the task
+  bool in_scope = false;  // a scope waits for the task, so the end of a run does not ask who awaits its handle
+  outcome<R> out;         // the task writes it; after the task's end only the handle uses it
+  bool ended = false;     // the task has come to its end, and was not destroyed before; used like `out`
+  wait_group running;     // counts 1 until the task is over, and so hands `out` over
   std::stop_source stop;
   const std::stop_token token;           // for work that is a coroutine with a reference to it
   bool awaited = false;                  // only the handle uses it
@@ -83,9 +84,14 @@ decltype(auto) begin_work(F& work, spawn_state<R>& home) {
   }
 }
 
-/// Runs what spawn() was given.
-template <class F, class R>
-task<void> spawned_body(spawn_state<R>& home, F f) {
+/// Outside of a scope only the handle learns of a failure.
+struct tells_nobody {
+  void operator()(const std::exception_ptr&) const noexcept {}
+};
+
+/// Runs what spawn() was given. `failed` is told first of an exception.
+template <class F, class R, class Failed>
+task<void> spawned_body(spawn_state<R>& home, F f, Failed failed) {
   try {
     if constexpr (is_task<std::remove_cvref_t<decltype(begin_work(f, home))>>::value) {
       auto&& work = begin_work(f, home);
@@ -101,6 +107,7 @@ task<void> spawned_body(spawn_state<R>& home, F f) {
     }
   } catch (...) {
     home.out.error = std::current_exception();
+    failed(home.out.error);
   }
   home.ended = true;
 }
@@ -122,7 +129,7 @@ class [[nodiscard]] spawned_awaiter {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self, source_place at = source_place::here()) {
     if constexpr (std::is_base_of_v<frame, Promise>) {
       // The end of a run destroys the spawned task first. A task of another scheduler has another run.
-      if (&own_processor().home == &of_.home) {
+      if (&own_processor().home == &of_.home && !of_.in_scope) {
         of_.awaited_by = &self.promise();
         tells_waiter_ = true;
       }
@@ -156,6 +163,9 @@ template <class R>
 task<void> wait_detached(std::shared_ptr<spawn_state<R>> of, source_place at) {
   static_cast<void>(co_await placed(spawned_wait<R>(*of), at));
 }
+
+template <class F, class Failed, class Start>
+[[nodiscard]] auto spawn_by(F&& f, Failed failed, Start&& start);
 
 }  // namespace detail
 
@@ -209,8 +219,8 @@ class [[nodiscard]] spawned {
   }
 
  private:
-  template <class F>
-  friend auto runq::spawn(F&& f, const char* name);
+  template <class F, class Failed, class Start>
+  friend auto detail::spawn_by(F&& f, Failed failed, Start&& start);
   explicit spawned(std::shared_ptr<detail::spawn_state<R>> state) noexcept : state_(std::move(state)) {}
   [[nodiscard]] detail::spawn_state<R>& state() const {
     if (!state_) detail::throw_misuse("runq: the handle of a spawned task was moved from, or the task was detached");
@@ -218,6 +228,23 @@ class [[nodiscard]] spawned {
   }
   std::shared_ptr<detail::spawn_state<R>> state_;
 };
+
+namespace detail {
+
+/// Makes a task of what spawn() or scope::spawn() was given, calls start(task, its state), and returns the handle.
+template <class F, class Failed, class Start>
+[[nodiscard]] auto spawn_by(F&& f, Failed failed, Start&& start) {
+  using callable = std::decay_t<F>;
+  using result = typename result_of_work<callable>::type;
+  static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
+  auto state = std::make_shared<spawn_state<result>>(processor_of_task(), takes_stop_token<callable>);
+  new_task made = root_of(spawned_body<callable, result>(*state, std::forward<F>(f), failed));
+  state->of_task = state;
+  std::forward<Start>(start)(std::move(made), *state);
+  return spawned<result>(std::move(state));
+}
+
+}  // namespace detail
 
 /// Starts a task as go() does, and returns its handle, a spawned<R>, when f returns a task<R> or an R. `f` may also
 /// take a std::stop_token, by which the handle asks it to stop. Throws as go(). With g++ up to 12 the restriction of
@@ -234,15 +261,11 @@ template <class F>
   static_assert(detail::is_task<callable>::value || detail::takes_stop_token<callable> || std::invocable<callable&>,
                 "runq::spawn: what it starts is a task, or a function that can be called without arguments or with a "
                 "std::stop_token");
-  using result = typename detail::result_of_work<callable>::type;
-  static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
-  detail::processor& p = detail::processor_of_task();
-  auto state = std::make_shared<detail::spawn_state<result>>(p, detail::takes_stop_token<callable>);
-  detail::new_task made = detail::root_of(detail::spawned_body<callable, result>(*state, std::forward<F>(f)));
-  state->of_task = state;
-  made.is_spawned(*state);
-  p.home.spawn(p, std::move(made), name);
-  return spawned<result>(std::move(state));
+  return detail::spawn_by(std::forward<F>(f), detail::tells_nobody(), [name](detail::new_task made, auto& state) {
+    made.is_spawned(state);
+    detail::processor& p = detail::processor_of_task();
+    p.home.spawn(p, std::move(made), name);
+  });
 }
 
 }  // namespace runq
