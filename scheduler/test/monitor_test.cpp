@@ -392,6 +392,24 @@ TEST_F(monitor, S6_a_task_that_writes_to_itself_gives_way) {
   });
 }
 
+TEST_F(monitor, S6_a_task_that_uses_a_ready_channel_with_a_token_gives_way) {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
+    runq::channel<int> c(1);
+    const std::stop_source never;
+    while (!other_ran) {
+      co_await c.send(1, never.get_token());
+      (void)co_await c.receive(never.get_token());
+    }
+  });
+}
+
+TEST_F(monitor, S6_a_task_that_gets_every_permit_at_once_gives_way) {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
+    runq::rate_limiter permits(1ns, runq::rate_limiter::max_time_to_fill / 1ns);
+    while (!other_ran) co_await permits.acquire();
+  });
+}
+
 TEST_F(monitor, S6_a_task_that_sleeps_for_no_time_gives_way) {
   // A sleep of no time goes behind all other tasks, so the task yields without being preempted.
   scheduler s({.procs = 1});

@@ -29,7 +29,7 @@ endif()
 # are in different groups. Others, and new ones, are programs by themselves.
 set(group_communication channel select shared_channel wait_group mutex sync signals)
 set(group_time timer run_until monitor blocking blocking_calls outside machine_loop)
-set(group_clock after_func slice) # both under the clock of clock_of_test.hpp
+set(group_clock after_func rate_limiter slice) # both under the clock of clock_of_test.hpp
 set(group_tasks cancel spawn scheduler runs)
 set(group_calls fork scope scope_children temporaries)
 set(group_net net_edges net_errors poll_sleep descriptors)

@@ -12,6 +12,7 @@
 #include "runq/net.hpp"
 #include "runq/once.hpp"
 #include "runq/options.hpp"
+#include "runq/rate_limiter.hpp"
 #include "runq/scheduler.hpp"
 #include "runq/scope.hpp"
 #include "runq/select.hpp"
