@@ -239,6 +239,43 @@ TEST_F(net_errors, an_accept_that_is_stopped_returns_nothing) {
   });
 }
 
+TEST_F(net_errors, ending_to_write_sets_an_error) {
+  runq::run([]() -> task<> {
+    auto [client, server] = co_await sched_test::tcp_pair();
+    std::error_code error = std::make_error_code(std::errc::io_error);
+    client.shutdown_write(error);
+    EXPECT_FALSE(error) << error.message();
+    EXPECT_EQ(co_await read_text(server, 1), "");
+
+    // A second end is no error, as long as there is a connection.
+    client.shutdown_write(error);
+    EXPECT_FALSE(error) << error.message();
+    const linger at_once = {1, 0};
+    setsockopt(server.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    server.close();
+    EXPECT_EQ(co_await sched_test::error_of_read(client), ECONNRESET);
+    client.shutdown_write(error);
+    EXPECT_EQ(error, std::errc::not_connected);
+    int thrown = 0;
+    try {
+      client.shutdown_write();
+    } catch (const std::system_error& e) {
+      thrown = e.code().value();
+    }
+    EXPECT_EQ(thrown, ENOTCONN);
+
+    auto [from, to] = runq::net::pipe();
+    to.shutdown_write(error);
+    EXPECT_EQ(error, std::errc::not_a_socket);
+    client.close();
+    client.shutdown_write(error);
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    const stream elsewhere = std::move(client);
+    client.shutdown_write(error);  // NOLINT(bugprone-use-after-move): what was moved from is as what was closed
+    EXPECT_EQ(error, std::errc::operation_canceled);
+  });
+}
+
 TEST_F(net_errors, listening_returns_a_listener_or_an_error) {
   runq::run([]() -> task<> {
     std::error_code error = std::make_error_code(std::errc::io_error);

@@ -201,8 +201,10 @@ class stream {
   void set_read_deadline(clock::time_point when);
   void set_write_deadline(clock::time_point when);
 
-  /// Ends writing: the peer reads the end of the stream.
+  /// Ends writing: the peer reads the end of the stream. ENOTCONN: the connection was reset, and there is no peer any
+  /// more.
   void shutdown_write();
+  void shutdown_write(std::error_code& error) noexcept;
   /// Closes the descriptor: when this returns, the peer sees the end, unless there are copies of the descriptor.
   /// Operations in progress fail with ECANCELED; a task that learns so may destroy the stream. A second call does
   /// nothing.

@@ -683,8 +683,18 @@ void stream::set_write_deadline(clock::time_point when) {
 }
 
 void stream::shutdown_write() {
-  const connection::use use(connection_, "shutdown");
-  if (::shutdown(connection_->open_fd(), SHUT_WR) != 0) connection_->fail_with(errno, "shutdown");
+  std::error_code error;
+  shutdown_write(error);
+  throw_if(error.value(), "shutdown");
+}
+void stream::shutdown_write(std::error_code& error) noexcept {
+  const std::shared_ptr<connection> c = connection_;  // before the attempt, which refers to it
+  const connection::attempt in_progress(c.get());
+  if (!in_progress.begun()) {
+    error = code_of(ECANCELED);
+  } else {
+    error = code_of(::shutdown(c->open_fd(), SHUT_WR) == 0 ? 0 : c->reported(errno));
+  }
 }
 void stream::close() noexcept {
   if (const auto c = connection_) c->close();
