@@ -410,6 +410,14 @@ TEST_F(monitor, S6_a_task_that_gets_every_permit_at_once_gives_way) {
   });
 }
 
+TEST_F(monitor, S6_a_task_that_reads_what_is_in_its_buffer_gives_way) {
+  expect_to_give_way([](const other_task& other_ran) -> task<> {
+    auto ends = runq::net::pipe();
+    runq::net::buffered_reader from(ends.first);
+    while (!other_ran) (void)co_await from.read_exactly(0);
+  });
+}
+
 TEST_F(monitor, S6_a_task_that_sleeps_for_no_time_gives_way) {
   // A sleep of no time goes behind all other tasks, so the task yields without being preempted.
   scheduler s({.procs = 1});

@@ -5,6 +5,7 @@
 #include "runq/after_func.hpp"
 #include "runq/barrier.hpp"
 #include "runq/blocking.hpp"
+#include "runq/buffered_reader.hpp"
 #include "runq/channel.hpp"
 #include "runq/condition_variable.hpp"
 #include "runq/fork.hpp"
