@@ -60,12 +60,12 @@ task<int> error_of_piece(Make& make) {
 
 // ---- wherever the stream is cut -------------------------------------------------------------------------------------
 
-// "\r\n" and "--" have a beginning that is no delimiter in front of them.
-constexpr std::string_view example = "\ra\r\nb-c--xyz\nq";
+// In front of "\r\n" and "--" there is a beginning of one that is none, and only a line ends before a "\r".
+constexpr std::string_view example = "\ra\r\n-c\r--xyz\nq";
 
 task<> expect_the_pieces_of_the_example(buffered_reader& from) {
   EXPECT_EQ(text_of(co_await from.read_line()), "\ra");
-  EXPECT_EQ(text_of(co_await from.read_until("--")), "b-c");
+  EXPECT_EQ(text_of(co_await from.read_until("--")), "-c\r");
   EXPECT_EQ(text_of(co_await from.read_exactly(3)), "xyz");
   EXPECT_EQ(text_of(co_await from.read_line()), "");
   EXPECT_EQ(text_of(co_await from.read_line()), "(nothing)");

@@ -71,6 +71,20 @@ TEST(mutex, waiting_tasks_get_it_in_the_order_in_which_they_came) {
   EXPECT_THAT(log.all(), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
 }
 
+TEST(mutex, a_lock_may_be_handed_on_to_a_task_that_ends_it) {
+  for (const unsigned procs : sched_test::proc_counts) {
+    const auto main = []() -> task<> {
+      runq::mutex m;
+      auto mine = co_await m.scoped_lock();
+      auto other = runq::spawn([handed_on = std::move(mine)]() -> task<> { co_await runq::yield(); });
+      EXPECT_FALSE(m.try_lock());
+      const auto next = co_await m.scoped_lock();
+      co_await other;
+    };
+    runq::run(main, {.procs = procs});
+  }
+}
+
 TEST(mutex, a_guard_unlocks_at_its_end) {
   runq::run([]() -> task<> {
     mutex m;

@@ -30,7 +30,7 @@ endif()
 set(group_communication channel select shared_channel wait_group mutex sync signals)
 set(group_time timer run_until monitor blocking blocking_calls outside machine_loop)
 set(group_clock after_func rate_limiter slice) # both under the clock of clock_of_test.hpp
-set(group_tasks cancel spawn scheduler runs)
+set(group_tasks cancel spawn subscription scheduler runs)
 set(group_calls fork scope scope_children temporaries)
 set(group_net buffered_reader net_edges net_errors poll_sleep descriptors)
 set(group_reports dump_on_signal fatal trace wait_place misuse)
