@@ -227,6 +227,16 @@ task<> starts_in_waiting_body(combination c) {
   };
   co_await runq::with_scope(body);
 }
+// The body awaits the handle of one child; the handle of the other is dropped.
+task<> spawns_in_scope(combination c) {
+  variable mine(c.w);
+  const auto body = [&](runq::scope& s) -> task<> {
+    static_cast<void>(s.spawn(child(c, mine)));
+    auto handle = s.spawn(child_with_result(c, mine));
+    (void)co_await handle;
+  };
+  co_await runq::with_scope(body);
+}
 task<> forks_in_scope(combination c) {
   variable mine(c.w);
   const auto body = [&](runq::scope& s) -> task<> { co_await s.fork(child(c, mine)); };
@@ -393,6 +403,7 @@ constexpr named_owner ways_to_own[] = {
     {"calls", calls},
     {"starts_in_scope", starts_in_scope},
     {"starts_in_waiting_body", starts_in_waiting_body},
+    {"spawns_in_scope", spawns_in_scope},
     {"forks_in_scope", forks_in_scope},
     {"is_body_of_scope", is_body_of_scope},
     {"child_starts_another", child_starts_another},
