@@ -873,7 +873,7 @@ TEST_P(scopes, a_token_that_is_asked_for_after_a_failure_has_stopped) {
 }
 
 // The scope has no stop source of its own, because nobody has asked for the token.
-TEST_P(scopes, a_child_that_heeds_the_outer_token_itself_has_not_failed) {
+TEST_P(scopes, SC15_a_child_that_heeds_the_outer_token_itself_is_cut_short_and_has_not_failed) {
   runq::run(
       []() -> task<> {
         std::stop_source outer;
@@ -883,7 +883,13 @@ TEST_P(scopes, a_child_that_heeds_the_outer_token_itself_has_not_failed) {
           co_await s.fork(is_cancelled());
         };
         std::vector<std::exception_ptr> failures;
-        co_await with_scope(body, outer.get_token(), &failures);
+        bool was_cancelled = false;
+        try {
+          co_await with_scope(body, outer.get_token(), &failures);
+        } catch (const runq::cancelled&) {
+          was_cancelled = true;
+        }
+        EXPECT_TRUE(was_cancelled);
         EXPECT_TRUE(failures.empty());
       },
       {.procs = 2, .forks = GetParam()});

@@ -54,10 +54,8 @@ class piece {
 template <class View>
 class [[nodiscard]] piece_awaiter {
  public:
-  /// `limited`: a stop request makes it throw runq::cancelled, for with_timeout().
-  piece_awaiter(buffered_reader& from, piece wanted, std::stop_token stop, source_place at,
-                bool limited = false) noexcept
-      : from_(from), wanted_(wanted), stop_(std::move(stop)), at_(at), limited_(limited) {}
+  piece_awaiter(buffered_reader& from, piece wanted, std::stop_token stop, source_place at) noexcept
+      : from_(from), wanted_(wanted), stop_(std::move(stop)), at_(at) {}
   piece_awaiter(const piece_awaiter&) = delete;
   piece_awaiter& operator=(const piece_awaiter&) = delete;
 
@@ -81,7 +79,7 @@ class [[nodiscard]] piece_awaiter {
   [[nodiscard]] auto stoppable() && {
     runq::detail::must_have_no_token(stop_);
     return [&from = from_, wanted = wanted_, at = at_](std::stop_token stop) {
-      return piece_awaiter(from, wanted, std::move(stop), at, true);
+      return piece_awaiter(from, wanted, std::move(stop), at);
     };
   }
 
@@ -90,7 +88,6 @@ class [[nodiscard]] piece_awaiter {
   piece wanted_;
   std::stop_token stop_;
   source_place at_;
-  bool limited_;
   std::optional<task<bool>> rest_;  // the coroutine that waits; false: the stream has ended
 };
 
@@ -105,8 +102,8 @@ class [[nodiscard]] piece_awaiter {
 ///
 /// A piece is a view of the buffer. It is valid until the next operation begins, and until the reader is destroyed or
 /// assigned to. A piece of more than `max_piece()` bytes, its delimiter included, is an error, std::errc::message_size,
-/// and stays in the buffer, too. All errors are std::system_error, as those of stream::read(): ECANCELED after a stop
-/// request, for one.
+/// and stays in the buffer, too. All errors are std::system_error, as those of stream::read(); after a stop request
+/// runq::cancelled is thrown.
 ///
 /// One task at a time uses a reader. The stream must stay where it is as long as the reader is used, and nobody else
 /// may read from it; tasks may write to it meanwhile. Movable while no operation is in progress; what was moved from
@@ -141,7 +138,8 @@ class buffered_reader {
   ~buffered_reader() = default;
 
   /// `co_await r.read_line()`: the next line, without the "\n" or "\r\n" that ends it; nothing if the stream ends
-  /// before one is complete. Tasks only, as all that is awaited here. Throws std::system_error, std::bad_alloc.
+  /// before one is complete. Tasks only, as all that is awaited here. Throws std::system_error, runq::cancelled,
+  /// std::bad_alloc.
   [[nodiscard]] detail::piece_awaiter<std::string_view> read_line(std::stop_token stop = {},
                                                                   source_place at = source_place::here()) {
     return {*this, detail::piece::line(), std::move(stop), at};
@@ -179,7 +177,7 @@ class buffered_reader {
   /// Takes the piece out of the buffer, if it is there. Throws as read_line().
   [[nodiscard]] bool take(detail::piece& wanted);
   /// Reads until the piece is there, and takes it; false at the end of the stream.
-  [[nodiscard]] task<bool> bring(detail::piece& wanted, std::stop_token stop, source_place at, bool limited);
+  [[nodiscard]] task<bool> bring(detail::piece& wanted, std::stop_token stop, source_place at);
   void make_room();
   [[nodiscard]] stream& source() const;
 
@@ -201,7 +199,7 @@ bool piece_awaiter<View>::await_ready() {
 template <class View>
 template <class Promise>
 std::coroutine_handle<> piece_awaiter<View>::await_suspend(std::coroutine_handle<Promise> self) {
-  rest_.emplace(from_.bring(wanted_, std::move(stop_), at_, limited_));
+  rest_.emplace(from_.bring(wanted_, std::move(stop_), at_));
   return rest_->operator co_await().await_suspend(self);
 }
 

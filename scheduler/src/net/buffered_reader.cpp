@@ -71,16 +71,11 @@ bool buffered_reader::take(detail::piece& wanted) {
   return true;
 }
 
-task<bool> buffered_reader::bring(detail::piece& wanted, std::stop_token stop, source_place at, bool limited) {
+task<bool> buffered_reader::bring(detail::piece& wanted, std::stop_token stop, source_place at) {
   while (!take(wanted)) {
     stream& from = source();
     make_room();
-    std::error_code error;
-    const std::size_t n = co_await from.read(std::span(buffer_).subspan(end_), error, stop, at);
-    if (error) {
-      if (limited && stop.stop_requested() && error == std::errc::operation_canceled) throw cancelled();
-      throw std::system_error(error, "read");
-    }
+    const std::size_t n = co_await from.read(std::span(buffer_).subspan(end_), stop, at);
     if (n == 0) co_return false;
     end_ += n;
   }
