@@ -73,8 +73,8 @@ using sched_test::slow_build;
 using sched_test::somebody_waits;
 using sched_test::stream_pair;
 using sched_test::tcp_pair;
-using sched_test::was_cancelled;
 using sched_test::wait_until;
+using sched_test::was_cancelled;
 using sched_test::write_text;
 
 using net = sched_test::net_fixture;
