@@ -71,7 +71,7 @@ elseif(only_memory)
   # What stays is about frames and what they hold, ends runs in every way, or lets the system fail; and what ThreadSanitizer
   # cannot run: a program that forks, and one whose threads are counted.
   runq_keep_tests(GROUPS tasks calls parts SOURCES .*_stress ending ending_order faults fault_injection forked_process frames
-                          monitor dump_on_signal
+                          monitor signals dump_on_signal
                   SKIP_ELSEWHERE "ThreadSanitizer|threads of a sanitizer")
 endif()
 runq_leaves_out(fault_injection without_fault_injection)
