@@ -218,7 +218,6 @@ std::ptrdiff_t resident_bytes() {
 // The slabs of which all frames are free go back to the system; the records of tasks stay.
 TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_for_a_second) {
   const std::size_t n = std::max<std::size_t>(rounds(1'000'000), sched_test::slow_build ? 50'000 : 200'000);
-  const std::ptrdiff_t resident_before = resident_bytes();
   const std::size_t taken_before = frame_pool_bytes();
   const std::size_t given_back_before = frame_bytes_given_back();
   runq::channel<int> c;  // outlives the run, because tasks use it when main has ended
@@ -229,17 +228,22 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
           if (i % 200 == 0) co_await runq::yield();
         }
         const std::size_t taken = frame_pool_bytes() - taken_before;
-        const std::ptrdiff_t resident_in_burst = resident_bytes() - resident_before;
+        const std::size_t given_back_in_burst = frame_bytes_given_back();
+        const std::ptrdiff_t resident_in_burst = resident_bytes();
         c.close();
         for (int i = 0; i != 100 && frame_bytes_given_back() - given_back_before < taken / 2; ++i) {
           co_await runq::sleep_for(std::chrono::milliseconds(100));
         }
         EXPECT_GE(frame_bytes_given_back() - given_back_before, taken / 2);
         if (RUNQ_TEST_ASAN == 0 && RUNQ_TEST_TSAN == 0) {
-          const std::ptrdiff_t resident_after = resident_bytes() - resident_before;
-          std::printf("resident: %td KiB more in a burst of %zu tasks, %td KiB more after it\n",
-                      resident_in_burst / 1024, n, resident_after / 1024);
-          EXPECT_LE(resident_after, resident_in_burst / 2);
+          // What earlier tests of this process have left may be part of the burst. So resident memory is not compared
+          // with what it was at the beginning, but with what was given back since.
+          constexpr std::ptrdiff_t other_memory = std::ptrdiff_t{1} << 20;
+          const auto given_back = static_cast<std::ptrdiff_t>(frame_bytes_given_back() - given_back_in_burst);
+          const std::ptrdiff_t less = resident_in_burst - resident_bytes();
+          std::printf("resident: %td KiB less after a burst of %zu tasks, of which %td KiB were given back\n",
+                      less / 1024, n, given_back / 1024);
+          EXPECT_GE(less + other_memory, given_back / 2);
         }
         // What was given back is taken again.
         for (std::size_t i = 0; i != n / 10; ++i) runq::go(receive_one(&c));
