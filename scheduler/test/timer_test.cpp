@@ -205,14 +205,14 @@ TEST_F(timers, sleeping_for_nothing_or_less_gives_the_others_a_turn) {
   runq::run(
       []() -> task<> {
         for (const std::chrono::nanoseconds d : {0ns, -1ns, -1'000'000'000ns, std::chrono::nanoseconds::min()}) {
-          const auto timers = [] { return runq::this_scheduler().stats().timers; };
+          const auto pending = [] { return runq::this_scheduler().stats().timers; };
           std::uint64_t meanwhile = 1;
-          runq::go([&] { meanwhile = timers(); });
+          runq::go([&] { meanwhile = pending(); });
           co_await runq::sleep_for(d);
           EXPECT_EQ(meanwhile, 0U) << "no timer is needed for that";
           const std::stop_source source;
           meanwhile = 1;
-          runq::go([&] { meanwhile = timers(); });
+          runq::go([&] { meanwhile = pending(); });
           co_await runq::sleep_for(d, source.get_token());
           EXPECT_EQ(meanwhile, 0U) << "no timer is needed for that";
         }
