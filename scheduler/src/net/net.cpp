@@ -753,7 +753,7 @@ stoppable_task<std::optional<stream>> listener::accept(std::error_code& error, s
   try {
     co_return stream_of(std::move(got));
   } catch (const std::system_error& e) {
-    // unreached: no test reaches the kernel's limit of watched descriptors.
+    // unreached from here on: no test reaches the kernel's limit of watched descriptors.
     error = e.code();  // the poller takes no more descriptors
   }
   co_return std::nullopt;

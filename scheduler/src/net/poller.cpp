@@ -87,7 +87,7 @@ poller::poller()
   wake.events = EPOLLIN;
   // unreached: descriptors would have to end between two calls.
   if (event_ >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &wake) == 0) return;
-  // unreached: as above.
+  // unreached from here on: as above.
   const int error = errno;
   close_both();
   errno = error;

@@ -10,6 +10,7 @@ them into a page. What no test can execute is named in the source:
 
     f();  // unreached: why no test can execute this line
     // unreached: why no test can execute what follows: the next line, and if that opens a block, the block
+    // unreached from here on: why no test can execute what follows up to the end of the block
     // by chance: why only some runs execute what follows
 
 A mark without a reason is an error. So is `unreached` at a line that was executed as a whole, because it is not true any
@@ -26,7 +27,7 @@ from collections import defaultdict
 from pathlib import Path
 
 PARTS = ("scheduler/src", "scheduler/include")
-MARK = re.compile(r"//\s*(unreached|by chance)\b:?[ \t]*(.*)")
+MARK = re.compile(r"//\s*(unreached|by chance)\b( from here on)?:?[ \t]*(.*)")
 
 
 def exported(build, root):
@@ -124,10 +125,15 @@ class Source:
             mark = MARK.search(text)
             if mark is None:
                 continue
-            word, reason = mark.groups()
+            word, from_here_on, reason = mark.groups()
             if not reason.strip():
                 self.errors.append(f"{self.name}:{line}: `{word}` has no reason; write // {word}: and why")
-            of = [line] if text[:mark.start()].strip() else self._what_follows(line)
+            if text[:mark.start()].strip():
+                of = [line]
+            elif from_here_on:
+                of = self._rest_of_block(line)
+            else:
+                of = self._what_follows(line)
             for marked in of:
                 self.marks[marked] = (word, reason.strip())
             if word == "unreached" and not any(marked in missed for marked in of):
@@ -143,9 +149,19 @@ class Source:
             last += 1
         if re.search(r"\{\s*(//.*)?$", self.text[last - 1]):
             indent = re.match(r"\s*", self.text[first - 1]).group()
+            last += 1
             while last < len(self.text) and not self.text[last - 1].startswith(indent + "}"):
                 last += 1
         return range(first, last + 1)
+
+    def _rest_of_block(self, line):
+        """The lines from a comment to the end of the block in which it stands, with that of the brace."""
+        indent = len(self.text[line - 1]) - len(self.text[line - 1].lstrip())
+        last = line + 1
+        while last < len(self.text) and (not self.text[last - 1].strip() or
+                                         len(self.text[last - 1]) - len(self.text[last - 1].lstrip()) >= indent):
+            last += 1
+        return range(line + 1, last + 1)
 
 
 def sources_in(data, root):

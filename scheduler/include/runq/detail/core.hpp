@@ -454,7 +454,7 @@ inline void let_others_run(processor& p, goroutine& g) {
   if constexpr (has_processor_queues) {
     p.home.looping.yield(p, &g);
   } else {
-    // unreached: only a build without queues per processor, global_queue_test's.
+    // unreached from here on: only a build without queues per processor, global_queue_test's.
     p.home.global.put(&g);
     p.home.parking.submitted_in_order();
   }
