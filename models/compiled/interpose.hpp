@@ -2,6 +2,7 @@
 // What the functions that take the place of the C library's have in common.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
@@ -33,6 +34,9 @@ void note_touched(const void* code, T* p, const auto&...) noexcept {
 }
 void note_touched(const void*, const auto&...) noexcept {}
 
+/// A spin lock is volatile.
+[[nodiscard]] inline void* as_memory(const volatile void* object) noexcept { return const_cast<void*>(object); }
+
 inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 
 /// Times before the epoch are the epoch.
@@ -41,16 +45,33 @@ inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
   return static_cast<std::uint64_t>(t.tv_sec) * nanoseconds_per_second + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-/// A wait that may time out: either it does, or `take()` succeeds. Returns false for a timeout.
+[[nodiscard]] inline bool is_time(const timespec& t) noexcept {
+  return t.tv_nsec >= 0 && t.tv_nsec < static_cast<long>(nanoseconds_per_second);
+}
+/// A clock by which a wait can be limited.
+[[nodiscard]] inline bool measures_waits(clockid_t clock) noexcept {
+  return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+/// The program's time at `t`, read on its behalf.
+[[nodiscard]] inline timespec time_at(session& s, const timespec* t, const void* code) {
+  s.access(t, sizeof *t, false, code);
+  return *t;
+}
+
+/// A wait that may time out: either it does, or `take()` succeeds. Returns 0, ETIMEDOUT, or EINVAL, where it would have
+/// to wait until what is no time.
 template <class Take>
-[[nodiscard]] bool take_before(session& s, const timespec& until, const void* code, Take&& take) {
+[[nodiscard]] int take_before(session& s, const timespec* until, const void* code, Take&& take) {
+  const timespec end = time_at(s, until, code);
+  if (!is_time(end)) return take() ? 0 : EINVAL;
   if (s.times_out(code)) {
-    s.let_time_pass_until(to_nanoseconds(until));
-    return false;
+    s.let_time_pass_until(to_nanoseconds(end));
+    return ETIMEDOUT;
   }
   const unsigned since = s.position();
   if (!take()) s.wait_for_others(since, code);
-  return true;
+  return 0;
 }
 
 }  // namespace runq::model::compiled
@@ -65,3 +86,13 @@ template <class Take>
   session& s = current_session();                              \
   const void* const code = RUNQ_CALLER;                        \
   note_touched(code, __VA_ARGS__);
+
+// The same for a function that initialises an object, by which a check knows it, too.
+#define RUNQ_PASS_ON_AND_NOTE(kind, name, object, ...)                               \
+  if (!in_program && (initialising || has_own_checks)) {                             \
+    static auto* const original = real<decltype(name)>(#name);                       \
+    const int result = original(object, __VA_ARGS__);                                \
+    if (result == 0) current_session().note_object_outside(kind, as_memory(object)); \
+    return result;                                                                   \
+  }                                                                                  \
+  RUNQ_PASS_ON(name, object, __VA_ARGS__)

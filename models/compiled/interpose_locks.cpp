@@ -28,31 +28,33 @@ constexpr std::uint64_t writing = 0x8000'0000;
   constexpr auto what = session::taken_from::lock;
   const bool done = as_writer ? s.take(lock, word, 0, 1, writing, blocking, what, code)
                               : s.take(lock, word, 0, writing, 1, blocking, what, code);
-  if (done) ++s.held(lock);
+  if (done) s.note_held(a_read_write_lock, lock, code);
   return done;
 }
 [[nodiscard]] int take_in_time(session& s, pthread_rwlock_t* lock, bool as_writer, const timespec* until,
                                const void* code) {
-  return take_before(s, *until, code, [&] { return take(s, lock, as_writer, false, code); }) ? 0 : ETIMEDOUT;
+  s.use_object(a_read_write_lock, lock, code);
+  return take_before(s, until, code, [&] { return take(s, lock, as_writer, false, code); });
 }
 
 }  // namespace
 
 RUNQ_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
   RUNQ_PASS_ON(pthread_rwlock_init, lock, attributes)
-  s.access(lock, sizeof *lock, true, code);
-  std::memset(lock, 0, sizeof *lock);
+  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
+  s.initialise_object(a_read_write_lock, lock, code);
   return 0;
 }
 RUNQ_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
   RUNQ_PASS_ON(pthread_rwlock_destroy, lock)
-  s.access(lock, sizeof *lock, true, code);
+  s.destroy_object(a_read_write_lock, lock, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_rwlock_rdlock")
 extern "C" int runq_pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_rdlock, lock)
+  s.use_object(a_read_write_lock, lock, code);
   s.look_for_waiting(caller, code);
   static_cast<void>(take(s, lock, false, true, code));
   return 0;
@@ -61,6 +63,7 @@ RUNQ_ENTRY("", "pthread_rwlock_wrlock")
 extern "C" int runq_pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_wrlock, lock)
+  s.use_object(a_read_write_lock, lock, code);
   s.look_for_waiting(caller, code);
   static_cast<void>(take(s, lock, true, true, code));
   return 0;
@@ -69,6 +72,7 @@ RUNQ_ENTRY("", "pthread_rwlock_tryrdlock")
 extern "C" int runq_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_tryrdlock, lock)
+  s.use_object(a_read_write_lock, lock, code);
   s.look_for_waiting(caller, code);
   return take(s, lock, false, false, code) ? 0 : EBUSY;
 }
@@ -76,6 +80,7 @@ RUNQ_ENTRY("", "pthread_rwlock_trywrlock")
 extern "C" int runq_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_trywrlock, lock)
+  s.use_object(a_read_write_lock, lock, code);
   s.look_for_waiting(caller, code);
   return take(s, lock, true, false, code) ? 0 : EBUSY;
 }
@@ -89,14 +94,17 @@ RUNQ_HOOK int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec*
 }
 RUNQ_HOOK int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(pthread_rwlock_clockrdlock, lock, clock, until)
+  if (!measures_waits(clock)) return EINVAL;
   return take_in_time(s, lock, false, until, code);
 }
 RUNQ_HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(pthread_rwlock_clockwrlock, lock, clock, until)
+  if (!measures_waits(clock)) return EINVAL;
   return take_in_time(s, lock, true, until, code);
 }
 RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   RUNQ_PASS_ON(pthread_rwlock_unlock, lock)
+  s.use_object(a_read_write_lock, lock, code);
   unsigned& held = s.held(lock);
   if (held == 0) s.fail(failure::misuse, "a lock is released by a thread that does not hold it", code);
   --held;
@@ -106,44 +114,67 @@ RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   return 0;
 }
 
-// --- barriers: how many have to come, how many have come, how many times all have -----------------------------------
+// --- barriers: how many have come, how many have to, and what says how many times all have ---------------------------
 
 namespace {
 
+/// As the C library's, when it has just been initialised.
 struct barrier {
-  std::uint32_t needed;
   std::uint32_t arrived;
-  std::uint32_t rounds;
+  std::uint32_t life;  ///< its number among those that were here in this execution
+  std::uint32_t needed;
 };
-static_assert(sizeof(barrier) <= sizeof(pthread_barrier_t));
+static_assert(sizeof(barrier) <= a_barrier.mark);
+
+[[nodiscard]] std::uint32_t needed_at(session& s, const barrier* b, const void* code) {
+  if (b->needed == 0) {
+    s.fail(failure::misuse, fmt::format("{} is used whose memory was overwritten", s.name_of_object(a_barrier, b)),
+           code);
+  }
+  return b->needed;
+}
+
+/// Threads still look at the rounds when others have gone on, who may destroy the barrier: so these lie elsewhere.
+[[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) { return s.waiting_word(b, b->life); }
 
 }  // namespace
 
 RUNQ_HOOK int pthread_barrier_init(pthread_barrier_t* at, const pthread_barrierattr_t* attributes,
                                    unsigned count) noexcept {
-  RUNQ_PASS_ON(pthread_barrier_init, at, attributes, count)
+  RUNQ_PASS_ON_AND_NOTE(a_barrier, pthread_barrier_init, at, attributes, count)
+  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
   if (count == 0) return EINVAL;
-  s.access(at, sizeof *at, true, code);
-  const barrier fresh{count, 0, 0};
+  s.initialise_object(a_barrier, at, code);
+  const barrier fresh{0, s.lives_of(at), count};
   std::memcpy(at, &fresh, sizeof fresh);
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_destroy(pthread_barrier_t* at) noexcept {
   RUNQ_PASS_ON(pthread_barrier_destroy, at)
-  s.access(at, sizeof *at, true, code);
+  const auto* const b = reinterpret_cast<const barrier*>(at);
+  s.destroy_object(a_barrier, at, code);
+  const std::uint32_t needed = needed_at(s, b, code);
+  if (const unsigned waiting = b->arrived % needed; waiting != 0) {
+    s.fail(failure::misuse,
+           fmt::format("{} is destroyed while {} of {} threads wait at it", s.name_of_object(a_barrier, at), waiting,
+                       needed),
+           code);
+  }
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
   RUNQ_PASS_ON(pthread_barrier_wait, at)
+  s.use_object(a_barrier, at, code);
   auto* const b = reinterpret_cast<barrier*>(at);
-  s.access(&b->needed, word, false, code);
+  std::uint32_t* const rounds = rounds_of(s, b);
+  const std::uint32_t needed = needed_at(s, b, code);
   const std::uint64_t before = s.rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
-  const std::uint64_t round = before / b->needed;
-  if ((before + 1) % b->needed == 0) {
-    s.store(&b->rounds, word, round + 1, std::memory_order::release, code);
+  const std::uint64_t round = before / needed;
+  if ((before + 1) % needed == 0) {
+    s.store(rounds, word, round + 1, std::memory_order::release, code);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  s.wait_while(&b->rounds, word, round, std::memory_order::acquire, true, code);
+  s.wait_while(rounds, word, round, std::memory_order::acquire, true, code);
   return 0;
 }
 
@@ -151,6 +182,11 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
 
 RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
   RUNQ_PASS_ON(clock_gettime, clock, now)
+  if (clock > CLOCK_TAI) {
+    errno = EINVAL;
+    return -1;
+  }
+  s.access(now, sizeof *now, true, code);
   const std::uint64_t time = s.time(code);
   now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
   now->tv_nsec = static_cast<long>(time % nanoseconds_per_second);
@@ -158,6 +194,7 @@ RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
 }
 RUNQ_HOOK int gettimeofday(timeval* now, void* zone) noexcept {
   RUNQ_PASS_ON(gettimeofday, now, zone)
+  s.access(now, sizeof *now, true, code);
   const std::uint64_t time = s.time(code);
   now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
   now->tv_usec = static_cast<suseconds_t>(time % nanoseconds_per_second / 1000);
@@ -166,8 +203,9 @@ RUNQ_HOOK int gettimeofday(timeval* now, void* zone) noexcept {
 RUNQ_HOOK time_t time(time_t* now) noexcept {
   RUNQ_PASS_ON(time, now)
   const auto seconds = static_cast<time_t>(s.time(code) / nanoseconds_per_second);
-  if (now != nullptr) *now = seconds;
-  return seconds;
+  if (now == nullptr) return seconds;
+  s.access(now, sizeof *now, true, code);
+  return *now = seconds;
 }
 
 // A thread that sleeps goes on after that time; the search explores anyway what other threads do meanwhile.
@@ -175,21 +213,28 @@ namespace {
 
 void sleep_for(session& s, std::uint64_t nanoseconds) { s.let_time_pass_until(s.known_time() + nanoseconds); }
 
+[[nodiscard]] bool is_duration(const timespec& t) { return t.tv_sec >= 0 && is_time(t); }
+
 }  // namespace
 
 RUNQ_HOOK int nanosleep(const timespec* duration, timespec* left) {
   RUNQ_PASS_ON(nanosleep, duration, left)
-  static_cast<void>(code);
-  sleep_for(s, to_nanoseconds(*duration));
+  const timespec wanted = time_at(s, duration, code);
+  if (!is_duration(wanted)) {
+    errno = EINVAL;
+    return -1;
+  }
+  sleep_for(s, to_nanoseconds(wanted));
   return 0;
 }
 RUNQ_HOOK int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   RUNQ_PASS_ON(clock_nanosleep, clock, flags, time, left)
-  static_cast<void>(code);
+  const timespec wanted = time_at(s, time, code);
+  if (clock > CLOCK_TAI || !is_duration(wanted)) return EINVAL;
   if ((flags & TIMER_ABSTIME) != 0) {
-    s.let_time_pass_until(to_nanoseconds(*time));
+    s.let_time_pass_until(to_nanoseconds(wanted));
   } else {
-    sleep_for(s, to_nanoseconds(*time));
+    sleep_for(s, to_nanoseconds(wanted));
   }
   return 0;
 }
@@ -238,18 +283,24 @@ RUNQ_HOOK int thrd_create(thrd_t* thread, thrd_start_t function, void* argument)
 }
 RUNQ_HOOK int thrd_join(thrd_t thread, int* result) {
   RUNQ_PASS_ON(thrd_join, thread, result)
+  if (s.is_running(thread)) return thrd_error;
   void* const returned = s.join(thread, code);
-  if (result != nullptr) *result = static_cast<int>(reinterpret_cast<std::uintptr_t>(returned));
+  if (result == nullptr) return thrd_success;
+  s.access(result, sizeof *result, true, code);
+  *result = static_cast<int>(reinterpret_cast<std::uintptr_t>(returned));
   return thrd_success;
 }
 RUNQ_HOOK int thrd_detach(thrd_t thread) { return to_c11(pthread_detach(thread)); }
 RUNQ_HOOK void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result))); }
 RUNQ_HOOK void thrd_yield() { sched_yield(); }
-RUNQ_HOOK int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(duration, left); }
+RUNQ_HOOK int thrd_sleep(const timespec* duration, timespec* left) {
+  constexpr int another_error = -2;  // than that a signal has ended the sleep
+  return nanosleep(duration, left) == 0 ? 0 : another_error;
+}
 RUNQ_HOOK int mtx_init(mtx_t* m, int type) {
   RUNQ_PASS_ON(mtx_init, m, type)
-  s.access(m, sizeof *m, true, code);
-  std::memset(m, 0, sizeof *m);
+  if ((type & ~(mtx_plain | mtx_timed | mtx_recursive)) != 0) return thrd_error;
+  s.initialise_object(a_mutex, m, code);
   posix(m)->__data.__kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
   return thrd_success;
 }

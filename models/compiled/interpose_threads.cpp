@@ -42,8 +42,11 @@ RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes
 }
 RUNQ_HOOK int pthread_join(pthread_t thread, void** result) {
   RUNQ_PASS_ON(pthread_join, thread, result)
+  if (s.is_running(thread)) return EDEADLK;
   void* const returned = s.join(thread, code);
-  if (result != nullptr) *result = returned;
+  if (result == nullptr) return 0;
+  s.access(result, sizeof *result, true, code);
+  *result = returned;
   return 0;
 }
 RUNQ_HOOK int pthread_detach(pthread_t thread) {
@@ -77,6 +80,16 @@ constexpr pthread_key_t own_key = 0x4000'0000;
 /// For each key that was created before main(), one of the C library, for a program that has checks of its own.
 std::vector<pthread_key_t> keys_outside;
 
+/// Whether the C library's key is meant: a library has created it. The program's own code has none of these.
+[[nodiscard]] bool is_of_library(pthread_key_t key, const void* code) {
+  if ((key & own_key) != 0) return false;
+  if (in_program && current_session().is_own_code(code)) {
+    const checker_scope scope;
+    static_cast<void>(current_session().value_of_key(~0U, code));
+  }
+  return true;
+}
+
 /// That key, if one is asked for outside of a check; nullptr: the session's is meant.
 [[nodiscard]] const pthread_key_t* outside(pthread_key_t key) {
   const std::size_t number = key & ~own_key;
@@ -108,7 +121,9 @@ RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
   }
   const bool before_main = initialising;
   const either_scope scope;
-  *key = current_session().create_key(at_exit) | own_key;
+  session& s = current_session();
+  if (s.checking()) s.access(key, sizeof *key, true, RUNQ_CALLER);
+  *key = s.create_key(at_exit, RUNQ_CALLER) | own_key;
   if (before_main) {
     static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
     return original(&keys_outside.emplace_back(), at_exit);
@@ -116,7 +131,7 @@ RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
   return 0;
 }
 RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
-  if ((key & own_key) == 0) {
+  if (is_of_library(key, RUNQ_CALLER)) {
     static auto* const original = real<decltype(pthread_key_delete)>("pthread_key_delete");
     return original(key);
   }
@@ -126,7 +141,7 @@ RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
   return 0;
 }
 RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
-  if ((key & own_key) == 0) {
+  if (is_of_library(key, RUNQ_CALLER)) {
     static auto* const original = real<decltype(pthread_getspecific)>("pthread_getspecific");
     return original(key);
   }
@@ -135,7 +150,7 @@ RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
   return current_session().value_of_key(key & ~own_key, RUNQ_CALLER);
 }
 RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
-  if ((key & own_key) == 0) {
+  if (is_of_library(key, RUNQ_CALLER)) {
     static auto* const original = real<decltype(pthread_setspecific)>("pthread_setspecific");
     return original(key, value);
   }
@@ -164,22 +179,25 @@ RUNQ_HOOK int __cxa_atexit(exit_handler function, void* argument, void* module) 
   return 0;
 }
 
+RUNQ_HOOK int __cxa_at_quick_exit(exit_handler function, void* module) {
+  if (!in_program && !initialising) {
+    static auto* const original = real<int(exit_handler, void*)>("__cxa_at_quick_exit");
+    return original(function, module);
+  }
+  const either_scope scope;
+  current_session().at_quick_exit(function, nullptr);
+  return 0;
+}
+
 // --- mutexes --------------------------------------------------------------------------------------------------------
 
 namespace {
 
 [[nodiscard]] int kind_of(const pthread_mutex_t* m) { return m->__data.__kind & 3; }
 
-/// The kind that a mutex has from its pthread_mutex_destroy() to its next pthread_mutex_init(), as in the C library.
-constexpr int destroyed = -1;
-
-void require_not_destroyed(session& s, const pthread_mutex_t* m, const void* code) {
-  if (m->__data.__kind == destroyed) s.fail(failure::misuse, "a mutex is used after it was destroyed", code);
-}
-
 /// Before a thread takes a mutex: whether it has it already, and then what the call returns.
 [[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result, const void* code) {
-  require_not_destroyed(s, m, code);
+  s.use_object(a_mutex, m, code);
   const int kind = kind_of(m);
   if (kind == PTHREAD_MUTEX_NORMAL || s.held(m) == 0) return false;
   if (kind == PTHREAD_MUTEX_RECURSIVE) ++s.held(m);
@@ -191,8 +209,17 @@ void require_not_destroyed(session& s, const pthread_mutex_t* m, const void* cod
   int result = 0;
   if (held_already(s, m, result, code)) return result == EDEADLK ? EBUSY : 0;
   s.look_for_waiting(caller, code);
+  if (s.held(m) != 0) {
+    if (s.is_from(code, "bits/gthr-default.h")) {
+      s.fail(failure::misuse,
+             fmt::format("T{} tries to lock {}, which it holds: undefined in C++", s.running_thread() - 1,
+                         s.name_of_object(a_mutex, m)),
+             code);
+    }
+    return EBUSY;
+  }
   if (!s.try_lock(m, code, s.read_in_earlier_round(caller, m, false, code))) return EBUSY;
-  ++s.held(m);
+  s.note_held(a_mutex, m, code);
   return 0;
 }
 
@@ -203,19 +230,21 @@ void require_not_destroyed(session& s, const pthread_mutex_t* m, const void* cod
 
 RUNQ_HOOK int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* attributes) {
   RUNQ_PASS_ON(pthread_mutex_init, m, attributes)
-  s.access(m, sizeof *m, true, code);
-  std::memset(m, 0, sizeof *m);
   int kind = PTHREAD_MUTEX_NORMAL;
-  if (attributes != nullptr) pthread_mutexattr_gettype(attributes, &kind);
+  int robust = PTHREAD_MUTEX_STALLED;
+  if (attributes != nullptr) {
+    s.access(attributes, sizeof *attributes, false, code);
+    pthread_mutexattr_gettype(attributes, &kind);
+    pthread_mutexattr_getrobust(attributes, &robust);
+  }
+  if (robust != PTHREAD_MUTEX_STALLED) s.refuse("a robust mutex", code);
+  s.initialise_object(a_mutex, m, code);
   m->__data.__kind = kind;
   return 0;
 }
 RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_destroy, m)
-  require_not_destroyed(s, m, code);
-  if (s.held(m) != 0) s.fail(failure::misuse, "a mutex is destroyed by a thread that holds it", code);
-  s.access(m, sizeof *m, true, code);
-  m->__data.__kind = destroyed;
+  s.destroy_object(a_mutex, m, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_mutex_lock")
@@ -226,7 +255,7 @@ extern "C" int runq_pthread_mutex_lock(pthread_mutex_t* m) {
   if (held_already(s, m, result, code)) return result;
   s.look_for_waiting(caller, code);
   s.lock(m, code);
-  ++s.held(m);
+  s.note_held(a_mutex, m, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_mutex_trylock")
@@ -241,11 +270,12 @@ RUNQ_HOOK int pthread_mutex_timedlock(pthread_mutex_t* m, const timespec* until)
 }
 RUNQ_HOOK int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(pthread_mutex_clocklock, m, clock, until)
+  if (!measures_waits(clock)) return EINVAL;
   return lock_with_timeout(s, m, until, code);
 }
 RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_unlock, m)
-  require_not_destroyed(s, m, code);
+  s.use_object(a_mutex, m, code);
   unsigned& held = s.held(m);
   if (held > 1) {
     --held;
@@ -264,34 +294,67 @@ namespace {
 int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code) {
   int result = 0;
   if (held_already(s, m, result, code)) return result;
-  if (!take_before(s, *until, code, [&] { return s.try_lock(m, code); })) return ETIMEDOUT;
-  ++s.held(m);
-  return 0;
+  result = take_before(s, until, code, [&] { return s.held(m) == 0 && s.try_lock(m, code); });
+  if (result == 0) s.note_held(a_mutex, m, code);
+  return result;
 }
 
-void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
-  require_not_destroyed(s, m, code);
+/// While a thread waits for a condition variable, it does not have the mutex. A recursive mutex is given back once
+/// only: a thread that has it more than once keeps it.
+class without_mutex {
+ public:
+  without_mutex(session& s, pthread_mutex_t* m, const void* code) : s_(s), m_(m), code_(code), times_(s.held(m)) {
+    if (times_ > 1) return;
+    s_.held(m) = 0;
+    s_.unlock(m, code);
+  }
+  void take_again() {
+    if (times_ > 1) return;
+    s_.use_object(a_mutex, m_, code_);
+    s_.lock(m_, code_);
+    s_.held(m_) = times_;
+  }
+
+ private:
+  session& s_;
+  pthread_mutex_t* m_;
+  const void* code_;
+  unsigned times_;
+};
+
+/// What a wait returns that does not begin; 0: it may.
+[[nodiscard]] int may_wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+  s.use_object(a_condition_variable, c, code);
+  s.use_object(a_mutex, m, code);
+  return kind_of(m) != PTHREAD_MUTEX_NORMAL && s.held(m) == 0 ? EPERM : 0;
+}
+
+[[nodiscard]] int wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+  if (const int error = may_wait(s, c, m, code); error != 0) return error;
   s.omitted().spurious_wakeups = true;
-  const unsigned number = s.begin_waiting(c, code);
-  s.unlock(m, code);
+  const unsigned number = s.begin_waiting_for_condition(c, m, code);
+  without_mutex waiting(s, m, code);
   s.wait_until_woken(c, number, true, code);
-  s.lock(m, code);
+  waiting.take_again();
+  return 0;
 }
 
 [[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const timespec* until,
                                     const void* code) {
-  require_not_destroyed(s, m, code);
+  const timespec end = time_at(s, until, code);
+  if (!is_time(end)) return EINVAL;
+  if (const int error = may_wait(s, c, m, code); error != 0) return error;
   s.omitted().spurious_wakeups = true;
-  const unsigned number = s.begin_waiting(c, code);
-  s.unlock(m, code);
+  const unsigned number = s.begin_waiting_for_condition(c, m, code);
+  without_mutex waiting(s, m, code);
   bool timed_out = s.times_out(code);
   if (timed_out) {
     timed_out = s.stop_waiting(c, number, code);
-    s.let_time_pass_until(to_nanoseconds(*until));
+    s.let_time_pass_until(to_nanoseconds(end));
   } else {
     s.wait_until_woken(c, number, false, code);
   }
-  s.lock(m, code);
+  waiting.take_again();
   return timed_out ? ETIMEDOUT : 0;
 }
 
@@ -299,19 +362,18 @@ void wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
 
 RUNQ_HOOK int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) {
   RUNQ_PASS_ON(pthread_cond_init, c, attributes)
-  s.access(c, sizeof *c, true, code);
-  std::memset(c, 0, sizeof *c);
+  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
+  s.initialise_object(a_condition_variable, c, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_destroy(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_destroy, c)
-  s.access(c, sizeof *c, true, code);
+  s.destroy_object(a_condition_variable, c, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_cond_wait, c, m)
-  wait(s, c, m, code);
-  return 0;
+  return wait(s, c, m, code);
 }
 RUNQ_HOOK int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
   RUNQ_PASS_ON(pthread_cond_timedwait, c, m, until)
@@ -319,15 +381,18 @@ RUNQ_HOOK int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, cons
 }
 RUNQ_HOOK int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(pthread_cond_clockwait, c, m, clock, until)
+  if (!measures_waits(clock)) return EINVAL;
   return wait_with_timeout(s, c, m, until, code);
 }
 RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_signal, c)
+  s.use_object(a_condition_variable, c, code);
   s.wake(c, false, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_broadcast, c)
+  s.use_object(a_condition_variable, c, code);
   s.wake(c, true, code);
   return 0;
 }
@@ -347,6 +412,10 @@ enum : std::uint64_t { not_begun = 0, under_way = 1, done = 2 };
       return true;
     }
     if (expected == done) return false;
+    if (expected != under_way) {
+      s.fail(failure::misuse, fmt::format("a pthread_once_t is used that was never initialised: it holds {}", expected),
+             code);
+    }
     s.wait_while(state, 4, under_way, std::memory_order::acquire, true, code);
   }
 }
@@ -434,42 +503,55 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
 
 // --- semaphores and spin locks --------------------------------------------------------------------------------------
 
-RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
-  RUNQ_PASS_ON(sem_init, semaphore, shared, value)
-  s.access(semaphore, sizeof *semaphore, true, code);
-  std::memset(semaphore, 0, sizeof *semaphore);
-  std::memcpy(semaphore, &value, sizeof value);
-  return 0;
-}
-RUNQ_HOOK int sem_destroy(sem_t* semaphore) {
-  RUNQ_PASS_ON(sem_destroy, semaphore)
-  s.access(semaphore, sizeof *semaphore, true, code);
-  return 0;
-}
-RUNQ_HOOK int sem_post(sem_t* semaphore) {
-  RUNQ_PASS_ON(sem_post, semaphore)
-  s.rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
-  return 0;
-}
-
 namespace {
 
-[[nodiscard]] bool take_one(session& s, sem_t* semaphore, bool blocking, const void* code) {
-  return s.take(semaphore, 4, 1, 0xffff'fffe, ~std::uint64_t{0}, blocking, session::taken_from::semaphore, code);
-}
 [[nodiscard]] int failed_with(int error) {
   errno = error;
   return -1;
 }
-[[nodiscard]] int take_one_in_time(session& s, sem_t* semaphore, const timespec* until, const void* code) {
-  const auto take = [&] { return take_one(s, semaphore, false, code); };
-  return take_before(s, *until, code, take) ? 0 : failed_with(ETIMEDOUT);
+[[nodiscard]] int as_errno(int error) { return error == 0 ? 0 : failed_with(error); }
+[[nodiscard]] bool take_one(session& s, sem_t* semaphore, bool blocking, const void* code) {
+  return s.take(semaphore, 4, 1, SEM_VALUE_MAX, ~std::uint64_t{0}, blocking, session::taken_from::semaphore, code);
 }
+[[nodiscard]] int take_one_in_time(session& s, sem_t* semaphore, const timespec* until, const void* code) {
+  s.use_object(a_semaphore, semaphore, code);
+  return as_errno(take_before(s, until, code, [&] { return take_one(s, semaphore, false, code); }));
+}
+
+/// Behind the value, whether it began so high that posts can reach the largest one.
+constexpr std::size_t begins_high = 4;
+constexpr unsigned high = SEM_VALUE_MAX - (1U << 20);
 
 }  // namespace
 
+RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
+  RUNQ_PASS_ON_AND_NOTE(a_semaphore, sem_init, semaphore, shared, value)
+  if (value > SEM_VALUE_MAX) return failed_with(EINVAL);
+  s.initialise_object(a_semaphore, semaphore, code);
+  std::memcpy(semaphore, &value, sizeof value);
+  semaphore->__size[begins_high] = value > high ? 1 : 0;
+  return 0;
+}
+RUNQ_HOOK int sem_destroy(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_destroy, semaphore)
+  s.destroy_object(a_semaphore, semaphore, code);
+  return 0;
+}
+RUNQ_HOOK int sem_post(sem_t* semaphore) {
+  RUNQ_PASS_ON(sem_post, semaphore)
+  s.use_object(a_semaphore, semaphore, code);
+  if (semaphore->__size[begins_high] == 0) {
+    s.rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
+    return 0;
+  }
+  return s.take(semaphore, 4, 0, SEM_VALUE_MAX, 1, false, session::taken_from::semaphore, code)
+             ? 0
+             : failed_with(EOVERFLOW);
+}
+
 RUNQ_HOOK int sem_wait(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_wait, semaphore)
+  s.use_object(a_semaphore, semaphore, code);
   static_cast<void>(take_one(s, semaphore, true, code));
   return 0;
 }
@@ -477,6 +559,7 @@ RUNQ_ENTRY("", "sem_trywait")
 extern "C" int runq_sem_trywait(sem_t* semaphore) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(sem_trywait, semaphore)
+  s.use_object(a_semaphore, semaphore, code);
   s.look_for_waiting(caller, code);
   return take_one(s, semaphore, false, code) ? 0 : failed_with(EAGAIN);
 }
@@ -486,38 +569,55 @@ RUNQ_HOOK int sem_timedwait(sem_t* semaphore, const timespec* until) {
 }
 RUNQ_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   RUNQ_PASS_ON(sem_clockwait, semaphore, clock, until)
+  if (!measures_waits(clock)) return failed_with(EINVAL);
   return take_one_in_time(s, semaphore, until, code);
 }
 RUNQ_HOOK int sem_getvalue(sem_t* semaphore, int* value) {
   RUNQ_PASS_ON(sem_getvalue, semaphore, value)
+  s.use_object(a_semaphore, semaphore, code);
+  s.access(value, sizeof *value, true, code);
   *value = static_cast<int>(s.load(semaphore, 4, std::memory_order::relaxed, code));
   return 0;
 }
+
 RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
+  if (initialising) current_session().note_object_outside(a_spin_lock, as_memory(lock));
   RUNQ_PASS_ON(pthread_spin_init, lock, shared)
-  s.access(const_cast<int*>(lock), sizeof *lock, true, code);
-  *lock = 0;
+  s.initialise_object(a_spin_lock, as_memory(lock), code);
+  return 0;
+}
+RUNQ_HOOK int pthread_spin_destroy(pthread_spinlock_t* lock) {
+  RUNQ_PASS_ON(pthread_spin_destroy, lock)
+  s.destroy_object(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_spin_lock")
 extern "C" int runq_pthread_spin_lock(pthread_spinlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_lock, lock)
+  s.use_object(a_spin_lock, as_memory(lock), code);
   s.look_for_waiting(caller, code);
-  s.lock(const_cast<int*>(lock), code);
+  s.lock(as_memory(lock), code);
+  s.note_held(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_spin_trylock")
 extern "C" int runq_pthread_spin_trylock(pthread_spinlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_trylock, lock)
+  void* const mutex = as_memory(lock);
+  s.use_object(a_spin_lock, mutex, code);
   s.look_for_waiting(caller, code);
-  auto* const mutex = const_cast<int*>(lock);
-  return s.try_lock(mutex, code, s.read_in_earlier_round(caller, mutex, false, code)) ? 0 : EBUSY;
+  if (s.held(mutex) != 0) return EBUSY;
+  if (!s.try_lock(mutex, code, s.read_in_earlier_round(caller, mutex, false, code))) return EBUSY;
+  s.note_held(a_spin_lock, mutex, code);
+  return 0;
 }
 RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
   RUNQ_PASS_ON(pthread_spin_unlock, lock)
-  s.unlock(const_cast<int*>(lock), code);
+  s.use_object(a_spin_lock, as_memory(lock), code);
+  s.held(as_memory(lock)) = 0;
+  s.unlock(as_memory(lock), code);
   return 0;
 }
 
@@ -605,12 +705,32 @@ RUNQ_HOOK __attribute__((noreturn)) void __assert_fail(const char* assertion, co
                          fmt::format("{}:{}: assertion fails: {}", path.substr(path.rfind('/') + 1), line, assertion),
                          RUNQ_CALLER);
 }
-RUNQ_HOOK __attribute__((noreturn)) void exit(int status) {
-  if (!in_program) {
-    static auto* const original = real<void(int)>("exit");
-    original(status);
-    _exit(status);
-  }
+namespace {
+
+[[noreturn]] void end_program(int status, session::ending how, const void* code) {
   in_program = false;
-  current_session().exit_program(status, RUNQ_CALLER);
+  current_session().exit_program(status, how, code);
+}
+/// Without the loader's help: the checker may have crashed.
+[[noreturn]] void end_process(int status) {
+  for (;;) asm volatile("syscall" : : "a"(SYS_exit_group), "D"(status) : "rcx", "r11", "memory");
+}
+
+}  // namespace
+
+RUNQ_HOOK __attribute__((noreturn)) void exit(int status) {
+  if (!in_program) real<void(int)>("exit")(status);
+  end_program(status, session::ending::exit, RUNQ_CALLER);
+}
+RUNQ_HOOK __attribute__((noreturn)) void quick_exit(int status) noexcept {
+  if (!in_program) real<void(int)>("quick_exit")(status);
+  end_program(status, session::ending::quick_exit, RUNQ_CALLER);
+}
+RUNQ_HOOK __attribute__((noreturn)) void _exit(int status) {
+  if (!in_program) end_process(status);
+  end_program(status, session::ending::at_once, RUNQ_CALLER);
+}
+RUNQ_HOOK __attribute__((noreturn)) void _Exit(int status) noexcept {
+  if (!in_program) end_process(status);
+  end_program(status, session::ending::at_once, RUNQ_CALLER);
 }

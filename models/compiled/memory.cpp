@@ -177,6 +177,27 @@ address_range find_symbol(std::string_view name) {
   return found;
 }
 
+std::vector<destructor> find_destructors() {
+  std::vector<destructor> found;
+  const auto first = [](dl_phdr_info* program, std::size_t, void* to) {
+    ElfW(Addr) begin = 0;
+    std::size_t bytes = 0;
+    for (int i = 0; i != program->dlpi_phnum; ++i) {
+      if (program->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+      const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+      for (; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_FINI_ARRAY) begin = entry->d_un.d_ptr;
+        if (entry->d_tag == DT_FINI_ARRAYSZ) bytes = entry->d_un.d_val;
+      }
+    }
+    const auto* const functions = reinterpret_cast<const destructor*>(program->dlpi_addr + begin);
+    static_cast<std::vector<destructor>*>(to)->assign(functions, functions + bytes / sizeof *functions);
+    return 1;  // the program comes first
+  };
+  dl_iterate_phdr(+first, &found);
+  return found;
+}
+
 // --- thread_storage ------------------------------------------------------------------------------------------------
 
 void thread_storage::find() {

@@ -121,6 +121,11 @@ struct address_range {
 /// Where the program's variable with that name, as the linker knows it, lies; empty when there is none.
 [[nodiscard]] address_range find_symbol(std::string_view name);
 
+/// A function that runs when the program ends, as the linker has collected them.
+using destructor = void (*)();
+/// The program's own, without those of its libraries, in the order in which their beginnings run.
+[[nodiscard]] std::vector<destructor> find_destructors();
+
 [[nodiscard]] std::byte* thread_pointer() noexcept;
 /// Makes the running operating-system thread take thread-local variables, and its identity, from there.
 void set_thread_pointer(std::byte* to) noexcept;

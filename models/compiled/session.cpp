@@ -123,7 +123,12 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   storage_.find();
   storage_.remember_main();
   heap_.remember();
-  if (is_whole_program()) handlers_before_main_ = exit_handlers_;
+  if (is_whole_program()) {
+    handlers_before_main_ = exit_handlers_;
+    quick_handlers_before_main_ = quick_handlers_;
+    destructors_ = find_destructors();
+  }
+  take_over_spin_locks();
   keys_before_main_ = keys_;
   values_before_main_ = threads_[1].values;
   exact::search search(*this, options);
@@ -178,10 +183,15 @@ void session::begin_execution() {
   shown_accesses_.clear();
   kept_output::forget();
   exit_handlers_ = handlers_before_main_;
-  for (auto& [at, place] : waiting_places_) place = {};
+  quick_handlers_ = quick_handlers_before_main_;
+  for (auto& [at, place] : waiting_places_) place.begin_execution();
+  objects_.clear();
+  for (auto& [at, object] : small_objects_) object.now = object.at_start;
+  object_call_ = {};
   keys_ = keys_before_main_;
   unjoined_ = 0;
   releases_ = 0;
+  for (thread_info& t : threads_) t.is_started = false;
   begin_thread(1);
   threads_[1].values = values_before_main_;
   std::set_terminate(&terminated);
@@ -191,8 +201,11 @@ void session::begin_thread(unsigned thread) {
   thread_info& t = threads_[thread];
   t.at = frames_.root();
   t.result = nullptr;
+  t.is_started = true;
+  t.has_ended = false;
   t.spawned = 0;
-  t.joined = false;
+  t.keys = 0;
+  t.given_up = nullptr;
   t.usable = {};
   t.has_effect = false;
   t.exit_handlers.clear();
@@ -241,7 +254,7 @@ void session::run(unsigned thread) {
   if (thread == 1) {
     in_program = true;
     const int status = call_main(main_, argc_, argv_, environment_);
-    exit_program(status, nullptr);
+    exit_program(status, ending::exit, nullptr);
   }
   in_program = true;
   end_thread(call_thread(t.function, t.argument));
@@ -254,7 +267,27 @@ void session::end_thread(void* result) {
   run_exit_handlers(t.exit_handlers);
   run_key_handlers(t.values);
   in_program = false;
-  search_->finish_thread();
+  t.has_ended = true;
+  if (running_thread() != 1) search_->finish_thread();
+  wait_for_all_threads();
+  exit_program(0, ending::exit, nullptr);
+}
+
+/// When main() has left by pthread_exit(), the program goes on until its last thread ends. Only threads that the first
+/// one knows of count, so that it does the same in all executions: it knows of others after it has waited for these.
+void session::wait_for_all_threads() {
+  std::array<bool, exact::thread_slots> seen{};
+  const auto next = [&] {
+    unsigned t = 2;
+    while (t <= max_threads && (seen[t] || !threads_[t].is_started || !threads_[t].started.before(search_->knows()))) {
+      ++t;
+    }
+    return t;
+  };
+  for (unsigned t = next(); t <= max_threads; t = next()) {
+    seen[t] = true;
+    search_->join(t, {});
+  }
 }
 
 /// Repeats it as often as the C library does, because a handler may set values again.
@@ -262,7 +295,7 @@ void session::run_key_handlers(std::vector<void*>& values) {
   for (int round = 0; round != PTHREAD_DESTRUCTOR_ITERATIONS; ++round) {
     for (unsigned key = 0; key != values.size(); ++key) {
       void* const value = std::exchange(values[key], nullptr);
-      if (value != nullptr && keys_[key] != nullptr) keys_[key](value);
+      if (value != nullptr && keys_[key].exists && keys_[key].destroy != nullptr) keys_[key].destroy(value);
     }
   }
 }
@@ -306,14 +339,25 @@ void session::run_exit_handlers(std::vector<handler>& handlers) {
   }
 }
 
-void session::exit_program(int status, const void* code) {
+void session::exit_program(int status, ending how, const void* code) {
   if (search_->running() != 1) refuse("exit() by another thread than the first", code);
   in_program = true;
-  run_exit_handlers(threads_[1].exit_handlers);
-  run_exit_handlers(exit_handlers_);
+  if (how == ending::exit) {
+    run_exit_handlers(threads_[1].exit_handlers);
+    run_exit_handlers(exit_handlers_);
+    if (is_whole_program()) run_destructors();
+  } else if (how == ending::quick_exit) {
+    run_exit_handlers(quick_handlers_);
+  }
   in_program = false;
   if (status != 0) fail(failure::check_failed, fmt::format("the program ends with status {}", status), code);
   search_->finish_thread();
+}
+
+/// The functions of the program that the linker has collected, as those with __attribute__((destructor)): after all
+/// that were registered, the last one first.
+void session::run_destructors() {
+  for (auto d = destructors_.rbegin(); d != destructors_.rend(); ++d) (*d)();
 }
 
 void session::at_thread_exit(exit_handler function, void* argument) {
@@ -321,10 +365,12 @@ void session::at_thread_exit(exit_handler function, void* argument) {
   running().exit_handlers.push_back({function, argument});
 }
 void session::at_exit(exit_handler function, void* argument) { exit_handlers_.push_back({function, argument}); }
+void session::at_quick_exit(exit_handler function, void* argument) { quick_handlers_.push_back({function, argument}); }
 
 // --- leaks ----------------------------------------------------------------------------------------------------------
 
 void session::end_execution() {
+  if (has_abandoned_locks()) return;
   if (leaks_count_) look_for_leaks();
 }
 
@@ -457,33 +503,52 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
   ++self.spawned;
   ++unjoined_;
   const unsigned child = at->second;
+  const step started = step_here(code);
   search_->spawn(child, here(code));
   thread_info& t = threads_[child];
   begin_thread(child);
+  t.started = started;
   t.function = function;
   t.argument = argument;
   storage_.reset(parked_.pointer(child - 2));
   return parked_.handle(child - 2);
 }
 
-unsigned session::slot_of(pthread_t thread, const void* code) {
+unsigned session::slot_of(pthread_t thread, const char* what, const void* code) {
   for (unsigned t = 2; t <= max_threads; ++t) {
-    if (pthread_equal(parked_.handle(t - 2), thread) != 0) return t;
+    if (pthread_equal(parked_.handle(t - 2), thread) != 0 && threads_[t].is_started) return t;
   }
-  fail(failure::misuse, "a thread is joined or detached that the program has not started", code);
+  fail(failure::misuse, fmt::format("a thread is {} that the program has not started", what), code);
+}
+
+/// One call only may join or detach a thread, whatever the order of two.
+session::thread_info& session::give_up_handle(unsigned thread, const char* what, const void* code) {
+  thread_info& t = threads_[thread];
+  if (t.given_up != nullptr) {
+    fail(failure::misuse,
+         fmt::format("T{} is {} that is {} already, by T{} at {}", thread - 1, what, t.given_up,
+                     t.given_up_by.thread - 1, to_text(t.given_up_by.at)),
+         code);
+  }
+  t.given_up = what;
+  t.given_up_by = step_here(code);
+  return t;
 }
 
 void* session::join(pthread_t thread, const void* code) {
-  const unsigned t = slot_of(thread, code);
-  if (threads_[t].joined) fail(failure::misuse, "a thread is joined twice, or after it was detached", code);
+  const unsigned number = slot_of(thread, "joined", code);
+  thread_info& t = give_up_handle(number, "joined", code);
   note_effect();
-  search_->join(t, here(code));
-  threads_[t].joined = true;
+  search_->join(number, here(code));
   --unjoined_;
-  return threads_[t].result;
+  return t.result;
 }
 
-void session::detach(pthread_t thread, const void* code) { threads_[slot_of(thread, code)].joined = true; }
+void session::detach(pthread_t thread, const void* code) {
+  constexpr unsigned main_thread = 1;
+  const bool is_main = running_thread() == main_thread && is_running(thread);
+  give_up_handle(is_main ? main_thread : slot_of(thread, "detached", code), "detached", code);
+}
 
 // --- locks and waiting ----------------------------------------------------------------------------------------------
 
@@ -493,29 +558,53 @@ constexpr unsigned mutex_bytes = 4;
 
 }  // namespace
 
-unsigned session::create_key(exit_handler destroy) {
-  keys_.push_back(destroy);
-  return static_cast<unsigned>(keys_.size() - 1);
+// --- keys ----------------------------------------------------------------------------------------------------------
+
+unsigned session::create_key(exit_handler destroy, const void* code) {
+  auto number = static_cast<unsigned>(keys_.size());
+  if (search_ != nullptr) {
+    thread_info& self = running();
+    const auto next = static_cast<unsigned>(keys_before_main_.size() + key_numbers_.size());
+    number = key_numbers_.try_emplace({search_->running(), self.keys++}, next).first->second;
+    note_effect();
+    if (number >= key_uses_.size()) search_->give_up(fmt::format("limit reached: {} keys", key_uses_.size()));
+    access(&key_uses_[number], 1, true, code);
+  }
+  if (keys_.size() <= number) keys_.resize(number + 1);
+  keys_[number] = {destroy, true, {}};
+  return number;
+}
+
+void session::require_key(unsigned key, const char* what, bool is_write, const void* code) {
+  if (key >= keys_.size() || (!keys_[key].exists && keys_[key].deleted.thread == 0)) {
+    fail(failure::misuse, fmt::format("a key is {} that was not created", what), code);
+  }
+  if (!keys_[key].exists) {
+    fail(failure::misuse,
+         fmt::format("a key is {} after or while it is deleted by T{} at {}", what, keys_[key].deleted.thread - 1,
+                     to_text(keys_[key].deleted.at)),
+         code);
+  }
+  if (is_write) object_call_.what = "deleted";
+  access(&key_uses_[key], 1, is_write, code);
+  object_call_ = {};
 }
 
 void session::delete_key(unsigned key, const void* code) {
-  if (key >= keys_.size()) fail(failure::misuse, "a key is deleted that was not created", code);
-  keys_[key] = nullptr;
+  if (search_ != nullptr) {
+    require_key(key, "deleted", true, code);
+    keys_[key].deleted = step_here(code);
+  } else if (key >= keys_.size()) {
+    return;
+  }
+  keys_[key].exists = false;
 }
 
 void*& session::value_of_key(unsigned key, const void* code) {
-  if (search_ != nullptr && key >= keys_.size()) fail(failure::misuse, "a key is used that was not created", code);
+  if (search_ != nullptr) require_key(key, "used", false, code);
   std::vector<void*>& values = search_ == nullptr ? threads_[1].values : running().values;
   if (values.size() <= key) values.resize(key + 1);
   return values[key];
-}
-
-unsigned& session::held(const void* lock) {
-  std::vector<held_lock>& all = running().held;
-  for (held_lock& h : all) {
-    if (h.lock == lock) return h.times;
-  }
-  return all.emplace_back(held_lock{lock, 0}).times;
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
@@ -642,14 +731,28 @@ void session::wait_while(const void* at, unsigned size, std::uint64_t value, std
   wait_for_others(since, code);
 }
 
-session::waiting_place& session::place_of(const void* at) { return waiting_places_[at]; }
-
 unsigned session::begin_waiting(const void* at, const void* code) {
   const auto number =
       static_cast<unsigned>(rmw(&place_of(at).begun, 4, rmw_op::add, 1, std::memory_order::relaxed, code));
   if (number >= waiting_place::most) {
     search_->give_up(fmt::format("limit reached: {} waits for one condition variable or atomic", waiting_place::most));
   }
+  return number;
+}
+
+unsigned session::begin_waiting_for_condition(const void* at, const void* mutex, const void* code) {
+  const step by = step_here(code);
+  const unsigned number = begin_waiting(at, code);
+  waiting_place& place = place_of(at);
+  for (unsigned i = 0; i != number; ++i) {
+    const auto& other = place.waiters[i];
+    if (place.woken[i] != 0 || other.mutex == mutex) continue;
+    fail(failure::misuse,
+         fmt::format("T{} waits for {} with another mutex than T{}, which waits for it at {}", by.thread - 1,
+                     name_of_object(a_condition_variable, at), other.thread - 1, to_text(other.at)),
+         code);
+  }
+  place.waiters[number] = {by, mutex};
   return number;
 }
 

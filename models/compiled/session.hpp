@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "executed.hpp"
 #include "frames.hpp"
 #include "memory.hpp"
+#include "objects.hpp"
 #include "orders.hpp"
 #include "shadow.hpp"
 #include "symbols.hpp"
@@ -206,25 +208,31 @@ class session final : public exact::program {
   /// pthread_exit: unwinds the running thread's stack, and ends it.
   [[noreturn]] void exit_thread(void* result, const void* code);
   // Values that belong to a thread.
-  [[nodiscard]] unsigned create_key(exit_handler destroy);
+  [[nodiscard]] unsigned create_key(exit_handler destroy, const void* code);
   void delete_key(unsigned key, const void* code);
   [[nodiscard]] void*& value_of_key(unsigned key, const void* code);
   /// What the thread has returned.
   void* join(pthread_t thread, const void* code);
   void detach(pthread_t thread, const void* code);
+  [[nodiscard]] bool is_running(pthread_t thread) const noexcept { return pthread_equal(thread, pthread_self()) != 0; }
   void at_thread_exit(exit_handler function, void* argument);
   void at_exit(exit_handler function, void* argument);
+  void at_quick_exit(exit_handler function, void* argument);
   /// The program may be about to open a file.
   void note_open() noexcept { files_.note_open(); }
-  /// exit(status), or the end of main().
-  [[noreturn]] void exit_program(int status, const void* code);
+  /// Which handlers run when the program ends.
+  enum class ending : std::uint8_t { exit, quick_exit, at_once };
+  /// exit(status) and its like, or the end of main().
+  [[noreturn]] void exit_program(int status, ending how, const void* code);
 
   // --- locks and waiting --------------------------------------------------------------------------------------------
   void lock(void* mutex, const void* code);
   [[nodiscard]] bool try_lock(void* mutex, const void* code, exact::event_id like = exact::nobody);
   void unlock(void* mutex, const void* code);
   /// How many times the running thread holds this.
-  [[nodiscard]] unsigned& held(const void* lock);
+  [[nodiscard]] unsigned& held(const void* lock) { return holding(lock).times; }
+  /// It holds the lock once more.
+  void note_held(const object_kind& kind, const void* lock, const void* code);
   /// A wait that may end by a timeout begins. Returns whether it does end so.
   [[nodiscard]] bool times_out(const void* code);
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
@@ -245,6 +253,8 @@ class session final : public exact::program {
   // Threads that wait at an address until another thread wakes them: condition variables, futexes.
   /// The running thread waits from now on. Returns the number by which it can be woken.
   [[nodiscard]] unsigned begin_waiting(const void* at, const void* code);
+  /// The same for a condition variable, which must not be destroyed meanwhile. All that wait have the same mutex.
+  [[nodiscard]] unsigned begin_waiting_for_condition(const void* at, const void* mutex, const void* code);
   /// Waits until it is woken. `for_ever`: see wait_while().
   void wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code);
   /// The thread waits no longer. False: another thread has woken it already.
@@ -257,10 +267,30 @@ class session final : public exact::program {
   void wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                   const void* code);
 
+  // --- objects of pthreads ------------------------------------------------------------------------------------------
+  /// All of these are accesses to the object's memory. An initialised object is all zeros, but for its mark.
+  void initialise_object(const object_kind& kind, void* at, const void* code);
+  void destroy_object(const object_kind& kind, void* at, const void* code);
+  /// The object is there, and may be used: it is initialised, and not destroyed.
+  void use_object(const object_kind& kind, const void* at, const void* code);
+  /// It was initialised outside of a check, and is as the C library has left it.
+  void note_object_outside(const object_kind& kind, void* at);
+  [[nodiscard]] std::string name_of_object(const object_kind& kind, const void* at);
+  /// How many objects have been initialised there in this execution.
+  [[nodiscard]] unsigned lives_of(const void* at) { return objects_[at].lives; }
+  /// A word by which threads wait for the object with that number, outside of the program's memory.
+  [[nodiscard]] std::uint32_t* waiting_word(const void* at, unsigned life) {
+    return &waiting_places_[{at, life}].begun;
+  }
+
   // --- verdicts -----------------------------------------------------------------------------------------------------
   [[noreturn]] void fail(failure what, const std::string& message, const void* code);
   /// Something that the checker does not model, which `what` names.
   [[noreturn]] void refuse(const std::string& what, const void* code);
+  /// Whether it lies in the program itself, rather than in a library.
+  [[nodiscard]] bool is_own_code(const void* code) const noexcept { return program_code_.contains(code); }
+  /// Whether the code is compiled from that header.
+  [[nodiscard]] bool is_from(const void* code, std::string_view header);
   [[nodiscard]] unsigned running_thread() const noexcept { return search_->running(); }
 
   // exact::program
@@ -294,6 +324,8 @@ class session final : public exact::program {
   struct held_lock {
     const void* lock;
     unsigned times;
+    const object_kind* kind;
+    code_place since;
   };
   struct taken_lock {
     const void* lock;
@@ -318,8 +350,13 @@ class session final : public exact::program {
     void* (*function)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
-    unsigned spawned = 0;                 ///< threads that it has started
-    bool joined = false;                  ///< or detached
+    unsigned spawned = 0;     ///< threads that it has started
+    unsigned keys = 0;        ///< that it has created
+    bool is_started = false;  ///< in this execution
+    step started;
+    bool has_ended = false;          ///< otherwise than with the program
+    const char* given_up = nullptr;  ///< its handle: "joined" or "detached"
+    step given_up_by;
     std::array<usable_memory, 2> usable;  ///< the last ones that it has used, the newest first
     bool has_effect = false;              ///< it has done something else than to read since `visits` was looked at
     std::vector<handler> exit_handlers;
@@ -356,14 +393,15 @@ class session final : public exact::program {
   [[nodiscard]] std::string name_of_memory(const void* at);
   void show_accesses(search_result& r);
   [[noreturn]] void end_thread(void* result);
+  void run_destructors();
+  void wait_for_all_threads();
+  void require_key(unsigned key, const char* what, bool is_write, const void* code);
   void run_key_handlers(std::vector<void*>& values);
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.
   [[nodiscard]] bool counts_in_vain(const void* code);
   /// Whether a read-modify-write is what std::atomic<std::shared_ptr> of libstdc++ 12 unlocks itself with.
   [[nodiscard]] bool unlocks_shared_pointer(rmw_op op, unsigned size, std::uint64_t operand, std::memory_order order,
                                             const void* code);
-  /// Whether the code is compiled from that header.
-  [[nodiscard]] bool is_from(const void* code, std::string_view header);
   [[nodiscard]] bool on_own_stack(const void* at) const noexcept {
     return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(self_.stack) <
            exact::fiber_stack_bytes;
@@ -490,13 +528,35 @@ class session final : public exact::program {
   void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
   [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;
   void run_exit_handlers(std::vector<handler>& handlers);
+  // session_objects.cpp
+  [[nodiscard]] void* mark_of(const object_kind& kind, const void* at);
+  void require_memory(const object_kind& kind, const void* at, bool is_write, const void* code);
+  void require_object(const object_kind& kind, const void* at, const char* call, const void* code);
+  void access_object(const object_kind& kind, const void* at, bool is_write, const void* code);
+  void require_idle(const void* begin, std::size_t size, const char* what, const void* code);
+  [[nodiscard]] bool has_abandoned_locks();
+  void take_over_spin_locks();
+  void forget_objects(const void* begin, const void* end);
+  [[nodiscard]] std::string where_object_began(const void* at);
+  [[nodiscard]] std::string while_in_use();
+  [[nodiscard]] held_lock& holding(const void* lock);
   struct waiting_place {
     static constexpr unsigned most = 56;
     std::uint32_t begun = 0;                 ///< how many threads have begun to wait, one after the other
     std::array<std::uint8_t, most> woken{};  ///< of each: 1: yes; 2: it waits no longer
+    struct waiter : step {
+      const void* mutex = nullptr;
+    };
+    std::array<waiter, most> waiters{};  ///< of a condition variable: who they are; otherwise nobody
+
+    void begin_execution() noexcept {
+      begun = 0;
+      woken = {};
+    }
   };
-  [[nodiscard]] waiting_place& place_of(const void* at);
-  [[nodiscard]] unsigned slot_of(pthread_t thread, const void* code);
+  [[nodiscard]] waiting_place& place_of(const void* at) { return waiting_places_[{at, 0}]; }
+  [[nodiscard]] unsigned slot_of(pthread_t thread, const char* what, const void* code);
+  thread_info& give_up_handle(unsigned thread, const char* what, const void* code);
   void look_for_leaks();
   /// Before a write to memory that the program had before a check in its middle.
   void keep_original(const void* at, std::size_t size) {
@@ -557,8 +617,12 @@ class session final : public exact::program {
   std::vector<unsigned __int128> wide_values_;
   std::vector<handler> exit_handlers_;         ///< of this execution
   std::vector<handler> handlers_before_main_;  ///< with those of global variables only
+  std::vector<handler> quick_handlers_;        ///< of this execution
+  std::vector<handler> quick_handlers_before_main_;
+  std::vector<destructor> destructors_;
   /// Lies outside of the program's memory, but is accessed like it.
-  std::map<const void*, waiting_place> waiting_places_;
+  /// For a barrier also by how often it was initialised: threads may still leave an earlier one.
+  std::map<std::pair<const void*, unsigned>, waiting_place> waiting_places_;
   /// A check in the middle of a program: its stack, and what else the check has overwritten.
   std::byte* callers_begin_ = nullptr;
   std::vector<std::byte> callers_stack_;
@@ -576,8 +640,34 @@ class session final : public exact::program {
     const void* at = nullptr;
   };
   std::vector<shown_access> shown_accesses_;  ///< the one in conflict, if it is plain, and the failing one
-  std::vector<exit_handler> keys_;            ///< of this execution: what ends their values
-  std::vector<exit_handler> keys_before_main_;
+  struct object_history {
+    step initialised;
+    step destroyed;
+    unsigned lives = 0;
+  };
+  std::map<const void*, object_history> objects_;  ///< that were initialised or destroyed in this execution
+  struct small_object {
+    std::uint64_t now = 0;
+    std::uint64_t at_start = 0;  ///< of main()
+  };
+  std::map<const void*, small_object> small_objects_;  ///< the marks of those that have no room for one
+  /// The call that initialises or destroys an object, while its access is compared with others.
+  struct {
+    const object_kind* kind = nullptr;  ///< nullptr: a key
+    const void* at = nullptr;
+    const char* what = nullptr;
+  } object_call_;
+  struct key_record {
+    exit_handler destroy = nullptr;  ///< what ends its values
+    bool exists = false;
+    step deleted;
+  };
+  std::vector<key_record> keys_;  ///< of this execution
+  std::vector<key_record> keys_before_main_;
+  /// Which number the n-th key that a thread creates has: the same in all executions.
+  std::map<std::pair<unsigned, unsigned>, unsigned> key_numbers_;
+  /// A key is no memory: a byte here stands for it, which is accessed like the program's memory.
+  std::array<std::uint64_t, PTHREAD_KEYS_MAX> key_uses_{};
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
   std::map<const frame*, bool> known_in_std_lock_;

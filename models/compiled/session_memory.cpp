@@ -464,8 +464,8 @@ void session::report_race(const plain_access& old, const plain_access& a, const 
   show(kind_of(old), old, at);
   if (is_plain) show(kind_of(a), a, at);
   fail(failure::data_race,
-       fmt::format("this {} by T{}, and the {} by T{} at {}", name_of(a.is_write), a.thread - 1, name_of(old.is_write),
-                   old.thread - 1, to_text(old.at)),
+       fmt::format("{}this {} by T{}, and the {} by T{} at {}", while_in_use(), name_of(a.is_write), a.thread - 1,
+                   name_of(old.is_write), old.thread - 1, to_text(old.at)),
        a.at.code);
 }
 
@@ -493,8 +493,8 @@ void session::check_against_atomic(atomic_place& place, const void* granule_begi
     search_->set_partner(other);
     show(kind_of(a), a, static_cast<const std::byte*>(granule_begin) + place.first);
     fail(failure::data_race,
-         fmt::format("this {} by T{} is not atomic, the access by T{} at {} is", name_of(a.is_write), a.thread - 1,
-                     other.thread - 1, to_text(other)),
+         fmt::format("{}this {} by T{} is not atomic, the access by T{} at {} is", while_in_use(), name_of(a.is_write),
+                     a.thread - 1, other.thread - 1, to_text(other)),
          a.at.code);
   }
   if (a.is_write) return;
@@ -616,6 +616,8 @@ void session::release(void* p, const void* code) {
   }
   // Large blocks take long to look through, and most are freed by a thread that is alone.
   if (!is_alone()) require_unused(*b, by, code);
+  require_idle(b->begin, b->size, "freed", code);
+  forget_objects(b->begin, b->end());
   ++releases_;
   b->is_released = true;
   b->released = by;

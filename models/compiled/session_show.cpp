@@ -31,7 +31,10 @@ std::string session::name_of_variable(unsigned index) {
 
 std::string session::name_of_memory(const void* at) {
   for (const auto& [of, place] : waiting_places_) {
-    if (at >= &place && at < &place + 1) return fmt::format("waiters of {}", name_of_memory(of));
+    if (at >= &place && at < &place + 1) return fmt::format("waiters of {}", name_of_memory(of.first));
+  }
+  for (const auto& [of, object] : small_objects_) {
+    if (at == &object.now) return name_of_memory(of);
   }
   if (std::string name = symbols_.variable_at(at); !name.empty()) {
     constexpr std::string_view unnamed = "(anonymous namespace)::";

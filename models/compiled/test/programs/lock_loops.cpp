@@ -50,6 +50,19 @@ std::mutex a, b;
 std::mutex c;
 int data;
 
+/// Where a thread keeps a lock, the loop of the other one begins only then: nobody ends it.
+std::atomic<bool> is_held{false};
+void say_that_it_is_held() {
+#ifdef HELD
+  is_held = true;
+#endif
+}
+void wait_where_it_is_held() {
+#ifdef HELD
+  while (!is_held) continue;
+#endif
+}
+
 #if defined(THREE)
 int main() {
   std::thread other([] {
@@ -118,7 +131,9 @@ int main() {
     a.unlock();
 #endif
     b.unlock();
+    say_that_it_is_held();
   });
+  wait_where_it_is_held();
   lock_both(b, a);
   ++data;
   a.unlock();
@@ -134,7 +149,9 @@ int main() {
 #ifndef HELD
     a.unlock();
 #endif
+    say_that_it_is_held();
   });
+  wait_where_it_is_held();
   int rounds = 0;
   while (!a.try_lock()) {
 #ifdef COUNTING
@@ -157,7 +174,9 @@ int main() {
 #ifndef HELD
     pthread_spin_unlock(&spin);
 #endif
+    say_that_it_is_held();
   });
+  wait_where_it_is_held();
   while (pthread_spin_trylock(&spin) != 0) std::this_thread::yield();
   ++data;
   pthread_spin_unlock(&spin);
@@ -262,6 +281,7 @@ int main() {
     const std::scoped_lock lock(a, c);
 #elif defined(HELD)
     a.lock();
+    say_that_it_is_held();
     return;
 #else
     const std::scoped_lock lock(a, b);
@@ -273,6 +293,7 @@ int main() {
     if (a.try_lock()) a.unlock();
   });
 #endif
+  wait_where_it_is_held();
   {
 #if defined(NESTED)
     const std::lock_guard first(b);
