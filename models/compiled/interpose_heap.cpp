@@ -57,9 +57,16 @@ void* aligned_at(std::size_t alignment, std::size_t size, const void* code) {
   }
   return allocate(size, alignment, code);
 }
+/// The C library frees what it has allocated for the program, as a copy of a string, and aborts at a variable.
+void require_from_heap(const void* p, const void* code) {
+  if (!in_program || !current_session().is_variable(p)) return;
+  const checker_scope scope;
+  current_session().fail(failure::misuse, "what is freed was not allocated", code);
+}
 void free_at(void* p, const void* code) {
   if (p == nullptr) return;
   if (!owned_by_program(p)) {
+    require_from_heap(p, code);
     __libc_free(p);
   } else if (in_program || initialising) {
     const either_scope scope;
@@ -101,7 +108,10 @@ RUNQ_HOOK void* calloc(std::size_t count, std::size_t size) {
 RUNQ_HOOK void* realloc(void* p, std::size_t size) {
   const void* const code = RUNQ_CALLER;
   if (p == nullptr) return malloc_at(size, code);
-  if (!owned_by_program(p)) return __libc_realloc(p, size);
+  if (!owned_by_program(p)) {
+    require_from_heap(p, code);
+    return __libc_realloc(p, size);
+  }
   std::size_t old = 0;
   {
     const either_scope scope;

@@ -126,14 +126,6 @@ struct barrier {
 };
 static_assert(sizeof(barrier) <= a_barrier.mark);
 
-[[nodiscard]] std::uint32_t needed_at(session& s, const barrier* b, const void* code) {
-  if (b->needed == 0) {
-    s.fail(failure::misuse, fmt::format("{} is used whose memory was overwritten", s.name_of_object(a_barrier, b)),
-           code);
-  }
-  return b->needed;
-}
-
 /// Threads still look at the rounds when others have gone on, who may destroy the barrier: so these lie elsewhere.
 [[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) { return s.waiting_word(b, b->life); }
 
@@ -151,15 +143,7 @@ RUNQ_HOOK int pthread_barrier_init(pthread_barrier_t* at, const pthread_barriera
 }
 RUNQ_HOOK int pthread_barrier_destroy(pthread_barrier_t* at) noexcept {
   RUNQ_PASS_ON(pthread_barrier_destroy, at)
-  const auto* const b = reinterpret_cast<const barrier*>(at);
   s.destroy_object(a_barrier, at, code);
-  const std::uint32_t needed = needed_at(s, b, code);
-  if (const unsigned waiting = b->arrived % needed; waiting != 0) {
-    s.fail(failure::misuse,
-           fmt::format("{} is destroyed while {} of {} threads wait at it", s.name_of_object(a_barrier, at), waiting,
-                       needed),
-           code);
-  }
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
@@ -167,7 +151,11 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
   s.use_object(a_barrier, at, code);
   auto* const b = reinterpret_cast<barrier*>(at);
   std::uint32_t* const rounds = rounds_of(s, b);
-  const std::uint32_t needed = needed_at(s, b, code);
+  const std::uint32_t needed = b->needed;
+  if (needed == 0) {
+    s.fail(failure::misuse, fmt::format("{} is used whose memory was overwritten", s.name_of_object(a_barrier, at)),
+           code);
+  }
   const std::uint64_t before = s.rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
   const std::uint64_t round = before / needed;
   if ((before + 1) % needed == 0) {

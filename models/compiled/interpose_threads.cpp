@@ -33,7 +33,10 @@ RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes
   }
   RUNQ_PASS_ON(pthread_create, thread, attributes, function, argument)
   int detached = PTHREAD_CREATE_JOINABLE;
-  if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detached);
+  if (attributes != nullptr) {
+    s.access(attributes, sizeof *attributes, false, code);
+    pthread_attr_getdetachstate(attributes, &detached);
+  }
   // Written before the thread begins, which may read it: the end of std::thread's constructor, too, comes before that.
   s.access(thread, sizeof *thread, true, code);
   *thread = s.spawn(function, argument, code);

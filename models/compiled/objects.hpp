@@ -17,20 +17,23 @@ namespace runq::model::compiled {
 struct object_kind {
   const char* name;
   std::size_t size;
+  std::size_t alignment;
   std::size_t mark;   ///< where in the object
   bool may_be_zeros;  ///< there is an initialiser of zeros, so that an object needs no call before it is used
-  bool is_lock;
 };
 
 /// The object is too small for a mark, which is kept elsewhere.
 inline constexpr std::size_t mark_elsewhere = 0xff;
 
-inline constexpr object_kind a_mutex{"mutex", sizeof(pthread_mutex_t), 24, true, true};
-inline constexpr object_kind a_read_write_lock{"read-write lock", sizeof(pthread_rwlock_t), 40, true, true};
-inline constexpr object_kind a_spin_lock{"spin lock", sizeof(pthread_spinlock_t), mark_elsewhere, false, true};
-inline constexpr object_kind a_condition_variable{"condition variable", sizeof(pthread_cond_t), 16, true, false};
-inline constexpr object_kind a_barrier{"barrier", sizeof(pthread_barrier_t), 24, false, false};
-inline constexpr object_kind a_semaphore{"semaphore", sizeof(sem_t), 16, false, false};
+inline constexpr object_kind a_mutex{"mutex", sizeof(pthread_mutex_t), alignof(pthread_mutex_t), 24, true};
+inline constexpr object_kind a_read_write_lock{"read-write lock", sizeof(pthread_rwlock_t), alignof(pthread_rwlock_t),
+                                               40, true};
+inline constexpr object_kind a_spin_lock{"spin lock", sizeof(pthread_spinlock_t), alignof(pthread_spinlock_t),
+                                         mark_elsewhere, false};
+inline constexpr object_kind a_condition_variable{"condition variable", sizeof(pthread_cond_t), alignof(pthread_cond_t),
+                                                  16, true};
+inline constexpr object_kind a_barrier{"barrier", sizeof(pthread_barrier_t), alignof(pthread_barrier_t), 24, false};
+inline constexpr object_kind a_semaphore{"semaphore", sizeof(sem_t), alignof(sem_t), 16, false};
 
 /// What the mark says of an object at `at`.
 enum class object_state : unsigned char { zeros, initialised, destroyed, something_else };

@@ -516,7 +516,7 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
 
 unsigned session::slot_of(pthread_t thread, const char* what, const void* code) {
   for (unsigned t = 2; t <= max_threads; ++t) {
-    if (pthread_equal(parked_.handle(t - 2), thread) != 0 && threads_[t].is_started) return t;
+    if (pthread_equal(parked_.handle(t - 2), thread) != 0) return t;
   }
   fail(failure::misuse, fmt::format("a thread is {} that the program has not started", what), code);
 }

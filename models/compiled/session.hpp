@@ -168,6 +168,8 @@ class session final : public exact::program {
   /// What was done so far to the block of memory that contains `p` comes before what the running thread does next.
   void take_over(const void* p);
   [[nodiscard]] bool owns(const void* p) const noexcept { return heap_.owns(p); }
+  /// Whether it is a global variable, or lies on the stack of a thread.
+  [[nodiscard]] bool is_variable(const void* p) const noexcept { return memory_.contains(p) || on_a_stack(p); }
   /// How much was allocated at `p`.
   [[nodiscard]] std::size_t size_of(void* p) noexcept;
 

@@ -42,6 +42,9 @@ void session::take_over_spin_locks() {
 /// The object's memory is there, and may be used.
 void session::require_memory(const object_kind& kind, const void* at, bool is_write, const void* code) {
   touch(at, kind.size, code);
+  if (reinterpret_cast<std::uintptr_t>(at) % kind.alignment != 0) {
+    fail(failure::misuse, fmt::format("a {} is used at the misaligned address {}", kind.name, at), code);
+  }
   if (heap_.owns(at)) static_cast<void>(usable_block(at, kind.size, {is_write, true}, code));
 }
 

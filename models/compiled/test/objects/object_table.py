@@ -93,7 +93,7 @@ HEAD = """#include <assert.h>
 static const struct timespec soon = {1, 0};
 static pthread_mutex_t m;
 static atomic_int ready, go;
-static int value;
+static int value, rounds;
 static int init_mutex(pthread_mutex_t* p, int kind) {
   pthread_mutexattr_t a;
   pthread_mutexattr_init(&a);
@@ -116,7 +116,8 @@ def program(expected, kind, main, beside=""):
     return text + "".join(f"  {line};\n" for line in main if line) + "}\n"
 
 
-START, JOIN = "pthread_create(&t, NULL, run, p)", "pthread_join(t, NULL)"
+# A spin lock is volatile.
+START, JOIN, FREE = "pthread_create(&t, NULL, run, (void*)p)", "pthread_join(t, NULL)", "free((void*)p)"
 
 
 def all_calls(kind):
@@ -153,12 +154,12 @@ def call_and_back(kind):
 
 def freed(kind):
     for text in all_calls(kind):
-        yield "FAIL use after free", [on_heap(kind), kind.init, "free(p)", lock_of(kind, text), text], []
+        yield "FAIL use after free", [on_heap(kind), kind.init, FREE, lock_of(kind, text), text], []
 
 
 def freed_beside(kind):
     for text in all_calls(kind):
-        yield "FAIL use after free", [on_heap(kind), kind.init, START, "free(p)", JOIN], [lock_of(kind, text), text]
+        yield "FAIL use after free", [on_heap(kind), kind.init, START, FREE, JOIN], [lock_of(kind, text), text]
 
 
 def destroyed(kind):
@@ -197,11 +198,17 @@ def zeros(kind):
 def something_else(kind):
     for text in all_calls(kind)[:-1]:
         what = "destroyed" if text == kind.destroy else "used"
-        yield f"FAIL is {what} that was never initialised", [on_heap(kind), "memset(p, 0x5a, sizeof *p)", lock_of(kind, text), text], []
+        yield f"FAIL is {what} that was never initialised", [on_heap(kind), "memset((void*)p, 0x5a, sizeof *p)", lock_of(kind, text), text], []
+
+
+def nowhere(kind):
+    for text in all_calls(kind):
+        yield "FAIL SEGV", ["p = NULL", lock_of(kind, text), text], []
+        yield "FAIL is used at the misaligned address", ["p = (void*)((char*)p + 1)", lock_of(kind, text), text], []
 
 
 def copied(kind):
-    copy = [on_heap(kind), "memcpy(p, &o, sizeof *p)"]
+    copy = [on_heap(kind), "memcpy((void*)p, (void*)&o, sizeof *p)"]
     for text in all_calls(kind)[:-1]:
         expected = "is a copy of the"
         if kind.type == "pthread_spinlock_t":
@@ -212,7 +219,10 @@ def copied(kind):
 def initialised_twice(kind):
     yield "FAIL is initialised again: it was initialised by T0 at", [kind.init, kind.init], []
     for call in kind.calls:
-        yield "FAIL initialised", [kind.init, START, kind.init, JOIN], [lock_of(kind, call.text), call.text]
+        yield "FAIL data race", [START, kind.init, JOIN], [lock_of(kind, call.text), call.text]
+        if kind.zeros and call.fine:
+            yield ("FAIL is initialised while in use", [START, call.before, lock_of(kind, call.text), call.text, JOIN],
+                   [kind.init])
 
 
 # T1 says that it holds the object, and goes on when T0 has done something with it.
@@ -234,7 +244,7 @@ def in_use(kind):
         taken = [kind.held, *HELD_BY_T1, give]
         yield "FAIL is destroyed while T0 holds it, taken at", [kind.init, kind.held, kind.destroy], []
         yield f"FAIL is destroyed {held}", [kind.init, START, SEES_IT_HELD, kind.destroy, JOIN], taken
-        yield f"FAIL is freed {held}", [on_heap(kind), kind.init, START, SEES_IT_HELD, "free(p)", JOIN], taken
+        yield f"FAIL is freed {held}", [on_heap(kind), kind.init, START, SEES_IT_HELD, FREE, JOIN], taken
         yield "FAIL T1 has ended while it holds the", [kind.init, START, JOIN], [kind.held]
         yield "FAIL is destroyed while T1 holds it, taken at", [kind.init, START, JOIN, kind.destroy], [kind.held]
     if kind.needs_lock:
@@ -242,7 +252,7 @@ def in_use(kind):
         waits = waits_unless(kind, wait)
         yield "FAIL is destroyed while T1 waits for it at", [kind.init, START, *SEES_IT_AWAITED, kind.destroy, JOIN], waits
         yield ("FAIL is freed while T1 waits for it at",
-               [on_heap(kind), kind.init, START, *SEES_IT_AWAITED, "free(p)", JOIN], waits)
+               [on_heap(kind), kind.init, START, *SEES_IT_AWAITED, FREE, JOIN], waits)
         # Who has woken all that wait may destroy it, although they still come back.
         yield "passes", [kind.init, START, *SEES_IT_AWAITED, wake_all, kind.destroy, JOIN], waits
     if kind.name == "barrier":
@@ -251,6 +261,8 @@ def in_use(kind):
         # Who has come back from a barrier may destroy it, although others still come back.
         yield "passes", [two, START, kind.calls[0].text, kind.destroy, JOIN], [kind.calls[0].text]
         yield "passes", [two, START, kind.calls[0].text, kind.destroy, two, JOIN], [kind.calls[0].text]
+        once = [two, START, kind.calls[0].text, "assert(value == ++rounds)", JOIN, kind.destroy]
+        yield "passes", [*once, *once], ["++value", kind.calls[0].text]
     if kind.name == "semaphore":
         yield "FAIL destroyed", ["sem_init(p, 0, 0)", START, kind.destroy, JOIN], ["sem_wait(p)"]
         yield "passes", ["sem_init(p, 0, 0)", START, "sem_wait(p)", kind.destroy, JOIN], ["sem_post(p)"]
@@ -258,7 +270,7 @@ def in_use(kind):
 
 # The heading of a column, what is tried in it, and what its cells say when every program of a kind fails, as it must.
 STATES = [("used rightly", right), ("freed before", freed), ("freed meanwhile", freed_beside), ("destroyed before", destroyed),
-          ("destroyed meanwhile", destroyed_beside), ("zeros", zeros), ("anything else", something_else), ("a copy", copied),
+          ("destroyed meanwhile", destroyed_beside), ("zeros", zeros), ("anything else", something_else), ("no address, or misaligned", nowhere), ("a copy", copied),
           ("initialised twice, or meanwhile", initialised_twice), ("held or waited for", in_use)]
 BEGIN, END = "<!-- objects: begin -->\n", "<!-- objects: end -->\n"
 

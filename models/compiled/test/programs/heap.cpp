@@ -3,15 +3,28 @@
 // check -DLEAK: FAIL leak
 // check -DTWICE: FAIL double free
 // check -DOVERRUN: FAIL outside of what was allocated
+// check -DVARIABLE: FAIL what is freed was not allocated
+// check -DLOCAL: FAIL what is freed was not allocated
 // check -DUNPUBLISHED: FAIL unpublished allocation
 // check -DGLOBAL: passes, 2 executions
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 std::atomic<int*> box{nullptr};
 int* kept;
 
 int main() {
+#if defined(VARIABLE) || defined(LOCAL)
+  int local = 0;
+#ifdef LOCAL
+  void* volatile variable = &local;
+#else
+  void* volatile variable = &box;
+#endif
+  std::free(variable);
+  return local;
+#endif
   std::thread maker([] {
 #ifdef UNPUBLISHED
     int* const p = new int[4];

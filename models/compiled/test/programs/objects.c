@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Keys, pthread_once, threads' handles, and what calls say of arguments that are wrong. The table of objects.py has the
-// rest. check -DONCE: passes check -DONCE -DGARBAGE: FAIL misuse: a pthread_once_t is used that was never initialised
+// Keys, pthread_once, threads' handles, and what calls say of wrong arguments. object_table.py has the other objects.
+// check -DONCE: passes
+// check -DONCE -DGARBAGE: FAIL misuse: a pthread_once_t is used that was never initialised
 // check -DONCE -DFREED: FAIL use after free
 // check -DONCE -DNOWHERE: FAIL SEGV
 // check -DKEY: passes
@@ -20,18 +21,23 @@
 // check -DHANDLE -DITSELF: passes
 // check -DSEMAPHORE: passes
 // check -DTIMES: passes
-// check -DCLOCKS: passes
+// check alone -D_GNU_SOURCE -DCLOCKS: passes
 // check -DKINDS: passes
 // check -DROBUST: no verdict: not modelled: a robust mutex
 // check -DRECURSIVE_WAIT: FAIL deadlock
 // check -DTWO_MUTEXES: FAIL misuse: T
+// check -DOVERWRITTEN: FAIL misuse: the barrier
 // check -DTIME_RACES: FAIL data race
+// check -DTIME_RACES -DSLEEPS: FAIL data race
 // check -DNO_RESULT: FAIL SEGV
+// check -DNO_ATTRIBUTES: FAIL SEGV
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
@@ -40,6 +46,7 @@
 static int data;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
+static atomic_int created;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_t first;
@@ -59,12 +66,13 @@ static void* work(void* argument) {
   pthread_once(argument, initialise);
 #elif defined(KEYS_BESIDE)
   pthread_key_t own;
+  if (argument == &lock) atomic_load(&created);
   pthread_key_create(&own, NULL);
   pthread_setspecific(own, argument);
-  pthread_mutex_lock(&lock);
-  ++data;
-  pthread_mutex_unlock(&lock);
   assert(pthread_getspecific(own) == argument);
+  // The numbers are the same in each execution, whichever thread is the first to create its key.
+  atomic_fetch_add(&created, 1);
+  if (argument == &lock) assert(own == key + 1);
 #elif defined(DELETED_BESIDE)
   pthread_key_delete(key);
 #elif defined(KEY)
@@ -146,6 +154,7 @@ int main(void) {
   pthread_join(first, NULL);
   pthread_key_delete(key);
 #elif defined(KEYS_BESIDE)
+  pthread_key_create(&key, NULL);
   pthread_create(&first, NULL, work, &data);
   work(&lock);
   pthread_join(first, NULL);
@@ -218,6 +227,9 @@ int main(void) {
   assert(mtx_init(&m, 1000) == thrd_error);
   assert(pthread_mutex_lock(&lock) == 0 && pthread_mutex_trylock(&lock) == EBUSY && pthread_mutex_unlock(&lock) == 0);
   pthread_mutex_destroy(&lock);
+  pthread_spinlock_t spin;
+  pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+  assert(pthread_spin_lock(&spin) == 0 && pthread_spin_trylock(&spin) == EBUSY && pthread_spin_unlock(&spin) == 0);
   initialise_lock(PTHREAD_MUTEX_ERRORCHECK);
   assert(pthread_mutex_unlock(&lock) == EPERM);
   assert(pthread_cond_wait(&changed, &lock) == EPERM);
@@ -244,6 +256,11 @@ int main(void) {
   pthread_mutex_unlock(&lock);
   pthread_mutex_unlock(&lock);
   pthread_join(first, NULL);
+#elif defined(OVERWRITTEN)
+  static pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, NULL, 1);
+  memset(&barrier, 0, sizeof barrier / 2);
+  pthread_barrier_wait(&barrier);
 #elif defined(TWO_MUTEXES)
   static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
   pthread_create(&first, NULL, work, &lock);
@@ -251,8 +268,15 @@ int main(void) {
   pthread_join(first, NULL);
 #elif defined(TIME_RACES)
   pthread_create(&first, NULL, work, NULL);
+#ifdef SLEEPS
+  nanosleep(&when, NULL);
+#else
   clock_gettime(CLOCK_MONOTONIC, &when);
+#endif
   pthread_join(first, NULL);
+#elif defined(NO_ATTRIBUTES)
+  const uintptr_t close_to_nowhere = 8;
+  pthread_create(&first, (const pthread_attr_t*)close_to_nowhere, work, NULL);
 #elif defined(NO_RESULT)
   sem_t s;
   sem_init(&s, 0, 1);
