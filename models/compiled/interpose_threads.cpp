@@ -584,12 +584,12 @@ RUNQ_HOOK int sem_getvalue(sem_t* semaphore, int* value) {
 }
 
 RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
-  if (initialising) current_session().note_object_outside(a_spin_lock, as_memory(lock));
-  RUNQ_PASS_ON(pthread_spin_init, lock, shared)
+  RUNQ_PASS_ON_AND_NOTE(a_spin_lock, pthread_spin_init, lock, shared)
   s.initialise_object(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_HOOK int pthread_spin_destroy(pthread_spinlock_t* lock) {
+  if (!in_program) current_session().forget_object_outside(as_memory(lock));
   RUNQ_PASS_ON(pthread_spin_destroy, lock)
   s.destroy_object(a_spin_lock, as_memory(lock), code);
   return 0;

@@ -128,7 +128,6 @@ search_result session::check(main_function main, int argc, char** argv, char** e
     quick_handlers_before_main_ = quick_handlers_;
     destructors_ = find_destructors();
   }
-  take_over_spin_locks();
   keys_before_main_ = keys_;
   values_before_main_ = threads_[1].values;
   exact::search search(*this, options);
@@ -148,6 +147,7 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   } const ends_of_stacks(search);
   memory_.add_global_variables();
   if (heap_.used_before_main() != 0) memory_.add(heap_.memory_before_main(), heap_.used_before_main());
+  take_over_spin_locks();
   kept_output::begin();
   if (!memory_.protect()) {
     result.message = "the system does not let the checker protect memory";

@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -275,8 +276,10 @@ class session final : public exact::program {
   void destroy_object(const object_kind& kind, void* at, const void* code);
   /// The object is there, and may be used: it is initialised, and not destroyed.
   void use_object(const object_kind& kind, const void* at, const void* code);
-  /// It was initialised outside of a check, and is as the C library has left it.
+  /// It was initialised outside of a check, and is as the C library has left it. By any thread.
   void note_object_outside(const object_kind& kind, void* at);
+  /// It was destroyed outside of a check.
+  void forget_object_outside(const void* at);
   [[nodiscard]] std::string name_of_object(const object_kind& kind, const void* at);
   /// How many objects have been initialised there in this execution.
   [[nodiscard]] unsigned lives_of(const void* at) { return objects_[at].lives; }
@@ -653,6 +656,7 @@ class session final : public exact::program {
     std::uint64_t at_start = 0;  ///< of main()
   };
   std::map<const void*, small_object> small_objects_;  ///< the marks of those that have no room for one
+  std::mutex outside_;                                 ///< while real threads may note one there
   /// The call that initialises or destroys an object, while its access is compared with others.
   struct {
     const object_kind* kind = nullptr;  ///< nullptr: a key

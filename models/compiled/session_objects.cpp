@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Locks, condition variables, barriers and semaphores: what became of each, and who holds it or waits for it.
 #include <cstring>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -30,13 +31,23 @@ void write_mark(void* mark, std::uint64_t value) noexcept { std::memcpy(mark, &v
 }  // namespace
 
 void session::note_object_outside(const object_kind& kind, void* at) {
-  write_mark(mark_of(kind, at), marks::of(at, marks::initialised));
-  if (kind.mark == mark_elsewhere) small_objects_[at].at_start = small_objects_[at].now;
+  const std::uint64_t mark = marks::of(at, marks::initialised);
+  if (kind.mark != mark_elsewhere) return write_mark(mark_of(kind, at), mark);
+  const std::lock_guard lock(outside_);
+  small_objects_[at] = {mark, mark};
+}
+void session::forget_object_outside(const void* at) {
+  const std::lock_guard lock(outside_);
+  small_objects_.erase(at);
 }
 
-/// Those that were initialised before main(): unlocked, the C library's hold another value than the checker's.
+/// Those that were initialised outside of the check: unlocked, the C library's hold another value than the checker's.
 void session::take_over_spin_locks() {
-  for (const auto& [at, object] : small_objects_) std::memset(const_cast<void*>(at), 0, a_spin_lock.size);
+  constexpr int unlocked = 1;
+  for (const auto& [at, object] : small_objects_) {
+    auto* const lock = static_cast<int*>(const_cast<void*>(at));
+    if ((memory_.contains(at) || heap_.owns(at)) && *lock == unlocked) *lock = 0;
+  }
 }
 
 /// The object's memory is there, and may be used.
@@ -68,8 +79,7 @@ void session::require_object(const object_kind& kind, const void* at, const char
   switch (marks::state_of(at, mark)) {
     case object_state::initialised: return;
     case object_state::zeros:
-      // In a test, it may have been initialised outside of the check.
-      if (kind.may_be_zeros || (kind.mark == mark_elsewhere && !is_whole_program())) return;
+      if (kind.may_be_zeros) return;
       fail(failure::misuse, fmt::format("{} is {} that was never initialised", name_of_object(kind, at), call), code);
     case object_state::destroyed: {
       const object_history& h = objects_[at];
