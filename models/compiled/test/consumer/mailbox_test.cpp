@@ -9,7 +9,9 @@
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <runq/check.hpp>
+#include <semaphore.h>
 
 namespace {
 
@@ -76,6 +78,32 @@ TEST(Check, GTestAssertionsInsideCount) {
   EXPECT_EQ(v.failure(), "check failed") << v;
   EXPECT_NE(v.text().find("counter.load()"), std::string::npos) << "GoogleTest's text is not shown: " << v;
   EXPECT_FALSE(HasFailure());
+}
+
+TEST(Check, ObjectsThatWereInitialisedOutsideOfItMayBeUsed) {
+  static sem_t permits;
+  static pthread_spinlock_t spin;
+  static pthread_barrier_t barrier;
+  ASSERT_EQ(sem_init(&permits, 0, 1), 0);
+  ASSERT_EQ(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE), 0);
+  ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, 2), 0);
+  const auto use_all = [] {
+    sem_wait(&permits);
+    sem_post(&permits);
+    pthread_spin_lock(&spin);
+    pthread_spin_unlock(&spin);
+    pthread_barrier_wait(&barrier);
+  };
+  RUNQ_EXPECT_CHECKED([=] {
+    std::thread other(use_all);
+    use_all();
+    other.join();
+  });
+  std::thread other(use_all);  // and afterwards without a check
+  use_all();
+  other.join();
+  EXPECT_EQ(pthread_spin_destroy(&spin), 0);
+  EXPECT_EQ(runq::check([] { pthread_spin_lock(&spin); }).failure(), "misuse");
 }
 
 TEST(Check, AssertionsAndExceptionsCount) {
