@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include "caller.hpp"
 #include "start.hpp"
@@ -33,6 +34,9 @@ void note_touched(const void* code, T* p, const auto&...) noexcept {
   touched = {reinterpret_cast<const std::byte*>(const_cast<const std::remove_cv_t<T>*>(p)), largest, code};
 }
 void note_touched(const void*, const auto&...) noexcept {}
+
+/// The program uses that key: it has created it, through the checker.
+void require_own_key(pthread_key_t key, const void* code);
 
 /// A spin lock is volatile.
 [[nodiscard]] inline void* as_memory(const volatile void* object) noexcept { return const_cast<void*>(object); }

@@ -311,6 +311,15 @@ RUNQ_HOOK void call_once(once_flag* flag, void (*function)(void)) {
   pthread_once(reinterpret_cast<pthread_once_t*>(flag), function);
 }
 RUNQ_HOOK int tss_create(tss_t* key, tss_dtor_t at_exit) { return to_c11(pthread_key_create(key, at_exit)); }
-RUNQ_HOOK void tss_delete(tss_t key) { pthread_key_delete(key); }
-RUNQ_HOOK void* tss_get(tss_t key) { return pthread_getspecific(key); }
-RUNQ_HOOK int tss_set(tss_t key, void* value) { return to_c11(pthread_setspecific(key, value)); }
+RUNQ_HOOK void tss_delete(tss_t key) {
+  require_own_key(key, RUNQ_CALLER);
+  pthread_key_delete(key);
+}
+RUNQ_HOOK void* tss_get(tss_t key) {
+  require_own_key(key, RUNQ_CALLER);
+  return pthread_getspecific(key);
+}
+RUNQ_HOOK int tss_set(tss_t key, void* value) {
+  require_own_key(key, RUNQ_CALLER);
+  return to_c11(pthread_setspecific(key, value));
+}

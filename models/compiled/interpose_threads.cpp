@@ -83,16 +83,6 @@ constexpr pthread_key_t own_key = 0x4000'0000;
 /// For each key that was created before main(), one of the C library, for a program that has checks of its own.
 std::vector<pthread_key_t> keys_outside;
 
-/// Whether the C library's key is meant: a library has created it. The program's own code has none of these.
-[[nodiscard]] bool is_of_library(pthread_key_t key, const void* code) {
-  if ((key & own_key) != 0) return false;
-  if (in_program && current_session().is_own_code(code)) {
-    const checker_scope scope;
-    static_cast<void>(current_session().value_of_key(~0U, code));
-  }
-  return true;
-}
-
 /// That key, if one is asked for outside of a check; nullptr: the session's is meant.
 [[nodiscard]] const pthread_key_t* outside(pthread_key_t key) {
   const std::size_t number = key & ~own_key;
@@ -103,6 +93,14 @@ std::vector<pthread_key_t> keys_outside;
 }  // namespace
 
 namespace runq::model::compiled {
+
+void require_own_key(pthread_key_t key, const void* code) {
+  const bool is_own = (key & own_key) != 0;
+  // A test may have created it outside of the check.
+  if (!in_program || is_own || has_own_checks || !current_session().is_own_code(code)) return;
+  const checker_scope scope;
+  static_cast<void>(current_session().value_of_key(~0U, code));
+}
 
 void give_keys_back() {
   for (std::size_t i = 0; i != keys_outside.size(); ++i) {
@@ -116,6 +114,16 @@ void take_keys() {
 }
 
 }  // namespace runq::model::compiled
+
+namespace {
+
+/// Whether the C library's key is meant: a library has created it.
+[[nodiscard]] bool is_of_library(pthread_key_t key, const void* code) {
+  require_own_key(key, code);
+  return (key & own_key) == 0;
+}
+
+}  // namespace
 
 RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
   if (!in_program && !initialising) {

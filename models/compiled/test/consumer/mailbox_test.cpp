@@ -87,6 +87,8 @@ TEST(Check, ObjectsThatWereInitialisedOutsideOfItMayBeUsed) {
   ASSERT_EQ(sem_init(&permits, 0, 1), 0);
   ASSERT_EQ(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE), 0);
   ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, 2), 0);
+  pthread_key_t key{};
+  ASSERT_EQ(pthread_key_create(&key, nullptr), 0);
   const auto use_all = [] {
     sem_wait(&permits);
     sem_post(&permits);
@@ -98,6 +100,8 @@ TEST(Check, ObjectsThatWereInitialisedOutsideOfItMayBeUsed) {
     std::thread other(use_all);
     use_all();
     other.join();
+    pthread_setspecific(key, &spin);
+    RUNQ_ASSERT(pthread_getspecific(key) == &spin);
   });
   std::thread other(use_all);  // and afterwards without a check
   use_all();

@@ -7,6 +7,7 @@
 // check -DKEY: passes
 // check -DKEY -DUNCREATED: FAIL misuse: a key is used that was not created
 // check -DKEY -DGARBAGE: FAIL misuse: a key is used that was not created
+// check -DKEY -DOF_C11: FAIL misuse: a key is used that was not created
 // check -DKEY -DDELETED: FAIL misuse: a key is used after or while it is deleted by T0 at
 // check -DKEY -DTWICE: FAIL misuse: a key is deleted after or while it is deleted by T0 at
 // check -DKEY -DBESIDE: FAIL misuse: a key is used after or while it is deleted by T0 at
@@ -131,6 +132,9 @@ int main(void) {
 #elif defined(KEY)
 #ifdef UNCREATED
   pthread_setspecific(key, NULL);
+#endif
+#ifdef OF_C11
+  tss_set(key, NULL);
 #endif
 #ifdef GARBAGE
   memset(&key, 0x5a, sizeof key);
