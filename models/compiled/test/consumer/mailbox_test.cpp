@@ -100,8 +100,8 @@ TEST(Check, ObjectsThatWereInitialisedOutsideOfItMayBeUsed) {
     std::thread other(use_all);
     use_all();
     other.join();
-    pthread_setspecific(key, &spin);
-    RUNQ_ASSERT(pthread_getspecific(key) == &spin);
+    pthread_setspecific(key, &permits);
+    RUNQ_ASSERT(pthread_getspecific(key) == &permits);
   });
   std::thread other(use_all);  // and afterwards without a check
   use_all();
