@@ -105,9 +105,8 @@ RUNQ_HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock
 RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   RUNQ_PASS_ON(pthread_rwlock_unlock, lock)
   s.use_object(a_read_write_lock, lock, code);
-  unsigned& held = s.held(lock);
-  if (held == 0) s.fail(failure::misuse, "a lock is released by a thread that does not hold it", code);
-  --held;
+  s.require_held(a_read_write_lock, lock, code);
+  --s.held(lock);
   std::uint32_t value = 0;
   std::memcpy(&value, lock, sizeof value);  // this thread holds it: no other thread changes the kind of its holder
   s.give_back(lock, word, value == writing ? writing : 1, value == writing, code);

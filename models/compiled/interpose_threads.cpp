@@ -293,6 +293,7 @@ RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
     return 0;
   }
   if (held == 0 && kind_of(m) != PTHREAD_MUTEX_NORMAL) return EPERM;
+  s.require_held(a_mutex, m, code);
   held = 0;
   s.unlock(m, code);
   return 0;
@@ -316,6 +317,7 @@ class without_mutex {
  public:
   without_mutex(session& s, pthread_mutex_t* m, const void* code) : s_(s), m_(m), code_(code), times_(s.held(m)) {
     if (times_ > 1) return;
+    s_.require_held(a_mutex, m, code);
     s_.held(m) = 0;
     s_.unlock(m, code);
   }
@@ -627,6 +629,7 @@ extern "C" int runq_pthread_spin_trylock(pthread_spinlock_t* lock) {
 RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
   RUNQ_PASS_ON(pthread_spin_unlock, lock)
   s.use_object(a_spin_lock, as_memory(lock), code);
+  s.require_held(a_spin_lock, as_memory(lock), code);
   s.held(as_memory(lock)) = 0;
   s.unlock(as_memory(lock), code);
   return 0;

@@ -234,6 +234,8 @@ class session final : public exact::program {
   void unlock(void* mutex, const void* code);
   /// How many times the running thread holds this.
   [[nodiscard]] unsigned& held(const void* lock) { return holding(lock).times; }
+  /// Before it gives the lock back.
+  void require_held(const object_kind& kind, const void* lock, const void* code);
   /// It holds the lock once more.
   void note_held(const object_kind& kind, const void* lock, const void* code);
   /// A wait that may end by a timeout begins. Returns whether it does end so.

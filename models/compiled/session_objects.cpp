@@ -166,6 +166,13 @@ void session::note_held(const object_kind& kind, const void* lock, const void* c
   h.since = place_in_program(code);
 }
 
+void session::require_held(const object_kind& kind, const void* lock, const void* code) {
+  if (held(lock) != 0) return;
+  fail(failure::misuse,
+       fmt::format("T{} gives back {}, which it does not hold", search_->running() - 1, name_of_object(kind, lock)),
+       code);
+}
+
 /// No thread holds a lock in that memory, or waits for a condition variable there. Other threads' calls that are not
 /// ordered with this one were found before, as conflicting accesses.
 void session::require_idle(const void* begin, std::size_t size, const char* what, const void* code) {

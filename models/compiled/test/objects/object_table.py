@@ -268,10 +268,23 @@ def in_use(kind):
         yield "passes", ["sem_init(p, 0, 0)", START, "sem_wait(p)", kind.destroy, JOIN], ["sem_post(p)"]
 
 
+def not_held(kind):
+    if not kind.held:
+        return
+    give = next(call.text for call in kind.calls if call.before)
+    expected = "FAIL T0 gives back the"
+    if "RECURSIVE" in kind.init or "ERRORCHECK" in kind.init:
+        expected, give = "passes", f"assert({give} == EPERM)"
+    yield expected, [kind.init, give], []
+    give_as_t0 = [kind.init, START, "if (atomic_load(&ready) == 1) {", give, "}", "atomic_store(&go, 1)", JOIN]
+    yield expected, give_as_t0, [kind.held, *HELD_BY_T1, next(call.text for call in kind.calls if call.before)]
+
+
 # The heading of a column, what is tried in it, and what its cells say when every program of a kind fails, as it must.
 STATES = [("used rightly", right), ("freed before", freed), ("freed meanwhile", freed_beside), ("destroyed before", destroyed),
           ("destroyed meanwhile", destroyed_beside), ("zeros", zeros), ("anything else", something_else), ("no address, or misaligned", nowhere), ("a copy", copied),
-          ("initialised twice, or meanwhile", initialised_twice), ("held or waited for", in_use)]
+          ("initialised twice, or meanwhile", initialised_twice), ("held or waited for", in_use),
+          ("given back, not held", not_held)]
 BEGIN, END = "<!-- objects: begin -->\n", "<!-- objects: end -->\n"
 
 
