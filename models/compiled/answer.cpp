@@ -10,6 +10,7 @@
 
 #include "counterexample.hpp"
 #include "json.hpp"
+#include "outside.hpp"
 #include "result_json.hpp"
 #include "runtime.hpp"
 #include "size_words.hpp"
@@ -23,7 +24,9 @@ std::string name_of(failure what) {
 namespace {
 
 [[nodiscard]] std::string counted(const search_result& r) {
-  return fmt::format("{} execution{} explored, {:.2f} s", r.executions, r.executions == 1 ? "" : "s", r.seconds);
+  const std::string blocked = r.blocked == 0 ? "" : fmt::format(", +{} blocked", r.blocked);
+  return fmt::format("{} execution{} explored{}, {:.2f} s", r.executions, r.executions == 1 ? "" : "s", blocked,
+                     r.seconds);
 }
 
 [[nodiscard]] std::string describe(const search_result& r, session& s, source_index& sources) {
@@ -58,7 +61,9 @@ namespace {
 }
 
 /// What C++20 allows and the search did not explore, apart from load buffering.
-[[nodiscard]] std::string also_left_out(const left_out& omitted, const bounds& limits) {
+[[nodiscard]] std::string also_left_out(session& s) {
+  const left_out& omitted = s.omitted();
+  const bounds& limits = s.limits();
   std::string also;
   if (omitted.spurious_failures) {
     also += limits.spurious_failures == 0
@@ -69,7 +74,12 @@ namespace {
   if (omitted.local_members) {
     also += ", plain accesses of a function to members of its own variables, which clang does not show";
   }
-  if (omitted.spurious_wakeups) also += ", spurious wake-ups";
+  if (omitted.spurious_wakeups) {
+    also += limits.spurious_wakeups == 0
+                ? std::string(", spurious wake-ups (--spurious-wakeups N)")
+                : fmt::format(", more than {} spurious wake-up{} of a thread", limits.spurious_wakeups,
+                              limits.spurious_wakeups == 1 ? "" : "s");
+  }
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {
@@ -81,7 +91,26 @@ namespace {
   if (omitted.lock_rounds && omitted.failed_tries) {
     also += ", failures of try_lock because of a thread that repeats a round in which it takes locks and returns them";
   }
+  if (!all_unseen_code(s).empty()) also += ", code that is not seen (named below)";
   return also;
+}
+
+/// A line for each function, and the like, that is not instrumented.
+[[nodiscard]] std::string not_seen(session& s) {
+  std::string lines;
+  for (const unseen_code& u : all_unseen_code(s)) {
+    lines += fmt::format("not seen: {}", u.what);
+    const char* const how = u.what.starts_with("inline assembly") ? "executed" : "called";
+    if (u.times != 0) lines += fmt::format(": {} {} time{}", how, u.times, u.times == 1 ? "" : "s");
+    lines += '\n';
+  }
+  return lines;
+}
+
+[[nodiscard]] nlohmann::json not_seen_json(session& s) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const unseen_code& u : all_unseen_code(s)) list.push_back({{"what", u.what}, {"times", u.times}});
+  return list;
 }
 
 /// What the word of the verdict leaves out.
@@ -93,7 +122,7 @@ namespace {
 
 /// No search explores all load buffering, which C++20 allows and RC11 forbids.
 [[nodiscard]] std::string passed(const search_result& r, session& s, const run_options& options) {
-  const std::string also = also_left_out(s.omitted(), s.limits());
+  const std::string also = also_left_out(s);
   return fmt::format("{}; left out: load buffering{}{}{} ({})", found_nothing(r, options, !also.empty()),
                      options.search.load_buffering ? ", but for what --load-buffering tries" : "",
                      left_out_by_word(r, options.search.bound), also, counted(r));
@@ -145,7 +174,7 @@ answer judge_briefly(const search_result& r, session& s, const run_options& opti
   if (r.how == coverage::cut_short) return say(2, fmt::format("no verdict: {} ({})", r.message, counted(r)));
   if (r.executions == 0) {
     // Without what is left out, nobody could tell a program that waits for ever from one whose loop is too long.
-    const std::string also = also_left_out(s.omitted(), s.limits());
+    const std::string also = also_left_out(s);
     return say(2, fmt::format("no verdict: all of {} executions wait for ever, or see old values for ever{}{}",
                               r.blocked, also.empty() ? "" : "; left out: ", also.empty() ? "" : also.substr(2)));
   }
@@ -164,8 +193,11 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }
+  if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
+  a.text += not_seen(s);
   if (!options.json_file.empty() || !options.html_dir.empty()) {
     a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
+    if (nlohmann::json list = not_seen_json(s); !list.empty()) (*a.result)["not_seen"] = std::move(list);
   }
   return a;
 }

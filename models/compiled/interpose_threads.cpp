@@ -344,10 +344,13 @@ class without_mutex {
 
 [[nodiscard]] int wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
-  s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
-  s.wait_until_woken(c, number, true, code);
+  if (s.wakes_up_for_no_reason(code)) {
+    static_cast<void>(s.stop_waiting(c, number, code));
+  } else {
+    s.wait_until_woken(c, number, true, code);
+  }
   waiting.take_again();
   return 0;
 }
@@ -357,11 +360,12 @@ class without_mutex {
   const timespec end = time_at(s, until, code);
   if (!is_time(end)) return EINVAL;
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
-  s.omitted().spurious_wakeups = true;
   const unsigned number = s.begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
   bool timed_out = s.times_out(code);
-  if (timed_out) {
+  if (!timed_out && s.wakes_up_for_no_reason(code)) {
+    static_cast<void>(s.stop_waiting(c, number, code));
+  } else if (timed_out) {
     timed_out = s.stop_waiting(c, number, code);
     s.let_time_pass_until(to_nanoseconds(end));
   } else {

@@ -198,6 +198,31 @@ std::vector<destructor> find_destructors() {
   return found;
 }
 
+std::vector<address_range> memory_of_standard_library() {
+  std::vector<address_range> found;
+  for (const char* const stream :
+       {"_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout", "_ZSt5wcerr", "_ZSt5wclog"}) {
+    const void* const at = dlsym(RTLD_DEFAULT, stream);
+    Dl_info module{};
+    void* symbol = nullptr;
+    if (at == nullptr || dladdr1(at, &module, &symbol, RTLD_DL_SYMENT) == 0 || symbol == nullptr) continue;
+    found.push_back({static_cast<const std::byte*>(at), static_cast<const ElfW(Sym)*>(symbol)->st_size});
+  }
+  const auto add_module = [](dl_phdr_info* module, std::size_t, void* to) {
+    const std::string_view path = module->dlpi_name;
+    if (!path.substr(path.rfind('/') + 1).starts_with("libstdc++.so")) return 0;
+    for (int i = 0; i != module->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& h = module->dlpi_phdr[i];
+      if (h.p_type != PT_LOAD || (h.p_flags & PF_W) == 0) continue;
+      static_cast<std::vector<address_range>*>(to)->push_back(
+          {reinterpret_cast<const std::byte*>(module->dlpi_addr + h.p_vaddr), h.p_memsz});
+    }
+    return 0;
+  };
+  dl_iterate_phdr(+add_module, &found);
+  return found;
+}
+
 // --- thread_storage ------------------------------------------------------------------------------------------------
 
 void thread_storage::find() {

@@ -125,6 +125,9 @@ struct address_range {
 using destructor = void (*)();
 /// The program's own, without those of its libraries, in the order in which their beginnings run.
 [[nodiscard]] std::vector<destructor> find_destructors();
+/// Where std::cout and its like lie, and the variables of the C++ library. Threads may use these without an order: the
+/// library takes care of that.
+[[nodiscard]] std::vector<address_range> memory_of_standard_library();
 
 [[nodiscard]] std::byte* thread_pointer() noexcept;
 /// Makes the running operating-system thread take thread-local variables, and its identity, from there.

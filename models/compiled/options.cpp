@@ -28,8 +28,7 @@ namespace {
 
 constexpr unsigned most_jobs = 64;
 /// Options that a check in a test does not have.
-constexpr std::array<std::string_view, 7> of_command{"--ledger", "--ledger-of", "--jobs",  "--json",
-                                                     "--html",   "--title",     "--replay"};
+constexpr std::array<std::string_view, 5> of_command{"--ledger", "--ledger-of", "--jobs", "--json", "--html"};
 
 /// The options of one call, read one after the other.
 class reader {
@@ -87,6 +86,8 @@ class reader {
       search.seed = number(option);
     } else if (option == "--path") {
       read_path(word(option, "the path that a failure shows, as 0.3.1"));
+    } else if (option == "--spurious-wakeups") {
+      to_.limits.spurious_wakeups = static_cast<unsigned>(number(option));
     } else if (option == "--timeouts") {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
     } else if (option == "--judge-timed-waits") {
@@ -120,6 +121,8 @@ class reader {
       to_.html_dir = word(option, "the name of a folder");
     } else if (option == "--executed") {
       to_.executed_file = word(option, "the name of a file");
+    } else if (option == "--without-assertions") {
+      to_.without_assertions = true;
     } else if (option == "--title") {
       to_.title = word(option, "a name");
     } else if (option == "--replay") {

@@ -21,6 +21,7 @@ struct run_options {
   order_change weakened;  ///< the one memory order that this check makes weaker, if any
   exact::way path;        ///< the choices that lead to the only execution that is shown, if `has_path`
   bool has_path = false;
+  bool without_assertions = false;  ///< the program has assertions, and is compiled without them
   // These options exist for the command runq-check only; runq::check() refuses them.
   std::string of_command;              ///< the first of the options below that was given
   bool ledger = false;                 ///< weaken every order, one at a time

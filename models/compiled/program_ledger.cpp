@@ -97,8 +97,8 @@ class maker {
     const child_answer got = processes_.next();
     if (!got.error.empty()) return {2, "no verdict: " + got.error, "no verdict: " + got.error + "\n", {}, {}};
     const json said = json::parse(got.text);
-    as_it_is_ = said["headline"];
-    answer a{said["status"], as_it_is_, said["text"], {}, {}};
+    as_it_is_ = said["text"];
+    answer a{said["status"], said["headline"], as_it_is_, {}, {}};
     if (said.contains("result")) a.result = std::make_shared<json>(said["result"]);
     if (a.status != 0) a.text = "without any change: " + a.text;
     for (const json& o : said["orders"]) {
@@ -217,7 +217,7 @@ class maker {
                              entries_.size(), entries_.size() == 1 ? "" : "s", rows_.size(),
                              rows_.size() == 1 ? "" : "s", count("needed"), count("redundant"), count("no verdict"));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-    a.text = lines + fmt::format("{} ({:.2f} s)\nas it is: {}\n", a.headline, seconds, as_it_is_);
+    a.text = lines + fmt::format("{} ({:.2f} s)\nas it is: {}", a.headline, seconds, as_it_is_);
     if (entries_.empty()) a.text += "no operation that was executed has an order stronger than relaxed\n";
     return a;
   }

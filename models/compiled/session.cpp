@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
+#include "outside.hpp"
+
 namespace runq::model::compiled {
 
 bool in_program = false;
@@ -120,6 +122,7 @@ search_result session::check(main_function main, int argc, char** argv, char** e
   program_code_.add_module("");
   omitted_.local_members = has_code_by_clang();
   waiters_ = find_symbol("_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w");
+  standard_library_ = memory_of_standard_library();
   storage_.find();
   storage_.remember_main();
   heap_.remember();
@@ -153,7 +156,9 @@ search_result session::check(main_function main, int argc, char** argv, char** e
     result.message = "the system does not let the checker protect memory";
     return result;
   }
+  forget_unseen_code();
   result = search.run();
+  note_unseen_code();
   output_ = kept_output::take();
   statistics_ = search.statistics();
   last_way_ = search.way_here();
@@ -173,6 +178,7 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 
 void session::begin_execution() {
   ++executions_;
+  note_unseen_code();
   memory_.restore();
   storage_.restore_main();
   if (!callers_stack_.empty()) std::memcpy(callers_begin_, callers_stack_.data(), callers_stack_.size());
@@ -213,6 +219,7 @@ void session::begin_thread(unsigned thread) {
   t.rounds.clear();
   t.timed = 0;
   t.timeouts = 0;
+  t.spurious_wakeups = 0;
   t.passed.clear();
   t.held.clear();
   t.taken.clear();
@@ -608,6 +615,17 @@ void*& session::value_of_key(unsigned key, const void* code) {
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
+
+bool session::wakes_up_for_no_reason(const void* code) {
+  thread_info& t = running();
+  if (t.spurious_wakeups == bounds_.spurious_wakeups) {
+    omitted_.spurious_wakeups = true;
+    return false;
+  }
+  if (choose(2, code) == 0) return false;
+  ++t.spurious_wakeups;
+  return true;
+}
 
 bool session::times_out(const void* code) {
   thread_info& t = running();

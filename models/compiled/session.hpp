@@ -66,7 +66,7 @@ struct left_out {
   bool spurious_failures = false;  ///< a weak compare-exchange succeeded where it might have failed (once more)
   bool unknown_weakness = false;   ///< so did one of which the compiler does not tell whether it is weak
   bool local_members = false;      ///< plain accesses that clang does not show
-  bool spurious_wakeups = false;   ///< a thread waited for a condition variable
+  bool spurious_wakeups = false;   ///< a wait for a condition variable might have ended for no reason (once more)
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
@@ -78,6 +78,7 @@ struct left_out {
 /// How far the search goes where C++20 sets no limit.
 struct bounds {
   unsigned spurious_failures = 0;   ///< in an execution
+  unsigned spurious_wakeups = 0;    ///< of a thread: waits for condition variables that end for no reason
   unsigned timeouts = 2;            ///< of a thread: timed waits that end, and deadlines that pass
   bool judges_timed_waits = false;  ///< a deadlock may consist of waits whose timeouts are not explored
   unsigned rounds = 4;              ///< of a loop that waits: in later ones it reads what it has read before
@@ -138,6 +139,9 @@ class session final : public exact::program {
   [[nodiscard]] program_orders& orders() noexcept { return orders_; }
   [[nodiscard]] executed_code& executed() noexcept { return executed_; }
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
+
+  /// The name of the function that the code belongs to, which may be one that the compiler has inlined.
+  [[nodiscard]] std::string function_at(const void* code) { return symbols_.function_at(code); }
 
   // --- calls --------------------------------------------------------------------------------------------------------
   void enter_function(const void* code);
@@ -238,6 +242,8 @@ class session final : public exact::program {
   void require_held(const object_kind& kind, const void* lock, const void* code);
   /// It holds the lock once more.
   void note_held(const object_kind& kind, const void* lock, const void* code);
+  /// A wait for a condition variable begins. Returns whether it ends for no reason.
+  [[nodiscard]] bool wakes_up_for_no_reason(const void* code);
   /// A wait that may end by a timeout begins. Returns whether it does end so.
   [[nodiscard]] bool times_out(const void* code);
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
@@ -371,6 +377,7 @@ class session final : public exact::program {
     std::vector<rounds_at> rounds;  ///< as well
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
+    unsigned spurious_wakeups = 0;
     std::vector<passed_time> passed;
     std::vector<held_lock> held;
     std::vector<taken_lock> taken;  ///< and not given back
@@ -527,9 +534,14 @@ class session final : public exact::program {
   void access_atomics(granule& g, const void* at, const plain_access& a);
   void check_against(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
     const bool conflicts = (old.bytes & a.bytes) != 0 && (old.is_write || a.is_write) && old.thread != a.thread;
-    if (conflicts && !search_->knows(old.thread, old.position)) report_race(old, a, at, is_plain);
+    if (!conflicts || search_->knows(old.thread, old.position) || is_of_standard_library(at)) return;
+    report_race(old, a, at, is_plain);
   }
   void require_unused(const user_heap::block& b, const step& by, const void* code);
+  [[nodiscard]] bool is_of_standard_library(const void* at) const noexcept {
+    return std::any_of(standard_library_.begin(), standard_library_.end(),
+                       [at](const address_range& r) { return r.contains(at); });
+  }
   [[noreturn]] void report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain);
   void show(event_kind kind, const step& by, const void* at) { shown_accesses_.push_back({kind, by, at}); }
   void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
@@ -679,7 +691,8 @@ class session final : public exact::program {
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
   std::map<const frame*, bool> known_in_std_lock_;
-  address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
+  std::vector<address_range> standard_library_;  ///< see memory_of_standard_library()
+  address_range waiters_;                        ///< where the standard library counts the threads that wait for an atomic variable
 };
 
 /// The only one; nullptr until somebody has asked for it.

@@ -15,6 +15,7 @@
 
 #include "answer.hpp"
 #include "options.hpp"
+#include "outside.hpp"
 #include "program_ledger.hpp"
 #include "progress.hpp"
 #include "results.hpp"
@@ -121,6 +122,7 @@ extern "C" __attribute__((visibility("default"))) int __libc_start_main(main_typ
   checker::program_main = main;
   checker::system_code.add_module("libc.so");
   checker::system_code.add_module("ld-linux");
+  checker::watch_calls();
   static_cast<void>(checker::current_session());
   checker::session_exists = true;
   checker::initialising = true;

@@ -176,6 +176,13 @@ site symbols::own_line(const frame* at) {
   return {files_.insert(own.front().file).first->c_str(), own.front().line};
 }
 
+std::string symbols::function_at(const void* code) {
+  const std::vector<source_line>& lines = lines_of(static_cast<const std::byte*>(code) + 1);
+  if (lines.empty() || lines.front().function.empty()) return "a function";
+  const std::string& name = lines.front().function;
+  return name.find('(') == name.npos ? name + "()" : name;
+}
+
 std::string symbols::variable_at(const void* address) {
   struct answer {
     std::string name;

@@ -51,6 +51,8 @@ class symbols {
   [[nodiscard]] bool is_in_std_lock(const frame* at);
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address);
+  /// "push()": the innermost function that an instruction belongs to.
+  [[nodiscard]] std::string function_at(const void* code);
 
  private:
   /// The lines of one code address: more than one where calls were compiled inline, innermost first.

@@ -26,7 +26,7 @@ kept=$(dirname "$0")/kept output='' what=() before=''
 for word; do
   if [ "$before" = -o ]; then
     output=$word
-  elif [[ $word = *.o ]]; then
+  elif [[ $word = *.[os] ]]; then
     what+=("$(cksum <"$word")")
   else
     what+=("$word")
@@ -342,6 +342,122 @@ as it is: exhaustive"""
             with open(results, encoding="utf-8") as file:
                 rows = json.load(file)["ledger"]
             self.assertEqual([row["verdict"] for row in rows], ["redundant", "redundant", "redundant", "killed"])
+
+    # --- what is not seen ------------------------------------------------------------------------------------------------
+
+    def not_seen(self, text):
+        return re.findall(r"^not seen: (.*)$", text, re.MULTILINE)
+
+    def compiled_library(self, folder, *flags, output):
+        made = os.path.join(folder, output)
+        subprocess.run(["gcc", "-O1", *flags, os.path.join(PROGRAMS, "uninstrumented.c"), "-o", made], check=True)
+        return made
+
+    def test_a_function_of_a_library_that_is_not_instrumented_is_named(self):
+        program = os.path.join(PROGRAMS, "calls_library.cpp")
+        with tempfile.TemporaryDirectory() as folder:
+            self.compiled_library(folder, "-shared", "-fPIC", output="libbump.so")
+            status, text = self.check(program, "--", f"-L{folder}", "-lbump", f"-Wl,-rpath,{folder}")
+            self.assertEqual(status, 0, text)
+            self.assertTrue(text.startswith("bounded: "), text)
+            self.assertIn("code that is not seen (named below)", text)
+            self.assertEqual(self.not_seen(text), ["bump(), in libbump.so: called 2 times"])
+            results = os.path.join(folder, "results.json")
+            self.check("--json", results, program, "--", f"-L{folder}", "-lbump", f"-Wl,-rpath,{folder}")
+            with open(results, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["searches"][0]["result"]["not_seen"],
+                                 [{"what": "bump(), in libbump.so", "times": 2}])
+
+    def test_a_function_of_an_object_or_archive_that_is_not_instrumented_is_named(self):
+        program = os.path.join(PROGRAMS, "calls_library.cpp")
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.compiled_library(folder, "-c", output="bump.o")
+            status, text = self.check(program, "--", made)
+            self.assertEqual((status, self.not_seen(text)), (0, ["bump(), in bump.o: called 2 times"]), text)
+            archive = os.path.join(folder, "libbump.a")
+            subprocess.run(["ar", "rc", archive, made], check=True)
+            status, text = self.check(program, "--", archive)
+            self.assertEqual((status, self.not_seen(text)), (0, ["bump(), in libbump.a:bump.o: called 2 times"]), text)
+
+    def test_an_object_that_is_instrumented_is_seen(self):
+        program = os.path.join(PROGRAMS, "calls_library.cpp")
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.compiled_library(folder, "-c", "-g", "-fsanitize=thread", output="bump.o")
+            status, text = self.check(program, "--", made)
+            self.assertEqual((status, self.not_seen(text)), (1, []), text)
+            self.assertIn("data race", text)
+
+    def test_what_several_processes_do_not_see_is_named_once(self):
+        program = os.path.join(PROGRAMS, "calls_library.cpp")
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.compiled_library(folder, "-c", output="bump.o")
+            status, text = self.check("--jobs", "2", program, "--", made)
+            self.assertEqual((status, self.not_seen(text)), (0, ["bump(), in bump.o: called 2 times"]), text)
+
+    def test_inline_assembly_is_named_beside_any_verdict(self):
+        program = os.path.join(PROGRAMS, "assembly.c")
+        lines = line_of(program, "xchgl"), line_of(program, "movl")
+        for name in "g++", "clang++":
+            if not shutil.which(name):
+                continue
+            status, text = self.check("--compiler", name, program)
+            self.assertEqual(status, 1, text)
+            self.assertIn("data race", text)
+            expected = [rf"inline assembly in {where}\(\), assembly.c:{line}: executed \d+ times?$"
+                        for where, line in zip(("lock", "unlock"), lines)]
+            named = self.not_seen(text)
+            self.assertEqual(len(named), 2, text)
+            for found, wanted in zip(named, expected):
+                self.assertRegex(found, wanted)
+            status, text = self.check("--compiler", name, program, "--", "-DALONE")
+            self.assertEqual(status, 0, text)
+            self.assertTrue(text.startswith("bounded: "), text)
+            self.assertEqual(len(self.not_seen(text)), 2, text)
+
+    def test_hints_and_barriers_for_the_compiler_are_no_unseen_code(self):
+        status, text = self.check(os.path.join(PROGRAMS, "assembly.c"), "--", "-DHARMLESS")
+        self.assertEqual((status, self.not_seen(text)), (0, []), text)
+        self.assertTrue(text.startswith("exhaustive: "), text)
+
+    def test_link_time_optimisation_is_refused_by_name(self):
+        status, text = self.check(ORDERS, "--", "-flto")
+        self.assertEqual(status, 2, text)
+        self.assertIn("-flto", text)
+
+    def test_assertions_that_are_left_out_are_noted(self):
+        note = "note: NDEBUG leaves out the assertions of the program"
+        self.assertIn(note, self.check(ORDERS, "--", "-DNDEBUG")[1])
+        self.assertNotIn(note, self.check(ORDERS)[1])
+        self.assertNotIn(note, self.check(ORDERS, "--", "-DNDEBUG", "-UNDEBUG")[1])
+        self.assertNotIn(note, self.check(os.path.join(PROGRAMS, "calls_library.cpp"), "--", "-DNDEBUG", "-Dbump=_exit")[1])
+
+    def test_only_a_symbol_of_the_instrumentation_is_said_to_be_not_modelled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, hint in (("nowhere", False), ("__tsan_nowhere", True)):
+                program = os.path.join(folder, name + ".cpp")
+                with open(program, "w", encoding="utf-8") as file:
+                    file.write(f'extern "C" void {name}();\nint main() {{ {name}(); }}\n')
+                status, text = self.check(program)
+                self.assertEqual(status, 2, text)
+                self.assertIn("the program cannot be linked", text)
+                self.assertEqual("not modelled" in text, hint, text)
+
+    def test_a_program_with_checks_of_its_own_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "own.cpp")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("#include <iostream>\n#include <runq/check.hpp>\n"
+                           "int main() { const auto v = runq::check([] {}); std::cout << v; return v ? 0 : 1; }\n")
+            status, text = self.check(program)
+            self.assertEqual(status, 0, text)
+            self.assertIn("exhaustive: ", text)
+
+    def test_executions_that_are_blocked_are_counted_in_the_verdict(self):
+        status, text = self.check(os.path.join(PROGRAMS, "spurious.cpp"))
+        self.assertEqual(status, 0, text)
+        self.assertNotIn("blocked", text)
+        status, text = self.check(os.path.join(os.path.dirname(PROGRAMS), "programs", "condition_variable.cpp"))
+        self.assertRegex(text, r"\(\d+ executions explored, \+\d+ blocked, ")
 
     # --- bad input ---------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import tempfile
 def compare(program, level, count, seconds, shape):
     environment = dict(os.environ, SHAPE=shape, RUNQ_CHECK="--check-duplicates\n--every-iteration")
     ran = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, timeout=300)
-    found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored, ([0-9.]+) s\)$", ran.stdout, re.MULTILINE)
+    found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored,(?: \+\d+ blocked,)? ([0-9.]+) s\)$", ran.stdout, re.MULTILINE)
     good = ran.returncode == 0 and found and found[1] == count and "met before" not in ran.stdout
     print(f"{'ok  ' if good else 'FAIL'} {level} {shape}: {count} as a scenario in {seconds} s;",
           f"compiled: {found[1]} in {found[2]} s" if found else ran.stdout)

@@ -38,7 +38,7 @@ def compiled(program, case, spurious, executed):
     """How many executions, or what went wrong. Adds to the file `executed` which operations were executed."""
     output = run([program], CASE=case,
                  RUNQ_CHECK=f"--every-iteration\n--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
-    found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored, [0-9.]+ s\)$", output, re.MULTILINE)
+    found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored,(?: \+\d+ blocked,)? [0-9.]+ s\)$", output, re.MULTILINE)
     return output if found is None or "met before" in output else int(found[1])
 
 

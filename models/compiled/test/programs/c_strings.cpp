@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Functions of the C library read and write memory as the program itself does, although they are not instrumented: one
+// thread writes a byte of a string while another one calls a function. The same byte behind the end of the string is no
+// part of what the function accesses.
+// check: exhaustive, 1 execution
+// check "-DCALL=used = strlen(text)": FAIL data race
+// check "-DCALL=used = strnlen(text, 20)": FAIL data race
+// check "-DCALL=used = strnlen(text, 2)": exhaustive, 1 execution
+// check "-DCALL=used = strcmp(text, same)": FAIL data race
+// check "-DCALL=used = strcmp(text, other)": exhaustive, 1 execution
+// check "-DCALL=used = strcasecmp(text, same)": FAIL data race
+// check "-DCALL=used = strncmp(text, same, 9)": FAIL data race
+// check "-DCALL=used = strncmp(text, same, 3)": exhaustive, 1 execution
+// check "-DCALL=used = strncmp(text, other, 9)": exhaustive, 1 execution
+// check "-DCALL=found = strchr(text, 'q')": FAIL data race
+// check "-DCALL=found = strchr(text, 'b')": exhaustive, 1 execution
+// check "-DCALL=found = strrchr(text, 'q')": FAIL data race
+// check "-DCALL=found = strstr(same, text)": FAIL data race
+// check "-DCALL=found = memchr(text, 'q', 8)": FAIL data race
+// check "-DCALL=found = memchr(text, 'a', 8)": exhaustive, 1 execution
+// check "-DCALL=used = memcmp(text, same, 8)": FAIL data race
+// check "-DCALL=strcpy(room, text)": FAIL data race
+// check "-DCALL=strcpy(text, same)": FAIL data race
+// check "-DCALL=strncpy(text, same, 4)": FAIL data race
+// check "-DCALL=strncpy(room, text, 3)": exhaustive, 1 execution
+// check "-DCALL=strcat(room, text)": FAIL data race
+// check "-DCALL=strcat(text, same)": FAIL data race
+// check "-DCALL=strncat(room, text, 8)": FAIL data race
+// check "-DCALL=free(strdup(text))": FAIL data race
+// check "-DCALL=free(strndup(text, 4))": FAIL data race
+// check "-DCALL=free(strndup(text, 3))": exhaustive, 1 execution
+// check "-DCALL=strdup(same)": FAIL leak
+// check "-DCALL=used = atoi(text)": FAIL data race
+// check "-DCALL=used = strtol(text, &end, 10)": FAIL data race
+// check "-DCALL=printf(text)": FAIL data race
+// check "-DCALL=printf(\"%d %s\", 1, text)": FAIL data race
+// check "-DCALL=printf(\"%.3f %.*s\", 1.5, 3, text)": exhaustive, 1 execution
+// check "-DCALL=printf(\"%d %d %d %d %d %d %d %s\", 1, 2, 3, 4, 5, 6, 7, text)": FAIL data race
+// check "-DCALL=fprintf(stderr, \"%s\", text)": FAIL data race
+// check "-DCALL=sprintf(room, \"%s\", text)": FAIL data race
+// check "-DCALL=sprintf(text, \"%d\", 12345)": FAIL data race
+// check "-DCALL=snprintf(text, 3, \"%d\", 12345)": exhaustive, 1 execution
+// check "-DCALL=snprintf(text, 9, \"%d\", 12345)": FAIL data race
+// check "-DCALL=by_list(text, \"%s %d\", same, 1)": FAIL data race
+// check "-DCALL=puts(text)": FAIL data race
+// check "-DCALL=fputs(text, stdout)": FAIL data race
+// check "-DCALL=fwrite(text, 1, 4, stdout)": FAIL data race
+// check "-DCALL=fwrite(text, 1, 3, stdout)": exhaustive, 1 execution
+// check "-DCALL=sscanf(text, \"%d\", &used)": FAIL data race
+// check "-DCALL=sscanf(same, \"%*c%3s\", text)": FAIL data race
+// check "-DCALL=sscanf(same, \"%2s\", text)": exhaustive, 1 execution
+// check "-DCALL=qsort(text, 8, 1, compare)": FAIL data race
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#ifndef CALL
+#define CALL used = strlen(text) + strcmp(text, same)
+#define WRITTEN 12
+#else
+#define WRITTEN 3
+#endif
+
+char text[40] = "abcdefgh";
+char same[40] = "abcdefgh";
+char other[40] = "ax";
+char room[80] = "";
+long used = 0;
+const void* found = nullptr;
+char* end = nullptr;
+
+[[maybe_unused]] int compare(const void* a, const void* b) {
+  return *static_cast<const char*>(a) - *static_cast<const char*>(b);
+}
+
+[[maybe_unused]] void by_list(char* to, const char* format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(to, 30, format, list);
+  va_end(list);
+}
+
+int main() {
+  std::thread writer([] { text[WRITTEN] = 'x'; });
+  CALL;
+  writer.join();
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What the C++ library does to the program's memory in functions that it has compiled itself, or that are templates, is
+// seen: strings, streams, the nodes of lists and trees, threads. Each call is made by two threads at once, and, as its
+// right twin, by one thread after the other. The standard streams may be used by several threads.
+// check -DAPPEND -DRACE: FAIL data race
+// check -DAPPEND: exhaustive, 1 execution
+// check -std=c++17 -DAPPEND -DRACE alone: FAIL data race
+// check -std=c++17 -DAPPEND alone: exhaustive, 1 execution
+// check -DSTREAM -DRACE: FAIL data race
+// check -DSTREAM: exhaustive, 1 execution
+// check -DOUTPUT -DRACE: exhaustive, 1 execution
+// check -DLIST -DRACE: FAIL data race
+// check -DLIST: exhaustive, 1 execution
+// check -DMAP -DRACE: FAIL data race
+// check -DMAP: exhaustive, 1 execution
+// check -DERASE -DRACE: FAIL data race
+// check -DERASE: exhaustive, 1 execution
+// check -DWALK -DRACE: FAIL data race
+// check -DWALK: exhaustive, 1 execution
+// check -DHASH -DRACE: FAIL data race
+// check -DHASH: exhaustive, 1 execution
+// check -DEMPTY: FAIL assertion of the C++ library fails: !this->empty()
+#include <cassert>
+#include <iostream>
+#include <list>
+#include <map>
+#include <queue>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+std::string text;
+std::ostringstream stream;
+std::list<int> numbers{0};
+std::map<int, int> tree{{1, 1}, {3, 3}, {5, 5}, {7, 7}};
+std::unordered_map<std::string, int> table;
+std::queue<int> queue;
+
+void change(int which) {
+#if defined(APPEND)
+  text.append(which == 0 ? "abc" : "def");
+#elif defined(STREAM)
+  stream << which;
+#elif defined(OUTPUT)
+  std::cout << which << " " << 1.5 << '\n';
+#elif defined(LIST)
+  numbers.push_back(which);
+#elif defined(MAP)
+  tree.emplace(2 * which, 0);
+#elif defined(ERASE)
+  tree.erase(3 + 2 * which);
+#elif defined(WALK)
+  if (which == 0) {
+    tree.emplace(4, 4);
+  } else {
+    int sum = 0;
+    for (const auto& [key, value] : tree) sum += value;
+    assert(sum >= 16);
+  }
+#elif defined(HASH)
+  table["a" + std::to_string(which)] = which;
+#elif defined(EMPTY)
+  if (which == 0) queue.pop();
+#endif
+}
+
+int main() {
+  std::thread other(change, 0);
+#ifdef RACE
+  change(1);
+  other.join();
+#else
+  other.join();
+  change(1);
+#endif
+}
