@@ -80,6 +80,11 @@ namespace {
                 : fmt::format(", more than {} spurious wake-up{} of a thread", limits.spurious_wakeups,
                               limits.spurious_wakeups == 1 ? "" : "s");
   }
+  if (omitted.reuse) {
+    also += limits.reused == 0 ? std::string(", memory that is allocated again after it was freed (--reuse N)")
+                               : fmt::format(", more than {} block{} that a thread allocates again", limits.reused,
+                                             limits.reused == 1 ? "" : "s");
+  }
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {

@@ -88,6 +88,8 @@ class reader {
       read_path(word(option, "the path that a failure shows, as 0.3.1"));
     } else if (option == "--spurious-wakeups") {
       to_.limits.spurious_wakeups = static_cast<unsigned>(number(option));
+    } else if (option == "--reuse") {
+      to_.limits.reused = static_cast<unsigned>(number(option));
     } else if (option == "--timeouts") {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
     } else if (option == "--judge-timed-waits") {

@@ -220,6 +220,7 @@ void session::begin_thread(unsigned thread) {
   t.timed = 0;
   t.timeouts = 0;
   t.spurious_wakeups = 0;
+  t.reused = 0;
   t.passed.clear();
   t.held.clear();
   t.taken.clear();

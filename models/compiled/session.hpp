@@ -70,6 +70,7 @@ struct left_out {
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
+  bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round
@@ -79,6 +80,7 @@ struct left_out {
 struct bounds {
   unsigned spurious_failures = 0;   ///< in an execution
   unsigned spurious_wakeups = 0;    ///< of a thread: waits for condition variables that end for no reason
+  unsigned reused = 0;              ///< of a thread: allocations that get a block which it has freed
   unsigned timeouts = 2;            ///< of a thread: timed waits that end, and deadlines that pass
   bool judges_timed_waits = false;  ///< a deadlock may consist of waits whose timeouts are not explored
   unsigned rounds = 4;              ///< of a loop that waits: in later ones it reads what it has read before
@@ -378,6 +380,7 @@ class session final : public exact::program {
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
     unsigned spurious_wakeups = 0;
+    unsigned reused = 0;
     std::vector<passed_time> passed;
     std::vector<held_lock> held;
     std::vector<taken_lock> taken;  ///< and not given back
@@ -528,6 +531,8 @@ class session final : public exact::program {
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }
   void access_shared(granule& g, const void* part, const plain_access& a);
+  [[nodiscard]] void* again_or_new(std::size_t size, std::size_t alignment, const step& by, const void* code);
+  [[nodiscard]] bool uses_again(const void* code);
   /// Whether all other threads have been joined, or none has been started yet: what the running thread does now
   /// happens-before everything that comes, and after everything that was, so that it races with nothing.
   [[nodiscard]] bool is_alone() const noexcept { return unjoined_ == 0; }

@@ -526,6 +526,33 @@ void session::keep_original_granules(const void* at, std::size_t size) {
 
 // --- heap -----------------------------------------------------------------------------------------------------------
 
+/// What a thread has freed it may get again while others run, so that an address that one of them has kept is that of
+/// something else. What is left of atomic variables there is forgotten.
+void* session::again_or_new(std::size_t size, std::size_t alignment, const step& by, const void* code) {
+  std::byte* const freed =
+      search_ == nullptr || is_alone() ? nullptr : heap_.last_freed(by.thread, size, alignment);
+  if (freed == nullptr || !uses_again(code)) return heap_.allocate(size, alignment, by);
+  const user_heap::block& b = heap_.allocate_again(freed, size, by);
+  ++releases_;
+  for (std::byte* part = freed; part < b.end(); part += granule_bytes) {
+    granule& g = shadow_.of(part);
+    for (const atomic_place& place : g.places()) ++g.atomics->generations[place.first];
+    if (g.atomics != nullptr) g.atomics->now.clear();
+  }
+  return freed;
+}
+
+bool session::uses_again(const void* code) {
+  thread_info& t = running();
+  if (t.reused == bounds_.reused) {
+    omitted_.reuse = true;
+    return false;
+  }
+  if (choose(2, code) == 0) return false;
+  ++t.reused;
+  return true;
+}
+
 void* session::allocate(std::size_t size, std::size_t alignment, const void* code) {
   step by;
   if (search_ != nullptr) {
@@ -534,11 +561,11 @@ void* session::allocate(std::size_t size, std::size_t alignment, const void* cod
   } else {
     by.thread = user_heap::before_main;
   }
-  void* const p = heap_.allocate(size, alignment, by);
+  void* const p = again_or_new(size, alignment, by, code);
   constexpr int pattern = 0xbe;  // so that no code relies on zeros, or on what an earlier execution left
   if (p != nullptr) {
     std::memset(p, pattern, size);
-    if (search_ != nullptr) let_use(heap_.blocks_of(by.thread).back());
+    if (search_ != nullptr) let_use(*heap_.find(p));
   } else if (search_ != nullptr) {
     search_->give_up(fmt::format("limit reached: {} bytes of heap memory per thread", user_arena_bytes));
   }
@@ -621,6 +648,7 @@ void session::release(void* p, const void* code) {
   ++releases_;
   b->is_released = true;
   b->released = by;
+  heap_.note_free(*b);
 }
 
 }  // namespace runq::model::compiled

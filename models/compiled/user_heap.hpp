@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The heap of a compiled program. Each thread allocates from its own arena, from the beginning in every execution, so
 // that a re-executed thread gets the same addresses whatever other threads do. No address is used twice in one
-// execution, so that a dangling pointer never points at a new object.
+// execution, so that a dangling pointer never points at a new object, unless it is asked for: then a thread gets back a
+// block that it has freed itself.
 #pragma once
 
 #include <algorithm>
@@ -63,6 +64,7 @@ class user_heap {
   void begin_execution() {
     for (unsigned t = before_main + 1; t != exact::thread_slots; ++t) {
       blocks_[t].clear();
+      freed_[t].clear();
       used_[t] = unused_begin(t);
     }
     blocks_[before_main] = remembered_;
@@ -77,6 +79,24 @@ class user_heap {
     used = begin + size;
     blocks_[by.thread].push_back({arena + begin, size, by, {}, false});
     return arena + begin;
+  }
+
+  /// A block that could be given out again.
+  void note_free(const block& b) { freed_[b.released.thread].push_back(b.begin); }
+  /// The last block that the thread has freed and that is as large, in multiples of 16 bytes; nullptr: there is none.
+  [[nodiscard]] std::byte* last_freed(unsigned thread, std::size_t size, std::size_t alignment) noexcept {
+    const std::vector<std::byte*>& freed = freed_[thread];
+    const auto found = std::find_if(freed.rbegin(), freed.rend(), [&](const std::byte* at) {
+      return units_of(find(at)->size) == units_of(size) && reinterpret_cast<std::uintptr_t>(at) % alignment == 0;
+    });
+    return found == freed.rend() ? nullptr : *found;
+  }
+  /// Gives out a block that is free.
+  const block& allocate_again(std::byte* at, std::size_t size, const step& by) noexcept {
+    std::erase(freed_[by.thread], at);
+    block& b = *find(at);
+    b = {at, size, by, {}, false};
+    return b;
   }
 
   [[nodiscard]] bool owns(const void* p) const noexcept {
@@ -101,6 +121,8 @@ class user_heap {
   /// Between blocks there is memory that belongs to none.
   static constexpr std::size_t red_zone = 16;
 
+  [[nodiscard]] static constexpr std::size_t units_of(std::size_t size) noexcept { return (size + 15) / 16; }
+
   /// So that the threads' memory is not at the same places of the shadow's cache.
   [[nodiscard]] static constexpr std::size_t unused_begin(unsigned thread) noexcept {
     return thread * shadow_page_bytes;
@@ -108,6 +130,7 @@ class user_heap {
 
   std::byte* memory_ = nullptr;
   std::array<std::vector<block>, exact::thread_slots> blocks_;
+  std::array<std::vector<std::byte*>, exact::thread_slots> freed_;  ///< by each thread, and not given out again
   std::array<std::size_t, exact::thread_slots> used_{};
   std::vector<block> remembered_;
 };
