@@ -85,6 +85,12 @@ namespace {
                                : fmt::format(", more than {} block{} that a thread allocates again", limits.reused,
                                              limits.reused == 1 ? "" : "s");
   }
+  if (omitted.tries) {
+    also += limits.spurious_failures == 0
+                ? std::string(", a try_lock() that fails for no reason (--spurious N)")
+                : fmt::format(", more than {} try_lock() of a thread that fail for no reason", limits.spurious_failures);
+  }
+  if (omitted.consume) also += ", what consume orders less than acquire does";
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {

@@ -83,6 +83,14 @@ T carry_out(T* at, rmw_op op, T operand) {
   }
 }
 
+/// Of a load. No compiler makes less of consume than of acquire.
+[[nodiscard]] std::memory_order to_order_of_load(int order, session& s) {
+  const std::memory_order written = to_order(order);
+  if (written != std::memory_order::consume) return written;
+  s.omitted().consume = true;
+  return std::memory_order::acquire;
+}
+
 template <class T>
 T load(const volatile T* at, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
@@ -92,7 +100,7 @@ T load(const volatile T* at, int order, const void* code) {
   const runq::model::compiled::caller_state& caller = runq_caller;
   s.look_for_waiting(caller, code);
   const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
-  return from_value<T>(s.load(p, sizeof(T), s.effective(to_order(order), order_of::load, code), code, like));
+  return from_value<T>(s.load(p, sizeof(T), s.effective(to_order_of_load(order, s), order_of::load, code), code, like));
 }
 
 template <class T>

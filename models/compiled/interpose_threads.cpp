@@ -229,6 +229,7 @@ namespace {
     }
     return EBUSY;
   }
+  if (s.fails_for_no_reason(code)) return EBUSY;
   if (!s.try_lock(m, code, s.read_in_earlier_round(caller, m, false, code))) return EBUSY;
   s.note_held(a_mutex, m, code);
   return 0;

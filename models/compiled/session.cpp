@@ -220,6 +220,7 @@ void session::begin_thread(unsigned thread) {
   t.timed = 0;
   t.timeouts = 0;
   t.spurious_wakeups = 0;
+  t.failed_tries = 0;
   t.reused = 0;
   t.passed.clear();
   t.held.clear();
@@ -689,11 +690,34 @@ void session::note_given_back(const void* lock) {
   t.taken.erase(found);
 }
 
-void session::note_failed_try(const void* code) {
+bool session::is_in_std_lock(const void* code) {
   const frame* const at = frame_of(code);
   const auto [known, added] = known_in_std_lock_.try_emplace(at, false);
   if (added) known->second = symbols_.is_in_std_lock(at);
-  if (!known->second) omitted_.failed_tries = true;
+  return known->second;
+}
+bool session::is_in_try_lock(const void* code) {
+  const frame* const at = frame_of(code);
+  const auto [known, added] = known_in_try_lock_.try_emplace(at, false);
+  if (added) known->second = symbols_.is_in_try_lock(at);
+  return known->second;
+}
+
+void session::note_failed_try(const void* code) {
+  if (!is_in_std_lock(code)) omitted_.failed_tries = true;
+}
+
+/// std::lock() only tries again.
+bool session::fails_for_no_reason(const void* code) {
+  if (!is_in_try_lock(code) || is_in_std_lock(code)) return false;
+  thread_info& t = running();
+  if (t.failed_tries == bounds_.spurious_failures) {
+    omitted_.tries = true;
+    return false;
+  }
+  if (choose(2, code) == 0) return false;
+  ++t.failed_tries;
+  return true;
 }
 
 void session::lock(void* mutex, const void* code) {

@@ -68,6 +68,8 @@ struct left_out {
   bool local_members = false;      ///< plain accesses that clang does not show
   bool spurious_wakeups = false;   ///< a wait for a condition variable might have ended for no reason (once more)
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
+  bool consume = false;            ///< a load by that order acquired everything
+  bool tries = false;              ///< std::mutex::try_lock() might have failed for no reason (once more)
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
@@ -244,6 +246,8 @@ class session final : public exact::program {
   void require_held(const object_kind& kind, const void* lock, const void* code);
   /// It holds the lock once more.
   void note_held(const object_kind& kind, const void* lock, const void* code);
+  /// A try_lock() that C++ allows to fail for no reason. Returns whether it does.
+  [[nodiscard]] bool fails_for_no_reason(const void* code);
   /// A wait for a condition variable begins. Returns whether it ends for no reason.
   [[nodiscard]] bool wakes_up_for_no_reason(const void* code);
   /// A wait that may end by a timeout begins. Returns whether it does end so.
@@ -380,6 +384,7 @@ class session final : public exact::program {
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
     unsigned spurious_wakeups = 0;
+    unsigned failed_tries = 0;  ///< for no reason
     unsigned reused = 0;
     std::vector<passed_time> passed;
     std::vector<held_lock> held;
@@ -402,6 +407,8 @@ class session final : public exact::program {
   void note_taken(const void* lock);
   void note_given_back(const void* lock);
   void note_failed_try(const void* code);
+  [[nodiscard]] bool is_in_std_lock(const void* code);
+  [[nodiscard]] bool is_in_try_lock(const void* code);
   [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   void wait_as_in(const visit& before, const void* code);
@@ -696,6 +703,7 @@ class session final : public exact::program {
   std::vector<void*> values_before_main_;
   std::map<std::pair<const void*, std::string_view>, bool> known_headers_;
   std::map<const frame*, bool> known_in_std_lock_;
+  std::map<const frame*, bool> known_in_try_lock_;
   std::vector<address_range> standard_library_;  ///< see memory_of_standard_library()
   address_range waiters_;                        ///< where the standard library counts the threads that wait for an atomic variable
 };

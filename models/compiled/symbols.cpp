@@ -157,17 +157,29 @@ bool symbols::is_within(const frame* at, std::string_view file) {
   return false;
 }
 
-bool symbols::is_in_std_lock(const frame* at) {
+template <class Wanted>
+bool symbols::is_within_library(const frame* at, Wanted&& is_wanted) {
   for (; at != nullptr && at->code != nullptr; at = at->caller) {
     for (const source_line& l : lines_of(at->code)) {
       if (!is_library(l.file)) return false;
-      // Of libstdc++ (for mutexes of different types), and of libc++.
-      for (const std::string_view name : {"lock<", "__lock_impl<", "__lock_first<"}) {
-        if (path_ends_with(l.file, "mutex") && unqualified(l.function).starts_with(name)) return true;
-      }
+      if (is_wanted(l)) return true;
     }
   }
   return false;
+}
+
+bool symbols::is_in_std_lock(const frame* at) {
+  return is_within_library(at, [](const source_line& l) {
+    // Of libstdc++ (for mutexes of different types), and of libc++.
+    for (const std::string_view name : {"lock<", "__lock_impl<", "__lock_first<"}) {
+      if (path_ends_with(l.file, "mutex") && unqualified(l.function).starts_with(name)) return true;
+    }
+    return false;
+  });
+}
+
+bool symbols::is_in_try_lock(const frame* at) {
+  return is_within_library(at, [](const source_line& l) { return unqualified(l.function).starts_with("try_lock"); });
 }
 
 site symbols::own_line(const frame* at) {

@@ -49,6 +49,8 @@ class symbols {
   [[nodiscard]] bool is_within(const frame* at, std::string_view file);
   /// Whether the innermost calls are the standard library's, one of them of std::lock().
   [[nodiscard]] bool is_in_std_lock(const frame* at);
+  /// Whether the innermost calls are the standard library's, one of them of a try_lock() of std::mutex and its like.
+  [[nodiscard]] bool is_in_try_lock(const frame* at);
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address);
   /// "push()": the innermost function that an instruction belongs to.
@@ -57,6 +59,9 @@ class symbols {
  private:
   /// The lines of one code address: more than one where calls were compiled inline, innermost first.
   const std::vector<source_line>& lines_of(const void* code);
+  /// Whether `is_wanted` a call of the standard library's, of those within the program's innermost one.
+  template <class Wanted>
+  [[nodiscard]] bool is_within_library(const frame* at, Wanted&& is_wanted);
   [[nodiscard]] backtrace_state* state();
 
   backtrace_state* state_ = nullptr;

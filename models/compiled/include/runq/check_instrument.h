@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Included before everything else by g++, which does not instrument what it makes of its built-in functions: a copy of
-   a few hundred bytes becomes moves that nobody sees. Calls are seen, so there are only calls. */
+/* Included before everything else. */
 #ifndef RUNQ_CHECK_INSTRUMENT_H
 #define RUNQ_CHECK_INSTRUMENT_H
 
@@ -11,6 +10,9 @@
 #define _GLIBCXX_EXTERN_TEMPLATE 0
 #endif
 
+/* g++ does not instrument what it makes of its built-in functions: a copy of a few hundred bytes becomes moves that
+   nobody sees. Calls are seen, so there are only calls. */
+#ifndef __clang__
 #ifdef __cplusplus
 #define RUNQ_NO_EXCEPTION noexcept
 extern "C" {
@@ -30,6 +32,8 @@ int memcmp(const void* a, const void* b, __SIZE_TYPE__ size) RUNQ_NO_EXCEPTION;
 #define __builtin_memmove memmove
 #define __builtin_memset memset
 #define __builtin_memcmp memcmp
+#endif
+
 /* Some systems define it by default; its functions are built in, too. */
 #undef _FORTIFY_SOURCE
 

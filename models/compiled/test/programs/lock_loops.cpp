@@ -14,7 +14,7 @@
 // check -DNOTICED: bounded
 // check -DBY_HAND: bounded
 // check -DBY_HAND -DHELD: FAIL deadlock
-// check -DTRY: exhaustive
+// check -DTRY: bounded
 // check -DTRY -DHELD: FAIL deadlock
 // check -DTRY -DCOUNTING: passes
 // check -DSPIN: exhaustive
