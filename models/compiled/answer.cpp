@@ -91,6 +91,7 @@ namespace {
                 : fmt::format(", more than {} try_lock() of a thread that fail for no reason", limits.spurious_failures);
   }
   if (omitted.consume) also += ", what consume orders less than acquire does";
+  if (omitted.repeated_stores) also += ", writes between the rounds of a loop that stores the same again in each";
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {

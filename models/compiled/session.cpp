@@ -219,6 +219,7 @@ void session::begin_thread(unsigned thread) {
   t.rounds.clear();
   t.timed = 0;
   t.timeouts = 0;
+  t.repeated = 0;
   t.spurious_wakeups = 0;
   t.failed_tries = 0;
   t.reused = 0;

@@ -70,6 +70,7 @@ struct left_out {
   bool rounds = false;             ///< a loop that waits, and counts, was left in one of its first rounds, or its last
   bool consume = false;            ///< a load by that order acquired everything
   bool tries = false;              ///< std::mutex::try_lock() might have failed for no reason (once more)
+  bool repeated_stores = false;    ///< a loop that stores in each round what is there already was taken to wait
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
@@ -383,6 +384,7 @@ class session final : public exact::program {
     std::vector<rounds_at> rounds;  ///< as well
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
+    unsigned repeated = 0;  ///< events up to the last store that has left its variable as it was
     unsigned spurious_wakeups = 0;
     unsigned failed_tries = 0;  ///< for no reason
     unsigned reused = 0;
@@ -411,6 +413,7 @@ class session final : public exact::program {
   [[nodiscard]] bool is_in_try_lock(const void* code);
   [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
+  [[nodiscard]] bool repeats_value() const;
   void wait_as_in(const visit& before, const void* code);
   void begin_thread(unsigned thread);
   void describe(event& e);

@@ -110,11 +110,22 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
   visits.push_back({state, search_->position(), running().timed});
 }
 
+/// Whether the running thread's last event, a store, leaves the variable as it was: the write before it, which the thread
+/// knows of, has the same value.
+bool session::repeats_value() const {
+  const exact::graph& graph = search_->current_graph();
+  const node& stored = graph.at(search_->running(), search_->position() - 1);
+  const event_id before = stored.older;
+  if (before == exact::nobody || graph.at(before).value != stored.value) return false;
+  return before.thread == exact::constructing || search_->knows().covers(before);
+}
+
 /// The running thread is where it was then.
 void session::wait_as_in(const visit& before, const void* code) {
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != running().timed) wait_for_others(before.position, code);
   if (takes_locks_since(before.position)) omitted_.lock_rounds = true;
+  if (running().repeated > before.position) omitted_.repeated_stores = true;
   search_->await_since(before.position);
   search_->await_failed(here(code));
 }
@@ -273,11 +284,15 @@ std::uint64_t session::load(const void* at, unsigned size, std::memory_order ord
 }
 
 void session::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
-  note_effect();
   const site where = here(code);
   granule& g = shadow_.of(at);
   location variable = variable_at(g, at, size, where, code);
   search_->store(variable, value, order, where);
+  if (repeats_value()) {
+    running().repeated = search_->position();
+  } else {
+    note_effect();
+  }
   check_atomic_access(g, at, size, code);
   leave_in_memory(g, at, size, value);
 }
