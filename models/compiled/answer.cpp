@@ -86,9 +86,9 @@ namespace {
                                              limits.reused == 1 ? "" : "s");
   }
   if (omitted.tries) {
-    also += limits.spurious_failures == 0
-                ? std::string(", a try_lock() that fails for no reason (--spurious N)")
-                : fmt::format(", more than {} try_lock() of a thread that fail for no reason", limits.spurious_failures);
+    also += limits.spurious_failures == 0 ? std::string(", a try_lock() that fails for no reason (--spurious N)")
+                                          : fmt::format(", more than {} try_lock() of a thread that fail for no reason",
+                                                        limits.spurious_failures);
   }
   if (omitted.consume) also += ", what consume orders less than acquire does";
   if (omitted.repeated_stores) also += ", writes between the rounds of a loop that stores the same again in each";

@@ -708,7 +708,7 @@ class session final : public exact::program {
   std::map<const frame*, bool> known_in_std_lock_;
   std::map<const frame*, bool> known_in_try_lock_;
   std::vector<address_range> standard_library_;  ///< see memory_of_standard_library()
-  address_range waiters_;                        ///< where the standard library counts the threads that wait for an atomic variable
+  address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
 };
 
 /// The only one; nullptr until somebody has asked for it.

@@ -110,8 +110,8 @@ void session::look_for_waiting(const caller_state& caller, const void* code) {
   visits.push_back({state, search_->position(), running().timed});
 }
 
-/// Whether the running thread's last event, a store, leaves the variable as it was: the write before it, which the thread
-/// knows of, has the same value.
+/// Whether the running thread's last event, a store, leaves the variable as it was: the write before it, which the
+/// thread knows of, has the same value.
 bool session::repeats_value() const {
   const exact::graph& graph = search_->current_graph();
   const node& stored = graph.at(search_->running(), search_->position() - 1);
@@ -544,8 +544,7 @@ void session::keep_original_granules(const void* at, std::size_t size) {
 /// What a thread has freed it may get again while others run, so that an address that one of them has kept is that of
 /// something else. What is left of atomic variables there is forgotten.
 void* session::again_or_new(std::size_t size, std::size_t alignment, const step& by, const void* code) {
-  std::byte* const freed =
-      search_ == nullptr || is_alone() ? nullptr : heap_.last_freed(by.thread, size, alignment);
+  std::byte* const freed = search_ == nullptr || is_alone() ? nullptr : heap_.last_freed(by.thread, size, alignment);
   if (freed == nullptr || !uses_again(code)) return heap_.allocate(size, alignment, by);
   const user_heap::block& b = heap_.allocate_again(freed, size, by);
   ++releases_;

@@ -118,7 +118,7 @@ def left_out(text):
     """What a verdict says that it left out, but load buffering, which every verdict does."""
     words = re.search(r"; left out: (.*)$", text.splitlines()[0])
     found = [word for word in words[1].split(", ") if word != "load buffering"] if words else []
-    return ", ".join(re.sub(r" \(--\w+ N\)", "", word) for word in found)
+    return ", ".join(re.sub(r" \(--[\w-]+ N\)", "", word) for word in found)
 
 
 def read_result(output, seconds):

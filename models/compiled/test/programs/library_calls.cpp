@@ -11,6 +11,8 @@
 // check -DOUTPUT -DRACE: exhaustive, 1 execution
 // check -DLIST -DRACE: FAIL data race
 // check -DLIST: exhaustive, 1 execution
+// check -DTRAVERSE -DRACE: FAIL data race
+// check -DTRAVERSE: exhaustive, 1 execution
 // check -DMAP -DRACE: FAIL data race
 // check -DMAP: exhaustive, 1 execution
 // check -DERASE -DRACE: FAIL data race
@@ -46,6 +48,14 @@ void change(int which) {
   std::cout << which << " " << 1.5 << '\n';
 #elif defined(LIST)
   numbers.push_back(which);
+#elif defined(TRAVERSE)
+  if (which == 0) {
+    numbers.push_back(1);
+  } else {
+    int sum = 0;
+    for (const int number : numbers) sum += number;
+    assert(sum <= 1);
+  }
 #elif defined(MAP)
   tree.emplace(2 * which, 0);
 #elif defined(ERASE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// try_lock() of a std::mutex may fail although nobody has the mutex; what a load with memory_order::consume does not carry a
+// try_lock() of a std::mutex may fail although nobody has the mutex. What a load with memory_order::consume carries no
 // dependency to is not ordered by it, and every compiler orders it all the same.
 // check: bounded
 // check --spurious 1: FAIL assertion fails: done
