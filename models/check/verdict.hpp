@@ -58,6 +58,9 @@ struct event {
   bool stale = false;                   ///< a read that ignored newer values
   std::uint32_t position = 0;           ///< exact engine: events of its thread before it
   bool weakened = false;                ///< `order` is weaker than what is written in the source
+  bool constructs = false;              ///< begins the life of the location; this write is not atomic
+  std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
+  std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
 };
 
 /// Where a search stands.
@@ -70,8 +73,9 @@ struct search_progress {
 /// A thread that will never go on.
 struct stuck_thread {
   int thread = -1;
-  int joins = -1;        ///< the thread whose end it waits for; -1: it waits for something else
-  bool stopped = false;  ///< it waits for nothing: to stop there was a choice of the search
+  int joins = -1;                  ///< the thread whose end it waits for; -1: it waits for something else
+  bool stopped = false;            ///< it waits for nothing: to stop there was a choice of the search
+  std::uint32_t since = no_event;  ///< events of the thread before those that it waits to read other values in
 };
 
 /// A call of a history that no order explains. Calls are numbered in the order in which they began in the trace.
@@ -104,6 +108,8 @@ struct search_result {
   /// Of a failing execution: RC11 allows it, but C++20 has no single total order of its seq_cst operations.
   bool forbidden_by_cpp20 = false;
   bool knows_sources = false;                  ///< `trace` says what each read reads from
+  bool buffers_loads = false;                  ///< a read in `trace` depends on itself: load buffering
+  std::vector<int> ended;                      ///< of a deadlock: the threads that have come to their ends
   std::vector<stuck_thread> stuck;             ///< of a deadlock, where the engine knows them
   std::vector<shown_call> calls;               ///< of a history that no order explains
   std::vector<std::uint32_t> explained_calls;  ///< an order of some of them that explains their answers

@@ -592,6 +592,7 @@ class session final : public exact::program {
   [[nodiscard]] unsigned slot_of(pthread_t thread, const char* what, const void* code);
   thread_info& give_up_handle(unsigned thread, const char* what, const void* code);
   void look_for_leaks();
+  void name_memory(search_result& r, const std::map<const void*, std::uint32_t>& numbers);
   /// Before a write to memory that the program had before a check in its middle.
   void keep_original(const void* at, std::size_t size) {
     if (callers_begin_ != nullptr) keep_original_granules(at, size);

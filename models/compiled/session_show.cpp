@@ -98,6 +98,21 @@ void session::show_accesses(search_result& r) {
     if (!is_failing && !is_after_partner) r.partner = static_cast<std::uint32_t>(at);
     r.trace.insert(r.trace.begin() + static_cast<std::ptrdiff_t>(at), e);
   }
+  name_memory(r, numbers);
+}
+
+/// Says of each step in which block its location lies, if a step allocates or frees that block.
+void session::name_memory(search_result& r, const std::map<const void*, std::uint32_t>& numbers) {
+  std::map<std::uint32_t, const void*> addresses;
+  for (const auto& [at, number] : numbers) addresses[number] = at;
+  for (const auto& [location, index] : r.variable_indices) addresses[location] = variables_[index];
+  for (event& e : r.trace) {
+    const auto address = addresses.find(e.location);
+    if (address == addresses.end() || !heap_.owns(address->second)) continue;
+    const user_heap::block* const b = heap_.find(address->second);
+    const auto memory = b == nullptr ? numbers.end() : numbers.find(b->begin);
+    if (memory != numbers.end()) e.memory = memory->second;
+  }
 }
 
 }  // namespace runq::model::compiled

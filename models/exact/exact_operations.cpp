@@ -490,7 +490,10 @@ void search::await_begin() { threads_[current_].await_begin = threads_[current_]
 
 void search::await_failed(site where) {
   threads_[current_].where = where;
-  if (thread_index() < 0) report_here(failure::deadlock, "no thread is left that could end this wait", where);
+  if (thread_index() < 0) {
+    result_.stuck.push_back({-1, -1, false, threads_[current_].await_begin});
+    report_here(failure::deadlock, "no thread is left that could end this wait", where);
+  }
   stop_running_thread(status::waiting);
 }
 

@@ -216,9 +216,12 @@ void search::judge_waiting_threads() {
   if (one_has_stopped()) return judge_beside_stopped_thread();
   if (stuck == 0) stuck = joining;  // no thread waits for a value: they join themselves, or each other
   for (unsigned t = 1; t <= last_thread(); ++t) {
-    const bool joins = threads_[t].now == status::joining;
-    if (!joins && threads_[t].now != status::waiting) continue;
-    result_.stuck.push_back({static_cast<int>(t) - 1, joins ? static_cast<int>(threads_[t].joined) - 1 : -1});
+    const thread_state& s = threads_[t];
+    const auto number = static_cast<int>(t) - 1;
+    if (s.now == status::finished) result_.ended.push_back(number);
+    if (s.now == status::joining) result_.stuck.push_back({number, static_cast<int>(s.joined) - 1});
+    if (s.now == status::waiting) result_.stuck.push_back({number, -1, false, s.await_begin});
+    if (s.now == status::frozen) result_.stuck.push_back({number, -1, true});
   }
   current_ = stuck;
   report(failure::deadlock, "a thread waits for ever, and no thread will wake it", threads_[stuck].where);
@@ -230,7 +233,7 @@ void search::judge_beside_stopped_thread() {
   if (!is_new_graph()) return;
   for (unsigned t = 1; t <= last_thread(); ++t) {
     if (threads_[t].now != status::waiting || !program_->claims_to_finish(t)) continue;
-    result_.stuck.push_back({static_cast<int>(t) - 1, -1});
+    result_.stuck.push_back({static_cast<int>(t) - 1, -1, false, threads_[t].await_begin});
     result_.stuck.push_back({static_cast<int>(may_stop_) - 1, -1, true});
     current_ = t;
     return report(failure::not_lock_free,

@@ -34,6 +34,9 @@ class tracer {
     } else if (n.variable != nobody) {
       shown.location = number_of(n.variable);
     }
+    if (n.variable != nobody && n.kind != node_kind::deallocate) shown.memory = memory_of(n.variable);
+    shown.constructs = n.kind == node_kind::init || n.kind == node_kind::cell_init;
+    shown.place = place_of(n);
     if (n.kind == node_kind::read) describe_read(n, shown);
     const bool is_atomic = n.kind == node_kind::read || n.kind == node_kind::write || n.kind == node_kind::fence;
     shown.weakened = is_atomic && is_weakened(where, shown.kind == event_kind::cas_failure ? 1 : 0);
@@ -44,6 +47,7 @@ class tracer {
       const event_id write{e.thread, static_cast<std::uint16_t>(e.index + 1)};
       if (g_->contains(write)) {
         shown.written = g_->at(write).value;
+        shown.place = place_of(g_->at(write));
         index_[key(write)] = index;
         note_written(write);
       }
@@ -89,6 +93,17 @@ class tracer {
   std::uint32_t number_of(event_id variable) {
     const auto next = static_cast<std::uint32_t>(locations_.size() + 1);
     return locations_.emplace(key(variable), next).first->second;
+  }
+
+  [[nodiscard]] std::uint32_t memory_of(event_id variable) {
+    const event_id memory = g_->contains(variable) ? g_->at(variable).memory : nobody;
+    return memory == nobody ? 0 : number_of(memory);
+  }
+
+  /// no_event: it is no atomic write, or one that fails before it has a place in mo.
+  [[nodiscard]] static std::uint32_t place_of(const node& n) {
+    const bool has_place = n.kind == node_kind::init || (n.kind == node_kind::write && n.older != nobody);
+    return has_place ? n.place : no_event;
   }
 
   void describe_read(const node& n, event& shown) {
@@ -202,7 +217,8 @@ class sequential_order {
 }  // namespace
 
 void search::describe_execution() {
-  // Variables that only the construction uses are left out, because there may be many of them.
+  // Variables that only the construction uses are left out, because there may be many of them; not if it fails itself.
+  const bool construction_fails = current_ == constructing && !complete_;
   std::vector<bool> touched(g_->size(constructing), false);
   for (const event_id e : executed_) {
     const event_id variable = g_->at(e).variable;
@@ -213,7 +229,8 @@ void search::describe_execution() {
     const node& n = g_->at(e);
     if (n.kind == node_kind::end || (n.shown == event_kind::stop && n.value == 0)) return false;
     if ((n.kind == node_kind::init || n.kind == node_kind::cell_init) && !n.initialised) return false;
-    return e.thread != constructing || n.variable.thread != constructing || touched[n.variable.index];
+    return construction_fails || e.thread != constructing || n.variable.thread != constructing ||
+           touched[n.variable.index];
   };
   const auto traced = [&](const std::vector<event_id>& order) {
     tracer t(*g_);
@@ -236,6 +253,7 @@ void search::describe_execution() {
   }
   if (g_->contains(partner_)) result_.partner = t.index_of(partner_);
   result_.knows_sources = true;
+  result_.buffers_loads = g_->delayed != nobody;
   result_.trace = t.take();
   show_history(result_, t.moments(), {static_cast<int>(constructing), static_cast<int>(finishing), 1});
 }

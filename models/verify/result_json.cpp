@@ -21,7 +21,11 @@ namespace {
   j["value_text"] = render_value(e.value);
   j["written_text"] = render_value(e.written);
   j["newest_text"] = render_value(e.newest);
+  j["position"] = e.position;
   if (e.weakened) j["weakened"] = true;
+  if (e.constructs) j["constructs"] = true;
+  if (e.place != no_event) j["mo"] = e.place;
+  if (e.memory != 0) j["memory"] = e.memory;
   if (e.reads_from != no_event) j["reads_from"] = e.reads_from;
   return j;
 }
@@ -43,6 +47,20 @@ void add_calls(json& to, const search_result& r) {
   to["calls"] = std::move(calls);
   to["explained_calls"] = r.explained_calls;
   to["wrong_calls"] = cannot_come_next(r);
+}
+
+void add_stuck(json& to, const search_result& r) {
+  if (r.stuck.empty()) return;
+  json stuck = json::array();
+  for (const stuck_thread& s : r.stuck) {
+    json j = {{"thread", s.thread}};
+    if (s.joins >= 0) j["joins"] = s.joins;
+    if (s.stopped) j["stopped"] = true;
+    if (s.since != no_event) j["since"] = s.since;
+    stuck.push_back(std::move(j));
+  }
+  to["stuck"] = std::move(stuck);
+  to["ended"] = r.ended;
 }
 
 }  // namespace
@@ -72,11 +90,14 @@ json result_json(const search_result& r, source_index& sources) {
     }
     const explanation because = why(r, names);
     if (!because.sentence.empty()) j["why"] = because.sentence;
+    j["knows_sources"] = r.knows_sources;
+    if (r.buffers_loads) j["load_buffering"] = true;
     if (r.forbidden_by_cpp20) j["forbidden_by_cpp20"] = true;
     if (because.unordered != no_event) j["unordered"] = because.unordered;
     if (because.failing != no_event) j["failing"] = because.failing;
     j["why_steps"] = because.steps;
     add_calls(j, r);
+    add_stuck(j, r);
     j["trace"] = std::move(trace);
   }
   return j;

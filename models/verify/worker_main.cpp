@@ -264,6 +264,8 @@ void keep_sought(const search_result& r) {
   if (looks_for.found) {
     r.trace = looks_for.found->trace;
     r.variables = looks_for.found->variables;
+    r.knows_sources = looks_for.found->knows_sources;
+    r.buffers_loads = looks_for.found->buffers_loads;
   }
   json j = to_json(r, sources);
   if (looks_for.found) j["shown"] = looks_for.found->executions;
