@@ -15,15 +15,21 @@ checks it, as its users have it do.
 
 With --shipped and --mutants the program has been compiled, over the shipped headers and over those with all mutants; the
 word `MUTANT=park/no_second_look` chooses one. There are no other FLAGS then, and a thread may have 20,000 events.
+
+Where a check fails, as it has to, validate.py judges the execution that it shows once more, by the axioms alone.
 """
 import argparse
 import collections
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "selftest"))
+import validate
 
 STATUS = {"exhaustive": 0, "bounded": 0, "sampled": 0, "passes": 0, "FAIL": 1}
 # `asked` are options of the checker, `macros` and `flags` the compiler's; `words` are all of them.
@@ -126,20 +132,31 @@ def compiled_together(o, level, checks, folder):
     return commands
 
 
-def make_checks(o, level, checks, commands):
+def refusals_of(result):
+    """What the second judge has against the executions that a check has written."""
+    if not os.path.exists(result):
+        return []
+    with open(result, encoding="utf-8") as file:
+        return validate.refusals(json.load(file))
+
+
+def make_checks(o, level, checks, commands, folder):
     """Returns how many runs are not as the programs say."""
     failed = 0
-    for check in checks:
-        alone = [o.tool, "--compiler", o.compiler, "--check-duplicates", *check.asked, check.program, "--", level,
+    for number, check in enumerate(checks):
+        result = os.path.join(folder, f"{number}.json")
+        fails = check.expected.startswith("FAIL") and "--ledger" not in check.asked and "--json" not in check.asked
+        writes = ["--json", result] if fails else []
+        alone = [o.tool, "--compiler", o.compiler, "--check-duplicates", *writes, *check.asked, check.program, "--", level,
                  *(f"-I{folder}" for folder in o.include), *check.macros, *check.flags]
         command, environment = alone, None
         if o.shipped:
             mutant = check.flags[0].removeprefix("MUTANT=") if check.flags else None
-            options = ["--check-duplicates", "--max-events", "20000", *check.asked]
+            options = ["--check-duplicates", "--max-events", "20000", *writes, *check.asked]
             environment = {"RUNQ_MUTANT": mutant} if mutant else {}
             command = [o.mutants if mutant else o.shipped]
         elif check in commands:
-            options, environment, command = ["--check-duplicates", *check.asked], {}, commands[check]
+            options, environment, command = ["--check-duplicates", *writes, *check.asked], {}, commands[check]
         if environment is not None:
             environment.update(os.environ, LD_BIND_NOW="1", RUNQ_CHECK="\n".join(options))
         ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
@@ -147,14 +164,17 @@ def make_checks(o, level, checks, commands):
         duplicates = "were met before" in ran.stdout
         lines_printed = ran.stdout.count("\n")
         # A long check tells on stderr where it stands.
+        refusals = refusals_of(result)
         good = (as_expected(check.expected, ran.returncode, ran.stdout + ran.stderr, o.compiler) and not duplicates and
-                lines_printed <= 43)
+                lines_printed <= 43 and not refusals)
         first = ran.stdout.splitlines()[0] if ran.stdout else ""
         print(f"{'ok  ' if good else 'FAIL'} {os.path.basename(check.program)} {level} {check.words}: {first}")
         if not good:
             failed += 1
             again = shlex.join(command if o.shipped else alone)
             print(f"  expected: {check.expected}; status {ran.returncode}\n{ran.stdout}{ran.stderr}\n  {again}")
+            for why in refusals:
+                print(f"  validate.py refuses this execution: {why}")
     return failed
 
 
@@ -175,7 +195,7 @@ def main():
     for level in o.levels.split():
         with tempfile.TemporaryDirectory() as folder:
             commands = {} if o.shipped else compiled_together(o, level, checks, folder)
-            failed += make_checks(o, level, checks, commands)
+            failed += make_checks(o, level, checks, commands, folder)
     sys.exit(1 if failed else 0)
 
 
