@@ -599,6 +599,49 @@ TEST(traces, respect_what_each_step_has_read) {
   }
 }
 
+// Its threads use nothing of what the construction reads.
+struct fails_in_construction final : scenario {
+  cell<int> d;
+  fails_in_construction() {
+    d.set(1);
+    require(d.get() == 2, "another value");
+  }
+  void thread(unsigned) override {}
+};
+
+TEST(traces, of_a_construction_that_fails_have_its_steps) {
+  const search_result r = search<fails_in_construction>(1);
+  ASSERT_EQ(r.what, failure::check_failed);
+  std::vector<event_kind> kinds;
+  for (const event& e : r.trace) kinds.push_back(e.kind);
+  EXPECT_EQ(kinds, (std::vector{event_kind::cell_write, event_kind::cell_read, event_kind::failure}));
+}
+
+// Thread 1 waits for what thread 0, which ends, has replaced.
+struct waits_for_the_past final : scenario {
+  atomic<int> x{0};
+  void thread(unsigned index) override {
+    if (index == 0) return x.store(2, rlx);
+    (void)x.load(rlx);
+    await([this] { return x.load(rlx) == 1; });
+  }
+};
+
+TEST(traces, of_a_deadlock_say_who_waits_since_when_and_for_which_write) {
+  const search_result r = search<waits_for_the_past>(2);
+  ASSERT_EQ(r.what, failure::deadlock);
+  EXPECT_EQ(r.ended, std::vector{0});
+  ASSERT_EQ(r.stuck.size(), 1U);
+  EXPECT_EQ(r.stuck[0].thread, 1);
+  EXPECT_EQ(r.stuck[0].since, 1U);
+  for (const event& e : r.trace) {
+    if (e.kind == event_kind::store) {
+      EXPECT_EQ(e.constructs, e.thread == -1);
+      EXPECT_LT(e.place, no_event);
+    }
+  }
+}
+
 // --- brute force -------------------------------------------------------------------------------------------------
 
 TEST(brute_force, agrees_on_random_programs) {
