@@ -356,13 +356,13 @@ TEST_F(scope_children, a_dump_shows_where_a_body_waits_for_a_unit) {
   runq::run([]() -> task<> {
     runq::semaphore slots(0);
     std::stop_source outer;
-    unsigned line = 0;
+    std::atomic<unsigned> line{0};
     const auto body = [&](runq::scope& s) -> task<> {
       line = __LINE__ + 1;
       co_await s.go_within(slots, [] {});
     };
     runq::spawned<std::string> how = runq::spawn(what_leaves(body, outer.get_token()));
-    const auto place = [&] { return "scope_children_test.cpp:" + std::to_string(line); };
+    const auto place = [&] { return "scope_children_test.cpp:" + std::to_string(line.load()); };
     co_await sched_test::yield_until(
         [&] { return line != 0 && runq::this_scheduler().dump().find(place()) != std::string::npos; });
     outer.request_stop();

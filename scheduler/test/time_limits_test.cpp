@@ -486,6 +486,8 @@ static_assert(refused<decltype(runq::blocking(no_body()))>);
 static_assert(refused<decltype(runq::blocking(no_body(), std::stop_token()))>);
 static_assert(refused<decltype(std::declval<runq::once&>().call(no_body()))>);
 static_assert(refused<decltype(std::declval<runq::barrier&>().arrive_and_drop())>);
+// It waits until the scope stops.
+static_assert(refused<decltype(std::declval<runq::scope&>().go_within(std::declval<runq::semaphore&>(), no_body()))>);
 static_assert(refused<decltype(runq::select(runq::otherwise()))>);
 static_assert(refused<task<int>>);
 // A wait with a name may be awaited again.
@@ -537,11 +539,14 @@ TEST(time_limits_of_the_headers, SC15_no_function_that_waits_is_forgotten) {
       "scoped_acquire", "wait", "arrive_and_wait", "sleep_for", "sleep_until", "with_scope", "when_all", "when_any",
       "with_timeout", "stoppable_task", "read", "write", "accept", "connect_tcp",
       // In other tests: connect() of a Unix socket does not wait, and the others have test programs of their own.
-      "connect_unix", "as_awaitable", "initiate"};
+      "connect_unix", "as_awaitable", "initiate",
+      // In buffered_reader_test.
+      "read_exactly", "read_line", "read_until"};
   // Refused above, or in must_not_compile; on_asio() calls what cannot be ended.
-  const std::set<std::string> refused = {"yield", "join", "fork", "blocking", "call", "arrive_and_drop", "on_asio"};
+  const std::set<std::string> refused = {"yield",           "join",      "fork",   "blocking", "call",
+                                         "arrive_and_drop", "go_within", "on_asio"};
   // Not awaited.
-  const std::set<std::string> others = {"spawn", "stoppable", "otherwise", "connect"};
+  const std::set<std::string> others = {"spawn", "stoppable", "otherwise", "connect", "on_send"};
   std::set<std::string> unknown = what_may_wait();
   for (const auto& known : {limited, refused, others}) {
     for (const std::string& name : known) EXPECT_EQ(unknown.erase(name), 1U) << name << " was not found in the headers";
