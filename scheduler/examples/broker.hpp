@@ -13,7 +13,8 @@
 
 #include <runq/runq.hpp>
 
-/// A handle: copies are the same broker, so each task that publishes has one of its own. Any number of tasks may use it.
+/// A handle: copies are the same broker, so each task that publishes has one of its own. Any number of tasks may use
+/// it.
 class broker {
   struct subscriber {
     runq::send_end<std::string> to;

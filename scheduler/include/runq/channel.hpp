@@ -382,8 +382,8 @@ class channel {
     return detail::stoppable_send<T>(core_, std::move(value), std::move(stop));
   }
   template <detail::destroyed_twice Temporary>
-  void send(Temporary&& value, std::stop_token) {
-    send(std::forward<Temporary>(value));  // which refuses it, and says why
+  [[nodiscard]] auto send(Temporary&& value, std::stop_token) {
+    return send(std::forward<Temporary>(value));  // which refuses it, and says why
   }
   [[nodiscard]] detail::stoppable_receive<T> receive(std::stop_token stop) {
     return detail::stoppable_receive<T>(core_, std::move(stop));

@@ -380,10 +380,10 @@ class scope {
   }
 
   /// Starts a task of the scope, as go() does, and returns a handle with its result: `co_await handle` waits for the
-  /// child's end, in the scope or after it, and returns its result, or throws its exception. That exception is a failure
-  /// of the scope all the same. A handle that is destroyed drops the result; it asks nobody to stop. A child must not
-  /// refer to the variables of another one, also if that awaits it: at the end of a run all of them are destroyed before
-  /// the body, but in no order among each other. Throws as go().
+  /// child's end, in the scope or after it, and returns its result, or throws its exception. That exception is a
+  /// failure of the scope all the same. A handle that is destroyed drops the result; it asks nobody to stop. A child
+  /// must not refer to the variables of another one, also if that awaits it: at the end of a run all of them are
+  /// destroyed before the body, but in no order among each other. Throws as go().
   ///
   ///     runq::spawned<int> answer;
   ///     co_await runq::with_scope([&](runq::scope& s) -> runq::task<> {

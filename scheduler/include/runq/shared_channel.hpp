@@ -72,8 +72,8 @@ class send_end : public detail::channel_handle<T> {
     return this->sending(std::move(value), std::move(stop));
   }
   template <detail::destroyed_twice Temporary>
-  void send(Temporary&& value, std::stop_token) const {
-    this->of().send(std::forward<Temporary>(value));  // likewise
+  [[nodiscard]] auto send(Temporary&& value, std::stop_token) const {
+    return this->of().send(std::forward<Temporary>(value));  // likewise
   }
   [[nodiscard]] channel_result try_send(T& value) const { return this->of().try_send(value); }
   [[nodiscard]] channel_result try_send(T&& value) const { return this->of().try_send(std::move(value)); }

@@ -96,12 +96,12 @@ enum class role : std::uint8_t {
   called_apart,  // likewise, by a coroutine that is not this library's
   scope_body,    // by with_scope(): its caller goes on when all children of the scope have ended, too
   // From here to `main` is_root().
-  root,     // by go(): its task ends
-  child,    // by scope::go(): likewise, and its scope learns of it
-  spawned,  // by spawn(): likewise, and the handle learns of it
-  tied,     // child or spawned, at the end of a run: it is below the coroutine that waits for it
-  main,     // by run(): its task ends, and its run
-  main_body,     // by `main`, which goes on: the user's part of it
+  root,       // by go(): its task ends
+  child,      // by scope::go(): likewise, and its scope learns of it
+  spawned,    // by spawn(): likewise, and the handle learns of it
+  tied,       // child or spawned, at the end of a run: it is below the coroutine that waits for it
+  main,       // by run(): its task ends, and its run
+  main_body,  // by `main`, which goes on: the user's part of it
   // From here on is_forked().
   forked_inline,  // by fork(), and ran at once: its parent goes on, unless stolen
   forked_apart,   // by fork(), and ran by itself: its parent goes on if it was the last

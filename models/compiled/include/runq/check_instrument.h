@@ -3,7 +3,8 @@
 #ifndef RUNQ_CHECK_INSTRUMENT_H
 #define RUNQ_CHECK_INSTRUMENT_H
 
-/* The C++ library has compiled its strings and streams for char itself, not instrumented: the program compiles its own. */
+/* The C++ library has compiled its strings and streams for char itself, not instrumented: the program compiles its own.
+ */
 #if defined(__cplusplus) && __has_include(<bits/c++config.h>)
 #include <bits/c++config.h>
 #undef _GLIBCXX_EXTERN_TEMPLATE
