@@ -879,7 +879,13 @@ TEST_F(ending, L2_main_has_ended_at_its_return_before_its_variables_are_destroye
               co_await m.lock();
               ++went_on;
             });
-            co_await yield_until([&] { return begun == 2; });
+            // A task that has asked whether its time slice is over, and then finds the channel closed, would go on.
+            co_await yield_until([&] {
+              if (begun != 2) return false;
+              const std::string all = runq::this_scheduler().dump();
+              return all.find(to_string(runq::wait_reason::chan_receive)) != std::string::npos &&
+                     all.find(to_string(runq::wait_reason::mutex_lock)) != std::string::npos;
+            });
             co_return 7;
           },
           {.procs = procs});
