@@ -227,7 +227,7 @@ void session::begin_thread(unsigned thread) {
   t.held.clear();
   t.taken.clear();
   t.values.clear();
-  t.in_call = t.in_lock_free_call = false;
+  t.in_call = t.has_called = t.in_lock_free_call = false;
 }
 
 void session::begin_at(const void* callers_stack) {
@@ -759,7 +759,7 @@ unsigned session::choose(unsigned alternatives, const void* code) {
 }
 
 void session::begin_call(bool is_lock_free) noexcept {
-  running().in_call = true;
+  running().in_call = running().has_called = true;
   running().in_lock_free_call = is_lock_free;
 }
 void session::end_call() noexcept { running().in_call = running().in_lock_free_call = false; }

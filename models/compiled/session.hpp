@@ -265,6 +265,7 @@ class session final : public exact::program {
   [[nodiscard]] unsigned choose(unsigned alternatives, const void* code);
   /// The running thread is in a call that a history records, or no longer.
   void begin_call(bool is_lock_free) noexcept;
+  [[nodiscard]] bool is_in_call() const noexcept { return threads_[running_thread()].in_call; }
   void end_call() noexcept;
   /// One of the first `threads` threads of the program, or none, stops for ever somewhere in its calls.
   void let_one_stop(unsigned threads, const void* code);
@@ -393,6 +394,7 @@ class session final : public exact::program {
     std::vector<taken_lock> taken;  ///< and not given back
     std::vector<void*> values;      ///< by key
     bool in_call = false;           ///< that a history records
+    bool has_called = false;        ///< likewise, in this execution
     bool in_lock_free_call = false;
   };
 

@@ -314,7 +314,8 @@ TEST(Specification, MutexHasAWrongTwinAndOwners) {
   const runq::linearizable_verdict right = check_mutex<spin_lock<true>>();
   EXPECT_TRUE(right) << right;
   EXPECT_GT(right.programs_left_out(), 0U) << right;  // an unlock without a lock
-  EXPECT_TRUE(check_mutex<std::mutex>());
+  const runq::linearizable_verdict of_library = check_mutex<std::mutex>();
+  EXPECT_TRUE(of_library) << of_library;
   const runq::linearizable_verdict wrong = check_mutex<spin_lock<false>>();
   EXPECT_EQ(wrong.failure(), "not linearizable") << wrong;
   EXPECT_EQ(wrong.calls(), 2U) << wrong;

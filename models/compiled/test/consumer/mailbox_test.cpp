@@ -157,7 +157,7 @@ TEST(Check, LimitsLeaveNoVerdict) {
 }
 
 TEST(Check, OptionsOfTheCommandAreRefused) {
-  for (const char* const options : {"--title name", "--replay command", "--ledger --jobs 2", "--json file"}) {
+  for (const char* const options : {"--ledger --jobs 2", "--json file"}) {
     setenv("RUNQ_CHECK", options, 1);
     const runq::verdict v = runq::check([] {});
     unsetenv("RUNQ_CHECK");
