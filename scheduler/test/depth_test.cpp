@@ -290,6 +290,43 @@ TEST(chains, with_a_scope_below_a_coroutine_of_another_kind_are_destroyed_from_t
   EXPECT_EQ(o.out_of_order, 0);
 }
 
+// The task of the scope is runnable, so it is destroyed before the sleeping task whose frames are above the coroutine
+// of another kind.
+TEST(chains, with_a_runnable_task_below_a_coroutine_of_another_kind_leave_that_coroutine_to_its_owner) {
+  observer o;
+  bool over = false;
+  bool runs = false;
+  const auto in_scope = [&]() -> task<> {
+    const local here(o, 0);
+    runs = true;
+    while (!over) co_await runq::yield();
+  };
+  const auto waits_for_it = [&]() -> task<> {
+    const local here(o, 1);
+    const auto body = [&](runq::scope& s) -> task<> {
+      s.go(in_scope);
+      co_return;
+    };
+    co_await runq::with_scope(body);
+  };
+  const auto between_them = [&]() -> lazily {
+    const local here(o, 2);
+    co_await waits_for_it();
+  };
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          const local here(o, 3);
+          co_await between_them();
+        });
+        co_await sched_test::yield_until([&] { return runs; });
+      },
+      {.procs = 1});
+  EXPECT_EQ(o.alive, 0);
+  EXPECT_EQ(o.last_ended, 3);
+  EXPECT_EQ(o.out_of_order, 0);
+}
+
 // While a chain is destroyed, a destructor in it destroys tasks that never began. The two destructions must not mix up
 // each other's frames.
 TEST(chains, a_destructor_may_destroy_a_task_that_has_not_begun) {

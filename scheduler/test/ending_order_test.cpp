@@ -615,6 +615,62 @@ TEST(ending_order, a_circle_through_a_scope_is_opened_at_the_handle) {
   EXPECT_EQ(w.disorder, 0);
 }
 
+// A task that nobody awaits goes first, before the one whose handle is awaited; another one is below their waiter, too.
+TEST(ending_order, a_circle_is_opened_at_a_task_that_nobody_awaits) {
+  world w;
+  std::string order;
+  struct says {
+    std::string& to;
+    const char* what;
+    ~says() { to += what; }
+  };
+  runq::run(
+      [&]() -> task<> {
+        runq::spawned<> spawner;
+        std::atomic<int> waits{0};
+        spawner = runq::spawn([&]() -> task<> {
+          const says last{order, "spawner "};
+          auto in_circle = runq::spawn([&]() -> task<> {
+            const says first{order, "unawaited "};
+            co_await sched_test::yield_until([&] { return spawner.valid(); });
+            auto other = std::move(spawner);
+            ++waits;
+            co_await other;
+          });
+          auto beside = runq::spawn([&]() -> task<> {
+            const says any{order, "beside "};
+            ++waits;
+            co_await sleeps(w);
+          });
+          co_await sleeps(w);
+        });
+        co_await sched_test::yield_until([&] { return waits == 2; });
+        for (int i = 0; i != 3; ++i) co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(order, "beside spawner unawaited ");
+}
+
+TEST(ending_order, a_spawned_task_may_outlive_the_task_that_spawned_it) {
+  world w;
+  runq::run(
+      [&]() -> task<> {
+        runq::spawned<> handle;
+        runq::go([&] {
+          handle = runq::spawn([&]() -> task<> {
+            const variable mine(w);
+            co_await sleeps(w);
+          });
+        });
+        co_await sched_test::yield_until([&] { return w.alive == 1; });
+        // These take the records of tasks that have ended.
+        for (int i = 0; i != 100; ++i) runq::go(sleeps(w));
+        co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(w.alive, 0);
+}
+
 TEST(ending_order, the_end_of_a_spawned_task_that_was_destroyed_is_known_in_the_next_run) {
   runq::scheduler s({.procs = 1});
   runq::spawned<int> waits;
