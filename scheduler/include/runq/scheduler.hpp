@@ -90,6 +90,8 @@ template <class Closure, class F, class Keep>
 /// Makes a task of a task, or of a function that is no coroutine.
 template <class F>
 [[nodiscard]] new_task task_alone(F&& f) {
+  static_assert(is_task<std::decay_t<F>>::value || callable_without_arguments<std::decay_t<F>>,
+                "runq: what becomes a task is a task, or a function that can be called without arguments");
   if constexpr (is_task<std::decay_t<F>>::value) {
     return root_of(std::forward<F>(f));
   } else {
@@ -97,19 +99,10 @@ template <class F>
   }
 }
 
-template <class F>
-constexpr bool may_become_task() {
-  static_assert(is_task<F>::value || callable_without_arguments<F>,
-                "runq: what becomes a task is a task, or a function that can be called without arguments");
-  return true;
-}
-
 /// What go() makes of its argument.
 template <class F>
 [[nodiscard]] new_task make_root(F&& f) {
-  using callable = std::decay_t<F>;
-  static_assert(may_become_task<callable>());
-  if constexpr (makes_task<callable>) {
+  if constexpr (makes_task<std::decay_t<F>>) {
     return task_with_function<closure>(std::forward<F>(f), [](new_task& t, closure& c) noexcept { t.refers_to(c); });
   } else {
     return task_alone(std::forward<F>(f));
@@ -120,13 +113,11 @@ template <class F>
 /// destroyed.
 template <class F>
 [[nodiscard]] new_task make_child(F&& f, scope_state& home) {
-  using callable = std::decay_t<F>;
-  static_assert(may_become_task<callable>());
   const auto keep = [&home](new_task& t, awaited_closure& c) noexcept {
     c.scope = &home;
     t.is_child(c);
   };
-  if constexpr (makes_task<callable>) {
+  if constexpr (makes_task<std::decay_t<F>>) {
     return task_with_function<awaited_closure>(std::forward<F>(f), keep);
   } else {
     auto made = task_alone(std::forward<F>(f));

@@ -80,16 +80,14 @@ struct alignas(cache_line) goroutine {
 
 /// The closure of a spawned task.
 struct spawned_closure : awaited_closure {
-  explicit spawned_closure(goroutine& current) noexcept;
+  explicit spawned_closure(goroutine& current) noexcept
+      : spawner(&current),
+        // [spawned.spawner] relaxed, unmodelled: written before the task began.
+        spawner_id(current.id.load(std::memory_order::relaxed)) {}
   goroutine* const spawner;        // the record of the task that has spawned it
   const std::uint64_t spawner_id;  // that record may be another task's now
   bool awaited_at_end = false;     // when it was tied
 };
-
-inline spawned_closure::spawned_closure(goroutine& current) noexcept
-    : spawner(&current),
-      // [spawned.spawner] relaxed, unmodelled: written before the task began.
-      spawner_id(current.id.load(std::memory_order::relaxed)) {}
 
 using goroutine_list = inject_chain<&goroutine::link>;
 

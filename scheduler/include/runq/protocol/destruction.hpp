@@ -21,7 +21,7 @@ namespace runq::detail {
 //   above(c)               the coroutine that `c` is below, or null
 //   enters(c)              `c` and all below it are about to be destroyed
 //   destroy(c)             destroys `c`, which is below no coroutine any more and has none below it
-//   destroy_top(c)         likewise for a `c` that was never below one
+//   destroy_top(c)         likewise for a `c` that no coroutine was above
 //
 // For ending_order, besides:
 //
