@@ -17,7 +17,51 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "interposed.hpp"
 #include "support.hpp"
+
+namespace {
+
+/// Where the next region that the pool maps is to begin, in bytes behind a multiple of the slabs' size; -1: anywhere.
+std::atomic<long> next_region_at{-1};
+std::atomic<char*> region{nullptr};  // of that mapping
+std::atomic<std::size_t> region_bytes{0};
+std::atomic<std::size_t> region_unmapped{0};
+
+/// What the next munmap() calls before it does anything, once.
+std::atomic<void (*)()> in_next_unmapping{nullptr};
+
+}  // namespace
+
+#if RUNQ_TEST_MAY_INTERPOSE
+
+extern "C" {
+
+void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+  static auto* const real = sched_test::next_one<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
+  const long wanted = at == nullptr ? next_region_at.exchange(-1) : -1;
+  if (wanted < 0) return real(at, bytes, protection, flags, fd, offset);
+  constexpr std::size_t slab = std::size_t{64} * 1024;
+  void* const more = real(nullptr, bytes + 2 * slab, protection, flags, fd, offset);
+  const auto aligned = (reinterpret_cast<std::uintptr_t>(more) + slab - 1) / slab * slab;
+  region = reinterpret_cast<char*>(aligned) + wanted;
+  region_bytes = bytes;
+  region_unmapped = 0;
+  return region;
+}
+
+int munmap(void* at, std::size_t bytes) noexcept {
+  static auto* const real = sched_test::next_one<int(void*, std::size_t)>("munmap");
+  if (auto* const does = in_next_unmapping.exchange(nullptr)) does();
+  char* const begin = region;
+  const auto* const from = static_cast<const char*>(at);
+  if (begin != nullptr && from >= begin && from + bytes <= begin + region_bytes) region_unmapped += bytes;
+  return real(at, bytes);
+}
+
+}  // extern "C"
+
+#endif
 
 namespace {
 
@@ -122,6 +166,31 @@ TEST_F(frame_pool, blocks_lie_in_one_slab_each_behind_its_beginning_and_apart_fr
   }
 }
 
+TEST_F(frame_pool, slabs_lie_in_whichever_part_of_a_region_is_aligned_and_the_rest_is_unmapped) {
+  if (!sched_test::interposed) GTEST_SKIP() << "the sanitizer replaces mmap() itself";
+  const long page = sysconf(_SC_PAGESIZE);
+  for (const long at : {0L, page, static_cast<long>(slab_bytes) - page}) {
+    blocks of(large);
+    next_region_at = at;
+    while (next_region_at >= 0) of.take(large);
+    EXPECT_EQ(region_unmapped, slab_bytes) << "one slab was mapped only so that the others can be aligned";
+    // From the last block on, all of the region.
+    const std::size_t first = of.all().size() - 1;
+    const std::size_t slabs = region_bytes / slab_bytes - 1;
+    const std::size_t taken = frame_pool_bytes();
+    while (frame_pool_bytes() < taken + (slabs - 1) * slab_bytes) of.take(large);
+    const std::uintptr_t begin =
+        reinterpret_cast<std::uintptr_t>(region.load()) + static_cast<std::uintptr_t>(slab_bytes - 1);
+    std::set<std::uintptr_t> seen;
+    for (std::size_t i = first; i != of.all().size(); ++i) seen.insert(slab_of(of.all()[i]));
+    EXPECT_EQ(seen.size(), slabs) << at;
+    EXPECT_EQ(*seen.begin(), begin / slab_bytes) << at;
+    EXPECT_EQ(*seen.rbegin(), begin / slab_bytes + slabs - 1) << at;
+    of.drop_all();
+    region = nullptr;
+  }
+}
+
 TEST_F(frame_pool, what_nobody_has_needed_for_a_second_goes_back_but_for_a_mebibyte) {
   blocks burst(large);
   burst.take(8 * mebibyte);
@@ -157,6 +226,60 @@ TEST_F(frame_pool, what_was_needed_within_the_second_stays) {
   const std::size_t went = give_back_after(second);
   EXPECT_GE(went, mebibyte) << "3 MiB were not needed, and 1 MiB is kept";
   EXPECT_LE(went, 2 * mebibyte + 3 * slab_bytes);
+}
+
+/// What another thread frees while this one gives slabs back.
+blocks* freed_meanwhile = nullptr;
+std::size_t given_back_meanwhile = 0;
+
+// Each scheduler has a monitor that does.
+TEST_F(frame_pool, while_one_thread_gives_frames_back_another_one_that_comes_gives_back_nothing) {
+  if (!sched_test::interposed) GTEST_SKIP() << "the sanitizer replaces munmap() itself";
+  blocks first(large);
+  blocks second_burst(large);
+  first.take(8 * mebibyte);
+  second_burst.take(8 * mebibyte);
+  freed_meanwhile = &second_burst;
+  first.end();
+  (void)give_back_after(second);
+  in_next_unmapping = [] {
+    std::thread([] {
+      const std::size_t before = frame_bytes_given_back();
+      freed_meanwhile->end();
+      for (int i = 1; i != 5; ++i) runq::detail::give_back_frames(time_of_pool + i * second);
+      given_back_meanwhile = frame_bytes_given_back() - before;
+    }).join();
+  };
+  EXPECT_GE(give_back_after(second), 6 * mebibyte);
+  EXPECT_EQ(in_next_unmapping.load(), nullptr) << "nothing was unmapped";
+  EXPECT_EQ(given_back_meanwhile, 0U);
+  time_of_pool += 5 * second;
+  EXPECT_TRUE(frames_may_be_given_back());
+  const std::size_t held = held_by_pool();
+  (void)give_back_all();
+  EXPECT_LE(held_by_pool(), held - 6 * mebibyte) << "they go later";
+}
+
+// The blocks of the first half of the burst cannot go, so there is nothing more to be done but for those freed
+// meanwhile.
+TEST_F(frame_pool, what_another_thread_frees_while_this_one_gives_back_all_that_can_go_is_looked_through_later) {
+  if (!sched_test::interposed) GTEST_SKIP() << "the sanitizer replaces munmap() itself";
+  blocks first(large);
+  blocks second_burst(large);
+  first.take(8 * mebibyte);
+  second_burst.take(8 * mebibyte);
+  freed_meanwhile = &second_burst;
+  std::set<std::uintptr_t> seen;
+  const std::size_t half = first.all().size() / 2;
+  first.drop_unless([&](std::size_t i) { return i < half && seen.insert(slab_of(first.all()[i])).second; });
+  (void)give_back_after(second);
+  in_next_unmapping = [] { freed_meanwhile->end(); };
+  EXPECT_GE(give_back_after(second), 2 * mebibyte);
+  EXPECT_EQ(in_next_unmapping.load(), nullptr) << "nothing was unmapped";
+  EXPECT_TRUE(frames_may_be_given_back());
+  const std::size_t held = held_by_pool();
+  (void)give_back_all();
+  EXPECT_LE(held_by_pool(), held - 6 * mebibyte);
 }
 
 // Without that, the next block would be cut from memory that the process does not have any more.

@@ -64,8 +64,8 @@ runq_leaves_out(beyond_memory only_memory)
 if(without_unit_tests)
   # What stays has the options of the build (the optimiser's, in release), or tests that need a program without a sanitizer: with
   # functions of the system of their own, as much memory as the machine has, or every byte counted.
-  runq_keep_tests(GROUPS clock SOURCES .*_stress ending forked_process global_queue other_queues clock faults memory
-                          channel
+  runq_keep_tests(GROUPS clock SOURCES .*_stress ending forked_process frames global_queue other_queues clock faults
+                          memory channel
                   SKIP_ELSEWHERE "the sanitizer")
 elseif(only_memory)
   # What stays is about frames and what they hold, ends runs in every way, or lets the system fail; and what ThreadSanitizer

@@ -200,7 +200,7 @@ class pool {
   std::size_t given_back_ = 0;
   std::size_t free_ = 0;            // bytes of the blocks in batches_
   std::size_t least_free_ = 0;      // the least of them since looked_at_
-  std::size_t looked_through_ = 0;  // free_ when give_back() had given back all that it could, or 0
+  std::size_t looked_through_ = 0;  // what was left of free_ when give_back() had given back all that it could, or 0
   instant looked_at_ = 0;
 };
 
@@ -248,11 +248,13 @@ void pool::give_back(instant now) noexcept {
 
   std::array<block*, classes> last{};
   std::array<std::size_t, classes> bytes{};
+  std::size_t stays = 0;
   for (std::size_t c = 0; c != classes; ++c) {
     for (block* batch = staying_blocks[c]; batch != nullptr; batch = batch->next_batch) {
       last[c] = batch;
       bytes[c] += bytes_of(*batch, c);
     }
+    stays += bytes[c];
   }
 
   const std::lock_guard lock(locks_of_process.batches);
@@ -260,7 +262,8 @@ void pool::give_back(instant now) noexcept {
     if (last[c] != nullptr) put(staying_blocks[c], last[c], bytes[c], c);
   }
   least_free_ = free_;
-  looked_through_ = excess >= slab_bytes || given_back == 0 ? free_ : 0;
+  // What others have freed meanwhile was not looked through.
+  looked_through_ = excess >= slab_bytes || given_back == 0 ? stays : 0;
   given_back_ += given_back;
 }
 
