@@ -8,8 +8,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -24,6 +27,8 @@
 #include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/execution/blocking.hpp>
+#include <asio/execution/context.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/local/connect_pair.hpp>
@@ -260,6 +265,30 @@ TEST_F(on_asio_test, a_call_that_waits_when_the_run_ends_is_not_made) {
   EXPECT_FALSE(called);
 }
 
+/// What `ask(context)` waits for has not begun when the run ends; then the context, which no thread runs, ends, too.
+template <class Ask>
+void is_dropped_after_its_run(Ask ask) {
+  std::optional<asio::io_context> not_run(std::in_place);
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          auto asked = ask(*not_run);
+          co_await asked;
+          ADD_FAILURE();
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+      },
+      one_processor);
+  not_run.reset();
+}
+
+TEST_F(on_asio_test, a_call_that_is_dropped_when_its_run_has_ended_is_nobodys) {
+  const auto captured = std::make_shared<int>(0);
+  is_dropped_after_its_run([&](asio::io_context& ends) { return on_asio(ends, [captured] { ADD_FAILURE(); }); });
+  EXPECT_EQ(captured.use_count(), 1);
+}
+
 // The context is never run: as long as it exists, it has the calls of the run before.
 TEST_F(on_asio_test, a_call_that_is_not_made_any_more_keeps_no_deadlock_from_being_seen) {
   GTEST_FLAG_SET(death_test_style, sched_test::death_test_style);
@@ -484,10 +513,10 @@ struct begins_on {
   asio::io_context* io;
   F begins;
 };
-template <class F>
-task<> operation_on(asio::io_context& io, F begins, std::stop_token stop = {}) {
+template <class Signature = void(), class F>
+auto operation_on(asio::io_context& io, F begins, std::stop_token stop = {}) {
   auto token = asio_token(std::move(stop));
-  return asio::async_initiate<decltype(token), void()>(begins_on<F>{&io, std::move(begins)}, token);
+  return asio::async_initiate<decltype(token), Signature>(begins_on<F>{&io, std::move(begins)}, token);
 }
 
 TEST_F(asio_token_test, an_operation_begins_on_its_executor) {
@@ -553,6 +582,142 @@ TEST_F(asio_token_test, an_operation_that_has_not_begun_when_the_run_ends_never_
   });
   busy.open();
   s.run([&]() -> task<> { co_await on_asio(io, [] {}); });
+}
+
+TEST_F(asio_token_test, an_operation_that_is_dropped_when_its_run_has_ended_never_begins) {
+  is_dropped_after_its_run([](asio::io_context& ends) { return operation_on(ends, [](auto) { ADD_FAILURE(); }); });
+}
+
+TEST_F(asio_token_test, an_exception_pointer_is_thrown_unless_it_is_null) {
+  runq::run([&]() -> task<> {
+    const auto succeeds = [](auto handler) { std::move(handler)(nullptr, 7); };
+    const int n = co_await operation_on<void(std::exception_ptr, int)>(io, succeeds);
+    EXPECT_EQ(n, 7);
+    const auto fails = [](auto handler) {
+      std::move(handler)(std::make_exception_ptr(std::runtime_error("of the operation")), 7);
+    };
+    const std::exception_ptr error = co_await error_of(operation_on<void(std::exception_ptr, int)>(io, fails));
+    EXPECT_EQ(text_of(error), "of the operation");
+  });
+}
+
+/// Refuses to be moved once it has been moved into the argument of a handler.
+struct moves_badly {
+  explicit moves_badly(bool throws) : throws_(throws) {}
+  moves_badly(moves_badly&& other) noexcept(false) : throws_(other.throws_) {
+    if (throws_) throw std::runtime_error("of the move");
+  }
+  moves_badly& operator=(moves_badly&&) = delete;
+  ~moves_badly() = default;
+
+ private:
+  bool throws_;
+};
+
+TEST_F(asio_token_test, a_result_that_cannot_be_moved_is_an_error_of_the_operation) {
+  runq::run([&]() -> task<> {
+    for (const bool throws : {false, true}) {
+      const auto gives = [throws](auto handler) { std::move(handler)(moves_badly(throws)); };
+      const std::exception_ptr error = co_await error_of(operation_on<void(moves_badly)>(io, gives));
+      if (throws) {
+        EXPECT_EQ(text_of(error), "of the move");
+      } else {
+        EXPECT_FALSE(error);
+      }
+    }
+  });
+}
+
+/// Its operation is not asked to end.
+TEST_F(asio_token_test, an_operation_without_an_executor_goes_on_to_its_end_after_a_stop) {
+  runq::run(
+      [&]() -> task<> {
+        std::stop_source stop;
+        std::function<void()> complete;
+        auto waiting = runq::spawn([&]() -> task<int> {
+          const auto keeps = [&complete](auto handler) {
+            complete = [h = std::make_shared<decltype(handler)>(std::move(handler))] { std::move (*h)(42); };
+          };
+          auto token = asio_token(stop.get_token());
+          co_return co_await asio::async_initiate<decltype(token), void(int)>(keeps, token);
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+        stop.request_stop();
+        complete();
+        complete = nullptr;
+        const int n = co_await waiting;
+        EXPECT_EQ(n, 42);
+      },
+      one_processor);
+}
+
+TEST_F(asio_token_test, what_ends_an_operation_after_a_stop_is_its_own_error_unless_it_was_aborted) {
+  const auto end_of_file = std::make_exception_ptr(asio::system_error(asio::error::eof));
+  const auto of_the_operation = std::make_exception_ptr(std::runtime_error("of the operation"));
+  const auto aborted = std::make_exception_ptr(asio::system_error(asio::error::operation_aborted));
+  runq::run(
+      [&]() -> task<> {
+        for (const std::exception_ptr& ends_with : {end_of_file, of_the_operation, aborted}) {
+          std::stop_source stop;
+          const auto fails = [&](auto handler) {
+            stop.request_stop();
+            std::move(handler)(ends_with);
+          };
+          const std::exception_ptr error =
+              co_await error_of(operation_on<void(std::exception_ptr)>(io, fails, stop.get_token()));
+          if (ends_with == aborted) {
+            EXPECT_TRUE(is_cancelled(error));
+          } else {
+            EXPECT_EQ(error, ends_with);
+          }
+        }
+      },
+      one_processor);
+}
+
+/// An executor that calls at once, until it has no memory.
+struct calls_at_once {
+  template <class F>
+  void execute(F f) const {
+    if (*no_memory) throw std::bad_alloc();
+    std::move(f)();
+  }
+  [[nodiscard]] const calls_at_once& require(asio::execution::blocking_t::never_t /*which*/) const noexcept {
+    return *this;
+  }
+  [[nodiscard]] asio::execution_context& query(asio::execution::context_t /*which*/) const noexcept { return *io; }
+  [[nodiscard]] bool operator==(const calls_at_once&) const noexcept = default;
+  asio::io_context* io;
+  bool* no_memory;
+};
+
+TEST_F(asio_token_test, without_memory_for_the_request_to_end_an_operation_goes_on_to_its_end) {
+  runq::run(
+      [&]() -> task<> {
+        std::stop_source stop;
+        bool no_memory = false;
+        std::function<void()> complete;
+        auto waiting = runq::spawn([&]() -> task<int> {
+          const auto keeps = [&complete](auto handler) {
+            handler.get_cancellation_slot().assign(
+                [](asio::cancellation_type) { ADD_FAILURE() << "was asked to end"; });
+            complete = [h = std::make_shared<decltype(handler)>(std::move(handler))] { std::move (*h)(42); };
+          };
+          auto token = asio_token(stop.get_token());
+          co_return co_await asio::async_initiate<decltype(token), void(int)>(
+              asio::bind_executor(calls_at_once{&io, &no_memory}, keeps), token);
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+        no_memory = true;
+        stop.request_stop();
+        complete();
+        complete = nullptr;
+        const int n = co_await waiting;
+        EXPECT_EQ(n, 42);
+      },
+      one_processor);
 }
 
 // Each end of the pair is used by two tasks.
@@ -722,6 +887,36 @@ TEST_F(asio_go_test, a_function_that_throws_before_it_returns_a_task_is_told) {
     EXPECT_EQ(*what, "of the function");
     co_await on_asio(io, [] {});
   });
+}
+
+/// The memory of a handler for which there is none.
+template <class T>
+struct no_memory_for {
+  using value_type = T;
+  no_memory_for() = default;
+  template <class U>
+  explicit no_memory_for(const no_memory_for<U>& /*other*/) noexcept {}
+  [[nodiscard]] T* allocate(std::size_t /*n*/) { throw std::bad_alloc(); }
+  void deallocate(T* /*p*/, std::size_t /*n*/) noexcept {}
+  [[nodiscard]] bool operator==(const no_memory_for&) const noexcept = default;
+};
+struct handler_without_memory {
+  using executor_type = asio::io_context::executor_type;
+  using allocator_type = no_memory_for<void>;
+  [[nodiscard]] executor_type get_executor() const noexcept { return where; }
+  [[nodiscard]] allocator_type get_allocator() const noexcept { return {}; }
+  void operator()(const std::exception_ptr& /*error*/, int /*n*/) const {}
+  executor_type where;
+};
+
+TEST_F(asio_go_test, without_memory_for_the_handler_the_process_ends) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         asio::io_context not_run;
+                         const auto one = []() -> task<int> { co_return 1; };
+                         asio_go(runq::this_task::handle(), one, handler_without_memory{not_run.get_executor()});
+                         (void)co_await runq::select();
+                       }),
+                       "^fatal error: runq: out of memory for the handler of asio_go\n");
 }
 
 TEST_F(asio_go_test, many_threads_ask_at_the_same_time) {

@@ -68,6 +68,23 @@ TEST_F(container, X16_quotas_of_version_1) {
   EXPECT_EQ(cpus_of_quota(root), 3U);
 }
 
+TEST_F(container, X16_a_quota_of_version_1_without_a_period_sets_no_limit) {
+  file("proc/self/cgroup", "4:cpu:/");
+  file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000");
+  EXPECT_EQ(cpus_of_quota(root), 0U);
+  file("sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000");
+  EXPECT_EQ(cpus_of_quota(root), 2U);
+}
+
+TEST_F(container, X16_lines_without_two_colons_are_nobodys) {
+  file("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000");
+  file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000");
+  file("proc/self/cgroup", "cpu\n4:cpu\n");
+  EXPECT_EQ(cpus_of_quota(root), 0U);
+  file("proc/self/cgroup", "cpu\n4:cpu\n4:cpu:/");
+  EXPECT_EQ(cpus_of_quota(root), 1U);
+}
+
 TEST_F(container, X16_the_default_number_of_processors_is_that_of_the_quota_but_at_least_two) {
   if (std::getenv("RUNQ_PROCS") != nullptr) GTEST_SKIP() << "RUNQ_PROCS decides";
   const unsigned quota = cpus_of_quota();

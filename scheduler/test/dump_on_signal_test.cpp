@@ -161,6 +161,34 @@ TEST_F(dump_on, its_thread_ends_with_the_last_scheduler) {
   }
 }
 
+// The program may install our handler again later, as it does with one that it has found. What comes then is nobody's.
+TEST_F(dump_on, a_signal_that_came_while_no_scheduler_wanted_it_prints_nothing_later) {
+  struct sigaction ours {};
+  {
+    const scheduler s({.procs = 1, .dump_on = SIGUSR1});
+    sigaction(SIGUSR1, nullptr, &ours);
+  }
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGUSR1, &ours, &before), 0);
+  std::raise(SIGUSR1);
+  ASSERT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
+  const std::string heading = "asked for by signal " + std::to_string(SIGUSR1);
+  std::string said;
+  {
+    stderr_pipe text;
+    {
+      const scheduler s({.procs = 1, .dump_on = SIGUSR1});
+      std::raise(SIGUSR1);
+      said = text.read_until(heading);
+    }
+    // The thread that prints has ended.
+    std::fputs("the end\n", stderr);
+    std::fflush(stderr);
+    said += text.read_until("the end\n");
+  }
+  EXPECT_EQ(said.find(heading), said.rfind(heading)) << said;
+}
+
 TEST_F(dump_on, waiting_tasks_are_a_deadlock_all_the_same) {
   RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> { (void)co_await runq::select(); }, {.procs = 2, .dump_on = SIGUSR1}),
                        testing::ContainsRegex(sched_test::deadlock_line));

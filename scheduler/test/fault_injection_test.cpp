@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Faults in small programs that use every kind of await, and in asio_go(). The faults, one per child process: the run
-// ends at the k-th await; the scheduler is destroyed at the k-th await; the k-th await throws; the k-th allocation
-// fails. After each of them every object must have been destroyed once, and nothing may hang or crash. This program
-// replaces operator new.
+// Faults in small programs that use every kind of await, and in asio_go(), forks and dumps. The faults, one per child
+// process: the run ends at the k-th await; the scheduler is destroyed at the k-th await; the k-th await throws; the
+// k-th allocation fails. After each of them every object must have been destroyed once, and nothing may hang or crash.
+// This program replaces operator new.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -554,6 +555,102 @@ TEST(fault_injection_of_signals, every_allocation_fails_once_and_no_descriptor_s
     GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
   }
   EXPECT_GT(each(hears_signals, no_memory), 2);
+}
+
+// ---- forks ----------------------------------------------------------------------------------------------------------
+
+/// Forks so many children that the deque has to grow, and fails the k-th allocation from there on.
+[[nodiscard]] int forks_many(runq::fork_policy policy, int k) {
+  constexpr int many = 2000;
+  int ran = 0;
+  int started = 0;
+  runq::run(
+      [&]() -> task<> {
+        const auto child_of_many = [](int& counted) -> task<> {
+          ++counted;
+          co_return;
+        };
+        until_failure = k;
+        try {
+          for (; started != many; ++started) co_await runq::fork(child_of_many(ran));
+        } catch (const std::bad_alloc&) {
+        }
+        until_failure = -1;
+        co_await runq::join();
+      },
+      {.procs = 1, .forks = policy});
+  if (ran != started) return wrong;
+  return has_failed ? 0 : was_last;
+}
+
+TEST(fault_injection_of_forks, every_allocation_fails_once_and_every_child_that_was_forked_runs) {
+  if (!sched_test::own_operator_new) {
+    GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
+  }
+  for (const auto policy : {runq::fork_policy::continuation, runq::fork_policy::child, runq::fork_policy::task}) {
+    const int ended = each([policy](int k) { return forks_many(policy, k); }, no_memory);
+    if (policy == runq::fork_policy::child) {
+      EXPECT_GT(ended, 0) << "the deque has to grow";
+    }
+  }
+}
+
+// ---- dump_on --------------------------------------------------------------------------------------------------------
+
+/// Makes a scheduler with `dump_on`, in which the k-th allocation fails.
+[[nodiscard]] int wants_dumps(int k) {
+  struct sigaction before {};
+  sigaction(SIGUSR1, nullptr, &before);
+  const auto make = [] { const runq::scheduler s({.procs = 1, .dump_on = SIGUSR1}); };
+  until_failure = k;
+  try {
+    make();
+  } catch (const std::bad_alloc&) {
+  }
+  until_failure = -1;
+  struct sigaction after {};
+  sigaction(SIGUSR1, nullptr, &after);
+  if (after.sa_handler != before.sa_handler) return wrong;
+  make();
+  return has_failed ? 0 : was_last;
+}
+
+TEST(fault_injection_of_dumps, every_allocation_fails_once_and_the_signal_does_then_what_it_did_before) {
+  if (!sched_test::own_operator_new) {
+    GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
+  }
+  EXPECT_GT(each(wants_dumps, no_memory), 2);
+}
+
+/// No other thread allocates while main waits for what the thread that prints dumps says.
+[[nodiscard]] int has_no_memory_for_a_dump() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) return wrong;
+  std::array<char, 200> said{};
+  const auto first_line = [&] {
+    for (std::size_t n = 0; n != said.size() && ::read(ends[0], &said[n], 1) == 1 && said[n] != '\n';) ++n;
+    return std::string_view(said.data(), std::string_view(said.data(), said.size()).find('\n'));
+  };
+  bool right = false;
+  runq::run(
+      [&] {
+        until_failure = 0;
+        std::raise(SIGUSR1);
+        right = first_line() == "runq: there is no memory for a dump";
+        std::raise(SIGUSR1);
+        const std::string heading = "runq: what the tasks do, asked for by signal " + std::to_string(SIGUSR1) + ":";
+        right = right && first_line() == heading;
+      },
+      {.procs = 1, .dump_on = SIGUSR1});
+  return right ? 0 : wrong;
+}
+
+TEST(fault_injection_of_dumps, a_dump_for_which_there_is_no_memory_says_so_and_the_next_one_is_printed) {
+  if (!sched_test::own_operator_new) {
+    GTEST_SKIP() << "clang++'s ThreadSanitizer keeps its operator new: no allocation would fail";
+  }
+  std::string said;
+  EXPECT_EQ(status_of(has_no_memory_for_a_dump, said), 0) << said;
 }
 
 #if __has_include(<asio/bind_cancellation_slot.hpp>)

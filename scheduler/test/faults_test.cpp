@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Faults of the system: it starts no more threads, its clock jumps, its calls are interrupted all the time. For this
-// the program replaces pthread_create(), clock_gettime(), sched_getaffinity(), syscall(), read(), send() and accept4().
+// the program replaces pthread_create(), clock_gettime(), sched_getaffinity(), syscall(), read(), send(), accept4(),
+// epoll_ctl(), epoll_wait(), socket(), getaddrinfo() and sigaction().
 // They call the C library's functions unless a test asks for something else.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -16,11 +18,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <span>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -28,9 +32,13 @@
 #include <vector>
 
 #include <linux/futex.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <runq/detail/container.hpp>
+#include <runq/detail/frames.hpp>
+#include <runq/detail/poller.hpp>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -57,6 +65,17 @@ std::atomic<bool> next_thread_is_monitor{false};
 
 /// What the next read(), send() or accept4() calls first, once. It returns the error with which the call fails, or 0.
 std::atomic<std::function<int()>*> in_next_call{nullptr};
+
+/// The error with which the next call of one of these functions fails; 0: it does not fail.
+std::atomic<int> error_of_watch{0};    // epoll_ctl(), for a new descriptor
+std::atomic<int> error_of_ipv6{0};     // socket(), for IPv6
+std::atomic<int> error_of_look_up{0};  // getaddrinfo(): EAI_SYSTEM, and this is errno
+std::atomic<int> error_of_action{0};   // sigaction(), for a new handler
+
+/// How often the poller is to be interrupted; and how often it has asked the kernel in each of its two ways.
+std::atomic<int> interruptions_of_poll{0};
+std::atomic<int> polls_in_ns{0};
+std::atomic<int> polls_in_ms{0};
 
 /// A simulated kernel with `cpus_of_kernel` CPUs. It refuses CPU sets of fewer than `bits_of_kernel` bits. 0 bits: the
 /// real kernel answers.
@@ -105,6 +124,19 @@ bool this_call_fails() {
   return error != 0;
 }
 
+bool fails_with(std::atomic<int>& error) {
+  const int which = error.exchange(0);
+  if (which != 0) errno = which;
+  return which != 0;
+}
+
+bool is_interrupted() {
+  if (interruptions_of_poll.load() <= 0) return false;
+  --interruptions_of_poll;
+  errno = EINTR;
+  return true;
+}
+
 }  // namespace
 
 extern "C" {
@@ -122,6 +154,32 @@ ssize_t send(int fd, const void* from, std::size_t bytes, int flags) {
 int accept4(int fd, sockaddr* peer, socklen_t* size, int flags) {
   static auto* const real = next_one<decltype(accept4)>("accept4");
   return this_call_fails() ? -1 : real(fd, peer, size, flags);
+}
+
+int epoll_ctl(int epoll, int what, int fd, epoll_event* event) noexcept {
+  static auto* const real = next_one<int(int, int, int, epoll_event*)>("epoll_ctl");
+  return what == EPOLL_CTL_ADD && fails_with(error_of_watch) ? -1 : real(epoll, what, fd, event);
+}
+
+int epoll_wait(int epoll, epoll_event* events, int room, int ms) {
+  static auto* const real = next_one<decltype(epoll_wait)>("epoll_wait");
+  ++polls_in_ms;
+  return is_interrupted() ? -1 : real(epoll, events, room, ms);
+}
+
+int socket(int family, int type, int protocol) noexcept {
+  static auto* const real = next_one<int(int, int, int)>("socket");
+  return family == AF_INET6 && fails_with(error_of_ipv6) ? -1 : real(family, type, protocol);
+}
+
+int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** found) {
+  static auto* const real = next_one<decltype(getaddrinfo)>("getaddrinfo");
+  return fails_with(error_of_look_up) ? EAI_SYSTEM : real(node, service, hints, found);
+}
+
+int sigaction(int number, const struct sigaction* fresh, struct sigaction* before) noexcept {
+  static auto* const real = next_one<int(int, const struct sigaction*, struct sigaction*)>("sigaction");
+  return fresh != nullptr && fails_with(error_of_action) ? -1 : real(number, fresh, before);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
@@ -172,6 +230,12 @@ long syscall(long number, ...) noexcept {
   long argument[6];
   for (long& a : argument) a = va_arg(list, long);
   va_end(list);
+#ifdef SYS_epoll_pwait2
+  if (number == SYS_epoll_pwait2) {
+    ++polls_in_ns;
+    if (is_interrupted()) return -1;
+  }
+#endif
   const bool waits = number == SYS_futex && (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
   if (monitor_naps(waits, reinterpret_cast<const timespec*>(argument[3]))) {
     sched_yield();
@@ -389,6 +453,66 @@ TEST_F(faults, S4_the_monitor_sleeps_in_gos_rhythm_and_then_deeply) {
   // The monitor takes its longest naps until main waits.
   naps.erase(naps.begin(), naps.begin() + static_cast<std::ptrdiff_t>(rhythm.size()));
   EXPECT_EQ(naps[0], longest_nap);
+}
+
+// Nobody else gives frames back. The monitor begins to look when main waits for a byte, which is written when some have
+// gone.
+TEST_F(faults, S4_the_monitor_gives_frames_back_before_it_sleeps_deeply) {
+  RUNQ_NEEDS_INTERPOSITION();
+  scheduler s({.procs = 1});
+  std::atomic<bool> begins{false};
+  const in_each_sleep held([&](std::int64_t /*ns*/) {
+    EXPECT_TRUE(wait_for(begins));
+    EXPECT_TRUE(wait_until([&] { return s.dump().find("[running]") == std::string::npos; }));
+  });
+  const auto nothing = [](std::array<char, 100> /*makes the frame larger*/) -> task<> { co_return; };
+  s.run([&]() -> task<> {
+    auto [from, to] = runq::net::pipe();
+    {
+      std::vector<task<>> burst;
+      for (int i = 0; i != 30'000; ++i) burst.push_back(nothing({}));
+    }
+    begins = true;
+    const std::size_t before = runq::detail::frame_bytes_given_back();
+    std::jthread outside([before, fd = to.fd()] {
+      EXPECT_TRUE(wait_until([&] { return runq::detail::frame_bytes_given_back() != before; }));
+      EXPECT_EQ(write(fd, "x", 1), 1);
+    });
+    std::byte got{};
+    (void)co_await from.read(std::span(&got, 1));
+    outside.join();
+  });
+}
+
+// On the monitor's own clock.
+TEST_F(faults, S12_a_line_of_the_trace_comes_with_the_first_nap_that_ends_after_each_period) {
+  RUNQ_NEEDS_INTERPOSITION();
+  ::setenv("RUNQ_SCHEDTRACE", "50", 1);
+  std::atomic<std::int64_t> napped{0};
+  testing::internal::CaptureStderr();
+  {
+    const in_each_sleep counted([&](std::int64_t ns) { napped += ns; });
+    runq::run(
+        [&]() -> task<> {
+          EXPECT_TRUE(wait_until([&] { return napped > 1'000'000'000; }));
+          co_return;
+        },
+        {.procs = 1});
+  }
+  ::unsetenv("RUNQ_SCHEDTRACE");
+  std::istringstream lines(testing::internal::GetCapturedStderr());
+  long last = 0;
+  int n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    ASSERT_TRUE(line.starts_with("SCHED ")) << line;
+    const long ms = std::stol(line.substr(6));
+    EXPECT_GE(ms - last, n == 0 ? 50 : 49) << "of two times, each rounded down";
+    if (n != 0) {
+      EXPECT_LE(ms - last, 61);
+    }
+    last = ms;
+  }
+  EXPECT_GE(n, 15);
 }
 
 // The call begins in the middle of a 10 ms nap. Without the hurry the monitor would take another nap of 10 ms before it
@@ -721,6 +845,131 @@ TEST_F(faults, an_accept_that_fails_because_of_the_peer_is_made_again) {
       EXPECT_EQ(got, "x");
     }
   });
+}
+
+// The kernel limits how many descriptors a user may watch.
+TEST_F(faults, an_accept_whose_connection_cannot_be_watched_fails_and_the_next_one_works) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    runq::net::listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    for (const bool throws : {true, false}) {
+      runq::net::stream refused = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      error_of_watch = ENOSPC;
+      std::error_code error;
+      if (throws) {
+        const int thrown = co_await sched_test::error_of(l.accept());
+        EXPECT_EQ(thrown, ENOSPC);
+      } else {
+        const auto none = co_await l.accept(error);
+        EXPECT_FALSE(none.has_value());
+        EXPECT_EQ(error, std::errc::no_space_on_device);
+      }
+      const std::string end = co_await sched_test::read_text(refused, 1);
+      EXPECT_EQ(end, "") << "the connection is closed";
+      runq::net::stream there = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      runq::net::stream here = co_await l.accept();
+      co_await there.write(sched_test::bytes_of("x"));
+      const std::string got = co_await sched_test::read_text(here, 1);
+      EXPECT_EQ(got, "x");
+    }
+  });
+}
+
+TEST_F(faults, listening_everywhere_without_ipv6_is_by_ipv4_and_other_errors_are_thrown) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    for (const int error : {EAFNOSUPPORT, EPROTONOSUPPORT, EADDRNOTAVAIL, ENOPROTOOPT}) {
+      error_of_ipv6 = error;
+      runq::net::listener l = runq::net::listen_tcp("", 0);
+      EXPECT_EQ(error_of_ipv6, 0) << "no socket of IPv6 was tried";
+      sockaddr_storage address{};
+      socklen_t size = sizeof address;
+      EXPECT_EQ(getsockname(l.fd(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+      EXPECT_EQ(address.ss_family, AF_INET) << error;
+      runq::net::stream there = co_await runq::net::connect_tcp("127.0.0.1", l.port());
+      runq::net::stream here = co_await l.accept();
+    }
+    error_of_ipv6 = EMFILE;
+    std::error_code error;
+    EXPECT_FALSE(runq::net::listen_tcp("", 0, error).has_value());
+    EXPECT_EQ(error, std::errc::too_many_files_open);
+  });
+}
+
+TEST_F(faults, a_system_error_of_the_resolver_is_that_error) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run([]() -> task<> {
+    error_of_look_up = EIO;
+    std::error_code error;
+    const auto none = co_await runq::net::connect_tcp("127.0.0.1", 1, error);
+    EXPECT_FALSE(none.has_value());
+    EXPECT_EQ(error, std::error_code(EIO, std::generic_category()));
+  });
+}
+
+// It is over, and the poller still counts in ns: an interruption does not mean that the kernel cannot.
+TEST_F(faults, an_interrupted_poll_has_no_events) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::detail::poller p;
+  p.ring();
+  interruptions_of_poll = 1;
+  const int in_ns = polls_in_ns;
+  EXPECT_FALSE(p.poll(1'000'000).rung);
+  EXPECT_EQ(interruptions_of_poll, 0) << "no system call was made";
+  const bool counts_ns = polls_in_ns != in_ns;
+  const int in_ms = polls_in_ms;
+  EXPECT_TRUE(p.poll(1'000'000).rung);
+  EXPECT_EQ(polls_in_ms != in_ms, !counts_ns);
+}
+
+// ---- signals --------------------------------------------------------------------------------------------------------
+
+// The task of an object that has ended reads what was meant for the next object: the request to stop comes during its
+// system call.
+TEST_F(faults, the_task_of_signals_that_have_ended_hands_on_what_it_has_read) {
+  RUNQ_NEEDS_INTERPOSITION();
+  runq::run(
+      []() -> task<> {
+        std::atomic<bool> calls{false};
+        std::atomic<bool> goes_on{false};
+        std::function<int()> waits = [&] {
+          calls = true;
+          sched_test::hold_until([&] { return goes_on.load(); }, "the next object");
+          return 0;
+        };
+        std::optional<runq::signals> earlier(std::in_place, std::initializer_list<int>{SIGUSR1});
+        co_await sched_test::yield_until(
+            [] { return runq::this_scheduler().dump().find("[IO wait]") != std::string::npos; });
+        in_next_call = &waits;
+        std::raise(SIGUSR1);
+        sched_test::hold_until([&] { return calls.load(); }, "the task reads");
+        earlier.reset();
+        const runq::signals next({SIGUSR2});
+        std::raise(SIGUSR2);
+        goes_on = true;
+        const auto number = co_await next.received().receive();
+        EXPECT_EQ(number, SIGUSR2);
+      },
+      {.procs = 2});
+}
+
+TEST_F(faults, a_signal_that_the_system_refuses_for_dumps_is_an_error_and_changes_nothing) {
+  RUNQ_NEEDS_INTERPOSITION();
+  const auto make = [] { const scheduler s({.procs = 1, .dump_on = SIGUSR1}); };
+  struct sigaction before {};
+  EXPECT_EQ(sigaction(SIGUSR1, nullptr, &before), 0);
+  error_of_action = EINVAL;
+  int error = 0;
+  try {
+    make();
+  } catch (const std::system_error& e) {
+    error = e.code().value();
+  }
+  EXPECT_EQ(error, EINVAL);
+  make();
+  struct sigaction now {};
+  EXPECT_EQ(sigaction(SIGUSR1, nullptr, &now), 0);
+  EXPECT_EQ(now.sa_handler, before.sa_handler);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include <runq/detail/policy.hpp>
 
@@ -62,6 +63,17 @@ TEST(fences, RUNQ_MEMBARRIER_decides) {
   EXPECT_EQ(said_with("RUNQ_MEMBARRIER=0"), "asymmetric 0, barriers 0\n");
   EXPECT_EQ(said_with("RUNQ_MEMBARRIER=1"),
             runq::membarrier_atomics::asymmetric() ? "asymmetric 1, barriers 1\n" : "asymmetric 0, barriers 0\n");
+}
+
+using row = std::tuple<const char*, unsigned, bool>;
+
+TEST(fences, asymmetric_ones_are_wanted_on_up_to_16_cpus_unless_the_environment_decides) {
+  for (const auto& [said, cpus, wanted] :
+       {row(nullptr, 0U, false), row(nullptr, 1U, true), row(nullptr, 16U, true), row(nullptr, 17U, false),
+        row("0", 1U, false), row("0", 17U, false), row("1", 0U, true), row("1", 17U, true), row("no number", 1U, true),
+        row("no number", 17U, false)}) {
+    EXPECT_EQ(scheduler_fences::wanted(said, cpus), wanted) << (said == nullptr ? "" : said) << " on " << cpus;
+  }
 }
 
 TEST(fences, RUNQ_MEMBARRIER_must_be_0_or_1) {

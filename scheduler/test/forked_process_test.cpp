@@ -5,13 +5,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include <runq/detail/fatal.hpp>
 #include <runq/detail/process_locks.hpp>
+#include <runq/detail/tracer.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +226,24 @@ TEST_F(forked_process, the_parents_schedulers_are_busy) {
   }
   stop = true;
   busy.wait();
+}
+
+// fork(2) copies the recording. The parent writes it.
+TEST_F(forked_process, a_child_that_dies_leaves_the_recording_of_its_parent_alone) {
+  const std::string file = testing::TempDir() + "runq_" + std::to_string(getpid()) + ".json";
+  {
+    runq::detail::tracer t(file);
+    t.ran(0, {1, "main"}, runq::detail::now(), runq::detail::now());
+    const int status = status_of_child([] {
+      close(STDERR_FILENO);
+      runq::detail::fatal("dies");
+    });
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == runq::detail::fatal_status) << status;
+    EXPECT_EQ(std::filesystem::file_size(file), 0U);
+    t.write();
+    EXPECT_NE(std::filesystem::file_size(file), 0U);
+  }
+  std::filesystem::remove(file);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // How a machine finds its next task. The queues are fakes that answer as the test wants, on one thread. The models
 // check the interleavings of several threads.
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,15 +24,19 @@ struct work {
   [[nodiscard]] explicit operator bool() const { return number != 0; }
   int number = 0;
 };
-struct tasks {
-  void push_back(int*) {}
-};
+using tasks = std::vector<int*>;
 struct global_queue {
-  [[nodiscard]] static bool has_work() { return false; }
-  [[nodiscard]] static bool look() { return false; }
-  [[nodiscard]] static int* take() { return nullptr; }
-  void splice(tasks) {}
-  void splice_front(tasks) {}
+  [[nodiscard]] bool has_work() const { return !all.empty(); }
+  [[nodiscard]] bool look() const { return has_work(); }
+  [[nodiscard]] int* take() {
+    if (all.empty()) return nullptr;
+    int* const first = all.front();
+    all.pop_front();
+    return first;
+  }
+  void splice(const tasks& more) { all.insert(all.end(), more.begin(), more.end()); }
+  void splice_front(const tasks& more) { all.insert(all.begin(), more.begin(), more.end()); }
+  std::deque<int*> all;
 };
 
 /// A fake of a victim's handle. steal() returns the given answers one by one, and finds nothing after the last.
@@ -55,26 +63,35 @@ struct owner {
   [[nodiscard]] loot steal_from(const victim_queue& victim, runq::steal_runnext, std::size_t, int) const {
     return {victim.steal(), false};
   }
-  [[nodiscard]] static int* take_from(global_queue&, unsigned) { return nullptr; }
+  [[nodiscard]] static int* take_from(global_queue& global, unsigned) { return global.take(); }
   [[nodiscard]] static std::size_t size_approx() { return 0; }
-  [[nodiscard]] static tasks drain() { return {}; }
+  [[nodiscard]] tasks drain() { return std::exchange(waiting, {}); }
   [[nodiscard]] static runq::popped<int> pop() { return {}; }
   [[nodiscard]] static int* pop_oldest() { return nullptr; }
   void rebind() {}
+  tasks waiting;  // only drain() gives them
 };
 struct fork_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
-  [[nodiscard]] static int* const* pop() { return nullptr; }
+  [[nodiscard]] std::optional<int*> pop() {
+    if (waiting.empty()) return std::nullopt;
+    int* const newest = waiting.back();
+    waiting.pop_back();
+    return newest;
+  }
   void rebind() {}
+  tasks waiting;
 };
 struct yielded_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] static int* const* pop() { return nullptr; }
   template <class Sink>
-  static std::size_t drain(Sink&&) {
-    return 0;
+  std::size_t drain(Sink&& sink) {
+    for (int* const task : waiting) sink(task);
+    return std::exchange(waiting, {}).size();
   }
   void rebind() {}
+  tasks waiting;
 };
 /// A walk that visits the victims in order: 0, 1, 2, …
 struct in_turn {
@@ -136,7 +153,7 @@ struct machine {
 struct host {
   static constexpr unsigned processors = 4;
   struct parking_of_test {
-    [[nodiscard]] static unsigned limit() { return processors; }
+    [[nodiscard]] unsigned limit() const { return processors_left; }
     [[nodiscard]] static bool may_spin(machine&) { return true; }
     [[nodiscard]] static bool somebody_returns() { return false; }
     static void found(machine&) {}
@@ -150,6 +167,7 @@ struct host {
     [[nodiscard]] static processor* idle_without_processor(machine&) { return nullptr; }
     [[nodiscard]] static processor* hand_processor_over(machine&, processor&) { return nullptr; }
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
+    unsigned processors_left = processors;
   };
   struct monitor_of_test {
     static void wake() {}
@@ -172,8 +190,11 @@ struct host {
   void poll() { polled_at.push_back(dispatches); }
   [[nodiscard]] static int clock() { return 0; }
   [[nodiscard]] static bool poll_now(processor&) { return false; }
-  [[nodiscard]] static bool timers_due() { return false; }
-  [[nodiscard]] static bool fire_due_timers() { return false; }
+  [[nodiscard]] bool timers_due() const { return wakes_when_due != nullptr; }
+  [[nodiscard]] bool fire_due_timers() {
+    if (wakes_when_due != nullptr) global.all.push_back(std::exchange(wakes_when_due, nullptr));
+    return global.has_work();
+  }
   static void hold(machine& of, processor& p) { of.held = &p; }
   static void leave(machine&) {}
   [[nodiscard]] static int& strand_of(processor&, int& fork) { return fork; }
@@ -183,7 +204,10 @@ struct host {
   static void rests(machine&) {}
   [[nodiscard]] static int begins() { return 0; }
   static void looked(processor&, int) {}
-  void stole(processor&, processor& victim, std::size_t, bool, int) { victims.push_back(victim.index); }
+  void stole(processor&, processor& victim, std::size_t, bool, int) {
+    victims.push_back(victim.index);
+    if (ends_at_a_steal) looping.end();
+  }
   void lost(processor& by) {
     EXPECT_EQ(by.index, 0U);
     ++races_lost;
@@ -191,7 +215,9 @@ struct host {
 
   std::vector<processor> all = std::vector<processor>(processors);
   machine m;
-  int some_task = 0;
+  int some_task = 5;
+  int* wakes_when_due = nullptr;
+  bool ends_at_a_steal = false;
   int dispatches = 0;
   bool descriptors = false;
   bool somebody_in_the_poller = false;
@@ -241,6 +267,49 @@ TEST(machine_loop, X15_a_thief_takes_tasks_that_have_yielded_last) {
   EXPECT_EQ(h.looping.next(h.m).number, 7);
   EXPECT_EQ(h.races_lost, 1);
   EXPECT_EQ(h.victims, (std::vector<unsigned>{2, 1}));
+}
+
+// It runs in the next run, if it was started for that, before what waits already.
+TEST(machine_loop, what_was_found_when_the_run_has_ended_goes_to_the_head_of_the_global_queue) {
+  host h;
+  int waits = 6;
+  h.all[3].queue_thief.answers = {steal_status::taken};
+  h.ends_at_a_steal = true;
+  h.all[0].own_yielded.waiting = {&waits};
+  EXPECT_FALSE(h.looping.next(h.m));
+  EXPECT_EQ(h.global.all, (std::deque<int*>{&h.some_task, &waits}));
+}
+
+TEST(machine_loop, a_processor_that_is_one_too_many_leaves_all_its_tasks_to_the_others_in_their_order) {
+  for (const bool ended : {false, true}) {
+    host h;
+    std::array<int, 8> task{};
+    h.m.held = &h.all[3];
+    h.parking.processors_left = 2;
+    if (ended) h.looping.end();
+    h.global.all = {&task[6]};
+    h.all[3].own_queue.waiting = {&task[0], &task[1]};
+    h.all[3].own_forks.waiting = {&task[3], &task[2]};
+    h.all[3].own_yielded.waiting = {&task[7]};
+    EXPECT_FALSE(h.looping.next(h.m));
+    if (ended) {
+      EXPECT_EQ(h.global.all, (std::deque<int*>{&task[0], &task[1], &task[6], &task[7]}));
+      EXPECT_EQ(h.all[3].own_forks.waiting.size(), 2U) << "they are for the thread that ends the run";
+    } else {
+      EXPECT_EQ(h.global.all, (std::deque<int*>{&task[0], &task[1], &task[2], &task[3], &task[6], &task[7]}));
+    }
+  }
+}
+
+TEST(machine_loop, a_timer_that_is_due_is_work_for_a_machine_that_finds_nothing_to_steal) {
+  host h;
+  int waits = 6;
+  EXPECT_FALSE(h.looping.work_anywhere());
+  h.wakes_when_due = &waits;
+  EXPECT_TRUE(h.looping.work_anywhere());
+  EXPECT_EQ(h.looping.next(h.m).number, 6);
+  EXPECT_FALSE(h.looping.work_anywhere());
+  EXPECT_FALSE(h.looping.next(h.m));
 }
 
 // Runs `n` tasks, each of them stolen from victim 1, which always has one.

@@ -138,6 +138,91 @@ TEST_F(monitor, X5_it_fires_timers_that_are_late_by_more_than_1_ms) {
   EXPECT_EQ(fires(-1), 0);
 }
 
+/// Takes naps of no time.
+struct parker_of_test {
+  parker_of_test(int& unparks_of_test, int& parks_of_test) : unparks(unparks_of_test), parks(parks_of_test) {}
+  [[nodiscard]] static bool park_for(std::int64_t /*ns*/) { return false; }
+  void park() { ++parks; }
+  void unpark() { ++unparks; }
+  int& unparks;
+  int& parks;
+};
+
+/// Says that the second nap and those behind it are the longest, and notes what the monitor says of each round.
+struct rhythm_of_test {
+  std::int64_t next() { return ++naps; }
+  [[nodiscard]] bool slowest() const { return naps > 1; }
+  void looked(bool something) {
+    notes.push_back(something);
+    if (something) naps = 0;
+  }
+  int naps = 0;
+  static inline std::vector<bool> notes;
+};
+
+/// Three rounds of a monitor, in which nothing is to be done but what the test says.
+struct rounds_of_test {
+  using instant = std::int64_t;
+  void begins_round() { ++round; }
+  [[nodiscard]] bool all_processors_idle() const { return idle; }
+  [[nodiscard]] bool worth_a_deep_sleep() const { return worth; }
+  [[nodiscard]] instant clock() {
+    if (round == hurried_in_round) loop.hurry();
+    return 1;
+  }
+  [[nodiscard]] static bool nobody_polls() { return false; }
+  [[nodiscard]] static instant last_poll() { return 0; }
+  static void poll() {}
+  [[nodiscard]] static instant earliest_timer() { return runq::detail::never; }
+  static void fire_late_timers(instant) {}
+  bool look_at_processors(instant) {
+    if (round == 3) loop.stop();
+    return round == acts_in_round;
+  }
+  std::vector<bool> run() {
+    rhythm_of_test::notes.clear();
+    loop.run();
+    return rhythm_of_test::notes;
+  }
+  int round = 0;
+  int acts_in_round = 0;
+  int hurried_in_round = 0;
+  bool idle = false;
+  bool worth = false;
+  int unparks = 0;
+  int parks = 0;
+  runq::monitor_loop<rounds_of_test, parker_of_test, rhythm_of_test> loop{*this, unparks, parks};
+};
+
+TEST_F(monitor, S4_its_naps_are_short_again_after_a_round_in_which_it_acted) {
+  rounds_of_test nothing;
+  EXPECT_THAT(nothing.run(), testing::ElementsAre(false, false, false));
+  rounds_of_test acts;
+  acts.acts_in_round = 2;
+  EXPECT_THAT(acts.run(), testing::ElementsAre(false, true, false));
+}
+
+TEST_F(monitor, S5_a_machine_that_hurries_it_wakes_it_from_its_longest_nap_only) {
+  for (const int round : {1, 2, 3}) {
+    rounds_of_test hurried;
+    hurried.hurried_in_round = round;
+    EXPECT_THAT(hurried.run(), testing::ElementsAre(false, round == 2, round == 3));
+    EXPECT_EQ(hurried.unparks, round == 1 ? 1 : 2) << "one by stop()";
+  }
+}
+
+TEST_F(monitor, S4_it_sleeps_deeply_only_if_all_is_idle_and_it_is_worth_that_and_its_naps_are_at_their_longest) {
+  for (const bool idle : {false, true}) {
+    for (const bool worth : {false, true}) {
+      rounds_of_test rounds;
+      rounds.idle = idle;
+      rounds.worth = worth;
+      (void)rounds.run();
+      EXPECT_EQ(rounds.parks, idle && worth ? 2 : 0) << "in rounds 2 and 3";
+    }
+  }
+}
+
 // ---- S5: processors of machines in blocking calls -------------------------------------------------------------------
 
 TEST_F(monitor, S5_a_processor_that_nobody_needs_is_taken_at_last) {
@@ -152,6 +237,25 @@ TEST_F(monitor, S5_a_processor_that_nobody_needs_is_taken_at_last) {
     co_await runq::blocking([&] { EXPECT_TRUE(wait_until([&] { return taken.load(); })); });
   });
   EXPECT_TRUE(taken);
+}
+
+TEST_F(monitor, S5_a_processor_that_nobody_needs_becomes_idle_while_another_one_is_busy) {
+  scheduler s({.procs = 3});
+  std::atomic<bool> over{false};
+  s.run([&]() -> task<> {
+    std::atomic<bool> calls{false};
+    auto call = runq::spawn([&]() -> task<> {
+      co_await runq::blocking([&] {
+        calls = true;
+        hold_until([&] { return over.load(); }, "the end of the call");
+      });
+    });
+    hold_until([&] { return calls.load(); }, "the call");
+    hold_until([&] { return s.stats().handed_off == 1 && s.stats().idle_procs == 2; }, "two idle processors");
+    over = true;
+    co_await call;
+  });
+  EXPECT_TRUE(over);
 }
 
 TEST_F(monitor, S5_the_only_processor_is_taken_at_once) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runq/detail/core.hpp"
 #include "support.hpp"
 
 namespace {
@@ -314,6 +315,41 @@ TEST(mutex, a_guard_that_ends_after_its_mutex_says_so) {
                          "^panic: runq: a mutex was destroyed while a task had it by scoped_lock\\(\\).*\n\n"
                          "goroutine 1 \\[running\\]:\n");
   }
+}
+
+// Such a thread has no task that the message could name.
+TEST(mutex, a_guard_that_a_plain_thread_destroys_after_its_mutex_says_so) {
+  RUNQ_EXPECT_STATUS_2(runq::run([]() -> task<> {
+                         auto m = std::make_unique<mutex>();
+                         std::optional<mutex::guard> guard(co_await m->scoped_lock());
+                         m.reset();
+                         std::thread([&] { guard.reset(); }).join();
+                       }),
+                       "^panic: runq: a mutex was destroyed while a task had it by scoped_lock\\(\\)[^\n]*\n$");
+}
+
+// A task that does not wait goes on beside main's end. Its run ends anyway.
+TEST(mutex, a_guard_may_end_after_its_mutex_when_main_has_ended) {
+  std::atomic<bool> ended{false};
+  runq::run(
+      [&]() -> task<> {
+        std::atomic<bool> holds{false};
+        runq::go([&ended, &holds]() -> task<> {
+          auto m = std::make_unique<mutex>();
+          {
+            const auto guard = co_await m->scoped_lock();
+            const runq::detail::core& home = runq::detail::this_machine()->home;
+            holds = true;
+            sched_test::hold_until([&] { return home.ends(); }, "main has ended");
+            m.reset();
+          }
+          ended = true;
+        });
+        sched_test::hold_until([&] { return holds.load(); }, "the task has the mutex");
+        co_return;
+      },
+      {.procs = 2});
+  EXPECT_TRUE(ended);
 }
 
 // A thread outside locks and unlocks the mutex while one run after the other ends, and gives its processor to that run.

@@ -243,6 +243,11 @@ TEST_F(net, a_stream_can_be_moved) {
   runq::run([]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
     stream c = std::move(a);
+    EXPECT_EQ(a.fd(), -1);  // NOLINT(bugprone-use-after-move): that is what it is about
+    listener l = runq::net::listen_tcp("127.0.0.1", 0);
+    const listener m = std::move(l);
+    EXPECT_EQ(l.fd(), -1);  // NOLINT(bugprone-use-after-move)
+    EXPECT_NE(m.fd(), -1);
     co_await write_text(c, "x");
     auto [d, e] = runq::net::socket_pair();
     const int old = d.fd();
@@ -645,6 +650,36 @@ TEST_F(net, closing_ends_what_is_in_progress) {
   }
 }
 
+/// Calls f() on a thread that runs no task of the calling scheduler.
+template <class F>
+void on_a_thread_without_tasks(F f) {
+  std::thread(f).join();
+}
+template <class F>
+void in_another_scheduler(F f) {
+  std::thread([&f] { runq::run([&f] { f(); }, {.procs = 1}); }).join();
+}
+
+// Who destroys it there does not wait as a task does, so the operation is told at once.
+TEST_F(net, a_stream_that_another_thread_or_scheduler_destroys_ends_what_is_in_progress_at_once) {
+  const auto is_told = [](auto destroy) {
+    scheduler s({.procs = 1});
+    s.run([&]() -> task<> {
+      auto ends = runq::net::socket_pair();
+      std::optional<stream> owned(std::move(ends.first));
+      auto reading = runq::spawn([&]() -> task<int> { co_return co_await error_of_read(*owned); });
+      const bool waits = co_await somebody_waits(s);
+      EXPECT_TRUE(waits);
+      destroy([&owned] { owned.reset(); });
+      EXPECT_EQ(s.dump().find("[IO wait]"), std::string::npos) << s.dump();
+      const int error = co_await reading;
+      EXPECT_EQ(error, ECANCELED);
+    });
+  };
+  is_told([](auto f) { on_a_thread_without_tasks(f); });
+  is_told([](auto f) { in_another_scheduler(f); });
+}
+
 TEST_F(net, nothing_can_be_done_with_a_closed_stream) {
   runq::run([]() -> task<> {
     auto [a, b] = runq::net::socket_pair();
@@ -914,6 +949,17 @@ TEST_F(net, a_stop_request_before_connecting_is_heeded) {
     const auto none = co_await runq::net::connect_tcp("127.0.0.1", l.port(), code, stop.get_token());
     EXPECT_FALSE(none.has_value());
     EXPECT_EQ(code, std::errc::operation_canceled);
+    const folder f;
+    listener u = runq::net::listen_unix(f.file("socket"));
+    const int error_unix = co_await error_of(runq::net::connect_unix(f.file("socket"), stop.get_token()));
+    EXPECT_EQ(error_unix, was_cancelled);
+    code.clear();
+    const auto none_unix = co_await runq::net::connect_unix(f.file("socket"), code, stop.get_token());
+    EXPECT_FALSE(none_unix.has_value());
+    EXPECT_EQ(code, std::errc::operation_canceled);
+    std::error_code nobody;
+    const auto calls = co_await runq::with_timeout(0ms, u.accept(nobody));
+    EXPECT_FALSE(calls.has_value()) << "no connection was tried";
   });
 }
 

@@ -2,7 +2,9 @@
 // What a scheduler does, row by row: the order of work, the life of a task, the number of processors and threads.
 // Tests of order run on one processor, or keep all others busy, so that the order is determined.
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -1278,6 +1280,35 @@ TEST(scheduler, L24_two_schedulers_hand_values_to_each_other) {
   });
   other.join();
   EXPECT_EQ(sum, 999'000);
+}
+
+// A thread that is started there cannot begin on another CPU.
+TEST(scheduler, machines_keep_to_the_only_cpu_that_the_program_may_use) {
+  std::thread([] {
+    cpu_set_t all;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (std::size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    std::atomic<unsigned> turn{0};
+    std::array<bool, 2> keep{};
+    const auto looks = [&](unsigned self) {
+      sched_test::pass_tokens(turn, self, 2, 1);  // so it is another thread for each
+      cpu_set_t mine;
+      keep[self] = sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_EQUAL(&mine, &one) != 0;
+    };
+    runq::run(
+        [&]() -> task<> {
+          auto other = runq::spawn([&] { looks(1); });
+          looks(0);
+          co_await other;
+        },
+        {.procs = 2});
+    EXPECT_TRUE(keep[0] && keep[1]);
+  }).join();
 }
 
 }  // namespace

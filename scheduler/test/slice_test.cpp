@@ -375,4 +375,38 @@ TEST_F(pairs, Q11_a_task_that_yields_beside_a_ping_pong_pair_has_a_turn_within_7
       {.procs = 1});
 }
 
+// ---- who inherits a slice -------------------------------------------------------------------------------------------
+
+/// How many time slices have begun on processor 0.
+std::string slices_of(const runq::scheduler& s) {
+  const std::string text = s.trace(true);
+  const std::size_t begin = text.find("schedtick=", text.find("  P0:"));
+  return text.substr(begin, text.find(' ', begin) - begin);
+}
+
+TEST(slice, X1_a_task_that_the_one_before_has_woken_runs_in_its_slice_and_one_that_yields_begins_another) {
+  if (!interposed) GTEST_SKIP() << "the sanitizer replaces clock_gettime() itself";
+  time_of_test = 1'000 * ms;
+  runq::scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    runq::channel<int> there;
+    runq::channel<int> back;
+    auto echoes = runq::spawn([&]() -> task<> {
+      while (const auto n = co_await there.receive()) co_await back.send(*n);
+    });
+    co_await runq::yield();
+    const std::string before = slices_of(s);
+    for (int i = 0; i != 20; ++i) {
+      co_await there.send(i);
+      EXPECT_EQ(co_await back.receive(), i);
+    }
+    EXPECT_EQ(slices_of(s), before);
+    co_await runq::yield();
+    EXPECT_NE(slices_of(s), before);
+    there.close();
+    co_await echoes;
+  });
+  time_of_test = -1;
+}
+
 }  // namespace

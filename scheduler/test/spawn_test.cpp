@@ -340,6 +340,38 @@ TEST_F(when, SC7_any_returns_the_first_result_when_the_others_have_ended) {
   });
 }
 
+/// Throws when it is moved for the `moves_left`-th time.
+struct counts_moves {
+  explicit counts_moves(int n) : moves_left(n) {}
+  counts_moves(counts_moves&& other) noexcept(false) : moves_left(other.moves_left - 1) {
+    if (moves_left == 0) throw std::runtime_error("of the move");
+  }
+  counts_moves& operator=(counts_moves&&) = delete;
+  ~counts_moves() = default;
+  int moves_left;
+};
+
+// Wherever on its way it is when that happens, also when it is known to be the first.
+TEST_F(when, a_first_result_that_cannot_be_moved_is_a_failure) {
+  int failures = 0;
+  bool succeeded = false;
+  for (int n = 1; n != 30 && !succeeded; ++n) {
+    runq::run([&]() -> task<> {
+      const auto moves = [n](const std::stop_token&) -> task<counts_moves> { co_return counts_moves(n); };
+      const auto waits = [](std::stop_token stop) -> task<> { co_await runq::sleep_for(1h, std::move(stop)); };
+      try {
+        auto first = co_await runq::when_any(moves, waits);
+        succeeded = first.index() == 0;
+      } catch (const std::runtime_error& e) {
+        EXPECT_STREQ(e.what(), "of the move");
+        ++failures;
+      }
+    });
+  }
+  EXPECT_TRUE(succeeded);
+  EXPECT_GE(failures, 4);
+}
+
 TEST_F(when, only_one_is_the_first) {
   on_any_number_of_processors([]() -> task<> {
     for (std::size_t round = 0; round != sched_test::rounds(500); ++round) {

@@ -437,6 +437,21 @@ runq::stoppable_task<int> late(int n, std::stop_token stop = {}) {
 }
 runq::stoppable_task<> late_nothing(std::stop_token stop = {}) { co_await runq::sleep_for(1ms, std::move(stop)); }
 
+runq::stoppable_task<bool> waits_for_the_first(std::stop_token first, std::stop_token second) {
+  try {
+    co_await runq::sleep_for(1h, first);
+  } catch (const runq::cancelled&) {
+  }
+  co_return first.stop_requested() && !second.stop_possible();
+}
+
+TEST_F(time_limits, the_first_of_two_tokens_is_that_of_the_limit) {
+  runq::run([]() -> task<> {
+    const bool first = co_await with_timeout(1ms, waits_for_the_first({}, {}));
+    EXPECT_TRUE(first);
+  });
+}
+
 TEST_F(time_limits, a_stoppable_task_goes_wherever_a_task_goes) {
   EXPECT_EQ(runq::run(late(1)), 1);
   EXPECT_EQ(runq::run([] { return late(2); }), 2);

@@ -18,6 +18,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -449,6 +450,17 @@ TEST(trace, S12_details_say_which_machine_runs_which_task_on_which_processor) {
   });
 }
 
+TEST(trace, S12_details_show_processors_that_are_retired) {
+  runq::scheduler s({.procs = 2});
+  s.run([&]() -> task<> {
+    (void)s.set_procs(1);
+    const std::string text = s.trace(true);
+    EXPECT_THAT(fields_of(text, processor_line, "1"), ElementsAre("1", "4", testing::_)) << text;
+    EXPECT_THAT(fields_of(text, processor_line, "0"), ElementsAre("0", testing::Ne("4"), testing::_)) << text;
+    co_return;
+  });
+}
+
 TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
   runq::scheduler s({.procs = 1});
   const auto outside = s.attach();
@@ -795,6 +807,42 @@ TEST(trace, X15_what_contains_others_comes_before_them) {
   t.ran(0, {1, nullptr}, begin, begin + 100);
   t.write();
   EXPECT_EQ(checked(file.text()).arrows, 1U);
+}
+
+// The monitor had it before only, or takes it after the end of the recording.
+TEST(trace, X15_a_call_whose_processor_was_not_taken_by_the_end_has_no_slice_there) {
+  for (const bool taken_before : {false, true}) {
+    const temporary file;
+    runq::detail::tracer t(file.name);
+    const runq::detail::instant begin = runq::detail::now() + 10;
+    if (taken_before) t.taken_from_call(0, begin - 10);
+    t.called_without(3, 0, {1, "main"}, begin, begin + 100);
+    t.write();
+    const recorded all = checked(file.text());
+    EXPECT_EQ(all.count("call"), 1U);
+    EXPECT_EQ(all.count("held"), 0U);
+  }
+}
+
+TEST(trace, X15_a_thief_of_a_child_that_has_not_begun_runs_something_forked) {
+  for (const auto& [policy, name] :
+       {std::pair(runq::fork_policy::continuation, "continuation"), std::pair(runq::fork_policy::child, "forked")}) {
+    const temporary file;
+    const environment variable("RUNQ_TRACE", file.name);
+    runq::run(
+        []() -> task<> {
+          // The fork and what follows it run at the same time, so on two processors.
+          std::atomic<unsigned> turn{0};
+          co_await runq::fork([](std::atomic<unsigned>& t) -> task<> {
+            sched_test::pass_tokens(t, 0, 2, 2);
+            co_return;
+          }(turn));
+          sched_test::pass_tokens(turn, 1, 2, 2);
+          co_await runq::join();
+        },
+        {.procs = 2, .forks = policy});
+    EXPECT_THAT(file.text(), HasSubstr(name));
+  }
 }
 
 TEST(trace, X15_threads_record_at_the_same_time) {

@@ -233,6 +233,11 @@ TEST(wait_place, the_report_of_a_deadlock_names_the_line_of_each_wait) {
       testing::AllOf(testing::ContainsRegex(sched_test::deadlock_line), testing::Truly(names_all)));
 }
 
+TEST(wait_place, every_reason_has_a_name_and_no_number_beyond_them_breaks_a_dump) {
+  EXPECT_STREQ(runq::to_string(runq::wait_reason::blocking_call), "blocking call");
+  EXPECT_STREQ(runq::to_string(static_cast<runq::wait_reason>(200)), "?");
+}
+
 // ---- waits that a thread or the clock could end ---------------------------------------------------------------------
 
 /// Waits until the dump has this text; false: that took longer than `patience`.
@@ -397,6 +402,20 @@ TEST(wait_place, a_dump_names_the_line_of_a_blocking_call_that_waits_for_its_tur
 }
 
 // A task that goes on shows no place of an earlier wait, nor does one whose place is not known.
+TEST(wait_place, a_dump_names_as_much_of_a_place_as_is_known) {
+  scheduler s({.procs = 1});
+  s.run([&s]() -> task<> {
+    channel<int> never;
+    const auto waits = [&never](source_place at) -> task<> { co_await runq::detail::placed(never.receive(), at); };
+    runq::go(waits(source_place()), "nowhere");
+    runq::go(waits(source_place::here("file", 70'000)), "far down");
+    const bool both = co_await dump_has(s, "[chan receive]:\nfar down\n\tfile\n") &&
+                      co_await dump_has(s, "[chan receive]:\nnowhere\n");
+    EXPECT_TRUE(both);
+    EXPECT_EQ(s.dump().find("nowhere\n\t"), std::string::npos) << s.dump();
+  });
+}
+
 TEST(wait_place, a_task_that_runs_has_no_place) {
   scheduler s({.procs = 1});
   s.run([&s]() -> task<> {

@@ -84,6 +84,7 @@ class scope_core {
     do {
       f.before.set(seen);
       // [scope.keep] relaxed: as [scope.fail].
+      // by chance: another task fails at this moment; models/cases/scheduler/scope/.
     } while (!newest_.compare_exchange_weak(seen, &f, std::memory_order::relaxed, std::memory_order::relaxed));
   }
 
@@ -124,6 +125,7 @@ class scope_core {
                                             std::memory_order::acquire)) {
         return *made.release();
       }
+      // by chance: another task asks for a stop at this moment; models/cases/scheduler/scope/.
     } while (!is_made(there));
     return *there;
   }
@@ -136,6 +138,7 @@ class scope_core {
     Stopping* there = stopping_.load(std::memory_order::acquire);
     // [scope.ask] release: pairs with [scope.stopping] and the failed [scope.stopping.publish]; weaker: a task that
     // sees the request does not see what was written before it. Acquire on failure as [scope.ask.look].
+    // by chance: another task makes the object, or asks, at this moment; models/cases/scheduler/scope/.
     if (there == nullptr && stopping_.compare_exchange_strong(there, asked_before(), std::memory_order::release,
                                                               std::memory_order::acquire)) {
       return;

@@ -237,6 +237,8 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(process
   if (ran_at_once && p.home.parking.take_newest(p.own_forks, &parent)) {
     if (parent.newest_below == &child) {
       parent.pop_below();
+      // by chance: the child has moved to the processor where its parent then forked another one, waited there longer
+      // than all other tasks, and so comes before the newest fork.
       if (child.owned_by_handle) {
         child.listed = false;
       } else {
@@ -281,9 +283,10 @@ struct promise_base : frame {
 
  protected:
   // Ends the process, as in Go, if no code can catch the exception, or if the task owes a join: here the exception's
-  // text is at hand. Called in a handler.
+  // text is at hand. The first coroutines of spawned tasks and of children of a scope catch everything themselves.
+  // Called in a handler.
   void unhandled_for_good() noexcept {
-    if (how == role::root || how == role::spawned) panic();
+    if (how == role::root) panic();
     if (owes_join && how != role::scope_body) fork_not_joined_after_exception();
   }
   // Its variables are still there if it returns, but not if it throws.

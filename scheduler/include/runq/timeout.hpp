@@ -93,14 +93,12 @@ stoppable_task<typename limited_result<F>::type> limited(std::chrono::nanosecond
       co_return co_await placed(std::invoke(f, s.stop_token()), at);
     }
   };
-  bool was_cancelled = false;
   try {
     co_return co_await placed(with_scope(body, std::move(outer)), at);
   } catch (const cancelled&) {
-    was_cancelled = true;
+    if (!limit.over) throw;
   }
-  if (was_cancelled && limit.over) throw timed_out();
-  throw cancelled();
+  throw timed_out();
 }
 
 }  // namespace detail

@@ -108,6 +108,7 @@ class wait_group_core {
   void leave(node& w) {
     std::int64_t seen = 0;
     // If `w` is not in the list, the thread that has made the count 0 wakes all waiters.
+    // by chance: that happens at this moment; models/cases/scheduler/wait_group/.
     if (!lock(seen) || !take_out_and_unlock(w)) w.await_waker(w.who.get());
   }
 
@@ -165,6 +166,7 @@ class wait_group_core {
       });
       // [wait_group.wake.lock] acquire: pairs with [wait_group.unlock]: the list; and with [wait_group.add]: what all
       // the others did.
+      // by chance: another thread locks between these two steps; models/cases/scheduler/wait_group/.
     } while ((state_.fetch_or(locked, std::memory_order::acquire) & locked) != 0);
     wake_list<Policy> woken;
     while (node* const w = waiters_.pop_front()) {

@@ -81,22 +81,16 @@ void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {
     return;
   }
   // A task of another owner awaits it, and is destroyed later.
-  if (f.how == role::called && f.parent->newest_below == &f) f.leave_parent();
+  if (f.how == role::called) f.leave_parent();
   destroy_with_all_below(f);
 }
 
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
-  if (!f.listed && is_remains(child.address())) {
-    free_remains(child.address());
-    return;
-  }
+  // One that is not listed and has not come to its end was destroyed at the end of the run.
+  if (!f.listed) return free_remains(child.address());
   // A scope joins the children of its body when that has ended.
   if (!f.finished.is_set() && f.parent->how != role::scope_body) fork_not_joined();
-  if (f.listed) {
-    f.owned_by_handle = false;  // it is destroyed at the join
-  } else {
-    destroy_unfinished(child, f);
-  }
+  f.owned_by_handle = false;  // it is destroyed at the join
 }
 
 namespace {
@@ -107,9 +101,7 @@ void fork_not_joined() noexcept {
   if (!destroys_tasks) fatal_not_joined(nullptr);
 }
 
-void fork_not_joined_after_exception() noexcept {
-  if (!destroys_tasks) fatal_not_joined(std::current_exception());
-}
+void fork_not_joined_after_exception() noexcept { fatal_not_joined(std::current_exception()); }
 
 void guard_outlived_mutex() noexcept {
   if (destroys_tasks) return;
@@ -300,6 +292,7 @@ goroutine_list core::forget_woken() {
       }
     }
     // A thread that has woken a task may not have queued it yet.
+    // by chance: it has just done so.
   } while (somebody_queues());
   return kept;
 }
@@ -307,6 +300,7 @@ goroutine_list core::forget_woken() {
 bool core::somebody_queues() const {
   const std::lock_guard lock(outside_mutex_);
   bool found = false;
+  // by chance: as in forget_woken().
   records_.for_each(
       [&found](const goroutine& g) { found = found || (g.is(task_status::runnable) && g.root == nullptr); });
   return found;

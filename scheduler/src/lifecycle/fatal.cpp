@@ -65,15 +65,11 @@ bool is_cancellation(const std::exception_ptr& error) noexcept {
 
 void panic() noexcept {
   // The main task has ended, and with it the program: so this exception is ignored.
-  if (const machine* const m = this_machine(); m != nullptr && m->home.ends()) return;
+  if (this_machine()->home.ends()) return;
   if (is_cancellation(std::current_exception())) return;
-  std::string text = "panic: " + describe(std::current_exception()) + "\n";
-  if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
-    const goroutine& g = *p->current;
-    p->home.trace_last_slice();
-    text += "\n" + heading_of(g, "running");
-  }
-  fatal(text);
+  const processor& p = *this_processor();
+  p.home.trace_last_slice();
+  fatal("panic: " + describe(std::current_exception()) + "\n\n" + heading_of(*p.current, "running"));
 }
 
 void throw_misuse(const char* what) { throw misuse(what); }
@@ -94,7 +90,7 @@ void fatal_guard_outlived_mutex() noexcept {
   std::string text =
       "panic: runq: a mutex was destroyed while a task had it by scoped_lock(); the mutex must live longer: destroy it "
       "after the task has ended, or let the tasks share it by a std::shared_ptr\n";
-  if (const processor* const p = this_processor(); p != nullptr && p->current != nullptr) {
+  if (const processor* const p = this_processor(); p != nullptr) {
     text += "\n" + heading_of(*p->current, "running");
   }
   fatal(text);

@@ -11,35 +11,29 @@ constinit process_locks locks_of_process;
 
 namespace {
 
-void take_all() {
+// All of them, in the order in which fork() takes them.
+template <class F>
+void in_order(F&& f) {
   process_locks& l = locks_of_process;
-  l.dumps.lock();
-  l.signals.lock();
-  l.traces.lock();
-  l.child_errors.lock();
-  l.outside_frames.lock();
-  l.giving_back.lock();
-  l.cutting.lock();
-  l.batches.lock();
+  const auto each = [&f](auto&... lock) { (f(lock), ...); };
+  each(l.dumps, l.signals, l.traces, l.child_errors, l.outside_frames, l.giving_back, l.cutting, l.batches);
+}
+
+void take_all() {
+  in_order([](auto& lock) { lock.lock(); });
 }
 
 // In the parent and in the child.
 void release_all() {
-  process_locks& l = locks_of_process;
-  l.batches.unlock();
-  l.cutting.unlock();
-  l.giving_back.unlock();
-  l.outside_frames.unlock();
-  l.child_errors.unlock();
-  l.traces.unlock();
-  l.signals.unlock();
-  l.dumps.unlock();
+  in_order([](auto& lock) { lock.unlock(); });
 }
 
 // When the program, or a library that has this one, is loaded.
 [[maybe_unused]] const bool fork_takes_them = [] {
-  if (pthread_atfork(take_all, release_all, release_all) != 0)
+  // unreached: a program that starts has memory.
+  if (pthread_atfork(take_all, release_all, release_all) != 0) {
     fatal("fatal error: runq: no memory for pthread_atfork\n");
+  }
   return true;
 }();
 

@@ -38,6 +38,7 @@ unsigned cpus_of_this_thread() {
 // With a quota at least 2, as in Go, so that a task that waits for the quota's next period does not delay all others.
 unsigned cpus_to_use() {
   const unsigned quota = detail::cpus_of_quota();
+  // by chance: whether this machine has a quota.
   return quota == 0 ? cpus_of_this_thread() : std::min(cpus_of_this_thread(), std::max(quota, 2U));
 }
 

@@ -41,6 +41,7 @@ bool core::look_at_processors(instant t) {
 
 void core::print_trace() {
   const instant t = now();
+  // by chance: the scheduler stops at this moment.
   if (trace_period_ == never || t < next_trace_ || parking.limit() == 0) return;
   next_trace_ = t + trace_period_;
   std::fputs(trace_line(t, trace_in_detail_).c_str(), stderr);

@@ -580,8 +580,11 @@ bool writing::attempt(connection& c, bytes& from, progress& done) {
 
 template <class What>
 connection::turn turn_of(std::shared_ptr<connection> c) noexcept {
-  if constexpr (std::is_same_v<What, reading>) return connection::reading_turn(std::move(c));
-  return connection::writing_turn(std::move(c));
+  if constexpr (std::is_same_v<What, reading>) {
+    return connection::reading_turn(std::move(c));
+  } else {
+    return connection::writing_turn(std::move(c));
+  }
 }
 
 // Waits, for its turn if it has not come yet, and ends the operation, which has done `done` so far.
@@ -753,7 +756,6 @@ stoppable_task<std::optional<stream>> listener::accept(std::error_code& error, s
   try {
     co_return stream_of(std::move(got));
   } catch (const std::system_error& e) {
-    // unreached from here on: no test reaches the kernel's limit of watched descriptors.
     error = e.code();  // the poller takes no more descriptors
   }
   co_return std::nullopt;
@@ -807,7 +809,6 @@ addresses look_up(const std::string& host, std::uint16_t port, int flags) {
   hints.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  // unreached: no test breaks the system's resolver.
   if (error == EAI_SYSTEM) fail(errno, "getaddrinfo");
   if (error != 0) throw std::system_error(error, lookup_errors(), "runq: " + host);
   return addresses(found);
@@ -836,8 +837,9 @@ listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
   if (!unix_socket) (void)setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(fd.get(), address, size) != 0) fail(errno, "bind");
   std::unique_ptr<detail::socket_file> file;
-  const char* const path = reinterpret_cast<const sockaddr_un*>(address)->sun_path;
-  if (unix_socket && *path != '\0') file = std::make_unique<detail::socket_file>(path);
+  if (unix_socket) {
+    file = std::make_unique<detail::socket_file>(reinterpret_cast<const sockaddr_un*>(address)->sun_path);
+  }
   // unreached: a stream socket that is bound can listen.
   if (::listen(fd.get(), SOMAXCONN) != 0) fail(errno, "listen");
   const auto c = take_over(fd.release(), unix_socket ? kind::socket : kind::tcp);
@@ -846,7 +848,6 @@ listener listen_by(owned_fd fd, const sockaddr* address, socklen_t size) {
 }
 
 bool has_no_ipv6(int error) noexcept {
-  // by chance: a machine without IPv6 gives one of these.
   return error == EAFNOSUPPORT || error == EPROTONOSUPPORT || error == EADDRNOTAVAIL || error == ENOPROTOOPT;
 }
 

@@ -60,6 +60,7 @@ task<> forward(net::stream from, int back, sigset_t wanted, send_end<int> to, st
   std::array<std::byte, 64> numbers{};
   for (;;) {
     const std::size_t n = co_await from.read(numbers, stop);
+    // by chance: the request comes beside the read; faults_test holds the read until then.
     if (stop.stop_requested()) {
       // These signals are for the next `signals` object.
       [[maybe_unused]] const ssize_t written = write(back, numbers.data(), n);

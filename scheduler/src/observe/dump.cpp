@@ -26,7 +26,6 @@ const char* to_string(wait_reason reason) noexcept {
     case wait_reason::io_wait: return "IO wait";
     case wait_reason::blocking_call: return "blocking call";
   }
-  // unreached: the switch has all reasons.
   return "?";
 }
 

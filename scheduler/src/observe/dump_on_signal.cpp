@@ -55,7 +55,7 @@ class dumper {
     const std::lock_guard lock(changes_);
     const int number = forget(of);
     if (!is_wanted(number)) {
-      if (const auto former = former_.extract(number)) sigaction(number, &former.mapped(), nullptr);
+      sigaction(number, &former_.extract(number).mapped(), nullptr);
     }
     end_if_unused(source::pipe());
   }
@@ -100,6 +100,7 @@ class dumper {
       if (!wanted_.empty()) return;
     }
     // If the pipe is full the thread reads, and there is room again soon.
+    // by chance: thousands of signals wait in it.
     while (write(pipe.ends[1], &end, 1) < 0) std::this_thread::yield();
     thread_.join();
   }

@@ -58,7 +58,9 @@ const goroutine* core::task_of(const machine& m) {
   // constructed. Records are never freed; the next lines ask whether the record is still this task's.
   const goroutine* const g = m.task.load(std::memory_order::acquire);
   if (g == nullptr) return nullptr;
+  // by chance: the task ends or waits at this moment.
   if (state == machine_state::running && g->is(task_status::running)) return g;
+  // by chance: likewise.
   if (state == machine_state::in_call && g->is(task_status::syscall)) return g;
   return nullptr;
 }
@@ -150,8 +152,8 @@ void core::end_slice(const machine& m, const processor& p, instant end) {
 }
 
 void core::trace_last_slice() noexcept {
-  const machine* const m = this_machine();
-  if (tracer_ != nullptr && m != nullptr && m->held != nullptr) end_slice(*m, *m->held, now());
+  const machine& m = *this_machine();
+  if (tracer_ != nullptr) end_slice(m, *m.held, now());
 }
 
 }  // namespace runq::detail

@@ -163,6 +163,7 @@ void tracer::stole(std::uint32_t victim, std::uint32_t thief, std::uint64_t coun
 }
 
 void tracer::put(json& out, const event& e, const times_of_lanes& taken) {
+  // unreached: the switch has all kinds.
   switch (e.what) {
     case kind::run: out.slice(e.lane, "run", task_name(e.task), e.begin, e.end); break;
     case kind::call: out.slice(e.lane, "call", "blocking call of " + task_name(e.task), e.begin, e.end); break;

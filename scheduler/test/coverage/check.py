@@ -52,6 +52,15 @@ int at_its_line(int n) {
   return n;
 }
 """
+EXECUTED = """\
+#include <cstdlib>
+int sign(int n) {
+  // by chance: only some runs ask for 0
+  if (n == 0) return 0;
+  return n > 0 ? 1 : -1;  // by chance: this was executed, which is no error
+}
+int main() { std::_Exit(sign(4) + sign(-4)); }
+"""
 
 
 def run(program, expected_status):
@@ -73,7 +82,7 @@ def run(program, expected_status):
 
 
 def main():
-    text, page = run(PROGRAM % MARKED, 0)
+    text, page = run(PROGRAM % MARKED, 1)
     lines = text.splitlines()
     assert lines[0] == "scheduler/src/tiny.cpp:", text
     assert "     3 never true: n > 100" in lines, text
@@ -84,13 +93,16 @@ def main():
     assert not any("marked(" in line or "return 1;" in line or "3 * n" in line for line in lines), f"a mark says why: {text}"
     assert "nobody calls it," in page and "return n + 1;" in page and page.startswith("<!DOCTYPE html>"), page
     assert page.count("<details open>") == 1, page
+    assert ("error: 12 lines have no reason (scheduler/src/tiny.cpp:3, scheduler/src/tiny.cpp:6, scheduler/src/tiny.cpp:7, …; all "
+            "are listed above). For each, write a unit test") in text, text
 
     text, _ = run(PROGRAM % MARKED.replace("// unreached: nobody calls it,\n// and this is why", "// unreached:"), 1)
     assert "`unreached` has no reason" in text, text
     text, _ = run(PROGRAM.replace("  return 2 * n;", "  return 2 * n;  // unreached: but it is") % "", 1)
     assert "tiny.cpp:4: `unreached` is not true" in text, text
-    text, _ = run(PROGRAM.replace("  return 2 * n;", "  return 2 * n;  // by chance: only now and then") % "", 0)
-    assert "error" not in text, text
+    text, page = run(EXECUTED, 0)
+    assert "error" not in text and "in 0 none does" in text, text
+    assert "<details open>" not in page, page
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ them into a page. What no test can execute is named in the source:
     // unreached from here on: why no test can execute what follows up to the end of the block
     // by chance: why only some runs execute what follows
 
-A mark without a reason is an error. So is `unreached` at a line that was executed as a whole, because it is not true any
-more. The exit status is 1 when there is an error, otherwise 0: the number of lines that are not executed decides nothing.
-A template that no test instantiates does not appear: the compiler makes nothing of it.
+A line or an answer of a condition that was not executed and has no mark is an error. So is a mark without a reason, and
+`unreached` at a line that was executed as a whole, because it is not true any more. The exit status is 1 when there is an
+error, otherwise 0. A template that no test instantiates does not appear: the compiler makes nothing of it.
 """
 import argparse
 import html
@@ -258,6 +258,12 @@ def main():
         given.page.write_text(page(found), encoding="utf-8")
         print(f"As a page: {given.page}")
     errors = [e for s in found for e in s.errors]
+    open_ends = [f"{s.name}:{line}" for s in found for line in sorted(s.open_ends())]
+    if open_ends:
+        errors.append(f"{len(open_ends)} lines have no reason ({', '.join(open_ends[:3])}{', …' * (len(open_ends) > 3)}; all are "
+                      "listed above). For each, write a unit test that executes it, or say at the line why none does: "
+                      "`// unreached: why`, or `// by chance: why` if some runs do.")
+    sys.stdout.flush()
     print("".join(f"error: {e}\n" for e in errors), end="", file=sys.stderr)
     return 1 if errors else 0
 

@@ -53,6 +53,9 @@ class scheduler_fences {
     // true.
     return decided_.load(std::memory_order::relaxed);
   }
+  /// Whether they are to be asymmetric if membarrier(2) works: `said` is what RUNQ_MEMBARRIER says, or null; the
+  /// process may use `cpus` CPUs, or 0 if that is not known.
+  [[nodiscard]] static bool wanted(const char* said, unsigned cpus) noexcept;
 
  private:
   [[nodiscard]] static bool decide() noexcept;

@@ -75,6 +75,7 @@ class monitor_loop {
     // nap later.
     if (!is_slow()) return;
     // [monitor.hurry] relaxed: not ordered with [monitor.slow.set], as said above.
+    // by chance: another machine hurries it at this moment; models/cases/scheduler/monitor/.
     if (slow_.exchange(false, std::memory_order::relaxed)) parker_.unpark();
   }
 
