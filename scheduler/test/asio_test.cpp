@@ -285,7 +285,10 @@ void is_dropped_after_its_run(Ask ask) {
 
 TEST_F(on_asio_test, a_call_that_is_dropped_when_its_run_has_ended_is_nobodys) {
   const auto captured = std::make_shared<int>(0);
-  is_dropped_after_its_run([&](asio::io_context& ends) { return on_asio(ends, [captured] { ADD_FAILURE(); }); });
+  is_dropped_after_its_run([&](asio::io_context& ends) {
+    const auto never = [captured] { ADD_FAILURE(); };
+    return on_asio(ends, never);
+  });
   EXPECT_EQ(captured.use_count(), 1);
 }
 
