@@ -22,9 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -34,24 +32,7 @@
 
 #include "net_support.hpp"
 #include "repeats.hpp"
-
-namespace {
-
-std::atomic<int> names_asked{0};  // how often getaddrinfo() was called for a name
-
-}  // namespace
-
-// Replaces the C library's function in this program. It simulates a system that knows no names, neither from /etc/hosts
-// nor from a server.
-extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** found) {
-  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
-  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-  addrinfo numbers_only = *hints;
-  numbers_only.ai_flags |= AI_NUMERICHOST;
-  const int error = real(node, service, &numbers_only, found);
-  if (error == EAI_NONAME) ++names_asked;
-  return error;
-}
+#include "resolver_of_test.hpp"
 
 namespace {
 
@@ -67,6 +48,7 @@ using sched_test::error_of_write;
 using sched_test::folder;
 using sched_test::has_ipv6;
 using sched_test::more_than_buffers;
+using sched_test::names_asked;
 using sched_test::patience;
 using sched_test::read_text;
 using sched_test::slow_build;

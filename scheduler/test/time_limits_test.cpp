@@ -19,30 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include <dlfcn.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "net_support.hpp"
-
-namespace {
-
-std::atomic<bool> look_ups_last{false};  // look-ups of names return when it is false
-
-}  // namespace
-
-// Replaces the C library's function in this program: it knows no names, and asks a server that may take its time.
-extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** found) {
-  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
-  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-  addrinfo numbers_only = *hints;
-  numbers_only.ai_flags |= AI_NUMERICHOST;
-  const int error = real(node, service, &numbers_only, found);
-  if (error == EAI_NONAME) look_ups_last.wait(true);
-  return error;
-}
+#include "resolver_of_test.hpp"
 
 namespace {
 
@@ -52,6 +34,7 @@ using runq::with_timeout;
 using runq::detail::has_stoppable_form;
 using runq::net::stream;
 using sched_test::bytes_of;
+using sched_test::look_ups_last;
 using sched_test::more_than_buffers;
 using sched_test::net_fixture;
 using sched_test::read_text;
