@@ -9,6 +9,11 @@ check_docs.py comments --root ROOT --work DIR --compiler CXX [--option OPTION �
     Every example in a doc comment (`///     code`) compiles: as declarations, or as statements of a coroutine that sees
     comment_prelude.hpp. All of them together if they can, which takes a second or two; otherwise each alone.
 
+check_docs.py awaits --root ROOT --work DIR --compiler CXX --clang-query FILE --header FILE.hpp …
+    No example of a page or a doc comment has a temporary that g++ up to 12 destroys twice (scheduler/tools/check_awaits.sh). Those
+    of all pages are searched in one source, but those with Boost, and those of all doc comments in another: reading the headers
+    takes most of the time.
+
 check_docs.py code --root ROOT --work DIR --compiler CXX [--option OPTION …] [--precompiled FILE] --generator NAME
                    [--prefix DIR] [--library FILE] --page FILE.md
     Every fenced block, by its language:
@@ -181,16 +186,20 @@ class CodeCheck:
     def as_coroutine(name, body):
         return f"runq::task<> {name}() {{\n{body}co_return;\n}}\n"
 
-    def comments_together(self, examples):
-        """Whether all examples compile in one source, as declarations or statements, as the first line of each suggests."""
+    def comments_as_one(self, examples):
+        """The examples as one source: each as declarations or statements, as its first line suggests."""
         parts = []
         for number, (_, body) in enumerate(examples):
-            if re.match(r"(runq::task<[^;]*|int main\(.*) \{", body):
+            if re.match(r"(runq::(stoppable_)?task<[^;]*|int main\(.*) \{", body):
                 parts.append(f"namespace example_{number} {{\n{body}}}\n" if "int main" not in body else body)
             else:
                 parts.append(self.as_coroutine(f"example_{number}", body))
+        return "".join(parts)
+
+    def comments_together(self, examples):
+        """Whether all examples compile in one source."""
         try:
-            self.compile_comment("together", "".join(parts))
+            self.compile_comment("together", self.comments_as_one(examples))
             return True
         except Problem:
             return False
@@ -206,8 +215,12 @@ class CodeCheck:
             except Problem as as_statements:
                 raise Problem(f"as declarations: {as_declarations}\nas statements: {as_statements}") from None
 
+    @staticmethod
+    def examples_of(headers):
+        return [(header, body) for header in headers for body in comment_examples(header.read_text())]
+
     def check_comments(self, headers):
-        examples = [(header, body) for header in headers for body in comment_examples(header.read_text())]
+        examples = self.examples_of(headers)
         if not examples:
             print("no example was found")
             return 1
@@ -305,6 +318,46 @@ class CodeCheck:
             if words[0] == "ctest" and option == "-L" and value not in LABELS:
                 raise Problem(f"`{' '.join(words)}`: there is no label {value}")
 
+    # Asio does not see that clang 14 has them.
+    ASIO_HAS_COROUTINES = [f"-D{library}ASIO_HAS_{what}" for library in ("", "BOOST_") for what in ("CO_AWAIT", "STD_COROUTINE")]
+
+    def search_awaits(self, name, text, clang_query):
+        """Prints what check_awaits.sh reports of the text, which is saved as NAME.cpp."""
+        source = self.work / f"{name}.cpp"
+        source.write_text(text)
+        includes = [f"-I{self.root / folder}" for folder in ("deque/include", "scheduler/include")]
+        try:
+            run(["sh", self.root / "scheduler/tools/check_awaits.sh", clang_query, "--only", "--", self.compiler, "-std=c++20",
+                 *self.ASIO_HAS_COROUTINES, *includes, "-c", source])
+            return 0
+        except Problem as problem:
+            print(problem)
+            return 1
+
+    def check_awaits(self, headers, clang_query):
+        """A report names lines of the sources in --work, where each example of a page says where it comes from."""
+        examples = []
+        for page in pages(self.root):
+            for line, options, body in blocks(page.read_text()):
+                if options[:1] == ["cpp"] and "excerpt" not in options and re.search(r"\bco_(await|return|yield)\b", body):
+                    examples.append((f"{page.relative_to(self.root)}:{line}", body))
+        sources = {}  # name: the includes, in order, and the rest
+        for number, (where, body) in enumerate(examples):
+            # Asio and Boost.Asio have macros of the same names.
+            includes, rest = sources.setdefault("boost" if "#include <boost/" in body else "pages", ({}, []))
+            first = ("#include", "#define")
+            lines = body.splitlines(True)
+            includes.update(dict.fromkeys(line for line in lines if line.startswith(first)))
+            body = "".join(line for line in lines if not line.startswith(first))
+            rest.append(f"// {where}\nnamespace example_{number} {{\n{body}}}\n")
+        texts = {name: "".join([*includes, *rest]) for name, (includes, rest) in sources.items()}
+        of_comments = self.examples_of(headers)
+        prelude = self.root / "docs/check/comment_prelude.hpp"
+        texts["comments"] = f'#include <runq/runq.hpp>\n#include "{prelude}"\n{self.comments_as_one(of_comments)}'
+        failed = sum(self.search_awaits(name, text, clang_query) for name, text in texts.items())
+        print(f"{len(examples)} examples of pages, {len(of_comments)} of doc comments")
+        return failed + (not examples) + (not of_comments)
+
     def check(self, page):
         kinds = {"cpp": self.cpp, "c": self.c, "cmake": self.cmake, "sh": self.shell, "bash": self.shell, "console": self.shell}
         failed = 0
@@ -359,7 +412,7 @@ def check_links(root):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["links", "code", "comments"])
+    parser.add_argument("what", choices=["links", "code", "comments", "awaits"])
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--compiler")
@@ -369,10 +422,13 @@ def main():
     parser.add_argument("--prefix", default="")
     parser.add_argument("--library", default="")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--clang-query", default="")
     parser.add_argument("--header", type=Path, action="append", default=[])
     arguments = parser.parse_args()
     if arguments.what == "links":
         return check_links(arguments.root)
+    if arguments.what == "awaits":
+        return CodeCheck(arguments).check_awaits(arguments.header, arguments.clang_query)
     if arguments.what == "comments":
         return CodeCheck(arguments).check_comments(arguments.header)
     return CodeCheck(arguments).check(arguments.page)
