@@ -597,7 +597,9 @@ TEST_F(asio_token_test, an_exception_pointer_is_thrown_unless_it_is_null) {
     const int n = co_await operation_on<void(std::exception_ptr, int)>(io, succeeds);
     EXPECT_EQ(n, 7);
     const auto fails = [](auto handler) {
-      std::move(handler)(std::make_exception_ptr(std::runtime_error("of the operation")), 7);
+      // Moved, because ThreadSanitizer does not see how threads count the owners of an exception.
+      auto error = std::make_exception_ptr(std::runtime_error("of the operation"));
+      std::move(handler)(std::move(error), 7);
     };
     const std::exception_ptr error = co_await error_of(operation_on<void(std::exception_ptr, int)>(io, fails));
     EXPECT_EQ(text_of(error), "of the operation");

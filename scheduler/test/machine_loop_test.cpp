@@ -206,7 +206,9 @@ struct host {
   static void looked(processor&, int) {}
   void stole(processor&, processor& victim, std::size_t, bool, int) {
     victims.push_back(victim.index);
-    if (ends_at_a_steal) looping.end();
+    if (comes_and_ends_the_run == nullptr) return;
+    global.all.push_back(comes_and_ends_the_run);
+    looping.end();
   }
   void lost(processor& by) {
     EXPECT_EQ(by.index, 0U);
@@ -217,7 +219,7 @@ struct host {
   machine m;
   int some_task = 5;
   int* wakes_when_due = nullptr;
-  bool ends_at_a_steal = false;
+  int* comes_and_ends_the_run = nullptr;  // into the global queue, at a steal
   int dispatches = 0;
   bool descriptors = false;
   bool somebody_in_the_poller = false;
@@ -274,8 +276,7 @@ TEST(machine_loop, what_was_found_when_the_run_has_ended_goes_to_the_head_of_the
   host h;
   int waits = 6;
   h.all[3].queue_thief.answers = {steal_status::taken};
-  h.ends_at_a_steal = true;
-  h.all[0].own_yielded.waiting = {&waits};
+  h.comes_and_ends_the_run = &waits;
   EXPECT_FALSE(h.looping.next(h.m));
   EXPECT_EQ(h.global.all, (std::deque<int*>{&h.some_task, &waits}));
 }
