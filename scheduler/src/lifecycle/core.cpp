@@ -63,6 +63,10 @@ processor::processor(core& scheduler, std::uint32_t i)
       own_yielded(yielded.make_owner()),
       yielded_thief(yielded.make_thief()) {}
 
+namespace {
+void delete_processor(processor& p) { delete &p; }
+}  // namespace
+
 core::core(const options& wanted, scheduler& of)
     : chosen(with_defaults(wanted)),
       owner(of),
@@ -75,8 +79,13 @@ core::core(const options& wanted, scheduler& of)
   (void)spare_processor();
   spares_.reuse();
   may_start_ = true;
-  parking.resize(chosen.procs);
-  if (chosen.dump_on != 0) dumps_.emplace(*this, chosen.dump_on);
+  try {
+    parking.resize(chosen.procs);
+    if (chosen.dump_on != 0) dumps_.emplace(*this, chosen.dump_on);
+  } catch (...) {
+    spares_.clear(delete_processor);  // the destructor does not run
+    throw;
+  }
 }
 
 void core::finish() {
@@ -98,7 +107,7 @@ void core::finish() {
 
 core::~core() {
   for_each_processor([](processor& p) { forget(p.goroutines.free); });
-  spares_.clear([](processor& p) { delete &p; });
+  spares_.clear(delete_processor);
 }
 
 bool core::of_another_process() const noexcept { return getpid() != process_; }
