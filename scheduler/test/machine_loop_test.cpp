@@ -41,7 +41,7 @@ struct global_queue {
 
 /// A fake of a victim's handle. steal() returns the given answers one by one, and finds nothing after the last.
 struct victim_queue {
-  [[nodiscard]] static std::size_t size_approx() { return 1; }
+  [[nodiscard]] std::size_t size_approx() const { return size; }
   [[nodiscard]] bool has_work() const { return !answers.empty(); }
   [[nodiscard]] bool look() const { return has_work(); }
   [[nodiscard]] runq::steal_result<int> steal() const {
@@ -55,6 +55,7 @@ struct victim_queue {
     return steal();
   }
   mutable std::deque<steal_status> answers;
+  std::size_t size = 1;
 };
 struct owner {
   struct loot : runq::steal_result<int> {
@@ -66,10 +67,11 @@ struct owner {
   [[nodiscard]] static int* take_from(global_queue& global, unsigned) { return global.take(); }
   [[nodiscard]] static std::size_t size_approx() { return 0; }
   [[nodiscard]] tasks drain() { return std::exchange(waiting, {}); }
-  [[nodiscard]] static runq::popped<int> pop() { return {}; }
+  [[nodiscard]] runq::popped<int> pop() { return {std::exchange(next, nullptr), false}; }
   [[nodiscard]] static int* pop_oldest() { return nullptr; }
   void rebind() {}
-  tasks waiting;  // only drain() gives them
+  int* next = nullptr;  // what pop() gives
+  tasks waiting;        // only drain() gives them
 };
 struct fork_owner {
   [[nodiscard]] static std::size_t size_approx() { return 0; }
@@ -108,8 +110,9 @@ struct in_turn {
   unsigned n = 1;
 };
 struct counter {
-  [[nodiscard]] static int get() { return 0; }
+  [[nodiscard]] unsigned get() const { return n; }
   void operator++() {}
+  unsigned n = 0;
 };
 struct endless_slice {
   [[nodiscard]] static bool over() { return false; }
@@ -161,13 +164,15 @@ struct host {
     static void submitted_in_order() {}
     [[nodiscard]] static processor* machine_idle(machine&, processor&) { return nullptr; }
     template <class Look>
-    [[nodiscard]] static processor* machine_dozes(machine&, processor&, Look&&) {
+    [[nodiscard]] processor* machine_dozes(machine&, processor&, Look&& look) {
+      dozes_on = look();
       return nullptr;
     }
     [[nodiscard]] static processor* idle_without_processor(machine&) { return nullptr; }
     [[nodiscard]] static processor* hand_processor_over(machine&, processor&) { return nullptr; }
     [[nodiscard]] static processor* retire_processor(machine&, processor&) { return nullptr; }
     unsigned processors_left = processors;
+    std::optional<bool> dozes_on;  // when it looks again: whether it may
   };
   struct monitor_of_test {
     static void wake() {}
@@ -192,8 +197,8 @@ struct host {
   [[nodiscard]] static bool poll_now(processor&) { return false; }
   [[nodiscard]] bool timers_due() const { return wakes_when_due != nullptr; }
   [[nodiscard]] bool fire_due_timers() {
-    if (wakes_when_due != nullptr) global.all.push_back(std::exchange(wakes_when_due, nullptr));
-    return global.has_work();
+    m.held->own_queue.next = std::exchange(wakes_when_due, nullptr);
+    return m.held->own_queue.next != nullptr;
   }
   static void hold(machine& of, processor& p) { of.held = &p; }
   static void leave(machine&) {}
@@ -203,7 +208,10 @@ struct host {
   static void spins(machine&) {}
   static void rests(machine&) {}
   [[nodiscard]] static int begins() { return 0; }
-  static void looked(processor&, int) {}
+  void looked(processor&, int) {
+    all[1].dispatches.n += tasks_of_a_chain;
+    wakes_when_due = std::exchange(due_next, nullptr);
+  }
   void stole(processor&, processor& victim, std::size_t, bool, int) {
     victims.push_back(victim.index);
     if (comes_and_ends_the_run == nullptr) return;
@@ -219,6 +227,8 @@ struct host {
   machine m;
   int some_task = 5;
   int* wakes_when_due = nullptr;
+  int* due_next = nullptr;                // when the machine has looked around
+  unsigned tasks_of_a_chain = 0;          // that processor 1 begins meanwhile
   int* comes_and_ends_the_run = nullptr;  // into the global queue, at a steal
   int dispatches = 0;
   bool descriptors = false;
@@ -311,6 +321,19 @@ TEST(machine_loop, a_timer_that_is_due_is_work_for_a_machine_that_finds_nothing_
   EXPECT_EQ(h.looping.next(h.m).number, 6);
   EXPECT_FALSE(h.looping.work_anywhere());
   EXPECT_FALSE(h.looping.next(h.m));
+}
+
+// Beside a chain of short tasks on processor 1.
+TEST(machine_loop, a_machine_that_dozes_gets_up_for_a_timer_that_is_due) {
+  for (const bool due : {false, true}) {
+    host h;
+    int waits = 6;
+    for (processor& p : h.all) p.queue_thief.size = 0;
+    h.tasks_of_a_chain = 1;
+    if (due) h.due_next = &waits;
+    EXPECT_FALSE(h.looping.next(h.m));
+    EXPECT_EQ(h.parking.dozes_on, std::optional(!due));
+  }
 }
 
 // Runs `n` tasks, each of them stolen from victim 1, which always has one.

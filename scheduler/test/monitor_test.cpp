@@ -164,7 +164,10 @@ struct rhythm_of_test {
 struct rounds_of_test {
   using instant = std::int64_t;
   void begins_round() { ++round; }
-  [[nodiscard]] bool all_processors_idle() const { return idle; }
+  [[nodiscard]] bool all_processors_idle() const {
+    EXPECT_TRUE(idle || !loop.sleeps()) << "it is about to sleep deeply";
+    return idle;
+  }
   [[nodiscard]] bool worth_a_deep_sleep() const { return worth; }
   [[nodiscard]] instant clock() {
     if (round == hurried_in_round) loop.hurry();
