@@ -5,69 +5,15 @@
 #include <array>
 #include <numeric>
 
+#include "axioms.hpp"
+
 namespace runq::model::selftest {
 
 namespace {
 
-constexpr unsigned max_events = 32;
-
-/// A relation on events, as a boolean matrix with a word per row.
-struct relation {
-  std::array<std::uint32_t, max_events> row{};
-
-  [[nodiscard]] bool has(unsigned a, unsigned b) const { return (row[a] >> b & 1U) != 0; }
-  void add(unsigned a, unsigned b) { row[a] |= 1U << b; }
-
-  friend relation operator|(relation a, const relation& b) {
-    for (unsigned i = 0; i != max_events; ++i) a.row[i] |= b.row[i];
-    return a;
-  }
-  friend relation operator&(relation a, const relation& b) {
-    for (unsigned i = 0; i != max_events; ++i) a.row[i] &= b.row[i];
-    return a;
-  }
-  /// Composition: a then b.
-  friend relation operator*(const relation& a, const relation& b) {
-    relation c;
-    for (unsigned i = 0; i != max_events; ++i) {
-      for (unsigned j = 0; j != max_events; ++j) {
-        if (a.has(i, j)) c.row[i] |= b.row[j];
-      }
-    }
-    return c;
-  }
-};
-
-relation transitive(relation r) {
-  for (unsigned k = 0; k != max_events; ++k) {
-    for (unsigned i = 0; i != max_events; ++i) {
-      if (r.has(i, k)) r.row[i] |= r.row[k];
-    }
-  }
-  return r;
-}
-bool irreflexive(const relation& r) {
-  for (unsigned i = 0; i != max_events; ++i) {
-    if (r.has(i, i)) return false;
-  }
-  return true;
-}
-bool acyclic(const relation& r) { return irreflexive(transitive(r)); }
-
-template <class Predicate>
-relation pairs(unsigned n, Predicate&& holds) {
-  relation r;
-  for (unsigned a = 0; a != n; ++a) {
-    for (unsigned b = 0; b != n; ++b) {
-      if (holds(a, b)) r.add(a, b);
-    }
-  }
-  return r;
-}
-
 enum class type : unsigned char { initial, read, write, fence, plain };
 
-struct event {
+struct step {
   type is{};
   int thread = -1;
   unsigned variable = 0;  ///< fences: a number that no variable has
@@ -157,7 +103,7 @@ class enumerator {
 
   void add_events(int t, const instruction& i, const decision& d) {
     const bool succeeds = !d.blocks && (d.succeeds || !compares(i.what));
-    event e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
+    step e{.thread = t, .variable = i.variable, .order = i.order, .code = &i};
     if (is_plain(i.what)) {
       e.is = type::plain;
       e.variable = no_variable;
@@ -206,13 +152,11 @@ class enumerator {
 
   void judge_sources() {
     --budget_;
-    rf_ = pairs(count_, [&](unsigned a, unsigned b) { return events_[b].is == type::read && source_[b] == a; });
-    po_ = pairs(count_, [&](unsigned a, unsigned b) { return a < b && events_[a].thread == events_[b].thread; });
-    if (!cycles_ && !acyclic(po_ | rf_)) return;
+    x_ = to_execution();
+    if (!cycles_ && !axioms::no_thin_air(x_)) return;
     if (!compute_values()) return;
-    derive_hb();
-    if (!irreflexive(hb_)) return;
-    mo_ = relation{};
+    hb_ = axioms::happens_before(x_);
+    if (!axioms::no_cycle_of_hb(hb_)) return;
     for (unsigned v = 0; v != locations; ++v) mo_of_[v] = writes_to(v);
     permute(0);
   }
@@ -254,7 +198,7 @@ class enumerator {
   }
 
   void compute_value(unsigned e, std::vector<bool>& known) {
-    const event& x = events_[e];
+    const step& x = events_[e];
     if (x.is == type::read) {
       known[e] = known[source_[e]];
       value_[e] = value_[source_[e]];
@@ -323,63 +267,44 @@ class enumerator {
     }
   }
 
-  // --- RC11 --------------------------------------------------------------------------------------------------------
+  // --- the axioms --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] bool is_write(unsigned e) const {
     return events_[e].is == type::write || events_[e].is == type::initial;
   }
-  [[nodiscard]] bool is_fence(unsigned e) const { return events_[e].is == type::fence; }
-  [[nodiscard]] bool is_acquire(unsigned e) const {
-    const auto o = events_[e].order;
-    return o == std::memory_order::acquire || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
-  }
-  [[nodiscard]] bool is_release(unsigned e) const {
-    const auto o = events_[e].order;
-    return o == std::memory_order::release || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
-  }
-  [[nodiscard]] bool is_sc(unsigned e) const { return events_[e].order == std::memory_order::seq_cst; }
 
-  template <class Predicate>
-  [[nodiscard]] relation identity(Predicate&& holds) const {
-    return pairs(count_, [&](unsigned a, unsigned b) { return a == b && holds(a); });
-  }
-  [[nodiscard]] relation optional(const relation& r) const {
-    return r | identity([](unsigned) { return true; });
+  [[nodiscard]] event to_event(unsigned e) const {
+    const step& s = events_[e];
+    const auto kind = is_write(e)           ? event::kind::write
+                      : s.is == type::read  ? event::kind::read
+                      : s.is == type::fence ? event::kind::fence
+                                            : event::kind::other;
+    const bool is_access = kind == event::kind::read || kind == event::kind::write;
+    const bool has_order = s.is != type::plain && s.is != type::initial;
+    return {.is = kind,
+            .thread = s.thread,
+            .location = is_access ? s.variable : event::nowhere,
+            .order = has_order ? s.order : std::memory_order::relaxed};
   }
 
-  void derive_hb() {
-    rmw_ = pairs(count_, [&](unsigned a, unsigned b) { return b == a + 1 && events_[b].second; });
-    const relation write = identity([&](unsigned e) { return events_[e].is == type::write; });
-    const relation read = identity([&](unsigned e) { return events_[e].is == type::read; });
-    const relation fence = identity([&](unsigned e) { return is_fence(e); });
-    const relation release = identity(
-        [&](unsigned e) { return is_release(e) && events_[e].is != type::read && events_[e].is != type::plain; });
-    const relation acquire = identity(
-        [&](unsigned e) { return is_acquire(e) && events_[e].is != type::write && events_[e].is != type::plain; });
-    const relation sequence = write * optional(transitive(rf_ * rmw_));
-    const relation sw = release * optional(fence * po_) * sequence * rf_ * read * optional(po_ * fence) * acquire;
-    const relation first = pairs(count_, [&](unsigned a, unsigned b) {
-      return events_[a].is == type::initial && events_[b].is != type::initial;
+  [[nodiscard]] execution to_execution() const {
+    std::vector<event> events;
+    for (unsigned e = 0; e != count_; ++e) events.push_back(to_event(e));
+    execution x(std::move(events));
+    x.rf = x.pairs([&](unsigned a, unsigned b) { return events_[b].is == type::read && source_[b] == a; });
+    x.po = x.pairs([&](unsigned a, unsigned b) {
+      return a < b && events_[a].thread >= 0 && events_[a].thread == events_[b].thread;
     });
-    hb_ = transitive((po_ & threads()) | sw | first);
-  }
-  /// The initial writes belong to no thread.
-  [[nodiscard]] relation threads() const {
-    return pairs(count_, [&](unsigned a, unsigned b) { return events_[a].thread >= 0 && events_[b].thread >= 0; });
+    x.rmw = x.pairs([&](unsigned a, unsigned b) { return b == a + 1 && events_[b].second; });
+    x.asw = x.pairs(
+        [&](unsigned a, unsigned b) { return events_[a].is == type::initial && events_[b].is != type::initial; });
+    return x;
   }
 
   void judge_graph() {
     --budget_;
     derive_mo();
-    const relation fr =
-        pairs(count_, [&](unsigned a, unsigned b) { return events_[a].is == type::read && mo_.has(source_[a], b); });
-    const relation eco = transitive(rf_ | mo_ | fr);
-    if (!irreflexive(hb_ * eco)) return;
-    const relation torn = rmw_ & (fr * mo_);
-    for (unsigned e = 0; e != count_; ++e) {
-      if (torn.row[e] != 0) return;
-    }
-    if (!acyclic(psc(fr, eco))) return;
+    if (!axioms::coherent(x_, hb_) || !axioms::atomic(x_) || !axioms::sequentially_consistent(x_, hb_)) return;
     if (has_waiting_ && somebody_is_blocked()) {
       if (!all_blocked_see_the_newest()) return;  // other graphs show what they do when they see it
       result_.failures.insert(failure::deadlock);
@@ -391,7 +316,7 @@ class enumerator {
   }
 
   [[nodiscard]] bool somebody_is_blocked() const {
-    return std::any_of(events_.begin(), events_.end(), [](const event& e) { return e.blocked; });
+    return std::any_of(events_.begin(), events_.end(), [](const step& e) { return e.blocked; });
   }
   [[nodiscard]] bool all_blocked_see_the_newest() const {
     for (unsigned e = 0; e != count_; ++e) {
@@ -421,28 +346,13 @@ class enumerator {
   }
 
   void derive_mo() {
-    mo_ = relation{};
+    x_.mo = relation(count_);
     for (unsigned v = 0; v != locations; ++v) {
       for (unsigned i = 0; i != mo_of_[v].size(); ++i) {
-        mo_.add(v, mo_of_[v][i]);  // event v is the initial write of variable v
-        for (unsigned j = i + 1; j != mo_of_[v].size(); ++j) mo_.add(mo_of_[v][i], mo_of_[v][j]);
+        x_.mo.add(v, mo_of_[v][i]);  // event v is the initial write of variable v
+        for (unsigned j = i + 1; j != mo_of_[v].size(); ++j) x_.mo.add(mo_of_[v][i], mo_of_[v][j]);
       }
     }
-  }
-
-  [[nodiscard]] relation psc(const relation& fr, const relation& eco) const {
-    const auto same = [&](unsigned a, unsigned b) {
-      return events_[a].variable == events_[b].variable && events_[a].variable != no_variable;
-    };
-    const relation po = po_ & threads();
-    const relation po_other = po & pairs(count_, [&](unsigned a, unsigned b) { return !same(a, b); });
-    const relation hb_same = hb_ & pairs(count_, same);
-    const relation scb = po | po_other * hb_ * po_other | hb_same | mo_ | fr;
-    const relation sc_access = identity([&](unsigned e) { return is_sc(e) && !is_fence(e); });
-    const relation sc_fence = identity([&](unsigned e) { return is_sc(e) && is_fence(e); });
-    const relation base = (sc_access | sc_fence * optional(hb_)) * scb * (sc_access | optional(hb_) * sc_fence);
-    const relation fences = sc_fence * (hb_ | hb_ * eco * hb_) * sc_fence;
-    return base | fences;
   }
 
   [[nodiscard]] std::string outcome() const {
@@ -465,13 +375,14 @@ class enumerator {
   enumeration result_;
 
   branches assumed_ = 0;
-  std::vector<event> events_;
+  std::vector<step> events_;
   std::vector<unsigned> reads_;
   unsigned count_ = 0;
   std::vector<unsigned> source_;
   std::vector<unsigned> value_;
   std::array<std::vector<unsigned>, locations> mo_of_;
-  relation po_, rf_, rmw_, hb_, mo_;
+  execution x_{{}};
+  relation hb_;
 };
 
 }  // namespace

@@ -246,9 +246,10 @@ bool has(const program& p, bool (*kind)(action)) {
 }
 
 std::string to_text(const program& p) {
-  constexpr std::array names{"load",        "store", "add",       "exchange",      "cas",
-                             "weak cas",    "fence", "lock",      "unlock",        "plain_read",
-                             "plain_write", "free",  "wait_load", "wait_exchange", "wait_cas"};
+  constexpr std::array names{"load",       "store",         "add",      "exchange",   "cas",         "weak cas",
+                             "fence",      "lock",          "unlock",   "plain_read", "plain_write", "free",
+                             "wait_load",  "wait_exchange", "wait_cas", "try_lock",   "wait",        "notify_one",
+                             "notify_all", "start",         "join",     "add_local",  "allocate"};
   std::string text;
   for (const thread_code& code : p) {
     text += "thread:";

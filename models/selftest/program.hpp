@@ -30,7 +30,16 @@ enum class action : unsigned char {
   release,        ///< frees the memory of plain variable `variable`
   wait_load,      ///< loads until it reads `expected`
   wait_exchange,  ///< swaps `operand` in until it finds something else there
-  wait_compare    ///< a compare-exchange, until it succeeds
+  wait_compare,   ///< a compare-exchange, until it succeeds
+  // Only for enumerate_all() (oracle/enumerate.hpp):
+  try_lock,    ///< of the one mutex; reads 1 if it was taken; `unlock` follows, guarded
+  wait,        ///< for the one condition variable, with the mutex, which the thread holds
+  notify_one,  ///< of the one condition variable
+  notify_all,
+  start,      ///< thread `variable`. A program that has this begins with thread 0 alone
+  join,       ///< waits for the end of thread `variable`
+  add_local,  ///< adds to a thread-local variable, and reads the result
+  allocate    ///< the memory of plain variable `variable`, which is 0 then
 };
 
 struct instruction {

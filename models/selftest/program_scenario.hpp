@@ -16,6 +16,8 @@ namespace runq::model::selftest {
 inline const program* current_program = nullptr;
 /// The engine runs finish() once per graph.
 inline std::set<std::string> program_outcomes;
+/// Whether plain reads are among the values of an outcome, as enumerate_all() has it.
+inline bool outcomes_have_plain_reads = false;
 
 class program_scenario final : public scenario {
  public:
@@ -23,8 +25,8 @@ class program_scenario final : public scenario {
     // Only for programs with plain variables: memory would add an event to every other program.
     has_plain_ = has(*current_program, is_plain);
     for (unsigned v = 0; v != max_plain; ++v) {
-      freed_[v] = !has_plain_;
-      if (has_plain_) plain_[v] = ::new (current_engine().allocate(sizeof(cell<unsigned>), {})) cell<unsigned>(0);
+      freed_[v] = true;
+      if (has_plain_ && !is_allocated(v)) allocate(v);
     }
   }
   void thread(unsigned index) override {
@@ -59,9 +61,19 @@ class program_scenario final : public scenario {
       case action::load: last = v.load(i.order); break;
       case action::lock: return mutex_.lock();
       case action::unlock: return mutex_.unlock();
-      case action::plain_read: return static_cast<void>(plain_[i.variable]->get());
+      case action::plain_read:
+        if (const unsigned value = plain_[i.variable]->get(); outcomes_have_plain_reads) note(thread, value);
+        return;
       case action::plain_write: return plain_[i.variable]->set(operand);
       case action::release: return release(i.variable);
+      case action::allocate: return allocate(i.variable);
+      case action::wait: return condition_.wait(mutex_);
+      case action::notify_all: return condition_.notify_all();
+      case action::notify_one:
+      case action::start:
+      case action::join: require(false, "not in a scenario"); break;
+      case action::try_lock: last = mutex_.try_lock() ? 1 : 0; break;
+      case action::add_local: last = local_[thread] += i.operand; break;
       case action::wait_load: await([&] { return (last = v.load(i.order)) == i.expected; }); break;
       case action::wait_compare:
         await([&] { return v.compare_exchange_strong(last = i.expected, operand, i.order, i.failure_order); });
@@ -78,9 +90,24 @@ class program_scenario final : public scenario {
         v.compare_exchange_weak(last, operand, i.order, i.failure_order);
         break;
     }
-    read_[thread][read_count_[thread]++] = last;
+    note(thread, last);
   }
 
+  void note(unsigned thread, unsigned value) { read_[thread][read_count_[thread]++] = value; }
+
+  /// By a thread.
+  static bool is_allocated(unsigned v) {
+    for (const thread_code& code : *current_program) {
+      for (const instruction& i : code) {
+        if (i.what == action::allocate && i.variable == v) return true;
+      }
+    }
+    return false;
+  }
+  void allocate(unsigned v) {
+    plain_[v] = ::new (current_engine().allocate(sizeof(cell<unsigned>), {})) cell<unsigned>(0);
+    freed_[v] = false;
+  }
   void release(unsigned v) {
     freed_[v] = true;
     plain_[v]->~cell();
@@ -91,6 +118,8 @@ class program_scenario final : public scenario {
     atomic<unsigned> value{0};
   };
   mutex mutex_;
+  condition_variable condition_;
+  std::array<unsigned, max_threads> local_{};
   std::array<cell<unsigned>*, max_plain> plain_{};
   std::array<bool, max_plain> freed_{};
   bool has_plain_ = false;

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Compares the front end with the enumerator on generated programs, family by family, at each level of optimisation.
+// Ends with 1 if anything differs.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <runq/check.hpp>
+
+#include "oracle.hpp"
+#include "outside.hpp"
+
+namespace oracle_programs {
+
+namespace {
+
+const program_list* all_lists = nullptr;
+
+struct tally {
+  unsigned programs = 0, checks = 0, failing = 0, disagreements = 0;
+  unsigned long executions = 0;
+};
+
+}  // namespace
+
+program_list::program_list(const char* optimised, const oracle_program* first, std::size_t size)
+    : level(optimised), programs(first), count(size), next(all_lists) {
+  all_lists = this;
+}
+
+[[gnu::noinline]] void start(state& s, unsigned thread) {
+  s.threads[thread] = std::thread(s.code[thread], std::ref(s), std::ref(s.results[thread]));
+}
+[[gnu::noinline]] void allocate_plain(state& s, unsigned variable) { note_plain(s, variable, new unsigned(0)); }
+[[gnu::noinline]] void free_plain(state& s, thread_result&, unsigned variable) {
+  note_freed(s, variable);
+  delete plain_at(s, variable);
+}
+
+namespace {
+
+std::set<std::string> lines_of(std::string_view text) {
+  std::set<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+void run_threads(const oracle_program& p, state& s) {
+  if (p.has_main) return p.threads[0](s, s.results[0]);
+  for (unsigned t = 0; t != most_threads && p.threads[t] != nullptr; ++t) start(s, t);
+  for (unsigned t = 0; t != most_threads && p.threads[t] != nullptr; ++t) s.threads[t].join();
+}
+
+void run(const oracle_program& p) {
+  state s;
+  s.code = p.threads.data();
+  for (unsigned v = 0; p.has_memory && v != plain_variables; ++v) allocate_plain(s, v);
+  run_threads(p, s);
+  for (unsigned v = 0; v != plain_variables; ++v) {
+    if (must_free(s, v)) free_plain(s, s.results[0], v);
+  }
+  std::array<unsigned, variables> values{};
+  for (std::size_t v = 0; v != variables; ++v) values[v] = s.v[v].load(std::memory_order::relaxed);
+  std::size_t threads = 0;
+  while (threads != most_threads && p.threads[threads] != nullptr) ++threads;
+  random_programs::add_outcome(s.results.data(), threads, values.data());
+}
+
+/// What is wrong with that verdict; empty if nothing is.
+std::string differs(const runq::verdict& v, const oracle_program& p, const expectation& expected) {
+  const std::set<std::string> failures = lines_of(expected.failures);
+  if (v.text().find("met before") != std::string::npos) return "an execution twice";
+  if (!failures.empty()) return failures.count(v.failure()) != 0 ? "" : "another failure";
+  if (!v.passed()) return "a failure that is none";
+  const char* const found = random_programs::outcomes();
+  if (found == nullptr || lines_of(found) != lines_of(expected.outcomes)) return "other outcomes";
+  if (p.counts && v.executions() != expected.graphs) return "another number of executions";
+  return "";
+}
+
+void compare(const char* level, const oracle_program& p, std::size_t spurious, tally& to) {
+  const expectation& expected = p.expected[spurious];
+  const std::string options = "--check-duplicates\n--spurious\n" + std::to_string(spurious);
+  setenv("RUNQ_CHECK", options.c_str(), 1);
+  random_programs::forget_outcomes();
+  const runq::verdict v = runq::check([&p] { run(p); });
+  ++to.checks;
+  to.executions += v.executions();
+  const std::string wrong = differs(v, p, expected);
+  if (wrong.empty() || ++to.disagreements > 3) return;
+  const char* const found = random_programs::outcomes();
+  std::cout << p.family << " at " << level << ": " << wrong << '\n'
+            << p.text << "expected " << expected.graphs << " executions:\n"
+            << expected.failures << expected.outcomes << "found:\n"
+            << v << (found == nullptr ? "" : found) << '\n';
+}
+
+void compare(const program_list& list, std::vector<std::string>& order, std::map<std::string, tally>& tallies) {
+  for (std::size_t i = 0; i != list.count; ++i) {
+    const oracle_program& p = list.programs[i];
+    if (tallies.count(p.family) == 0) order.emplace_back(p.family);
+    tally& to = tallies[p.family];
+    ++to.programs;
+    if (*p.expected[0].failures != '\0') ++to.failing;
+    for (std::size_t spurious = 0; spurious != p.expected.size(); ++spurious) {
+      if (p.expected[spurious].outcomes != nullptr) compare(list.level, p, spurious, to);
+    }
+  }
+}
+
+int run_all() {
+  if (!random_programs::prepare_outcomes()) return 2;
+  std::vector<std::string> order;
+  std::map<std::string, tally> tallies;
+  for (const program_list* l = all_lists; l != nullptr; l = l->next) compare(*l, order, tallies);
+  std::printf("compiled programs, each once for each of the levels -O0, -O1 and -O2\n%-18s %9s %9s %9s %10s %13s\n",
+              "family", "programs", "fail", "checks", "executions", "disagreements");
+  unsigned wrong = 0;
+  for (const std::string& name : order) {
+    const tally& t = tallies[name];
+    std::printf("%-18s %9u %9u %9u %10lu %13u\n", name.c_str(), t.programs, t.failing, t.checks, t.executions,
+                t.disagreements);
+    wrong += t.disagreements;
+  }
+  return wrong == 0 && !order.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace oracle_programs
+
+int main() { return oracle_programs::run_all(); }
