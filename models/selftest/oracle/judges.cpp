@@ -183,6 +183,14 @@ std::optional<std::string> judge_executed(const program& p, const enumeration& e
   return std::nullopt;
 }
 
+std::optional<enumeration> answer_of_engine(const program& p) {
+  if (!is_scenario(p) && !is_executable(p)) return std::nullopt;
+  answer a = is_scenario(p) ? search_scenario(p, {}) : search_executed(p, {}, nullptr);
+  enumeration e{.graphs = a.result.executions, .outcomes = std::move(a.outcomes)};
+  if (a.result.what != failure::none) e.failures.insert(a.result.what);
+  return e;
+}
+
 std::string to_text(const enumeration& e) {
   std::string text = "the enumerator: " + std::to_string(e.graphs) + " executions\n";
   for (const failure f : e.failures) text += std::string("  ") + name_of(f) + "\n";

@@ -43,6 +43,9 @@ struct thoroughness {
 [[nodiscard]] std::optional<std::string> judge_executed(const program& p, const enumeration& expected,
                                                         unsigned spurious, const thoroughness& how, tally& to);
 
+/// What the engine finds; nothing, if it cannot run the program.
+[[nodiscard]] std::optional<enumeration> answer_of_engine(const program& p);
+
 /// One line for each failure, one for each outcome.
 [[nodiscard]] std::string to_text(const enumeration& e);
 [[nodiscard]] const char* name_of(failure what);
