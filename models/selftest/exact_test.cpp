@@ -713,6 +713,28 @@ TEST(brute_force, agrees_that_a_relaxed_read_orders_the_fences_on_both_sides_of_
   expect_agreement(p, *expected);
 }
 
+// Two seq_cst accesses of different locations are ordered by way of two others between them, of which none is seq_cst.
+TEST(brute_force, agrees_that_a_release_and_an_acquire_order_the_seq_cst_accesses_around_them) {
+  using selftest::action;
+  const auto access = [](action what, unsigned variable, std::memory_order order) {
+    selftest::instruction i;
+    i.what = what;
+    i.variable = variable;
+    i.order = order;
+    i.operand = 1;
+    return i;
+  };
+  constexpr auto sc = std::memory_order::seq_cst;
+  constexpr unsigned x = 0, y = 1, z = 2;
+  const selftest::program p{{access(action::store, x, sc), access(action::store, y, rel)},
+                            {access(action::load, y, acq), access(action::load, z, sc)},
+                            {access(action::store, z, sc), access(action::load, x, sc)}};
+  const auto expected = selftest::enumerate(p, 2'000);
+  ASSERT_TRUE(expected);
+  EXPECT_EQ(expected->graphs, 7U);
+  expect_agreement(p, *expected);
+}
+
 TEST(brute_force, agrees_on_spurious_failures_of_weak_exchanges) {
   constexpr std::uint64_t budget = 1'000;
   std::mt19937 random(5);

@@ -167,7 +167,19 @@ std::vector<thread_code> typical_pairs(const role& r) {
           {a(rlx), update(r.last_writes, r.last, sc, r.last_value)}};
 }
 
+/// For what orders two seq_cst accesses by way of others between them.
+std::vector<thread_code> sequential_codes(const role& r) {
+  const auto a = [&](order o) { return load_or_store(r.first_writes, r.first, o, r.first_value); };
+  const auto b = [&](order o) { return load_or_store(r.last_writes, r.last, o, r.last_value); };
+  const order strong_a = strong(r.first_writes), strong_b = strong(r.last_writes);
+  if (r.has == cycle::inside::rmw)
+    return {{access(action::add, r.first, sc, 2)}, {access(action::add, r.first, acq_rel, 2)}};
+  if (r.has == cycle::inside::one) return {{a(sc)}, {a(strong_a)}};
+  return {{a(sc), b(sc)}, {a(sc), b(strong_b)}, {a(strong_a), b(sc)}, {a(sc), b(rlx)}, {a(rlx), b(sc)}};
+}
+
 std::vector<thread_code> codes_of(const role& r, orders which) {
+  if (which == orders::sequential) return sequential_codes(r);
   if (r.has == cycle::inside::rmw) return updates(r, which);
   if (r.has != cycle::inside::one) return which == orders::all ? pairs_of_any_orders(r) : typical_pairs(r);
   std::vector<thread_code> all;
@@ -519,6 +531,7 @@ const std::vector<family>& families() {
       {"cycles_to_4", [](sink s) { cycles(2, 4, orders::all, false, s); }},
       {"cycles_of_5", [](sink s) { cycles(5, 5, orders::typical, false, s); }},
       {"cycles_of_6", [](sink s) { cycles(6, 6, orders::typical, false, s); }},
+      {"cycles_seq_cst", [](sink s) { cycles(5, 6, orders::sequential, false, s); }},
       {"plain_twins_to_4", [](sink s) { cycles(2, 4, orders::all, true, s); }},
       {"plain_twins_of_5", [](sink s) { cycles(5, 5, orders::typical, true, s); }},
       {"plain_twins_of_6", [](sink s) { cycles(6, 6, orders::typical, true, s); }},

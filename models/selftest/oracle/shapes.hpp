@@ -35,8 +35,9 @@ struct cycle {
 
 /// Which orders the accesses of a cycle get.
 enum class orders : unsigned char {
-  all,     ///< each access all that it can have, between two of a thread each fence or none; each kind of RMW
-  typical  ///< of each thread a dozen combinations, some with an RMW in the place of a load or a store
+  all,        ///< each access all that it can have, between two of a thread each fence or none; each kind of RMW
+  typical,    ///< of each thread a dozen combinations, some with an RMW in the place of a load or a store
+  sequential  ///< at least one access of each thread is seq_cst, beside one that acquires, releases, or is relaxed
 };
 
 /// The programs of a cycle; of those that are rotations of each other, one.
