@@ -102,7 +102,7 @@ void compare(const char* level, const oracle_program& p, std::size_t spurious, t
   std::cout << p.family << " at " << level << ": " << wrong << '\n'
             << p.text << "expected " << expected.graphs << " executions:\n"
             << expected.failures << expected.outcomes << "found:\n"
-            << v << (found == nullptr ? "" : found) << '\n';
+            << v << (found == nullptr ? "" : found) << std::endl;  // at once: a run may take minutes
 }
 
 void compare(const program_list& list, std::vector<std::string>& order, std::map<std::string, tally>& tallies) {
@@ -122,7 +122,10 @@ int run_all() {
   if (!random_programs::prepare_outcomes()) return 2;
   std::vector<std::string> order;
   std::map<std::string, tally> tallies;
-  for (const program_list* l = all_lists; l != nullptr; l = l->next) compare(*l, order, tallies);
+  for (const program_list* l = all_lists; l != nullptr; l = l->next) {
+    compare(*l, order, tallies);
+    std::cerr << l->count << " programs checked at " << l->level << '\n';
+  }
   std::printf("compiled programs, each once for each of the levels -O0, -O1 and -O2\n%-18s %9s %9s %9s %10s %13s\n",
               "family", "programs", "fail", "checks", "executions", "disagreements");
   unsigned wrong = 0;
