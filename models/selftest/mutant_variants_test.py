@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[1])
+from apply_mutant import parse, parse_table  # noqa: E402
 from mutant_variants import bodies, changed_bodies, combined  # noqa: E402
 
 HEADER = """#pragma once
@@ -54,9 +55,40 @@ CHANGES = {
     "stem/wider": ("1'000; }", "1'000 + 1; }", "3 { 6 1001 22"),
     "stem/two_lines": ("return __builtin_LINE()", "\n  return __builtin_LINE()", "3 { 6 1000 23"),
 }
+# What sources have that headers have not.
+SOURCE = """namespace {
+box::box(int size) : size_(size), all_(new int[size]) { fill(); }
+extern "C" int begins() noexcept { return 1; }
+extern "C" {
+int ends() { return 2; }
+}
+constexpr int table[] = {1, 2};
+}
+"""
+TABLE = """=== first
+# Two lines.
+file: exact/one.cpp
+killed by: exact: Suite.Test
+--- old
+a
+b
+--- new
+
+=== second_2
+file: exact/two.cpp
+--- old
+c
+--- new
+d
+"""
 
 
 def main():
+    found = [SOURCE[slice(*span)].strip() for span in bodies(SOURCE)]
+    assert found == ["fill();", "return 1;", "return 2;"], found
+    parsed = [(name, *parse(text)) for name, text in parse_table(TABLE)]
+    assert parsed == [("first", {"file": "exact/one.cpp", "killed by": "exact: Suite.Test"}, [("a\nb", "")]),
+                      ("second_2", {"file": "exact/two.cpp"}, [("c", "d")])], parsed
     texts = [HEADER[slice(*span)].split("\n")[0].strip() for span in bodies(HEADER)]
     assert texts == ["", "return value_;", 'return "{";', "", "return 1'000;", "return __builtin_LINE();"], texts
     for old, new in [("T value_;", "T value_ = 1;"), ("const {", "{"), ("one, two", "two"), ("value_{value}", "value_{1}")]:

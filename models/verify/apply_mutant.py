@@ -17,6 +17,7 @@ Writes OUTPUT_DIR/<header> and OUTPUT_DIR/status: "applied", or why not. A mutan
 unchanged, so that the rest of the build goes on and the runner reports it; with --must-apply the command fails.
 """
 import pathlib
+import re
 import sys
 
 
@@ -34,6 +35,12 @@ def parse(text):
             key, value = line.split(": ", 1)
             fields[key] = value.strip()
     return fields, [("\n".join(old), "\n".join(new)) for old, new in changes]
+
+
+def parse_table(text):
+    """The mutants of a table, as (name, text): a line `=== NAME` begins each; the text is that of a mutant file."""
+    parts = re.split(r"^=== (\w+)$", text, flags=re.MULTILINE)
+    return [(name, body.rstrip("\n")) for name, body in zip(parts[1::2], parts[2::2])]
 
 
 def mutate(source, changes):

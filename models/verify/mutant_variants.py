@@ -25,7 +25,7 @@ NO_CODE = re.compile(
 )
 SCOPE = re.compile(
     r"\s*(?:(?:public|private|protected)\s*:\s*)*(?:template\s*<.*>\s*)?(?:requires.*)?(?:inline\s+)?"
-    r"(?:namespace|class|struct|union|enum|extern)\b",
+    r"(?:(?:namespace|class|struct|union|enum)\b|extern\s*$)",
     re.DOTALL,
 )
 MEMBER_INITIALISER = re.compile(r"(?<!:)[:,]\s*\w+\s*(?:<.*>\s*)?$", re.DOTALL)
