@@ -21,7 +21,7 @@ once the mutant is chosen; of several lines, each must. Instead, `lives:` says w
 shipped.
 
 `write` copies those folders of models/ that have mutants, with every changed body beside the shipped one. The environment
-variable RUNQ_CHECKER_MUTANT, "exact/joins_the_smaller_clock", chooses one in programs that are built from the copy
+variable RUNQ_CHECKER_MUTANT, "exact_graph/joins_the_smaller_clock", chooses one in programs that are built from the copy
 (mutants/chosen_mutant.cpp). What does not apply is written into OUTPUT_DIR/refused.
 
 `run` first makes each test without a mutant: it must pass. Then it makes each with each mutant that names it. A line of the
@@ -138,7 +138,7 @@ class gtest:
 
     def find(self, mutant, seconds):
         status, output = ran([self.program, "--gtest_brief=1"], mutant, seconds)
-        return sorted(set(re.findall(r"^\[  FAILED  \] ([^, ]+)", output, re.MULTILINE))) or [
+        return sorted(set(re.findall(r"^\[  FAILED  \] ([^, ]+\.[^, ]+)", output, re.MULTILINE))) or [
             f"({status_text(status)})" if status else "nothing"]
 
 

@@ -63,6 +63,11 @@ extern "C" {
 int ends() { return 2; }
 }
 constexpr int table[] = {1, 2};
+#define TWO_LINES \\
+  f(1)
+class after_a_macro {
+  int value() { return 3; }
+};
 }
 """
 TABLE = """=== first
@@ -85,7 +90,7 @@ d
 
 def main():
     found = [SOURCE[slice(*span)].strip() for span in bodies(SOURCE)]
-    assert found == ["fill();", "return 1;", "return 2;"], found
+    assert found == ["fill();", "return 1;", "return 2;", "return 3;"], found
     parsed = [(name, *parse(text)) for name, text in parse_table(TABLE)]
     assert parsed == [("first", {"file": "exact/one.cpp", "killed by": "exact: Suite.Test"}, [("a\nb", "")]),
                       ("second_2", {"file": "exact/two.cpp"}, [("c", "d")])], parsed

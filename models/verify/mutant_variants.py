@@ -21,7 +21,7 @@ import sys
 from apply_mutant import parse, write, write_if_other
 
 NO_CODE = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*", re.DOTALL | re.MULTILINE
 )
 SCOPE = re.compile(
     r"\s*(?:(?:public|private|protected)\s*:\s*)*(?:template\s*<.*>\s*)?(?:requires.*)?(?:inline\s+)?"
