@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// What the exact engine offers to programs that start threads (exact_search.hpp), used without a compiled program.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "exact_search.hpp"
+
+namespace runq::model {
+namespace {
+
+constexpr auto rlx = std::memory_order::relaxed;
+constexpr site here{__FILE__, __LINE__};
+
+/// A program as functions, one for each thread. Thread 1 runs first, and spawns the others.
+class threads final : public exact::program {
+ public:
+  using body = std::function<void(exact::search&)>;
+
+  explicit threads(std::array<body, 3> bodies) : bodies_(std::move(bodies)) {}
+
+  search_result explore(exact_options options = {}) {
+    options.check_duplicates = true;
+    exact::search s(*this, options);
+    search_ = &s;
+    const search_result r = s.run();
+    EXPECT_EQ(s.statistics().duplicates, 0U);
+    return r;
+  }
+
+  bool stops = false;
+  bool claims = false;
+  std::uint64_t first_value = 0;   ///< of the variables
+  std::uint64_t first_values = 0;  ///< grows by so much from execution to execution
+
+  [[nodiscard]] location variable(unsigned index) {
+    return search_->find_variable(index, ~std::uint64_t{0}, first_value, here);
+  }
+
+  void begin_execution() override { first_value += first_values; }
+  void run(unsigned thread) override { bodies_.at(thread - 1)(*search_); }
+  void enter(unsigned) noexcept override {}
+  void leave() noexcept override {}
+  void end_execution() override {}
+  [[nodiscard]] bool may_stop(unsigned) const override { return stops; }
+  [[nodiscard]] bool claims_to_finish(unsigned) const override { return claims; }
+  [[nodiscard]] std::string name_of_variable(unsigned) override { return {}; }
+
+ private:
+  std::array<body, 3> bodies_;
+  exact::search* search_ = nullptr;
+};
+
+void nothing(exact::search&) {}
+
+TEST(small_threads, a_read_that_repeats_another_one_is_not_revisited) {
+  threads* p = nullptr;
+  threads program({[&](exact::search& s) {
+                     s.spawn(2, here);
+                     location x = p->variable(0);
+                     const exact::event_id first{1, static_cast<std::uint16_t>(s.position())};
+                     const std::uint64_t seen = s.load(x, rlx, here);
+                     if (s.load(x, rlx, first, here) != seen) s.fail(failure::check_failed, "another value", here);
+                   },
+                   [&](exact::search& s) {
+                     location x = p->variable(0);
+                     s.store(x, 1, rlx, here);
+                   },
+                   nothing});
+  p = &program;
+  const search_result r = program.explore();
+  EXPECT_EQ(r.what, failure::none) << r.message;
+  EXPECT_EQ(r.executions, 2U);
+}
+
+TEST(small_threads, each_choice_is_explored_once_though_a_revisit_removes_it) {
+  threads* p = nullptr;
+  unsigned sum = 0;
+  threads program({[&](exact::search& s) {
+                     s.spawn(2, here);
+                     location x = p->variable(0);
+                     (void)s.load(x, rlx, here);
+                     const unsigned chosen = s.choose(3, here);
+                     if (s.at_frontier()) sum |= 1U << chosen;
+                   },
+                   [&](exact::search& s) {
+                     location x = p->variable(0);
+                     s.store(x, 1, rlx, here);
+                   },
+                   nothing});
+  p = &program;
+  EXPECT_EQ(program.explore().executions, 6U);
+  EXPECT_EQ(sum, 0b111U);
+}
+
+TEST(small_threads, two_that_join_each_other_wait_for_ever) {
+  threads program({[](exact::search& s) {
+                     s.spawn(2, here);
+                     s.join(2, here);
+                   },
+                   [](exact::search& s) { s.join(1, here); }, nothing});
+  EXPECT_EQ(program.explore().what, failure::deadlock);
+}
+
+TEST(small_threads, a_variable_that_begins_with_another_value_each_time_is_told) {
+  threads* p = nullptr;
+  threads program({[&](exact::search& s) {
+                     s.spawn(2, here);
+                     location x = p->variable(0);
+                     s.store(x, 7, rlx, here);
+                   },
+                   [&](exact::search& s) {
+                     location x = p->variable(0);
+                     (void)s.load(x, rlx, here);
+                   },
+                   nothing});
+  p = &program;
+  EXPECT_EQ(program.explore().executions, 2U);
+  program.first_values = 1;
+  EXPECT_EQ(program.explore().what, failure::misuse);
+}
+
+// Thread 2 may stop for ever before its read-modify-write, for which thread 3 waits.
+search_result waits_for_one_that_stops(bool claims) {
+  threads* p = nullptr;
+  threads program({[&](exact::search& s) {
+                     s.let_stop(2);
+                     s.spawn(2, here);
+                     s.spawn(3, here);
+                   },
+                   [&](exact::search& s) {
+                     location x = p->variable(0);
+                     (void)s.rmw(x, rmw_op::add, 1, rlx, here);
+                   },
+                   [&](exact::search& s) {
+                     s.await_begin();
+                     location x = p->variable(0);
+                     if (s.load(x, rlx, here) == 0) s.await_failed(here);
+                   }});
+  p = &program;
+  program.stops = true;
+  program.claims = claims;
+  return program.explore();
+}
+TEST(small_threads, only_a_call_that_is_claimed_lock_free_may_not_wait_for_a_thread_that_has_stopped) {
+  EXPECT_EQ(waits_for_one_that_stops(true).what, failure::not_lock_free);
+  EXPECT_EQ(waits_for_one_that_stops(false).what, failure::none);
+}
+
+}  // namespace
+}  // namespace runq::model
