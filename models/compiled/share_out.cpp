@@ -42,6 +42,13 @@ tally share_out::sum() const noexcept {
   return all;
 }
 
+/// Whether there is more than may be explored. A searcher that has explored just as many may have nothing left: it goes on.
+bool share_out::is_over_limit() const noexcept {
+  const std::uint64_t executions = sum().executions;
+  const std::uint64_t most = options_.search.max_executions;
+  return executions > most || (executions == most && !waiting_.empty());
+}
+
 bool share_out::is_over() const noexcept { return count(state::ended) == searchers_.size(); }
 
 void share_out::take(unsigned who, report said) {
@@ -54,7 +61,7 @@ void share_out::take(unsigned who, report said) {
     if (!stopping_) stop();  // by itself: a failure, or a limit
     return;
   }
-  if (!stopping_ && sum().executions >= options_.search.max_executions) {
+  if (!stopping_ && is_over_limit()) {
     limit_ = fmt::format("limit reached: max_executions = {}; raise it, or make the program smaller",
                          options_.search.max_executions);
     stopping_ = true;

@@ -44,6 +44,7 @@ class share_out {
   void stop();
   [[nodiscard]] unsigned count(state s) const noexcept;
   [[nodiscard]] tally sum() const noexcept;
+  [[nodiscard]] bool is_over_limit() const noexcept;
 
   const run_options& options_;
   std::function<void(unsigned, const instruction&)> send_;

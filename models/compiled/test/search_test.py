@@ -196,6 +196,14 @@ class Alone(unittest.TestCase):
         self.assertEqual(status, 2, text)
         self.assertIn("no verdict: limit reached: max_executions = 5000", text)
 
+    def test_a_search_that_ends_exactly_at_a_limit_has_ended(self):
+        for options in ([], ["--jobs", "2"], ["--jobs", "3"], ["--bound", "30"]):
+            status, text, _ = run(counters(3), *options, "--max-executions", str(EXECUTIONS[3]))
+            self.assertEqual((status, explored(text)), (0, EXECUTIONS[3]), f"{options}: {text}")
+            status, text, _ = run(counters(3), *options, "--max-executions", str(EXECUTIONS[3] - 1))
+            self.assertEqual(status, 2, f"{options}: {text}")
+            self.assertIn(f"limit reached: max_executions = {EXECUTIONS[3] - 1}", text)
+
     def test_a_process_that_is_killed_is_named_and_there_is_no_total(self):
         with subprocess.Popen([counters(6)], stdout=subprocess.PIPE, text=True,
                               env=environment(["--jobs", "2", "--time-limit", "100"])) as check:

@@ -2,6 +2,14 @@
 // A stack that frees the nodes that it takes while other threads may still read them.
 // check: bounded
 // check -DFREE: FAIL use after free
+// check -DBESIDE: FAIL use after free: memory is freed while in use: atomically by T1
+// check -DBESIDE -DLOADED: FAIL use after free: memory is freed while in use: atomically by T1
+// check -DBESIDE -DPLAIN: FAIL use after free: memory is freed while in use: write by T1
+// check -DBESIDE -DPLAIN -DLOADED: FAIL use after free: memory is freed while in use: read by T1
+// check -DBESIDE -DTOLD: exhaustive
+// check -DBESIDE -DTOLD -DLOADED: exhaustive
+// check -DBESIDE -DTOLD -DPLAIN: exhaustive
+// check -DAGAIN: exhaustive
 #include <atomic>
 #include <thread>
 
@@ -22,6 +30,51 @@ node* pop() {
   return n;
 }
 
+#if defined(BESIDE)
+// A thread uses an object, and another one, which has seen that it has, deletes it: the use comes first.
+struct cell {
+  int before = 0;
+#ifdef PLAIN
+  volatile int value = 0;
+#else
+  std::atomic<int> value{0};
+#endif
+};
+std::atomic<bool> used{false};
+#ifdef TOLD
+constexpr auto say = std::memory_order::release, hear = std::memory_order::acquire;
+#else
+constexpr auto say = std::memory_order::relaxed, hear = std::memory_order::relaxed;
+#endif
+
+int main() {
+  auto* const c = new cell;
+  std::thread user([c] {
+#ifdef LOADED
+    static_cast<void>(int{c->value});
+#else
+    c->value = 1;
+#endif
+    used.store(true, say);
+  });
+  while (!used.load(hear)) continue;
+  delete c;
+  user.join();
+}
+#elif defined(AGAIN)
+// A thread deletes what it alone has used, while others use what they have.
+int main() {
+  std::thread other([] {
+    auto* const own = new std::atomic<int>{0};
+    own->store(1, std::memory_order::relaxed);
+    delete own;
+  });
+  auto* const own = new std::atomic<int>{0};
+  own->store(1, std::memory_order::relaxed);
+  delete own;
+  other.join();
+}
+#else
 int main() {
   push(1);
   push(2);
@@ -40,3 +93,4 @@ int main() {
   delete removed[1];
 #endif
 }
+#endif

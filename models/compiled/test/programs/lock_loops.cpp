@@ -23,6 +23,9 @@
 // check -DPERMIT -DHELD: FAIL deadlock
 // check -DPOLLED: exhaustive
 // check -DPOLLED -DHELD: FAIL deadlock
+// check -DFLAG_AND_SPIN: exhaustive, 1 execution, +3 blocked
+// check -DFLAG_AND_SPIN -DHELD: FAIL deadlock
+// check -DFLAG_AND_SPIN -DSILENT: FAIL deadlock
 // check -DTWO_POLLERS: exhaustive
 // check -DTWO_POLLERS -DHELD: FAIL deadlock
 // check -DLOOKED_BEFORE: FAIL check failed
@@ -209,6 +212,33 @@ int main() {
     const std::lock_guard lock(a);
     if (data == 1) break;
   }
+  other.join();
+}
+#elif defined(FLAG_AND_SPIN)
+// A thread sets a flag under a lock, and then spins until the one that polls the flag under the lock tells it to go on.
+std::atomic<bool> told{false};
+bool flag;
+int main() {
+  std::thread other([] {
+    {
+      const std::lock_guard lock(a);
+      data = 1;
+#ifndef HELD
+      flag = true;
+#endif
+    }
+    while (!told.load(std::memory_order::acquire)) continue;
+    assert(data == 2);
+  });
+  for (;;) {
+    const std::lock_guard lock(a);
+    if (flag) break;
+  }
+  assert(data == 1);
+  data = 2;
+#ifndef SILENT
+  told.store(true, std::memory_order::release);
+#endif
   other.join();
 }
 #elif defined(TWO_POLLERS)

@@ -6,6 +6,10 @@
 // check -DNOT_JOINED: FAIL crash
 // check -DSELF: FAIL
 // check -DOWN_HANDLE: exhaustive
+// check -DENDED: FAIL data race
+// check -DENDED -DTOLD: exhaustive, 1 execution, +1 blocked
+// check -DENDED -DDETACHED: FAIL data race
+// check -DENDED -DDETACHED -DTOLD: exhaustive, 1 execution, +1 blocked
 #include <atomic>
 #include <cassert>
 #include <thread>
@@ -29,6 +33,25 @@ int main() {
   // The end of the constructor synchronizes with the beginning of the thread [thread.thread.constr].
   std::thread t([&t] { assert(t.get_id() == std::this_thread::get_id()); });
   t.join();
+#elif defined(ENDED)
+  // The other thread has ended before main() writes. Only what main() has read of it, or a join, orders the two.
+#ifdef TOLD
+  constexpr auto say = std::memory_order::release, hear = std::memory_order::acquire;
+#else
+  constexpr auto say = std::memory_order::relaxed, hear = std::memory_order::relaxed;
+#endif
+  std::thread t([] {
+    data[0] = 1;
+    done.store(1, say);
+  });
+#ifdef DETACHED
+  t.detach();
+#endif
+  while (done.load(hear) == 0) continue;
+  data[0] = 2;
+#ifndef DETACHED
+  t.join();
+#endif
 #else
   std::thread parent([] {
     data[0] = 1;
