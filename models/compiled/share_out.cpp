@@ -42,7 +42,8 @@ tally share_out::sum() const noexcept {
   return all;
 }
 
-/// Whether there is more than may be explored. A searcher that has explored just as many may have nothing left: it goes on.
+/// Whether there is more than may be explored. A searcher that has explored just as many may have nothing left: it goes
+/// on.
 bool share_out::is_over_limit() const noexcept {
   const std::uint64_t executions = sum().executions;
   const std::uint64_t most = options_.search.max_executions;

@@ -199,7 +199,9 @@ class reason {
       if (!reads(e) || e.reads_from == no_event || e.reads_from >= i) continue;
       const std::size_t source = e.reads_from;
       if (trace_[source].thread == e.thread) continue;
-      const bool source_knows = source == first || order_.happens_before(first, source);
+      // A read-modify-write that does not acquire hands on what it does not know.
+      const bool source_knows =
+          source == first || order_.happens_before(first, source) || order_.hands_on(source, first);
       if (!source_knows || order_.happens_before(first, i)) continue;
       if (i != second && !leads_to(i, second)) continue;
       // If the failing step knows of the reader, this is the only link that is missing.

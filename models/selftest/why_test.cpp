@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// What is said of a failing execution, for traces that are written down here: why two steps are not ordered, and which
+// calls no order explains.
+#include "why.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "calls.hpp"
+
+namespace runq::model {
+namespace {
+
+using enum std::memory_order;
+
+constexpr std::uint32_t data = 1;
+constexpr std::uint32_t x = 2;
+constexpr std::uint32_t y = 3;
+const std::map<std::uint32_t, std::string> variables{{data, "data"}, {x, "x"}, {y, "y"}};
+
+/// A failing execution, step by step. Threads are numbered from 0; steps that are read from from 1, as people see them.
+class execution {
+ public:
+  execution& write(int thread, std::uint32_t to) { return add(event_kind::cell_write, thread, to); }
+  execution& read(int thread, std::uint32_t from) { return add(event_kind::cell_read, thread, from); }
+  execution& store(int thread, std::uint32_t to, std::memory_order order, std::uint64_t value = 1) {
+    add(event_kind::store, thread, to, order);
+    last().value = value;
+    return *this;
+  }
+  execution& load(int thread, std::uint32_t from, std::memory_order order, std::uint32_t step) {
+    return add(event_kind::load, thread, from, order, step);
+  }
+  execution& rmw(int thread, std::uint32_t of, std::memory_order order, std::uint32_t step) {
+    return add(event_kind::rmw, thread, of, order, step);
+  }
+  execution& fence(int thread, std::memory_order order) { return add(event_kind::fence, thread, 0, order); }
+  execution& spawn(int thread, int child) { return by_number(event_kind::spawn, thread, child); }
+  execution& join(int thread, int other) { return by_number(event_kind::join, thread, other); }
+  execution& lock(int thread, std::uint32_t mutex, std::uint32_t step) {
+    add(event_kind::lock, thread, mutex, acquire, step);
+    last().value = 1;
+    return *this;
+  }
+  execution& unlock(int thread, std::uint32_t mutex) { return add(event_kind::unlock, thread, mutex, release); }
+  execution& stale(std::uint64_t newest) {
+    last().stale = true;
+    last().newest = newest;
+    return *this;
+  }
+
+  /// The last step fails; it is in conflict with that one.
+  [[nodiscard]] std::string race_with(std::uint32_t step) { return why_fails(failure::data_race, step - 1); }
+  [[nodiscard]] std::string check_fails() { return why_fails(failure::check_failed, no_event); }
+
+ private:
+  execution& add(event_kind kind, int thread, std::uint32_t location, std::memory_order order = relaxed,
+                 std::uint32_t step = 0) {
+    event e;
+    e.kind = kind;
+    e.thread = thread;
+    e.location = location;
+    e.order = order;
+    if (step != 0) e.reads_from = step - 1;
+    result_.trace.push_back(e);
+    return *this;
+  }
+  execution& by_number(event_kind kind, int thread, int other) {
+    add(kind, thread, 0);
+    last().value = static_cast<std::uint64_t>(other);
+    return *this;
+  }
+  event& last() { return result_.trace.back(); }
+  std::string why_fails(failure what, std::uint32_t partner) {
+    result_.what = what;
+    result_.knows_sources = true;
+    result_.partner = partner;
+    add(event_kind::failure, last().thread, 0);
+    return why(result_, variables).sentence;
+  }
+
+  search_result result_;
+};
+
+TEST(why, a_release_goes_on_across_read_modify_writes_of_others) {
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, release)
+                .rmw(1, x, relaxed, 2)
+                .rmw(2, x, relaxed, 3)
+                .load(3, x, acquire, 4)
+                .write(3, data)
+                .race_with(1),
+            "step 1 happens before step 6, and is in conflict with it");
+  // A store of another thread ends it.
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, release)
+                .store(1, x, relaxed)
+                .load(2, x, acquire, 3)
+                .write(2, data)
+                .race_with(1),
+            "nothing that T2 reads up to step 5 comes from T0 after step 1, so nothing orders the two");
+}
+
+TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {
+  // The read that does not acquire, rather than the read-modify-write, which need not.
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, release)
+                .rmw(1, x, relaxed, 2)
+                .load(2, x, relaxed, 3)
+                .write(2, data)
+                .race_with(1),
+            "step 4 reads what step 3 releases, but is itself relaxed, so step 1 does not happen before step 5");
+  // The first store, which releases nothing: the read-modify-write releases only what its own thread knows.
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, relaxed)
+                .rmw(1, x, release, 2)
+                .load(2, x, acquire, 3)
+                .write(2, data)
+                .race_with(1),
+            "step 3 (release) reads from step 2 (relaxed), so step 1 does not happen before step 5");
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, relaxed)
+                .rmw(1, x, acq_rel, 2)
+                .load(2, x, acquire, 3)
+                .write(2, data)
+                .race_with(1),
+            "step 3 acquires from step 2, which is relaxed, so step 1 does not happen before step 5");
+}
+
+TEST(why, fences_acquire_and_release) {
+  const auto with = [](std::memory_order first, std::memory_order second) {
+    return execution()
+        .write(0, data)
+        .fence(0, first)
+        .store(0, x, relaxed)
+        .load(1, x, relaxed, 3)
+        .fence(1, second)
+        .write(1, data)
+        .race_with(1);
+  };
+  const std::string ordered = "step 1 happens before step 6, and is in conflict with it";
+  EXPECT_EQ(with(release, acquire), ordered);
+  EXPECT_EQ(with(seq_cst, seq_cst), ordered);
+  EXPECT_EQ(with(acq_rel, acq_rel), ordered);
+  EXPECT_NE(with(acquire, acquire), ordered);
+  EXPECT_NE(with(release, release), ordered);
+}
+
+TEST(why, starts_and_joins_order) {
+  EXPECT_EQ(execution().write(0, data).spawn(0, 1).write(1, data).race_with(1),
+            "step 1 happens before step 3, and is in conflict with it");
+  EXPECT_EQ(execution().spawn(0, 1).write(0, data).write(1, data).race_with(2),
+            "nothing that T1 reads up to step 3 comes from T0 after step 2, so nothing orders the two");
+  EXPECT_EQ(execution().spawn(0, 1).write(1, data).join(0, 1).write(0, data).race_with(2),
+            "step 2 happens before step 4, and is in conflict with it");
+}
+
+TEST(why, locks_order) {
+  EXPECT_EQ(execution().lock(0, x, 0).write(0, data).unlock(0, x).lock(1, x, 3).write(1, data).race_with(2),
+            "step 2 happens before step 5, and is in conflict with it");
+  EXPECT_EQ(execution().lock(0, x, 0).unlock(0, x).write(0, data).lock(1, x, 2).write(1, data).race_with(3),
+            "nothing that T1 reads up to step 5 comes from T0 after step 3, so nothing orders the two");
+}
+
+TEST(why, of_two_reads_that_lose_the_order_the_last_is_named) {
+  // T1 hands on what it does not know: T2 would not either if it acquired.
+  EXPECT_EQ(execution()
+                .write(0, data)
+                .store(0, x, release)
+                .load(1, x, relaxed, 2)
+                .store(1, y, release)
+                .load(2, y, acquire, 4)
+                .write(2, data)
+                .race_with(1),
+            "step 3 reads what step 2 releases, but is itself relaxed, so step 1 does not happen before step 6");
+}
+
+TEST(why, an_old_value_is_explained_by_the_newest_write) {
+  EXPECT_EQ(
+      execution()
+          .store(-1, data, relaxed, 0)
+          .store(0, data, relaxed, 1)
+          .store(0, x, relaxed, 1)
+          .load(1, x, acquire, 3)
+          .load(1, data, relaxed, 1)
+          .stale(1)
+          .check_fails(),
+      "step 5 does not see step 2: step 4 acquires from step 3, which is relaxed, so step 2 does not happen before "
+      "step 5");
+}
+
+TEST(why, turns_of_threads_are_named_where_only_their_order_matters) {
+  EXPECT_EQ(execution().store(0, x, relaxed).rmw(1, x, relaxed, 1).rmw(0, x, relaxed, 2).check_fails(),
+            "every read sees the last write before it: the order of the steps alone leads here, whatever the memory "
+            "orders: T0 up to step 1, then T1 up to step 2, then T0 up to step 3");
+  EXPECT_EQ(execution().store(0, x, relaxed).load(0, x, relaxed, 1).check_fails(),
+            "T0 alone leads here: no other thread makes a step");
+}
+
+TEST(why, a_delayed_read_is_named) {
+  EXPECT_EQ(execution().load(0, x, relaxed, 2).store(1, x, relaxed).load(0, y, relaxed, 0).check_fails(),
+            "step 1 reads what step 2 writes only later: the read was delayed (load buffering)");
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+[[nodiscard]] shown_call call(int thread, const char* text, std::uint32_t began, std::uint32_t ended,
+                              std::vector<std::uint32_t> after = {}) {
+  shown_call c;
+  c.thread = thread;
+  c.text = text;
+  c.began = began;
+  c.ended = ended;
+  c.after = std::move(after);
+  return c;
+}
+
+TEST(calls, only_the_last_calls_before_one_are_named) {
+  const std::vector<shown_call> all{call(0, "a", 1, 2), call(0, "b", 3, 4, {0}), call(1, "c", 1, 4),
+                                    call(2, "d", 5, 6, {0, 1, 2})};
+  EXPECT_EQ(last_before(all, 3), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(last_before(all, 1), (std::vector<std::uint32_t>{0}));
+  EXPECT_TRUE(last_before(all, 2).empty());
+}
+
+TEST(calls, spans_keep_the_order_of_beginnings_and_ends) {
+  const std::vector<call_span> spans = call_spans({call(0, "a", 1, 5), call(1, "b", 2, 3), call(1, "c", 4, 6)});
+  EXPECT_EQ(spans[0].begin, spans[1].begin);  // nothing ends between
+  EXPECT_LT(spans[1].end, spans[2].begin);
+  EXPECT_LT(spans[2].begin, spans[0].end);
+  EXPECT_EQ(spans[0].end, spans[2].end);
+}
+
+TEST(calls, those_that_cannot_come_next_are_named) {
+  search_result r;
+  r.calls = {call(0, "push 1", 1, 2), call(1, "pop → 2", 1, 4), call(0, "pop → 3", 3, 4, {0}),
+             call(1, "pop → 4", 5, 6, {0, 1, 2})};
+  r.explained_calls = {0};
+  EXPECT_EQ(cannot_come_next(r), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(
+      why_no_order(r),
+      "no order of the calls explains their answers: each of call 2 (T1: pop → 2) and call 3 (T0: pop → 3) cannot come "
+      "next after 1");
+  r.explained_calls = {0, 3, 2};
+  r.unexplained_call = 1;
+  EXPECT_EQ(cannot_come_next(r), (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(why_no_order(r), "no order of the calls explains call 2 (T1: pop → 2); without it they have one: 1, 4, 3");
+}
+
+}  // namespace
+}  // namespace runq::model
