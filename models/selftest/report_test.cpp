@@ -18,6 +18,7 @@
 
 #include "effort.hpp"
 #include "html.hpp"
+#include "shares.hpp"
 
 namespace runq::model {
 namespace {
@@ -497,6 +498,55 @@ TEST_F(judgements, failures_of_no_search_are_on_the_page) {
   expect_all_say(s, 0, 0, 2);
   EXPECT_TRUE(s.page_says("[ring.x] is executed by no model"));
   EXPECT_TRUE(s.page_says("the worker died of signal 6"));
+}
+
+TEST_F(judgements, a_ledger_is_compared_with_its_rows) {
+  const auto row = [](int arg, const char* verdict) {
+    return json{{"site", "ring.x"},       {"arg", arg},         {"written", "acquire"},
+                {"weaker", "relaxed"},    {"verdict", verdict}, {"case", "ring/a"},
+                {"what", "check failed"}, {"executions", 1},    {"reason", "of the test"}};
+  };
+  std::ofstream(dir_ / "ring/ledger.json") << json{row(0, "killed"), row(1, "redundant")}.dump();
+  const auto judge_rows = [&](const json& rows) {
+    return judge({ledger("ring", {{"rows", rows}, {"holes", json::array()}})});
+  };
+  const auto expect_red = [&](const json& rows, unsigned failed, const char* why) {
+    const said s = judge_rows(rows);
+    expect_all_say(s, 0, 0, failed);
+    EXPECT_NE(s.text.find(why), std::string::npos) << s.text;
+  };
+  expect_all_say(judge_rows({row(0, "killed"), row(1, "redundant")}), 0, 0, 0);
+  expect_red({row(0, "redundant"), row(1, "redundant")}, 1,
+             "CHANGED [ring.x] acquire → relaxed is redundant, and its row says killed");
+  expect_red({row(0, "killed")}, 1,
+             "CHANGED [ring.x] on failure acquire → relaxed has a row (redundant), but is not in the header");
+  json another = row(0, "killed");
+  another["site"] = "ring.y";
+  expect_red({row(0, "killed"), row(1, "redundant"), another}, 1,
+             "CHANGED [ring.y] acquire → relaxed is killed, and has no row");
+}
+
+TEST(shares, every_search_is_in_one_share) {
+  std::vector<job> all;
+  for (const char* name : {"ring/c", "ring/a", "ring/e", "ring/b", "ring/d"})
+    all.push_back(search(name, "exact", "x", {}));
+  for (const unsigned of : {1U, 2U, 3U, 7U}) {
+    std::map<std::string, unsigned> times;
+    for (unsigned i = 1; i <= of; ++i) {
+      for (const job& j : jobs_of({i, of}, all)) ++times[j.case_name];
+    }
+    EXPECT_EQ(times.size(), all.size()) << of;
+    for (const auto& [name, n] : times) EXPECT_EQ(n, 1U) << name << " of " << of;
+  }
+}
+
+TEST(shares, only_shares_that_are_there_are_asked_for) {
+  const share s = parse_share("2/3");
+  EXPECT_EQ(s.index, 2U);
+  EXPECT_EQ(s.of, 3U);
+  for (const char* wrong : {"0/3", "4/3", "1", "1/", "/3", "a/3", "1/3 "}) {
+    EXPECT_EXIT((void)parse_share(wrong), testing::ExitedWithCode(2), "--shard takes I/N") << wrong;
+  }
 }
 
 class names : public testing::Test {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <runq/linearizable.hpp>
@@ -62,6 +66,59 @@ TEST(Linearizable, RolesLeaveProgramsOut) {
   EXPECT_EQ(test.programs().size(), 5U);
   const runq::linearizable_verdict v = test.check();
   EXPECT_EQ(v.programs(), 4U) << v;
+}
+
+struct right_sum {
+  int add(int a, int b) { return a + b; }
+};
+/// Wrong for one pair of arguments.
+template <int A, int B>
+struct wrong_sum {
+  int add(int a, int b) { return a == A && b == B ? 0 : a + b; }
+};
+template <int A, int B>
+void expect_found_and_printed() {
+  runq::linearizable<wrong_sum<A, B>, right_sum> test;
+  test.operation("add", RUNQ_CODE([](auto& s, int a, int b) { return s.add(a, b); }), runq::one_of(1, 2),
+                 runq::one_of(3, 4));
+  test.options.threads = 1;
+  test.options.calls = 1;
+  EXPECT_EQ(test.programs().size(), 4U);
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_EQ(v.failure(), "not linearizable") << A << ", " << B << ": " << v;
+  const std::string call = "object.call(\"add\", call_add, " + std::to_string(A) + ", " + std::to_string(B) + ");";
+  EXPECT_NE(v.program().find(call), std::string::npos) << v;
+}
+TEST(Linearizable, MakesEveryCombinationOfArguments) {
+  expect_found_and_printed<1, 3>();
+  expect_found_and_printed<1, 4>();
+  expect_found_and_printed<2, 3>();
+  expect_found_and_printed<2, 4>();
+}
+
+/// Wrong where a thread calls twice, the second time with a smaller number.
+class picky_exchange {
+ public:
+  int set(int value) {
+    const int before = last_.exchange(value);
+    return before == 2 && value == 1 ? 9 : before;
+  }
+
+ private:
+  std::atomic<int> last_{0};
+};
+struct right_exchange {
+  int last = 0;
+  int set(int value) { return std::exchange(last, value); }
+};
+TEST(Linearizable, ThreadsMakeEveryPairOfCalls) {
+  runq::linearizable<picky_exchange, right_exchange> test;
+  test.operation("set", RUNQ_CODE([](auto& s, int value) { return s.set(value); }), runq::one_of(1, 2));
+  test.options.threads = 1;
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_EQ(v.failure(), "not linearizable") << v;
+  EXPECT_EQ(v.calls(), 2U) << v;
+  EXPECT_EQ(test.programs().size(), 2U + 4U);
 }
 
 TEST(Linearizable, SaysWhatItLeavesOut) {
@@ -188,6 +245,63 @@ TEST(Linearizable, ALockIsNotLockFree) {
     const runq::linearizable_verdict right = check(false);
     EXPECT_TRUE(right) << right;
   }
+}
+
+/// Like stack_that_loses, but cannot be copied: its calls are made again from the beginning.
+class loner_that_loses : public stack_that_loses {
+ public:
+  loner_that_loses() = default;
+  loner_that_loses(const loner_that_loses&) = delete;
+};
+TEST(Linearizable, ASpecificationNeedNotBeCopied) {
+  const runq::linearizable_verdict right = check_stack<treiber_stack<false>, loner_that_loses>();
+  EXPECT_TRUE(right) << right;
+  const runq::linearizable_verdict wrong = check_stack<shy_stack, loner_that_loses>();
+  EXPECT_EQ(wrong.failure(), "not linearizable") << wrong;
+  EXPECT_EQ(wrong.calls(), 2U) << wrong;
+}
+
+/// A permit that is taken twice is waited for, until it is returned.
+class one_permit {
+ public:
+  bool take() {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [this] { return !is_taken_; });
+    return is_taken_ = true;
+  }
+  bool give() {
+    const std::lock_guard lock(mutex_);
+    is_taken_ = false;
+    returned_.notify_all();
+    return true;
+  }
+
+ private:
+  bool is_taken_ = false;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+};
+struct one_permit_specified {
+  bool is_taken = false;
+  bool take() {
+    if (is_taken) runq::wait_for_another_call();
+    return is_taken = true;
+  }
+  bool give() {
+    if (!is_taken) runq::not_allowed();
+    is_taken = false;
+    return true;
+  }
+};
+TEST(Linearizable, ProgramsThatWaitForEverOrAreNotAllowedAreLeftOut) {
+  runq::linearizable<one_permit, one_permit_specified> test;
+  test.operation("take", RUNQ_CODE([](auto& p) { return p.take(); }));
+  test.operation("give", RUNQ_CODE([](auto& p) { return p.give(); }));
+  const runq::linearizable_verdict v = test.check();
+  EXPECT_TRUE(v) << v;
+  // One thread takes; takes and gives; two threads do the latter.
+  EXPECT_EQ(v.programs(), 3U) << v;
+  EXPECT_EQ(v.programs() + v.programs_left_out(), test.programs().size()) << v;
 }
 
 TEST(Linearizable, TellsWhatTheGenerationCosts) {
