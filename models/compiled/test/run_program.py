@@ -4,8 +4,9 @@
 
 A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--`, and numbers, are
 options of the checker. EXPECTED is `exhaustive`, `bounded`, `sampled`, or `passes` for one of the first two, perhaps with
-the number of executions, and of blocked ones (`exhaustive, 2 executions, +1 blocked`); `FAIL` with a text that the first
-line has to contain; or such a text, for a check without a verdict.
+the number of executions, and of blocked ones (`exhaustive, 2 executions, +1 blocked`), or with something that is left out
+(`bounded; spurious wake-ups`); `FAIL` with a text that the first line has to contain; or such a text, for a check without a
+verdict.
 
 Starting the compiler, reading headers and linking take longer than most checks. So all variants of all programs are
 compiled as one source, each in a namespace of its own, and the number of arguments says whose main() is checked. The word
@@ -38,7 +39,7 @@ Check = collections.namedtuple("Check", "program words alone asked macros flags 
 
 def as_expected(expected, status, output, compiler):
     first = output.splitlines()[0] if output else ""
-    kind = expected.split(",")[0].split()[0]
+    kind = re.split("[,;]", expected)[0].split()[0]
     if status != STATUS.get(kind, 2):
         return False
     if kind in ("exhaustive", "bounded", "sampled", "passes"):
@@ -48,7 +49,7 @@ def as_expected(expected, status, output, compiler):
         blocked = re.search(r"\+\d+ blocked", expected)
         return (re.match(rf"({words})( \d+)?:", first) is not None and
                 (number is None or f"({number[1]} execution" in first) and
-                (blocked is None or blocked[0] in first))
+                (blocked is None or blocked[0] in first) and expected.partition("; ")[2] in first)
     if kind == "FAIL":
         return first.startswith("FAIL") and expected[len("FAIL"):].strip() in first
     return expected in first

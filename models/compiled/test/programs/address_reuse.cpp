@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // An address that was freed may become that of another object: who compares addresses takes the one for the other. The
 // right twin frees the old object only when the new one is there.
-// check: bounded
+// check: bounded; memory that is allocated again after it was freed (--reuse N)
 // check --reuse 1: FAIL assertion fails: newest != first
 // check -DKEPT: exhaustive
 // check --reuse 1 -DKEPT: exhaustive
 // check -DATOMIC: bounded
-// check --reuse 1 -DATOMIC: bounded
+// check --reuse 1 -DATOMIC: bounded; more than 1 block that a thread allocates again
 #include <atomic>
 #include <cassert>
 #include <cstdint>

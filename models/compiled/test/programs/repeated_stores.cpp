@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A loop that stores in each round what is there already, as a lock that prepares its node before each try, waits. If
 // another thread may have written there meanwhile, it does not.
-// check: bounded
+// check: bounded; writes between the rounds of a loop that stores the same again
 // check -DHELD: FAIL deadlock
 // check -DREAD: bounded
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A wait for a condition variable may end although nobody has notified it. Only a loop around it is right.
-// check: bounded
+// check: bounded; spurious wake-ups (--spurious-wakeups N)
 // check -DONCE: bounded
-// check --spurious-wakeups 1: bounded
+// check --spurious-wakeups 1: bounded; more than 1 spurious wake-up of a thread
 // check --spurious-wakeups 1 -DONCE: FAIL assertion fails: ready
 // check --spurious-wakeups 1 -DTIMED: bounded
 #include <cassert>
