@@ -506,7 +506,7 @@ TEST_F(judgements, a_ledger_is_compared_with_its_rows) {
                 {"weaker", "relaxed"},    {"verdict", verdict}, {"case", "ring/a"},
                 {"what", "check failed"}, {"executions", 1},    {"reason", "of the test"}};
   };
-  std::ofstream(dir_ / "ring/ledger.json") << json{row(0, "killed"), row(1, "redundant")}.dump();
+  std::ofstream(dir_ / "ring/ledger.json") << json::array({row(0, "killed"), row(1, "redundant")}).dump();
   const auto judge_rows = [&](const json& rows) {
     return judge({ledger("ring", {{"rows", rows}, {"holes", json::array()}})});
   };
@@ -515,14 +515,14 @@ TEST_F(judgements, a_ledger_is_compared_with_its_rows) {
     expect_all_say(s, 0, 0, failed);
     EXPECT_NE(s.text.find(why), std::string::npos) << s.text;
   };
-  expect_all_say(judge_rows({row(0, "killed"), row(1, "redundant")}), 0, 0, 0);
-  expect_red({row(0, "redundant"), row(1, "redundant")}, 1,
+  expect_all_say(judge_rows(json::array({row(0, "killed"), row(1, "redundant")})), 0, 0, 0);
+  expect_red(json::array({row(0, "redundant"), row(1, "redundant")}), 1,
              "CHANGED [ring.x] acquire → relaxed is redundant, and its row says killed");
-  expect_red({row(0, "killed")}, 1,
+  expect_red(json::array({row(0, "killed")}), 1,
              "CHANGED [ring.x] on failure acquire → relaxed has a row (redundant), but is not in the header");
   json another = row(0, "killed");
   another["site"] = "ring.y";
-  expect_red({row(0, "killed"), row(1, "redundant"), another}, 1,
+  expect_red(json::array({row(0, "killed"), row(1, "redundant"), another}), 1,
              "CHANGED [ring.y] acquire → relaxed is killed, and has no row");
 }
 

@@ -5,6 +5,7 @@
 search_test.py TOOL [--mpirun MPIRUN] [unittest's arguments]: with --mpirun only the tests of ranks, otherwise the
 others.
 """
+import json
 import os
 import re
 import signal
@@ -179,6 +180,18 @@ class Alone(unittest.TestCase):
             together = run(counters(4), "--jobs", jobs)
             self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
 
+    def test_what_processes_leave_out_and_give_up_is_counted_once(self):
+        program = compiled(os.path.join(TEXTBOOK, "waiting", "bounded_buffer.c"))
+        alone, together = (run(program, *jobs)[1] for jobs in ((), ("--jobs", "3")))
+        self.assertRegex(alone, r"^bounded: .*spurious wake-ups.*, \+\d+ blocked, ")
+        self.assertEqual(without_time(together), without_time(alone))
+
+    def test_a_check_without_a_verdict_has_none_in_its_file(self):
+        file = os.path.join(SCRATCH.name, "limit.json")
+        self.assertEqual(run(counters(3), "--max-executions", "9", "--json", file)[0], 2)
+        with open(file, encoding="utf-8") as results:
+            self.assertEqual(json.load(results)["searches"][0]["outcome"], "no verdict")
+
     def test_a_bounded_search_is_shared_as_well(self):
         alone, together = (run(counters(4), "--bound", "4", *jobs) for jobs in ((), ("--jobs", "3")))
         self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
@@ -219,6 +232,7 @@ class Alone(unittest.TestCase):
         for options, said in ((["--sample", "0"], "--sample takes a number of walks, at least 1"),
                               (["--sample", "5", "--bound", "5"], "choose one"),
                               (["--bound", "5", "--load-buffering"], "--bound does not go with --load-buffering"),
+                              (["--bound", "5x"], "--bound needs a number, not '5x'"),
                               (["--bound", "4294967295"], "--bound takes a number up to 4294967294"),
                               (["--path", "1.x"], "--path takes numbers with dots between, as 0.3.1, not '1.x'"),
                               (["--path", "9.9"], "there is no execution at the end of this way"),

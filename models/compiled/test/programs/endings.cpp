@@ -10,6 +10,7 @@
 // check -DAT_ONCE: exhaustive, 1 execution
 // check -DAT_ONCE -DSTATUS: FAIL the program ends with status 3
 // check -DLEFT: exhaustive
+// check -DLEFT -DCHAIN: exhaustive
 // check -DLEFT -DWRONG: FAIL check failed: endings.cpp:
 // check -DON_EXIT: no verdict: not modelled: on_exit()
 #include <cassert>
@@ -98,7 +99,11 @@ int main() {
       &t, nullptr,
       [](void*) -> void* {
         data = 1;
+#ifdef CHAIN
+        std::thread([] { ++data; }).detach();
+#else
         std::thread([] { ++data; }).join();
+#endif
         return nullptr;
       },
       nullptr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // check: passes, 2 executions
 // check -DLEAK: FAIL leak
+// check -DLEAK --no-leaks: passes
 // check -DTWICE: FAIL double free
 // check -DOVERRUN: FAIL outside of what was allocated
 // check -DVARIABLE: FAIL what is freed was not allocated

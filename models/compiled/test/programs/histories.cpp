@@ -12,6 +12,9 @@
 // check -DRETRY -DEARLY: FAIL misuse: a call is made after its history was judged
 // check -DNO_STEPS: exhaustive, 1 execution
 // check -DNO_STEPS -DAS_QUEUE: FAIL not linearizable
+// check -DTWO_OBJECTS: exhaustive
+// check -DUNDER_WAY: FAIL misuse: a history is judged while a call is under way
+// check -DORDER_MATTERS: FAIL not linearizable
 // check -DEXPECTED_RACES: FAIL data race
 #include <atomic>
 #include <optional>
@@ -82,6 +85,51 @@ int main() {
   std::thread other([shared, &variable] { static_cast<void>(variable.compare_exchange_strong(*shared, 2)); });
   expected = 3;
   other.join();
+}
+#elif defined(TWO_OBJECTS)
+// Objects at the same address, one after the other.
+int main() {
+  for (int i = 0; i != 2; ++i) {
+    runq::recorded<runq::spec::stack<int>, runq::spec::queue<int>> calls;
+    if (i == 0) calls.call("push", push, 1);
+    calls.call("pop", pop);
+    calls.require_linearizable();
+  }
+}
+#elif defined(UNDER_WAY)
+std::atomic<bool> begun{false}, may_end{false};
+struct slow {
+  bool push(int) {
+    begun = true;
+    while (!may_end) continue;
+    return true;
+  }
+};
+int main() {
+  runq::recorded<slow, runq::spec::stack<int>> calls;
+  std::thread other([&calls] { calls.call("push", push, 1); });
+  while (!begun) continue;
+  calls.require_linearizable();
+  may_end = true;
+  other.join();
+}
+#elif defined(ORDER_MATTERS)
+// A pop that takes nothing is right beside the push, and wrong after it; otherwise the two histories are the same.
+struct forgetful {
+  bool push(int) { return true; }
+  std::optional<int> pop() { return {}; }
+};
+std::atomic<bool> pushed{false};
+int main() {
+  runq::recorded<forgetful, runq::spec::stack<int>> calls;
+  std::thread other([&calls] {
+    calls.call("push", push, 1);
+    pushed.store(true, std::memory_order::release);
+  });
+  static_cast<void>(pushed.load(std::memory_order::acquire));
+  calls.call("pop", pop);
+  other.join();
+  calls.require_linearizable();
 }
 #elif defined(NO_STEPS)
 // Calls that share nothing: only their order in the program says which one comes first.

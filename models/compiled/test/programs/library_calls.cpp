@@ -19,10 +19,14 @@
 // check -DERASE: exhaustive, 1 execution
 // check -DWALK -DRACE: FAIL data race
 // check -DWALK: exhaustive, 1 execution
+// check -DUNSEEN: bounded; code that is not seen (named below)
+// check -DNEXT_IN_LIST: FAIL data race
+// check -DNEXT_IN_MAP: FAIL data race
 // check -DHASH -DRACE: FAIL data race
 // check -DHASH: exhaustive, 1 execution
 // check -DEMPTY: FAIL assertion of the C++ library fails: !this->empty()
 #include <cassert>
+#include <charconv>
 #include <iostream>
 #include <list>
 #include <map>
@@ -70,14 +74,32 @@ void change(int which) {
   }
 #elif defined(HASH)
   table["a" + std::to_string(which)] = which;
+#elif defined(UNSEEN)
+  double number = which;
+  static_cast<void>(std::from_chars(text.data(), text.data() + text.size(), number));
 #elif defined(EMPTY)
   if (which == 0) queue.pop();
 #endif
 }
 
 int main() {
+#if defined(NEXT_IN_LIST)
+  numbers = {1, 2, 3};
+  const auto first = numbers.begin(), second = std::next(first);
+  std::thread other([first] { assert(std::next(first) != first); });
+  numbers.erase(second);
+#elif defined(NEXT_IN_MAP)
+  // From 3 to 5, whose links a new 4 changes.
+  tree = {{3, 3}, {5, 5}};
+  const auto three = tree.find(3);
+  std::thread other([three] { assert(std::next(three) != three); });
+  tree.emplace(4, 4);
+#else
   std::thread other(change, 0);
-#ifdef RACE
+#endif
+#if defined(NEXT_IN_LIST) || defined(NEXT_IN_MAP)
+  other.join();
+#elif defined(RACE)
   change(1);
   other.join();
 #else

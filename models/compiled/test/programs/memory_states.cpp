@@ -32,6 +32,7 @@
 // check -DELEMENTS: exhaustive
 // check -DADDS: exhaustive
 // check -DTOGGLES: limit reached
+// check -DSTATIC_THROWS: exhaustive
 // check -DCONSUMES: bounded; what consume orders less than acquire does
 #include <atomic>
 #include <cassert>
@@ -43,13 +44,13 @@
 
 using enum std::memory_order;
 
-int data;
+alignas(8) long long data;  // apart from the atomic variables
 std::atomic<int> a{0}, b{0}, c{0};
 std::atomic<volatile char*> box{nullptr};
 volatile char* first_block;
 
 // Not inlined: the compiler would make one read of several.
-[[gnu::noinline]] int read_data() { return data; }
+[[gnu::noinline]] long long read_data() { return data; }
 [[gnu::noinline]] int look(std::atomic<int>& at) { return at.load(relaxed); }
 void wait_for(std::atomic<int>& flag, std::memory_order order) {
   while (flag.load(order) == 0) continue;
@@ -339,6 +340,17 @@ int main() {
     int one = 1;
     b.compare_exchange_strong(one, 2);
   } while (look(b) != 2);
+#elif defined(STATIC_THROWS)
+  // An initialisation that throws is made again.
+  for (int i = 0; i != 3; ++i) {
+    try {
+      static const int value = ++data == 2 ? 5 : throw 1;
+      assert(value == 5);
+    } catch (int) {
+      assert(i == 0);
+    }
+  }
+  assert(data == 2);
 #elif defined(CONSUMES)
   std::thread t([] {
     data = 1;
