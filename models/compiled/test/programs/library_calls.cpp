@@ -90,7 +90,7 @@ int main() {
   numbers.erase(second);
 #elif defined(NEXT_IN_MAP)
   // From 3 to 5, whose links a new 4 changes.
-  tree = {{3, 3}, {5, 5}};
+  tree = {{2, 2}, {3, 3}, {5, 5}};
   const auto three = tree.find(3);
   std::thread other([three] { assert(std::next(three) != three); });
   tree.emplace(4, 4);
