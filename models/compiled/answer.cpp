@@ -75,7 +75,9 @@ namespace {
     also += ", plain accesses of a function to members of its own variables, which clang does not show";
   }
   if (omitted.spurious_wakeups) {
-    also += limits.spurious_wakeups == 0
+    also += limits.wakes_at_once_only
+                ? std::string(", spurious wake-ups but for one of a thread when its wait begins (--spurious-wakeups N)")
+            : limits.spurious_wakeups == 0
                 ? std::string(", spurious wake-ups (--spurious-wakeups N)")
                 : fmt::format(", more than {} spurious wake-up{} of a thread", limits.spurious_wakeups,
                               limits.spurious_wakeups == 1 ? "" : "s");
@@ -84,6 +86,9 @@ namespace {
     also += limits.reused == 0 ? std::string(", memory that is allocated again after it was freed (--reuse N)")
                                : fmt::format(", more than {} block{} that a thread allocates again", limits.reused,
                                              limits.reused == 1 ? "" : "s");
+  }
+  if (omitted.values) {
+    also += fmt::format(", values of __VERIFIER_nondet_…() beyond {} (--nondet LO..HI)", to_text(limits.any_value));
   }
   if (omitted.tries) {
     also += limits.spurious_failures == 0 ? std::string(", a try_lock() that fails for no reason (--spurious N)")

@@ -300,9 +300,14 @@ RUNQ_HOOK int mtx_timedlock(mtx_t* m, const timespec* until) {
 RUNQ_HOOK int mtx_unlock(mtx_t* m) { return to_c11(pthread_mutex_unlock(posix(m))); }
 RUNQ_HOOK int cnd_init(cnd_t* c) { return to_c11(pthread_cond_init(posix(c), nullptr)); }
 RUNQ_HOOK void cnd_destroy(cnd_t* c) { pthread_cond_destroy(posix(c)); }
-RUNQ_HOOK int cnd_wait(cnd_t* c, mtx_t* m) { return to_c11(pthread_cond_wait(posix(c), posix(m))); }
-RUNQ_HOOK int cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
-  return to_c11(pthread_cond_timedwait(posix(c), posix(m), until));
+// By these, the state of the caller is that of their own caller.
+extern "C" int runq_pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m);
+extern "C" int runq_pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until);
+RUNQ_ENTRY("", "cnd_wait")
+extern "C" int runq_cnd_wait(cnd_t* c, mtx_t* m) { return to_c11(runq_pthread_cond_wait(posix(c), posix(m))); }
+RUNQ_ENTRY("", "cnd_timedwait")
+extern "C" int runq_cnd_timedwait(cnd_t* c, mtx_t* m, const timespec* until) {
+  return to_c11(runq_pthread_cond_timedwait(posix(c), posix(m), until));
 }
 RUNQ_HOOK int cnd_signal(cnd_t* c) { return to_c11(pthread_cond_signal(posix(c))); }
 RUNQ_HOOK int cnd_broadcast(cnd_t* c) { return to_c11(pthread_cond_broadcast(posix(c))); }

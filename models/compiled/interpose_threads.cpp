@@ -344,12 +344,16 @@ class without_mutex {
   return kind_of(m) != PTHREAD_MUTEX_NORMAL && s.held(m) == 0 ? EPERM : 0;
 }
 
-[[nodiscard]] int wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
+[[nodiscard]] int wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const caller_state& caller,
+                       const void* code) {
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
+  const session::wait_begun begun = s.before_wait(caller);
+  if (s.returns_at_once(begun, code)) return 0;
   const unsigned number = s.begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
-  if (s.wakes_up_for_no_reason(code)) {
+  if (s.wakes_up_for_no_reason(begun, code)) {
     static_cast<void>(s.stop_waiting(c, number, code));
+    s.note_woken(begun);
   } else {
     s.wait_until_woken(c, number, true, code);
   }
@@ -358,15 +362,18 @@ class without_mutex {
 }
 
 [[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const timespec* until,
-                                    const void* code) {
+                                    const caller_state& caller, const void* code) {
   const timespec end = time_at(s, until, code);
   if (!is_time(end)) return EINVAL;
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
+  const session::wait_begun begun = s.before_wait(caller);
+  if (s.returns_at_once(begun, code)) return 0;
   const unsigned number = s.begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
   bool timed_out = s.times_out(code);
-  if (!timed_out && s.wakes_up_for_no_reason(code)) {
+  if (!timed_out && s.wakes_up_for_no_reason(begun, code)) {
     static_cast<void>(s.stop_waiting(c, number, code));
+    s.note_woken(begun);
   } else if (timed_out) {
     timed_out = s.stop_waiting(c, number, code);
     s.let_time_pass_until(to_nanoseconds(end));
@@ -390,18 +397,25 @@ RUNQ_HOOK int pthread_cond_destroy(pthread_cond_t* c) {
   s.destroy_object(a_condition_variable, c, code);
   return 0;
 }
-RUNQ_HOOK int pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+RUNQ_ENTRY("", "pthread_cond_wait")
+extern "C" int runq_pthread_cond_wait(pthread_cond_t* c, pthread_mutex_t* m) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_cond_wait, c, m)
-  return wait(s, c, m, code);
+  return wait(s, c, m, caller, code);
 }
-RUNQ_HOOK int pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
+RUNQ_ENTRY("", "pthread_cond_timedwait")
+extern "C" int runq_pthread_cond_timedwait(pthread_cond_t* c, pthread_mutex_t* m, const timespec* until) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_cond_timedwait, c, m, until)
-  return wait_with_timeout(s, c, m, until, code);
+  return wait_with_timeout(s, c, m, until, caller, code);
 }
-RUNQ_HOOK int pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock, const timespec* until) {
+RUNQ_ENTRY("", "pthread_cond_clockwait")
+extern "C" int runq_pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m, clockid_t clock,
+                                           const timespec* until) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_cond_clockwait, c, m, clock, until)
   if (!measures_waits(clock)) return EINVAL;
-  return wait_with_timeout(s, c, m, until, code);
+  return wait_with_timeout(s, c, m, until, caller, code);
 }
 RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_signal, c)

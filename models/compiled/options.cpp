@@ -88,8 +88,11 @@ class reader {
       read_path(word(option, "the path that a failure shows, as 0.3.1"));
     } else if (option == "--spurious-wakeups") {
       to_.limits.spurious_wakeups = static_cast<unsigned>(number(option));
+      to_.limits.wakes_at_once_only = false;
     } else if (option == "--reuse") {
       to_.limits.reused = static_cast<unsigned>(number(option));
+    } else if (option == "--nondet") {
+      read_values(word(option, "a range, as 0..3"));
     } else if (option == "--timeouts") {
       to_.limits.timeouts = static_cast<unsigned>(number(option));
     } else if (option == "--judge-timed-waits") {
@@ -148,6 +151,26 @@ class reader {
     }
     if (wrong_.empty() && value > most) wrong_ = fmt::format("{} takes a number up to {}", option, most);
     return value;
+  }
+  /// "-1..3"
+  void read_values(std::string_view text) {
+    value_range range;
+    const std::string_view::size_type dots = text.find("..");
+    const bool read = dots != std::string_view::npos && read_number(text.substr(0, dots), range.first) &&
+                      read_number(text.substr(dots + 2), range.last);
+    if (!wrong_.empty()) return;
+    if (!read || range.first > range.last) {
+      wrong_ = fmt::format("--nondet takes a range, as 0..3, not '{}'", text);
+    } else if (static_cast<std::uint64_t>(range.last) - static_cast<std::uint64_t>(range.first) >=
+               bounds::most_values) {
+      wrong_ = fmt::format("--nondet takes a range of at most {} values", bounds::most_values);
+    } else {
+      to_.limits.any_value = range;
+    }
+  }
+  [[nodiscard]] static bool read_number(std::string_view text, std::int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size();
   }
   void read_path(std::string_view text) {
     const std::optional<exact::way> read = to_path(text);

@@ -217,6 +217,7 @@ void session::begin_thread(unsigned thread) {
   t.exit_handlers.clear();
   t.visits.clear();
   t.rounds.clear();
+  t.woken.clear();
   t.timed = 0;
   t.timeouts = 0;
   t.repeated = 0;
@@ -619,7 +620,31 @@ void*& session::value_of_key(unsigned key, const void* code) {
 
 // --- time ----------------------------------------------------------------------------------------------------------
 
-bool session::wakes_up_for_no_reason(const void* code) {
+session::wait_begun session::before_wait(const caller_state& caller) {
+  if (!recognises_waiting_) return {0, wait_begun::no_round};
+  forget_before_effect();
+  const std::uint64_t state = state_of(caller);
+  for (const visit& v : running().woken) {
+    if (v.state == state) return {state, v.position};
+  }
+  return {state, wait_begun::no_round};
+}
+
+void session::note_woken(const wait_begun& wait) {
+  if (!recognises_waiting_) return;
+  forget_before_effect();
+  running().woken.push_back({wait.state, search_->position(), running().timed});
+}
+
+/// A round that changes nothing and leads back to the wait may be left out, as one of a loop that takes locks.
+void session::leave_out_round(const wait_begun& wait, const void* code) {
+  // While the thread is replayed, the graph says what it does.
+  if (wait.round == wait_begun::no_round || !search_->at_frontier()) return;
+  if (takes_locks_since(wait.round)) omitted_.lock_rounds = true;
+  wait_for_others(wait.round, code);
+}
+
+bool session::may_wake_for_no_reason(const void* code) {
   thread_info& t = running();
   if (t.spurious_wakeups == bounds_.spurious_wakeups) {
     omitted_.spurious_wakeups = true;
@@ -628,6 +653,21 @@ bool session::wakes_up_for_no_reason(const void* code) {
   if (choose(2, code) == 0) return false;
   ++t.spurious_wakeups;
   return true;
+}
+
+bool session::returns_at_once(const wait_begun& wait, const void* code) {
+  if (!bounds_.wakes_at_once_only) return false;
+  omitted_.spurious_wakeups = true;
+  leave_out_round(wait, code);
+  if (!may_wake_for_no_reason(code)) return false;
+  note_woken(wait);
+  return true;
+}
+
+bool session::wakes_up_for_no_reason(const wait_begun& wait, const void* code) {
+  if (bounds_.wakes_at_once_only) return false;
+  leave_out_round(wait, code);
+  return may_wake_for_no_reason(code);
 }
 
 bool session::times_out(const void* code) {
@@ -687,7 +727,9 @@ void session::note_given_back(const void* lock) {
   const auto found = std::find_if(t.taken.begin(), t.taken.end(), [&](const taken_lock& l) { return l.lock == lock; });
   if (found == t.taken.end()) return note_effect();
   t.rounds.clear();
-  std::erase_if(t.visits, [&](const visit& v) { return v.position >= found->position; });
+  for (std::vector<visit>* const before : {&t.visits, &t.woken}) {
+    std::erase_if(*before, [&](const visit& v) { return v.position >= found->position; });
+  }
   t.taken.erase(found);
 }
 

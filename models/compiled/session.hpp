@@ -73,18 +73,32 @@ struct left_out {
   bool repeated_stores = false;    ///< a loop that stores in each round what is there already was taken to wait
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
+  bool values = false;             ///< __VERIFIER_nondet_int(), or one of its like, might have returned another value
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round
 };
 
+/// From `first` to `last`, both included.
+struct value_range {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+/// "0..3"
+[[nodiscard]] inline std::string to_text(const value_range& r) {
+  return std::to_string(r.first) + ".." + std::to_string(r.last);
+}
+
 /// How far the search goes where C++20 sets no limit.
 struct bounds {
-  unsigned spurious_failures = 0;   ///< in an execution
-  unsigned spurious_wakeups = 0;    ///< of a thread: waits for condition variables that end for no reason
-  unsigned reused = 0;              ///< of a thread: allocations that get a block which it has freed
-  unsigned timeouts = 2;            ///< of a thread: timed waits that end, and deadlines that pass
+  unsigned spurious_failures = 0;  ///< in an execution
+  unsigned spurious_wakeups = 1;   ///< of a thread: waits for condition variables that end for no reason
+  bool wakes_at_once_only = true;  ///< they end before anything else happens
+  unsigned reused = 0;             ///< of a thread: allocations that get a block which it has freed
+  unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
+  value_range any_value{0, 3};     ///< of __VERIFIER_nondet_int() and its like: at most `most_values` of them
+  static constexpr std::int64_t most_values = 65'536;
   bool judges_timed_waits = false;  ///< a deadlock may consist of waits whose timeouts are not explored
   unsigned rounds = 4;              ///< of a loop that waits: in later ones it reads what it has read before
   /// Of a loop that waits, counts its rounds, and only reads: in later ones it waits until it reads something else.
@@ -249,8 +263,23 @@ class session final : public exact::program {
   void note_held(const object_kind& kind, const void* lock, const void* code);
   /// A try_lock() that C++ allows to fail for no reason. Returns whether it does.
   [[nodiscard]] bool fails_for_no_reason(const void* code);
-  /// A wait for a condition variable begins. Returns whether it ends for no reason.
-  [[nodiscard]] bool wakes_up_for_no_reason(const void* code);
+  /// A wait for a condition variable, as the running thread comes to it.
+  struct wait_begun {
+    std::uint64_t state;
+    /// The events before the round that led here from a wake-up for no reason, in which nothing has changed; otherwise
+    /// `no_round`.
+    unsigned round;
+    static constexpr unsigned no_round = ~0U;
+  };
+  [[nodiscard]] wait_begun before_wait(const caller_state& caller);
+  /// Before the thread gives its mutex back. Returns whether the wait ends at once, for no reason: nothing else has
+  /// happened then. If the thread has come back to the wait after it had ended so, abandons this execution: in another
+  /// one it waits on.
+  [[nodiscard]] bool returns_at_once(const wait_begun& wait, const void* code);
+  /// The same for a wait that has begun, and ends for no reason at any time.
+  [[nodiscard]] bool wakes_up_for_no_reason(const wait_begun& wait, const void* code);
+  /// The wait has ended for no reason.
+  void note_woken(const wait_begun& wait);
   /// A wait that may end by a timeout begins. Returns whether it does end so.
   [[nodiscard]] bool times_out(const void* code);
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
@@ -383,6 +412,7 @@ class session final : public exact::program {
     std::vector<handler> exit_handlers;
     std::vector<visit> visits;      ///< since it has last done anything but read
     std::vector<rounds_at> rounds;  ///< as well
+    std::vector<visit> woken;       ///< as well: waits for condition variables that have ended for no reason
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
     unsigned repeated = 0;  ///< events up to the last store that has left its variable as it was
@@ -407,6 +437,7 @@ class session final : public exact::program {
     if (!std::exchange(t.has_effect, false)) return;
     t.visits.clear();
     t.rounds.clear();
+    t.woken.clear();
   }
   void note_taken(const void* lock);
   void note_given_back(const void* lock);
@@ -417,6 +448,8 @@ class session final : public exact::program {
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   [[nodiscard]] bool repeats_value() const;
   void wait_as_in(const visit& before, const void* code);
+  void leave_out_round(const wait_begun& wait, const void* code);
+  [[nodiscard]] bool may_wake_for_no_reason(const void* code);
   void begin_thread(unsigned thread);
   void describe(event& e);
   [[nodiscard]] std::string name_of_memory(const void* at);

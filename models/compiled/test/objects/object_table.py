@@ -46,7 +46,7 @@ def spin_lock():
 
 def condition_variable():
     calls = [Call("pthread_cond_signal(p)"), Call("pthread_cond_broadcast(p)"),
-             Call("pthread_cond_timedwait(p, &m, &soon)", fine="e == ETIMEDOUT"),
+             Call("pthread_cond_timedwait(p, &m, &soon)", fine=IN_TIME),
              Call("pthread_cond_wait(p, &m)", fine="")]
     return Kind("condition variable", "pthread_cond_t", "pthread_cond_init(p, NULL)", "pthread_cond_destroy(p)", calls, True, None,
                 True)
@@ -74,7 +74,7 @@ def c11_mutex():
 
 def c11_condition_variable():
     calls = [Call("cnd_signal(p)"), Call("cnd_broadcast(p)"),
-             Call("cnd_timedwait(p, (mtx_t*)&m, &soon)", fine="e == thrd_timedout"), Call("cnd_wait(p, (mtx_t*)&m)", fine="")]
+             Call("cnd_timedwait(p, (mtx_t*)&m, &soon)", fine="e == thrd_success || e == thrd_timedout"), Call("cnd_wait(p, (mtx_t*)&m)", fine="")]
     return Kind("condition variable of C11", "cnd_t", "cnd_init(p)", "(cnd_destroy(p), 0)", calls, None, None, True)
 
 
