@@ -731,8 +731,8 @@ TEST_P(scopes, SC1_a_use_after_the_end_is_misuse) {
           s.go([] {});
           co_return;
         };
-        co_await with_scope(body);
-        // No co_await between: what a coroutine awaits may lie where the scope was.
+        auto call = with_scope(body);  // the scope lies in it
+        co_await call;
         EXPECT_EQ(sched_test::misuse_of([&] { kept->go([] { ADD_FAILURE() << "a child of no scope runs"; }); }), ended);
         EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->fork(until_stopped({})); }), ended);
         EXPECT_EQ(sched_test::misuse_of([&] { (void)kept->stop_token(); }), ended);

@@ -353,14 +353,15 @@ class work_within {
 
 }  // namespace detail
 
-/// What with_scope() gives its body: starts the children of the scope. Not to be used any more when the body and all
-/// children have ended: each call throws runq::misuse then, as long as the coroutine that awaited the scope exists and
-/// its compiler has put nothing else there. After that it is a use of memory that was freed.
+/// What with_scope() gives its body: starts the children of the scope. It lies in the awaiter that with_scope()
+/// returns, and is not to be used any more when the co_await has gone on: the body and all children have ended then.
+/// Each call throws runq::misuse while that awaiter exists, which usually is a temporary of the co_await's own
+/// statement; later a call is undefined behaviour.
 class scope {
  public:
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
-  ~scope() { state_ = nullptr; }
+  ~scope() = default;
 
   /// `co_await s.fork(child)`: as runq::fork(), by the body itself; the body may join() its children, and those that it
   /// has not joined at its end, or when an exception leaves it, are joined then. Throws runq::misuse when another
@@ -460,8 +461,7 @@ class scope {
     if (here == nullptr) detail::scope_state::throw_ended();
     return *here;
   }
-  // Null after the end. Volatile, because a compiler may drop the last write to an object.
-  detail::scope_state* volatile state_;
+  detail::scope_state* state_;  // null after the end
 };
 
 namespace detail {
@@ -493,6 +493,7 @@ class [[nodiscard]] scope_call {
     return transfer(p, body);
   }
   auto await_resume() {
+    here_.state_ = nullptr;
     state_.rethrow_first();
     return access::handle(*called_).promise().take();
   }
