@@ -561,14 +561,6 @@ void session::detach(pthread_t thread, const void* code) {
   give_up_handle(is_main ? main_thread : slot_of(thread, "detached", code), "detached", code);
 }
 
-// --- locks and waiting ----------------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr unsigned mutex_bytes = 4;
-
-}  // namespace
-
 // --- keys ----------------------------------------------------------------------------------------------------------
 
 unsigned session::create_key(exit_handler destroy, const void* code) {
@@ -712,6 +704,12 @@ void session::let_time_pass_until(std::uint64_t nanoseconds) {
 }
 
 // --- locks -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr unsigned mutex_bytes = 4;
+
+}  // namespace
 
 void session::note_taken(const void* lock) {
   thread_info& t = running();

@@ -276,8 +276,6 @@ class channel {
     }
     // Whether the task waits.
     [[nodiscard]] bool settle(channel_result now) noexcept {
-      // unreached: both callers ask before, because a waiting awaiter may be gone.
-      if (now == channel_result::waits) return true;
       waiter_.ok.set(now == channel_result::done);
       return detail::preempt_or_go_on(*waiter_.who.get());
     }

@@ -243,8 +243,9 @@ class park_protocol {
   }
 
   /// Takes processor `p` from the machine that is in a blocking call with it, if `retake` returns true. Hands `p` to
-  /// another machine if it is `busy` (it has tasks) or if no machine looks for work; otherwise makes it idle. Returns
-  /// whether it was taken. Called by the monitor.
+  /// another machine if `busy`: because it has tasks, or because its new machine is to look for work or to poll. Also
+  /// if a submitter has asked for a machine, or if `p` is surplus. Otherwise makes it idle. Returns whether it was
+  /// taken. Called by the monitor.
   template <class Retake>
   bool hand_off(Processor& p, Retake&& retake, bool busy) {
     Machine* m = nullptr;
@@ -252,8 +253,7 @@ class park_protocol {
       const std::lock_guard lock(mutex_);
       if (stopping_.get() || !retake()) return false;
       without_processor_.set(without_processor_.get() + 1);
-      // [park.handoff.need] relaxed: set under the lock. [park.handoff.spinning] relaxed: a machine that stops spinning
-      // looks at all queues again.
+      // [park.handoff.need] relaxed: set under the lock.
       const bool asked = need_spinning_.load(std::memory_order::relaxed) != 0;
       m = pop_returning(p);
       if (m == nullptr) {
