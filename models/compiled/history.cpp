@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "hook.hpp"
 #include "judged_calls.hpp"
 #include "order_search.hpp"
 #include "runq/history.hpp"
@@ -203,17 +204,15 @@ void judge(const void* history, const runq_check_specification& by, bool quiesce
 
 }  // namespace runq::model::compiled
 
-#define RUNQ_EXPORT extern "C" __attribute__((visibility("default")))
-
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 
-RUNQ_EXPORT void runq_check_history_begin(const void* history) noexcept {
+RUNQ_HOOK void runq_check_history_begin(const void* history) noexcept {
   if (!in_program) return;
   const checker_scope scope;
   calls.begin(history);
 }
 
-RUNQ_EXPORT std::uint64_t runq_check_call_begin(const void* history, bool is_lock_free) noexcept {
+RUNQ_HOOK std::uint64_t runq_check_call_begin(const void* history, bool is_lock_free) noexcept {
   if (!in_program) return 0;
   const checker_scope scope;
   session& s = current_session();
@@ -227,8 +226,8 @@ RUNQ_EXPORT std::uint64_t runq_check_call_begin(const void* history, bool is_loc
   return calls.all().size() - 1;
 }
 
-RUNQ_EXPORT void runq_check_call_end(std::uint64_t number, const void* call, std::size_t size, const char* text,
-                                     std::size_t text_size) noexcept {
+RUNQ_HOOK void runq_check_call_end(std::uint64_t number, const void* call, std::size_t size, const char* text,
+                                   std::size_t text_size) noexcept {
   current_session().end_call();
   recorded_call& c = calls.all()[number];
   c.ended = current_session().search()->now();
@@ -237,19 +236,19 @@ RUNQ_EXPORT void runq_check_call_end(std::uint64_t number, const void* call, std
   c.text = runq::model::call_text(std::string_view(text, text_size));
 }
 
-RUNQ_EXPORT void runq_check_judge(const void* history, const runq_check_specification* by, bool quiescent) noexcept {
+RUNQ_HOOK void runq_check_judge(const void* history, const runq_check_specification* by, bool quiescent) noexcept {
   if (!in_program) return;
   const void* const code = __builtin_return_address(0);
   const checker_scope scope;
   judge(history, *by, quiescent, code);
 }
 
-RUNQ_EXPORT void runq_check_let_one_stop(unsigned threads) noexcept {
+RUNQ_HOOK void runq_check_let_one_stop(unsigned threads) noexcept {
   if (!in_program) return;
   const void* const code = __builtin_return_address(0);
   const checker_scope scope;
   current_session().let_one_stop(threads, code);
 }
 
-RUNQ_EXPORT bool runq_check_pause() noexcept { return std::exchange(in_program, false); }
-RUNQ_EXPORT void runq_check_resume(bool was_checked) noexcept { in_program = was_checked; }
+RUNQ_HOOK bool runq_check_pause() noexcept { return std::exchange(in_program, false); }
+RUNQ_HOOK void runq_check_resume(bool was_checked) noexcept { in_program = was_checked; }

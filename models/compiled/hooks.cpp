@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 #include "caller.hpp"
+#include "hook.hpp"
 #include "session.hpp"
 
 using runq::model::order_of;
@@ -18,9 +19,6 @@ using runq::model::compiled::checker_scope;
 using runq::model::compiled::current_session;
 using runq::model::compiled::in_program;
 using runq::model::compiled::session;
-
-#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
-#define RUNQ_CALLER __builtin_return_address(0)
 
 runq::model::compiled::caller_state runq_caller;
 

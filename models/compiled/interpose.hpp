@@ -12,10 +12,8 @@
 #include <pthread.h>
 
 #include "caller.hpp"
+#include "hook.hpp"
 #include "start.hpp"
-
-#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
-#define RUNQ_CALLER __builtin_return_address(0)
 
 namespace runq::model::compiled {
 

@@ -12,11 +12,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "hook.hpp"
 #include "session.hpp"
 #include "start.hpp"
-
-#define RUNQ_HOOK extern "C" __attribute__((visibility("default")))
-#define RUNQ_CALLER __builtin_return_address(0)
 
 extern "C" {
 void* __libc_malloc(std::size_t size);

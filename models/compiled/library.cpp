@@ -16,6 +16,7 @@
 
 #include "answer.hpp"
 #include "children.hpp"
+#include "hook.hpp"
 #include "options.hpp"
 #define RUNQ_CHECK_RUNTIME
 #include "runq/linearizable.hpp"
@@ -217,15 +218,13 @@ void refuse_within_check(const void* code) {
 
 }  // namespace runq::model::compiled
 
-#define RUNQ_EXPORT extern "C" __attribute__((visibility("default")))
-
-RUNQ_EXPORT int runq_check_announce() noexcept {
+RUNQ_HOOK int runq_check_announce() noexcept {
   runq::model::compiled::has_own_checks = true;
   return 0;
 }
 
-RUNQ_EXPORT void runq_check_run(const runq_check_request* request, runq_check_answer* answer,
-                                void (*add_text)(void* to, const char* text, std::size_t size), void* to) noexcept {
+RUNQ_HOOK void runq_check_run(const runq_check_request* request, runq_check_answer* answer,
+                              void (*add_text)(void* to, const char* text, std::size_t size), void* to) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   const void* const callers_stack = __builtin_dwarf_cfa();
   refuse_within_check(__builtin_return_address(0));
@@ -234,10 +233,10 @@ RUNQ_EXPORT void runq_check_run(const runq_check_request* request, runq_check_an
   add_text(to, f.text.data(), f.text.size());
 }
 
-RUNQ_EXPORT void runq_check_run_series(const runq_check_series* series,
-                                       bool (*take)(void* to, std::size_t number, const runq_check_answer* answer,
-                                                    const char* text, std::size_t size),
-                                       void* to) noexcept {
+RUNQ_HOOK void runq_check_run_series(const runq_check_series* series,
+                                     bool (*take)(void* to, std::size_t number, const runq_check_answer* answer,
+                                                  const char* text, std::size_t size),
+                                     void* to) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   const void* const callers_stack = __builtin_dwarf_cfa();
   refuse_within_check(__builtin_return_address(0));
@@ -246,7 +245,7 @@ RUNQ_EXPORT void runq_check_run_series(const runq_check_series* series,
   });
 }
 
-RUNQ_EXPORT void runq_check_fail(const char* what, const char* file, int line) noexcept {
+RUNQ_HOOK void runq_check_fail(const char* what, const char* file, int line) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   const std::string_view path = file;
   const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -259,8 +258,8 @@ RUNQ_EXPORT void runq_check_fail(const char* what, const char* file, int line) n
   current_session().fail(runq::model::failure::check_failed, fmt::format("{}:{}: {}", name, line, what), code);
 }
 
-RUNQ_EXPORT void runq_check_assertion(void (*report)(const void*, const void*), const void* a, const void* b,
-                                      bool failed) noexcept {
+RUNQ_HOOK void runq_check_assertion(void (*report)(const void*, const void*), const void* a, const void* b,
+                                    bool failed) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   if (!in_program) return report(a, b);
   const void* const code = __builtin_return_address(0);
