@@ -24,11 +24,13 @@ namespace runq::model::exact {
 shared_set::answer shared_set::insert(std::uint64_t number) noexcept {
   if (number == 0) number = 1;
   for (std::size_t i = static_cast<std::size_t>(number);; ++i) {
-    // relaxed: only the numbers themselves matter, nothing is published with them.
     std::atomic<std::uint64_t>& slot = slots_[i % slots_.size()];
+    // [team.set.look] relaxed, unmodelled: only the number itself matters, nothing is published with it.
     std::uint64_t there = slot.load(std::memory_order::relaxed);
     if (there == 0) {
+      // [team.set.size] relaxed, unmodelled: only the count matters, and each member adds before it takes a slot.
       if (size_.fetch_add(1, std::memory_order::relaxed) >= capacity) return answer::full;
+      // [team.set.take] relaxed, unmodelled: as [team.set.look]. On failure `there` is the number of another member.
       if (slot.compare_exchange_strong(there, number, std::memory_order::relaxed)) return answer::added;
     }
     if (there == number) return answer::was_there;
@@ -104,12 +106,14 @@ void team::wait_for_members() noexcept {
 
 std::uint64_t team::executions() const noexcept {
   std::uint64_t sum = 0;
+  // [team.executions.read] relaxed, unmodelled: see [team.executions]; the result has the summaries instead.
   for (unsigned i = 0; i != jobs_; ++i) sum += members()[i].executions.load(std::memory_order::relaxed);
   return sum;
 }
 
 double team::weight_done() const noexcept {
   double sum = 0;
+  // [team.weight.read] relaxed, unmodelled: see [team.weight].
   for (unsigned i = 0; i != jobs_; ++i) sum += members()[i].weight_done.load(std::memory_order::relaxed);
   return sum;
 }
@@ -117,20 +121,25 @@ double team::weight_done() const noexcept {
 // --- graphs that travel ----------------------------------------------------------------------------------------------
 
 bool team::wants_graphs() const noexcept {
+  // [team.idle.read] relaxed, unmodelled: a guess; a graph that no member waits for is taken back.
   return shared_->idle.load(std::memory_order::relaxed) > owner_->size_approx();
 }
 
 bool team::offer(const graph& g) noexcept {
   if (g.packed_bytes() > parcel_bytes) return false;
   for (parcel& p : members()[self_].outgoing) {
-    // acquire: the member that gave it back has read it.
+    // [team.parcel.free] acquire, unmodelled: pairs with [team.parcel.give_back]; weaker: this member writes a graph
+    // over one that another still reads.
     if (p.used.load(std::memory_order::acquire)) continue;
     g.pack(p.packed.data());
+    // [team.parcel.take] relaxed, unmodelled: only this member asks whether its parcel is free.
     p.used.store(true, std::memory_order::relaxed);
-    // relaxed: the ring publishes it together with the graph.
+    // [team.work.offer] relaxed, unmodelled: the ring publishes it together with the graph.
     shared_->work.fetch_add(1, std::memory_order::relaxed);
     if (owner_->push(&p)) return true;
+    // [team.work.keep] relaxed, unmodelled: this member is at work, so the count is not 0 after it.
     shared_->work.fetch_sub(1, std::memory_order::relaxed);
+    // [team.parcel.keep] relaxed, unmodelled: as [team.parcel.take].
     p.used.store(false, std::memory_order::relaxed);
     return false;
   }
@@ -150,16 +159,23 @@ team::parcel* team::find_work(unsigned& victim) noexcept {
 
 bool team::take(graph& g, bool has_worked) {
   constexpr unsigned rounds_awake = 64;
+  // [team.idle.add] relaxed, unmodelled: see [team.idle.read].
   shared_->idle.fetch_add(1, std::memory_order::relaxed);
-  // This subtraction comes after the additions for the graphs on offer, to the same variable. A graph that a member
-  // takes counts as work until that member has none left. So once the count is 0, it stays 0.
+  // [team.work.done] relaxed, unmodelled: this subtraction comes after the additions for the graphs on offer, to the
+  // same variable. A graph that a member takes counts as work until that member has none left. So once the count is 0,
+  // it stays 0.
   if (has_worked) shared_->work.fetch_sub(1, std::memory_order::relaxed);
   unsigned victim = self_;
   for (unsigned round = 0;; ++round) {
+    // [team.work.read] relaxed, unmodelled: 0 is the end, as [team.work.done] says; what the members have found is read
+    // when their processes have ended.
     if (stopped() || shared_->work.load(std::memory_order::relaxed) == 0) return false;
     if (parcel* const p = find_work(victim)) {
+      // [team.idle.sub] relaxed, unmodelled: see [team.idle.read].
       shared_->idle.fetch_sub(1, std::memory_order::relaxed);
       g.unpack(p->packed.data());
+      // [team.parcel.give_back] release, unmodelled: pairs with [team.parcel.free]; weaker: the graph is overwritten
+      // while this member reads it.
       p->used.store(false, std::memory_order::release);
       return true;
     }

@@ -94,10 +94,14 @@ class team {
   /// Waits until there is a graph to go on with. False: the search is over. `has_worked`: since the last call.
   [[nodiscard]] bool take(graph& g, bool has_worked);
 
+  // [team.stop] relaxed, unmodelled: nothing is published with it; a member that learns of it late searches in vain.
   void stop() noexcept { shared_->stop.store(true, std::memory_order::relaxed); }
+  // [team.stopped] relaxed, unmodelled: see [team.stop].
   [[nodiscard]] bool stopped() const noexcept { return shared_->stop.load(std::memory_order::relaxed); }
   void publish(std::uint64_t executions, double weight_done) noexcept {
+    // [team.executions] relaxed, unmodelled: for progress and limits, which may be a moment late.
     members()[self_].executions.store(executions, std::memory_order::relaxed);
+    // [team.weight] relaxed, unmodelled: for progress, which may be a moment late.
     members()[self_].weight_done.store(weight_done, std::memory_order::relaxed);
   }
   /// The executions of all members, as far as the members have published them.
