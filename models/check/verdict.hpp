@@ -16,7 +16,8 @@ namespace runq::model {
 enum class coverage : unsigned char {
   exhaustive,  ///< exact engine: every consistent execution graph of the program
   full,        ///< Relacy's full search ran to completion, within Relacy's memory model (docs/limits.md)
-  bounded,     ///< Relacy's context-bound search ran to completion
+  bounded,     ///< exact engine: every execution with at most so many deviations (exact_options::bound); Relacy: its
+               ///< context-bound search ran to completion
   sampled,     ///< a number of random executions
   cut_short,   ///< a limit was reached before the end; `message` names it
 };
@@ -62,6 +63,30 @@ struct event {
   std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
   std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
 };
+
+/// Whether a step reads an atomic variable or a mutex, which is one for the engines. Plain memory is apart: see
+/// event_kind::cell_read.
+[[nodiscard]] inline bool reads(const event& e) noexcept {
+  switch (e.kind) {
+    case event_kind::load:
+    case event_kind::rmw:
+    case event_kind::cas_success:
+    case event_kind::cas_failure:
+    case event_kind::lock: return true;
+    default: return false;
+  }
+}
+/// Whether a step writes an atomic variable or a mutex. A lock that was not taken writes nothing.
+[[nodiscard]] inline bool writes(const event& e) noexcept {
+  switch (e.kind) {
+    case event_kind::store:
+    case event_kind::rmw:
+    case event_kind::cas_success:
+    case event_kind::unlock: return true;
+    case event_kind::lock: return e.value == 1;
+    default: return false;
+  }
+}
 
 /// Where a search stands.
 struct search_progress {

@@ -131,16 +131,6 @@ class tracer {
   std::map<std::uint32_t, event_id> newest_;          ///< variable -> its newest write so far
 };
 
-[[nodiscard]] bool writes(const event& e) {
-  return e.kind == event_kind::store || e.kind == event_kind::rmw || e.kind == event_kind::cas_success ||
-         e.kind == event_kind::unlock || (e.kind == event_kind::lock && e.value == 1);
-}
-
-[[nodiscard]] bool reads(const event& e) {
-  return e.kind == event_kind::load || e.kind == event_kind::rmw || e.kind == event_kind::cas_success ||
-         e.kind == event_kind::cas_failure || e.kind == event_kind::lock;
-}
-
 /// Whether each read sees the last write before it.
 [[nodiscard]] bool is_sequential(const std::vector<event>& trace) {
   std::map<std::uint32_t, std::uint32_t> last;  // location -> its last write

@@ -19,6 +19,7 @@
 #include "processors_spec.hpp"
 #include "relacy.hpp"
 #include "scenario.hpp"
+#include "why.hpp"
 
 namespace runq::model {
 namespace {
@@ -363,6 +364,42 @@ TEST(linearize, names_what_cannot_come_next_where_several_answers_are_wrong) {
   EXPECT_EQ(
       std::count_if(lines.begin(), lines.end(), [](const std::string& l) { return l.ends_with("← cannot come next"); }),
       2);
+}
+
+// --- what each step of a trace reads and writes
+
+event step_of(event_kind kind, int thread, std::uint64_t value, std::uint32_t from = no_event) {
+  event e;
+  e.kind = kind;
+  e.thread = thread;
+  e.location = 1;
+  e.value = value;
+  e.reads_from = from;
+  return e;
+}
+
+TEST(steps, a_lock_that_is_not_taken_reads_and_does_not_write) {
+  const event granted = step_of(event_kind::lock, 0, 1);
+  const event denied = step_of(event_kind::lock, 0, 0);
+  EXPECT_TRUE(reads(granted) && writes(granted));
+  EXPECT_TRUE(reads(denied) && !writes(denied));
+  EXPECT_TRUE(writes(step_of(event_kind::unlock, 0, 0)) && !reads(step_of(event_kind::unlock, 0, 0)));
+  EXPECT_TRUE(reads(step_of(event_kind::cas_failure, 0, 0)) && !writes(step_of(event_kind::cas_failure, 0, 0)));
+  EXPECT_FALSE(reads(step_of(event_kind::cell_read, 0, 0)) || writes(step_of(event_kind::cell_write, 0, 0)));
+}
+
+TEST(steps, a_lock_that_is_not_taken_explains_no_failure) {
+  search_result r;
+  r.what = failure::check_failed;
+  r.knows_sources = true;
+  // T1 is refused the lock while T0 holds it, and T0 gives it back to T1 after that.
+  r.trace = {step_of(event_kind::lock, 0, 1), step_of(event_kind::lock, 1, 0, 0), step_of(event_kind::unlock, 0, 0),
+             step_of(event_kind::lock, 1, 1, 2), step_of(event_kind::failure, 1, 0)};
+  EXPECT_THAT(why(r, {}).sentence, HasSubstr("every read sees the last write before it"));
+  // Refused between T0's unlock and its own lock: what it reads is still T0's unlock.
+  r.trace = {step_of(event_kind::unlock, 0, 0), step_of(event_kind::lock, 1, 0, 0), step_of(event_kind::lock, 1, 1, 0),
+             step_of(event_kind::failure, 1, 0)};
+  EXPECT_THAT(why(r, {}).sentence, HasSubstr("every read sees the last write before it"));
 }
 
 // --- calls of several steps: what the histories of local_queue are judged by

@@ -18,6 +18,7 @@
 
 #include "effort.hpp"
 #include "html.hpp"
+#include "html/execution.hpp"
 #include "shares.hpp"
 
 namespace runq::model {
@@ -547,6 +548,20 @@ TEST(shares, only_shares_that_are_there_are_asked_for) {
   for (const char* wrong : {"0/3", "4/3", "1", "1/", "/3", "a/3", "1/3 "}) {
     EXPECT_EXIT((void)parse_share(wrong), testing::ExitedWithCode(2), "--shard takes I/N") << wrong;
   }
+}
+
+TEST(pages, a_lock_reads_what_the_last_unlock_wrote) {
+  const auto step = [](const char* kind, int thread, unsigned value) {
+    return json{{"kind", kind}, {"thread", thread}, {"location", 1}, {"value", value}};
+  };
+  json trace = {step("lock", 0, 1), step("unlock", 0, 0), step("lock", 1, 1), step("lock", 2, 0)};
+  trace[2]["reads_from"] = 1;
+  const json steps = html::execution_json({{"result", {{"what", "none"}, {"trace", trace}}}}).at("steps");
+  EXPECT_TRUE(steps[0].at("reads").get<bool>());
+  EXPECT_FALSE(steps[1].at("reads").get<bool>());
+  EXPECT_EQ(steps[2].at("reads_from"), 1);
+  // Nobody has said what this lock has read, and its value is no value of the mutex.
+  EXPECT_FALSE(steps[3].contains("reads_from"));
 }
 
 class names : public testing::Test {

@@ -25,22 +25,7 @@ namespace {
   return e.order == std::memory_order::release || e.order == std::memory_order::acq_rel ||
          e.order == std::memory_order::seq_cst;
 }
-[[nodiscard]] bool reads(const event& e) {
-  switch (e.kind) {
-    case event_kind::load:
-    case event_kind::rmw:
-    case event_kind::cas_success:
-    case event_kind::cas_failure:
-    case event_kind::lock: return true;
-    default: return false;
-  }
-}
-[[nodiscard]] bool is_rmw(const event& e) {
-  return e.kind == event_kind::rmw || e.kind == event_kind::cas_success || e.kind == event_kind::lock;
-}
-[[nodiscard]] bool writes(const event& e) {
-  return is_rmw(e) || e.kind == event_kind::store || e.kind == event_kind::unlock;
-}
+[[nodiscard]] bool is_rmw(const event& e) { return reads(e) && writes(e); }
 [[nodiscard]] std::uint64_t value_written(const event& e) { return is_rmw(e) ? e.written : e.value; }
 
 /// For each thread (0: construction), how many of its steps are known.

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "fields.hpp"
+#include "json.hpp"
 #include "plain_value.hpp"
+#include "verdict.hpp"
 
 namespace runq::model::html {
 
@@ -21,6 +23,7 @@ constexpr int nothing = -1;  ///< no such step
 struct step {
   int index = 0;
   std::string kind;  ///< "load", "cas ok", … as json.hpp spells them
+  event operation;   ///< `kind` and `value` as the engine knows them; nothing else
   int thread = main_thread;
   std::string file;
   std::uint64_t line = 0;
@@ -43,12 +46,11 @@ struct step {
   bool minor = true;          ///< of no part in the failure, as far as can be told
   bool construction = false;  ///< before the threads start
 
-  [[nodiscard]] bool reads() const;
-  [[nodiscard]] bool writes() const;
+  // Of plain memory, too.
+  [[nodiscard]] bool reads() const { return runq::model::reads(operation) || kind == "read"; }
+  [[nodiscard]] bool writes() const { return runq::model::writes(operation) || kind == "write"; }
   [[nodiscard]] bool is_cell() const { return kind == "read" || kind == "write"; }
-  [[nodiscard]] const std::string& value_written() const {
-    return kind == "store" || kind == "write" ? value : written;
-  }
+  [[nodiscard]] const std::string& value_written() const { return reads() ? written : value; }
 };
 
 struct execution {
@@ -60,9 +62,6 @@ struct execution {
 [[nodiscard]] bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
   return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
 }
-
-bool step::reads() const { return is_one_of(kind, {"load", "rmw", "cas ok", "cas failed", "read"}); }
-bool step::writes() const { return is_one_of(kind, {"store", "rmw", "cas ok", "write"}); }
 
 [[nodiscard]] std::string value_of(const json& event, const char* key) {
   const std::string named = text(event, (std::string(key) + "_text").c_str());
@@ -85,6 +84,8 @@ bool step::writes() const { return is_one_of(kind, {"store", "rmw", "cas ok", "w
   step s;
   s.index = index;
   s.kind = text(event, "kind");
+  s.operation.kind = s.kind.empty() ? event_kind::failure : event["kind"].get<event_kind>();
+  s.operation.value = number(event, "value");
   if (event.contains("thread") && event["thread"].is_number_integer()) s.thread = event["thread"].get<int>();
   s.file = text(event, "file");
   s.line = number(event, "line");
@@ -120,7 +121,7 @@ void find_sources(execution& e, const json& trace) {
     if (event.contains("reads_from")) {
       const std::uint64_t from = number(event, "reads_from");
       if (from < e.steps.size()) s.reads_from = static_cast<int>(from);
-    } else {
+    } else if (s.kind != "lock") {
       s.inferred = true;
       s.reads_from = last_before(e, s.index, [&](const step& w) {
         return w.writes() && w.location == s.location && w.value_written() == s.value;
