@@ -119,13 +119,13 @@ struct mutex_deque_candidate {
   std::deque<node*> items;
 };
 
-// A scheduler calls has_work() before every search for work.
-void has_work(benchmark::State& state) {
+// A scheduler calls has_work_approx() before every search for work.
+void has_work_approx(benchmark::State& state) {
   const runq_bench::pinned here(0);
   const auto queue = std::make_unique<inject_candidate::inject>();
   bool seen = false;
   for ([[maybe_unused]] auto step : state) {
-    seen |= queue->has_work();
+    seen |= queue->has_work_approx();
     benchmark::ClobberMemory();
   }
   runq_bench::check(state, !seen);
@@ -139,6 +139,6 @@ int main(int argc, char** argv) {
   runq_bench::add_global_rows<inject_candidate>("inject");
   runq_bench::add_global_rows<mutex_list_candidate>("mutex_list");
   runq_bench::add_global_rows<mutex_deque_candidate>("mutex_deque");
-  runq_bench::add_row("has_work/inject", has_work);
+  runq_bench::add_row("has_work_approx/inject", has_work_approx);
   return runq_bench::run(argc, argv);
 }

@@ -88,8 +88,8 @@ class inject_subject final : public subject {
         while (const node<Atomics>* const n = c.pop_front()) r.taken.push_back(n->id);
         return r;
       }
+      case verb::has_work_approx: return {answer::done, queue_.has_work_approx() ? 1U : 0U, {}, false};
       case verb::has_work: return {answer::done, queue_.has_work() ? 1U : 0U, {}, false};
-      case verb::look: return {answer::done, queue_.look() ? 1U : 0U, {}, false};
       case verb::size_approx: return {answer::done, queue_.size_approx(), {}, false};
       default: return {};
     }
@@ -110,8 +110,8 @@ template <class Atomics>
   candidate c;
   c.name = "runq::inject with " + policy;
   c.capacity = unbounded;
-  c.verbs = {verb::push,       verb::push_batch, verb::push_front,  verb::pop,
-             verb::take_batch, verb::has_work,   verb::size_approx, verb::look};
+  c.verbs = {verb::push,       verb::push_batch,      verb::push_front,  verb::pop,
+             verb::take_batch, verb::has_work_approx, verb::size_approx, verb::has_work};
   c.expression = "runq::props::inject_candidate<" + policy + ">(\"" + policy + "\")";
   c.make = [](std::uint64_t, std::size_t) -> std::unique_ptr<subject> {
     return std::make_unique<inject_subject<Atomics>>();

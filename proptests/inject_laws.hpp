@@ -14,7 +14,8 @@ namespace runq::props {
 
 [[nodiscard]] inline std::vector<law> shared_laws(const std::vector<candidate>& candidates) {
   using enum verb;
-  const std::vector<verb> all{push, push_batch, pop, take_batch, push_front, has_work, look, size_approx, push};
+  const std::vector<verb> all{push,     push_batch,  pop, take_batch, push_front, has_work_approx,
+                              has_work, size_approx, push};
   return stateful_laws<shared_spec>(
       candidates,
       {
@@ -26,14 +27,14 @@ namespace runq::props {
            {push_batch, take_batch, push, take_batch, pop},
            agree_on({take_batch}),
            {take_batch}},
+          {"has_work_approx_is_exact_when_nobody_else_is_there",
+           {push, has_work_approx, pop, has_work_approx, take_batch, push_batch},
+           agree_on({has_work_approx}),
+           {has_work_approx}},
           {"has_work_is_exact_when_nobody_else_is_there",
            {push, has_work, pop, has_work, take_batch, push_batch},
            agree_on({has_work}),
            {has_work}},
-          {"look_is_exact_when_nobody_else_is_there",
-           {push, look, pop, look, take_batch, push_batch},
-           agree_on({look}),
-           {look}},
           {"size_approx_is_exact_when_nobody_else_is_there",
            {push, size_approx, pop, take_batch, push_batch, push_front},
            agree_on({size_approx}),

@@ -46,7 +46,7 @@ struct local_queue_object {
     }
     auto drain() { return object::make_owner().drain(); }
     bool has_work() const { return !object::empty(); }
-    bool look() const { return object::make_thief().look(); }
+    bool has_work_approx() const { return object::make_thief().has_work_approx(); }
     std::size_t size_approx() const { return object::size(); }
   };
 
@@ -121,8 +121,8 @@ class local_queue_subject final : public subject {
       }
       case verb::global_put: global_.splice(batch(o)); return {};
       case verb::global_take: return one(global_.take());
+      case verb::has_work_approx: return {answer::done, victim.has_work_approx() ? 1U : 0U, {}, false};
       case verb::has_work: return {answer::done, victim.has_work() ? 1U : 0U, {}, false};
-      case verb::look: return {answer::done, victim.look() ? 1U : 0U, {}, false};
       case verb::size_approx: return {answer::done, victim.size_approx(), {}, false};
       case verb::hand_over: {
         auto moved = std::move(own);
@@ -168,9 +168,9 @@ template <std::size_t Capacity, class Index, class Atomics = std_atomics,
   c.name = whole ? "runq::one_object<" + handled + ">" : handled;
   c.capacity = Capacity;
   c.index_bits = bits <= 16 ? bits : 0;  // wider ones take too long to wrap
-  c.verbs = {verb::push,        verb::push_run,   verb::push_next,   verb::push_batch, verb::pop,
-             verb::pop_run,     verb::steal_half, verb::take_from,   verb::drain,      verb::global_put,
-             verb::global_take, verb::has_work,   verb::size_approx, verb::hand_over,  verb::look};
+  c.verbs = {verb::push,        verb::push_run,        verb::push_next,   verb::push_batch, verb::pop,
+             verb::pop_run,     verb::steal_half,      verb::take_from,   verb::drain,      verb::global_put,
+             verb::global_take, verb::has_work_approx, verb::size_approx, verb::hand_over,  verb::has_work};
   c.expression = "runq::props::local_queue_candidate<" + parameters + ", runq::props::chaos_atomics, runq::props::" +
                  (whole ? "local_queue_object" : "local_queue_handles") + ">()";
   c.make = [](std::uint64_t start, std::size_t processors) -> std::unique_ptr<subject> {

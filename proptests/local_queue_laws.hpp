@@ -57,8 +57,8 @@ inline law overflow_series_law(const std::vector<candidate>& candidates) {
 [[nodiscard]] inline std::vector<law> processor_laws(const std::vector<candidate>& candidates) {
   using enum verb;
   const std::vector<verb> all{push,       push_run,    push_next, push_batch, pop,         pop_run,
-                              steal_half, take_from,   drain,     global_put, global_take, has_work,
-                              look,       size_approx, hand_over, push_next,  steal_half};
+                              steal_half, take_from,   drain,     global_put, global_take, has_work_approx,
+                              has_work,   size_approx, hand_over, push_next,  steal_half};
   const auto steals_with = [](std::uint16_t runnext) {
     return [runnext](const operation& o, const outcome& want, const outcome& seen) {
       return o.what != steal_half || o.m != runnext || want == seen;
@@ -96,14 +96,14 @@ inline law overflow_series_law(const std::vector<candidate>& candidates) {
                        {push, push_next, push_run, drain, steal_half},
                        agree_on({drain}),
                        {drain}},
+                      {"has_work_approx_is_exact_when_nobody_else_is_there",
+                       {push_next, has_work_approx, pop, push, has_work_approx, steal_half, drain},
+                       agree_on({has_work_approx}),
+                       {has_work_approx}},
                       {"has_work_is_exact_when_nobody_else_is_there",
                        {push_next, has_work, pop, push, has_work, steal_half, drain},
                        agree_on({has_work}),
                        {has_work}},
-                      {"look_is_exact_when_nobody_else_is_there",
-                       {push_next, look, pop, push, look, steal_half, drain},
-                       agree_on({look}),
-                       {look}},
                       {"size_approx_is_exact_when_nobody_else_is_there",
                        {push, size_approx, push_next, pop, push_run, steal_half, take_from, global_put},
                        agree_on({size_approx}),

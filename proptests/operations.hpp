@@ -38,19 +38,20 @@ enum class verb : std::uint8_t {
   global_put,   ///< `n` values from `first` on, at once, into the global queue
   global_take,  ///< one from the global queue
   room,
-  has_work,      ///< of `victim`'s queue
-  look,          ///< look(): as has_work, for an actor that is about to sleep
-  size_approx,   ///< of `victim`'s queue
-  hand_over,     ///< the owner handle is moved
-  observe,       ///< of `victim`'s queue: was it empty
-  pushed_since,  ///< into `victim`'s queue, since `actor` observed it
+  has_work,         ///< of `victim`'s queue: asked before sleeping
+  has_work_approx,  ///< of `victim`'s queue: a hint, but exact when nobody else is there
+  size_approx,      ///< of `victim`'s queue
+  hand_over,        ///< the owner handle is moved
+  observe,          ///< of `victim`'s queue: was it empty
+  pushed_since,     ///< into `victim`'s queue, since `actor` observed it
 };
 
 [[nodiscard]] inline const char* name_of(verb v) noexcept {
-  static constexpr const char* names[] = {
-      "push",        "push_run",  "push_batch", "push_front", "push_next",   "pop",        "pop_run",   "steal",
-      "steal_half",  "steal_out", "steal_next", "shed_half",  "drain",       "take_batch", "take_from", "global_put",
-      "global_take", "room",      "has_work",   "look",       "size_approx", "hand_over",  "observe",   "pushed_since"};
+  static constexpr const char* names[] = {"push",        "push_run",    "push_batch", "push_front",  "push_next",
+                                          "pop",         "pop_run",     "steal",      "steal_half",  "steal_out",
+                                          "steal_next",  "shed_half",   "drain",      "take_batch",  "take_from",
+                                          "global_put",  "global_take", "room",       "has_work",    "has_work_approx",
+                                          "size_approx", "hand_over",   "observe",    "pushed_since"};
   return names[static_cast<std::size_t>(v)];
 }
 

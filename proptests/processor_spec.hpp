@@ -57,8 +57,8 @@ class processor_spec {
         o.m %= 2;
         if (o.n == 0) o.n = static_cast<std::uint16_t>(c.capacity);
         break;
+      case verb::has_work_approx:
       case verb::has_work:
-      case verb::look:
       case verb::size_approx: o.victim = static_cast<std::uint8_t>(o.m % processors); break;
       case verb::take_from: o.n = std::max<std::uint16_t>(o.n, 1); [[fallthrough]];
       default: o.victim = o.actor; break;
@@ -70,8 +70,8 @@ class processor_spec {
       return {verb::push_next, verb::pop,       verb::push, verb::push_next,  verb::pop,
               verb::push,      verb::take_from, verb::pop,  verb::push_batch, verb::drain};
     }
-    return {verb::steal_half, verb::has_work,  verb::steal_half, verb::has_work,    verb::pop,
-            verb::steal_half, verb::take_from, verb::global_put, verb::global_take, verb::look};
+    return {verb::steal_half, verb::has_work_approx, verb::steal_half, verb::has_work_approx, verb::pop,
+            verb::steal_half, verb::take_from,       verb::global_put, verb::global_take,     verb::has_work};
   }
 
   outcome apply(const operation& o) {
@@ -135,8 +135,8 @@ class processor_spec {
       case verb::global_take:
         if (global_.empty()) return {answer::empty, 0, {}, false};
         return {answer::done, 1, detail::cut_front(global_, 1), false};
-      case verb::has_work:
-      case verb::look: return {answer::done, other.next != 0 || !other.ring.empty() ? 1U : 0U, {}, false};
+      case verb::has_work_approx:
+      case verb::has_work: return {answer::done, other.next != 0 || !other.ring.empty() ? 1U : 0U, {}, false};
       case verb::size_approx: return {answer::done, other.ring.size(), {}, false};
       default: return {};
     }
@@ -268,8 +268,8 @@ class processor_spec {
         break;
       case verb::global_put: s << "global.splice(" << batch << ");"; break;
       case verb::global_take: s << "EXPECT_EQ(global.take(), " << task(want.taken) << ");"; break;
+      case verb::has_work_approx:
       case verb::has_work:
-      case verb::look:
         s << "EXPECT_EQ(" << victim << "." << name_of(o.what) << "(), " << (want.count != 0 ? "true" : "false") << ");";
         break;
       case verb::size_approx: s << "EXPECT_EQ(" << victim << ".size_approx(), " << want.count << "U);"; break;

@@ -21,7 +21,7 @@ namespace runq::props {
 template <class Slot>
 class slot_subject final : public subject {
  public:
-  static constexpr bool has_look = requires(const typename Slot::thief& t) { t.look(); };
+  static constexpr bool has_a_hint = requires(const typename Slot::thief& t) { t.has_work_approx(); };
 
   slot_subject() : owner_(slot_.make_owner()), thief_(slot_.make_thief()) {}
 
@@ -37,8 +37,8 @@ class slot_subject final : public subject {
         return outcome_of(r, r.value);
       }
       case verb::has_work: return {answer::done, thief_.has_work() ? 1U : 0U, {}, false};
-      case verb::look:
-        if constexpr (has_look) return {answer::done, thief_.look() ? 1U : 0U, {}, false};
+      case verb::has_work_approx:
+        if constexpr (has_a_hint) return {answer::done, thief_.has_work_approx() ? 1U : 0U, {}, false};
         return {};
       case verb::hand_over: {
         auto moved = std::move(owner_);
@@ -60,14 +60,14 @@ class slot_subject final : public subject {
 };
 
 /// A candidate of a class like basic_runnext: make_owner() with put, take and rebind, make_thief() with steal,
-/// has_work and, possibly, look.
+/// has_work and, possibly, has_work_approx.
 template <class Slot>
 [[nodiscard]] candidate slot_candidate(const std::string& type_name) {
   candidate c;
   c.name = type_name;
   c.capacity = 1;
   c.verbs = {verb::push_next, verb::pop, verb::steal_next, verb::has_work, verb::hand_over};
-  if constexpr (slot_subject<Slot>::has_look) c.verbs.push_back(verb::look);
+  if constexpr (slot_subject<Slot>::has_a_hint) c.verbs.push_back(verb::has_work_approx);
   c.expression = "runq::props::slot_candidate<" + type_name + ">(\"" + type_name + "\")";
   c.make = [](std::uint64_t, std::size_t) -> std::unique_ptr<subject> {
     return std::make_unique<slot_subject<Slot>>();

@@ -11,7 +11,7 @@ namespace runq::props {
 
 [[nodiscard]] inline std::vector<law> slot_laws(const std::vector<candidate>& candidates) {
   using enum verb;
-  const std::vector<verb> all{push_next, pop, push_next, steal_next, has_work, look, hand_over};
+  const std::vector<verb> all{push_next, pop, push_next, steal_next, has_work_approx, has_work, hand_over};
   return stateful_laws<slot_spec>(
       candidates, {
                       {"agrees_with_one_slot", all, agree_on_all},
@@ -20,13 +20,13 @@ namespace runq::props {
                       {"steal_takes_what_is_there_after_any_number_of_pauses",
                        {push_next, steal_next, pop, steal_next},
                        agree_on({steal_next})},
+                      {"has_work_approx_is_exact_when_nobody_else_is_there",
+                       {push_next, has_work_approx, pop, has_work_approx, steal_next},
+                       agree_on({has_work_approx}),
+                       {has_work_approx}},
                       {"has_work_is_exact_when_nobody_else_is_there",
                        {push_next, has_work, pop, has_work, steal_next},
                        agree_on({has_work})},
-                      {"look_is_exact_when_nobody_else_is_there",
-                       {push_next, look, pop, look, steal_next},
-                       agree_on({look}),
-                       {look}},
                       {.name = "every_element_comes_out_once", .mix = all, .agree = {}, .conserve = true},
                   });
 }

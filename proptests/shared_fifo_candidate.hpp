@@ -46,8 +46,8 @@ class shared_fifo_subject final : public subject {
         for (std::size_t i = 0; i != r.count; ++i) r.taken.push_back(value_of(room[i]));
         return r;
       }
+      case verb::has_work_approx: return {answer::done, queue_.has_work_approx() ? 1U : 0U, {}, false};
       case verb::has_work: return {answer::done, queue_.has_work() ? 1U : 0U, {}, false};
-      case verb::look: return {answer::done, queue_.look() ? 1U : 0U, {}, false};
       case verb::size_approx: return {answer::done, queue_.size_approx(), {}, false};
       default: return {};
     }
@@ -97,7 +97,8 @@ template <class Queue>
   candidate c;
   c.name = type_name;
   c.capacity = unbounded;
-  c.verbs = {verb::push, verb::push_batch, verb::pop, verb::take_batch, verb::has_work, verb::size_approx, verb::look};
+  c.verbs = {verb::push,        verb::push_batch, verb::pop, verb::take_batch, verb::has_work_approx,
+             verb::size_approx, verb::has_work};
   c.expression = "runq::props::shared_fifo_candidate<" + type_name + ">(\"" + type_name + "\")";
   c.make = [](std::uint64_t, std::size_t) -> std::unique_ptr<subject> {
     return std::make_unique<shared_fifo_subject<Queue>>();

@@ -239,6 +239,7 @@ runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** 
   return give(slot->queue.make_thief().steal(backoff), element);
 }
 bool runq_runnext_has_work(const runq_runnext* slot) { return slot->queue.make_thief().has_work(); }
+bool runq_runnext_has_work_approx(const runq_runnext* slot) { return slot->queue.make_thief().has_work_approx(); }
 
 // The functions that both kinds of chase_lev have. Their names begin with NAME; a push that finds no room returns FULL.
 // NOLINTBEGIN(bugprone-macro-parentheses): a parameter is a name.
@@ -311,7 +312,7 @@ size_t runq_shared_fifo_take_batch(runq_shared_fifo* fifo, size_t processors, vo
   return room == 0 ? 0 : fifo->queue.take_batch(std::max<size_t>(processors, 1), {elements, room});
 }
 bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo) { return fifo->queue.has_work(); }
-bool runq_shared_fifo_look(const runq_shared_fifo* fifo) { return fifo->queue.look(); }
+bool runq_shared_fifo_has_work_approx(const runq_shared_fifo* fifo) { return fifo->queue.has_work_approx(); }
 size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo) { return fifo->queue.size_approx(); }
 runq_observation runq_shared_fifo_observe(const runq_shared_fifo* fifo) { return seen_of(fifo->queue.observe()); }
 bool runq_shared_fifo_pushed_since(const runq_shared_fifo* fifo, runq_observation seen) {
@@ -326,6 +327,7 @@ void runq_global_put_batch(runq_global* global, runq_task* const* tasks, size_t 
 }
 runq_task* runq_global_take(runq_global* global) { return task_of(global->queue.take()); }
 bool runq_global_has_work(const runq_global* global) { return global->queue.has_work(); }
+bool runq_global_has_work_approx(const runq_global* global) { return global->queue.has_work_approx(); }
 size_t runq_global_size_approx(const runq_global* global) { return global->queue.size_approx(); }
 runq_observation runq_global_observe(const runq_global* global) { return seen_of(global->queue.observe()); }
 bool runq_global_pushed_since(const runq_global* global, runq_observation seen) {
@@ -369,6 +371,9 @@ size_t runq_local_queue_drain(runq_local_queue* queue, runq_global* global) {
   return count;
 }
 bool runq_local_queue_has_work(const runq_local_queue* queue) { return queue->queue.make_thief().has_work(); }
+bool runq_local_queue_has_work_approx(const runq_local_queue* queue) {
+  return queue->queue.make_thief().has_work_approx();
+}
 size_t runq_local_queue_size_approx(const runq_local_queue* queue) { return queue->queue.make_thief().size_approx(); }
 
 }  // extern "C"

@@ -121,8 +121,10 @@ runq_status runq_runnext_take(runq_runnext* slot, void** element);
 /** Takes the element if it is still there after `backoff` pauses: RUNQ_OK, RUNQ_EMPTY or RUNQ_LOST. Any thread.
  *  Wait-free. */
 runq_status runq_runnext_steal(const runq_runnext* slot, size_t backoff, void** element);
-/** Whether the slot holds an element. Any thread. Wait-free. */
+/** Whether the slot holds an element: the question to ask before going to sleep. Any thread. Wait-free. */
 bool runq_runnext_has_work(const runq_runnext* slot);
+/** A guess at the same, which costs the owner less; never for deciding to sleep. Any thread. Wait-free. */
+bool runq_runnext_has_work_approx(const runq_runnext* slot);
 
 /* ---- chase_lev: an unbounded deque; the owner works at its newest end (docs/queues/chase_lev.md) */
 
@@ -290,10 +292,10 @@ runq_status runq_shared_fifo_take(runq_shared_fifo* fifo, void** element);
 /** Takes a fair share, which `processors` (0 counts as 1) share, into `elements`, in order: the least of size, size /
  *  processors + 1, `room` and 128. Returns how many. Any thread. Locks. */
 size_t runq_shared_fifo_take_batch(runq_shared_fifo* fifo, size_t processors, void** elements, size_t room);
-/** Whether there was something to take a moment ago. Any thread. Wait-free. */
-bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo);
 /** Whether there is something to take: the question to ask before going to sleep. Any thread. Locks. */
-bool runq_shared_fifo_look(const runq_shared_fifo* fifo);
+bool runq_shared_fifo_has_work(const runq_shared_fifo* fifo);
+/** A guess at the same, never for deciding to sleep. Any thread. Wait-free. */
+bool runq_shared_fifo_has_work_approx(const runq_shared_fifo* fifo);
 /** The number of elements a moment ago, for statistics. Any thread. Wait-free. */
 size_t runq_shared_fifo_size_approx(const runq_shared_fifo* fifo);
 /** See runq_observation. Any thread. Locks. */
@@ -324,8 +326,10 @@ void runq_global_put(runq_global* global, runq_task* task);
 void runq_global_put_batch(runq_global* global, runq_task* const* tasks, size_t count);
 /** Takes the oldest task, or NULL. Any thread. Locks. */
 runq_task* runq_global_take(runq_global* global);
-/** Whether there is something to take: the question to ask before going to sleep. Any thread. Wait-free. */
+/** Whether there is something to take: the question to ask before going to sleep. Any thread. Locks. */
 bool runq_global_has_work(const runq_global* global);
+/** A guess at the same, never for deciding to sleep. Any thread. Wait-free. */
+bool runq_global_has_work_approx(const runq_global* global);
 /** The number of tasks a moment ago, for statistics. Any thread. Wait-free. */
 size_t runq_global_size_approx(const runq_global* global);
 /** See runq_observation. Any thread. Locks. */
@@ -371,6 +375,8 @@ size_t runq_local_queue_drain(runq_local_queue* queue, runq_global* global);
 /** Whether there is something to take: the question to ask before going to sleep. It may say no while push_next() is
  *  under way; so wake others after that has returned. Any thread. Lock-free. */
 bool runq_local_queue_has_work(const runq_local_queue* queue);
+/** A guess at the same, which costs the owner less; never for deciding to sleep. Any thread. Lock-free. */
+bool runq_local_queue_has_work_approx(const runq_local_queue* queue);
 /** A guess at the number of tasks in the ring, never for deciding to sleep. Any thread. Wait-free. */
 size_t runq_local_queue_size_approx(const runq_local_queue* queue);
 

@@ -115,7 +115,7 @@ class stealing_pool : public asio::execution_context {
         if (handler* const oldest = owner.pop_oldest()) return oldest;
       }
       if (const auto own = owner.pop()) return own.task;
-      if (pool.global_.has_work()) {
+      if (pool.global_.has_work_approx()) {
         if (handler* const shared = owner.take_from(pool.global_, pool.workers_.size())) return shared;
       }
       return steal_from_another();

@@ -31,7 +31,7 @@ struct machine {
 task* find_task(machine& m, processor& p) {
   // 1. Every 61st time the global queue comes first. Otherwise two tasks that keep making each other runnable would
   // starve it.
-  if (++p.ticks % 61 == 0 && m.global.has_work()) {
+  if (++p.ticks % 61 == 0 && m.global.has_work_approx()) {
     if (task* t = m.global.take()) return t;
   }
   // 2. The processor's own queue.
@@ -40,7 +40,7 @@ task* find_task(machine& m, processor& p) {
     return own.task;
   }
   // 3. A fair share of the global queue.
-  if (m.global.has_work()) {
+  if (m.global.has_work_approx()) {
     if (task* t = p.owner.take_from(m.global, m.processors.size())) return t;
   }
   // 4. Half of another worker's tasks: four rounds from a random start, runnext only in the last.

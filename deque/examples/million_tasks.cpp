@@ -117,7 +117,7 @@ class worker {
  private:
   // Go's order; examples/find_task.cpp explains the steps.
   task* find_task() {
-    if (++ticks_ % 61 == 0 && machine_.global.has_work()) {
+    if (++ticks_ % 61 == 0 && machine_.global.has_work_approx()) {
       if (task* const t = machine_.global.take()) {
         ++counters_.from_global;
         return t;
@@ -127,7 +127,7 @@ class worker {
       if (own.from_runnext) --ticks_;
       return own.task;
     }
-    if (machine_.global.has_work()) {
+    if (machine_.global.has_work_approx()) {
       // The same as take_from(), but this counts the tasks. The ring is empty, so the whole batch fits.
       auto batch = machine_.global.take_batch(machine_.workers.size());
       counters_.from_global += batch.size();

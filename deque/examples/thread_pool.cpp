@@ -98,7 +98,7 @@ class thread_pool {
 
   task* find(worker& me) {
     if (const auto newest = me.owner.pop()) return *newest;
-    if (task* const oldest = global_.has_work() ? global_.take() : nullptr) return oldest;
+    if (task* const oldest = global_.has_work_approx() ? global_.take() : nullptr) return oldest;
     const std::size_t start = me.random();
     for (std::size_t i = 0; i != workers_.size(); ++i) {
       const worker& victim = *workers_[(start + i) % workers_.size()];

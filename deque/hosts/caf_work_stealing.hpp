@@ -130,7 +130,7 @@ class caf_work_stealing {
   template <class Coordinator>
   static job from_shared(Coordinator* all) {
     auto& shared = all->data().shared;
-    return shared.has_work() ? shared.take().value_or(nullptr) : nullptr;
+    return shared.has_work_approx() ? shared.take().value_or(nullptr) : nullptr;
   }
   // Actors that send to each other keep a worker's deque busy: the shared queue has its turn at least at every 61st
   // job.

@@ -97,7 +97,7 @@ class fiber_work_stealing final : public boost::fibers::algo::algorithm {
   // begins. With a batch, all leaves of a tree of fibers would start before the first one ends, and take several times
   // the memory.
   [[nodiscard]] fiber_context* from_overflow() noexcept {
-    return workers_.overflow.has_work() ? workers_.overflow.take().value_or(nullptr) : nullptr;
+    return workers_.overflow.has_work_approx() ? workers_.overflow.take().value_or(nullptr) : nullptr;
   }
   [[nodiscard]] fiber_context* stolen() noexcept {
     std::array<fiber_context*, 128> loot{};

@@ -66,7 +66,7 @@ static void runnext_alone(void) {
   char things[2];
   void* got = things;
   runq_runnext* slot = runq_runnext_create();
-  EXPECT(slot != NULL && !runq_runnext_has_work(slot));
+  EXPECT(slot != NULL && !runq_runnext_has_work(slot) && !runq_runnext_has_work_approx(slot));
   EXPECT(runq_runnext_put(slot, NULL, &got) == RUNQ_INVALID && got == things);
   EXPECT(runq_runnext_put(slot, at(things, 0), &got) == RUNQ_OK && got == NULL && runq_runnext_has_work(slot));
   EXPECT(runq_runnext_put(slot, at(things, 1), &got) == RUNQ_OK && got == at(things, 0));
@@ -220,13 +220,13 @@ static void shared_fifo_alone(void) {
   void* batch[count];
   void* got = NULL;
   runq_shared_fifo* fifo = runq_shared_fifo_create();
-  EXPECT(fifo != NULL && !runq_shared_fifo_has_work(fifo) && !runq_shared_fifo_look(fifo));
+  EXPECT(fifo != NULL && !runq_shared_fifo_has_work(fifo) && !runq_shared_fifo_has_work_approx(fifo));
   EXPECT(runq_shared_fifo_take(fifo, &got) == RUNQ_EMPTY && got == NULL);
   EXPECT(runq_shared_fifo_put(fifo, at(things, 0)) == RUNQ_OK);
   for (size_t i = 1; i != count; ++i) batch[i - 1] = at(things, i);
   EXPECT(runq_shared_fifo_put_batch(fifo, batch, count - 1) == RUNQ_OK);
   EXPECT(runq_shared_fifo_put_batch(fifo, NULL, 0) == RUNQ_OK);
-  EXPECT(runq_shared_fifo_has_work(fifo) && runq_shared_fifo_look(fifo));
+  EXPECT(runq_shared_fifo_has_work(fifo) && runq_shared_fifo_has_work_approx(fifo));
   EXPECT(runq_shared_fifo_size_approx(fifo) == count);
   EXPECT(runq_shared_fifo_take(fifo, &got) == RUNQ_OK && got == at(things, 0));
   EXPECT(runq_shared_fifo_take_batch(fifo, 4, batch, 0) == 0);
@@ -235,7 +235,7 @@ static void shared_fifo_alone(void) {
   EXPECT(runq_shared_fifo_take_batch(fifo, 0, batch, count) == 128 && batch[127] == at(things, 203));
   EXPECT(runq_shared_fifo_take_batch(fifo, 1, batch, 50) == 50 &&
          runq_shared_fifo_take_batch(fifo, 1, batch, 50) == 46);
-  EXPECT(batch[45] == at(things, 299) && !runq_shared_fifo_look(fifo));
+  EXPECT(batch[45] == at(things, 299) && !runq_shared_fifo_has_work_approx(fifo));
   runq_shared_fifo_destroy(fifo);
   runq_shared_fifo_destroy(NULL);
 }
@@ -341,6 +341,7 @@ static void local_queue_alone(void) {
   EXPECT(runq_local_queue_push_next(mine, links[1]) == 0);
   EXPECT(runq_local_queue_push_next(mine, links[2]) == 0); /* 1 goes behind 0 */
   EXPECT(runq_local_queue_size_approx(mine) == 2 && runq_local_queue_has_work(mine));
+  EXPECT(runq_local_queue_has_work_approx(mine) && !runq_global_has_work_approx(global));
   EXPECT(job_of(runq_local_queue_pop(mine, &next))->number == 2 && next);
   EXPECT(job_of(runq_local_queue_pop(mine, &next))->number == 0 && !next);
   EXPECT(job_of(runq_local_queue_pop_oldest(mine))->number == 1);

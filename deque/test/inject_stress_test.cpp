@@ -68,7 +68,7 @@ void produce_and_consume(bool put_back) {
     };
     for (;;) {
       const bool last_look = producing.load(std::memory_order::acquire) == 0;
-      if (!q.has_work()) {
+      if (!q.has_work_approx()) {
         // A consumer that has put something back goes on until it sees the queue empty, so nothing is left behind.
         if (last_look) return;
         std::this_thread::yield();

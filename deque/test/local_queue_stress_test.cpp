@@ -155,7 +155,7 @@ TEST(local_queue_stress, Q16_a_queue_that_always_holds_a_task_never_looks_empty)
         } else {
           const auto observer = queue.make_thief();
           for (std::size_t looks = 1; !stop.load(std::memory_order::acquire); ++looks) {
-            ASSERT_TRUE(observer.has_work()) << "next: " << next_1 << ", " << next_2;
+            ASSERT_TRUE(observer.has_work_approx()) << "next: " << next_1 << ", " << next_2;
             if (looks % 64 == 0) std::this_thread::yield();
           }
         }
@@ -167,8 +167,8 @@ TEST(local_queue_stress, Q16_a_queue_that_always_holds_a_task_never_looks_empty)
   }
 }
 
-// With a thief as a third thread, has_work() promises less: it is never false while a task is published. A task is
-// published while three things hold: the push that made it runnable has returned, no later push_next() is moving it,
+// With a thief as a third thread, has_work_approx() promises less: it is never false while a task is published. A task
+// is published while three things hold: the push that made it runnable has returned, no later push_next() is moving it,
 // and no thread has begun to take it.
 //
 // `published` is increased after a publication has ended, and `claimed` before a claim begins. A move out of runnext
@@ -244,7 +244,7 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
         // If all threads share one CPU, this lets the observer have it before everything is stolen.
         if (dice.roll(64) == 0) std::this_thread::yield();
       } else {
-        if (last_look && !victim.has_work()) return;
+        if (last_look && !victim.has_work_approx()) return;
         std::this_thread::yield();
       }
     }
@@ -253,7 +253,7 @@ std::uint64_t look_while_a_third_party_steals(std::size_t rounds) {
     const auto observer = queue.make_thief();
     while (!stop.load(std::memory_order::acquire)) {
       const std::uint64_t published_before = count(published, 0);
-      const bool seen = observer.has_work();
+      const bool seen = observer.has_work_approx();
       const std::uint64_t claimed_after = count(claimed, 0);
       if (published_before > claimed_after) {
         ++telling_looks;

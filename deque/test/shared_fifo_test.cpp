@@ -97,18 +97,18 @@ TEST_F(shared_fifo, take_batch_takes_the_least_of_size_share_room_and_128) {
 
 TEST_F(shared_fifo, says_whether_there_is_work) {
   queue q;
+  EXPECT_FALSE(q.has_work_approx());
   EXPECT_FALSE(q.has_work());
-  EXPECT_FALSE(q.look());
   const auto nothing = q.observe();
   EXPECT_TRUE(nothing.empty());
   EXPECT_FALSE(q.pushed_since(nothing));
   ASSERT_TRUE(q.put(1));
+  EXPECT_TRUE(q.has_work_approx());
   EXPECT_TRUE(q.has_work());
-  EXPECT_TRUE(q.look());
   EXPECT_FALSE(runq::all_empty(q));
   EXPECT_EQ(q.take(), 1);
+  EXPECT_FALSE(q.has_work_approx());
   EXPECT_FALSE(q.has_work());
-  EXPECT_FALSE(q.look());
   EXPECT_TRUE(q.pushed_since(nothing)) << "a value that came and went is forgotten";
   EXPECT_TRUE(runq::all_empty(q));
 }
@@ -152,8 +152,8 @@ TEST_F(shared_fifo, without_memory_nothing_changes) {
   EXPECT_FALSE(q.put(1));
   counted_memory::left = 2;
   EXPECT_FALSE(q.put_batch(from_to(1, 7)));
+  EXPECT_FALSE(q.has_work_approx());
   EXPECT_FALSE(q.has_work());
-  EXPECT_FALSE(q.look());
   counted_memory::left = 1;
   EXPECT_TRUE(q.put(1));
   EXPECT_TRUE(q.put(2));

@@ -12,6 +12,7 @@ namespace {
 
 struct fake_queue {
   [[nodiscard]] bool has_work() const { return work; }
+  [[nodiscard]] bool has_work_approx() const { return work; }
   void put(int* task) { put_last = task; }
   bool work = false;
   int* put_last = nullptr;

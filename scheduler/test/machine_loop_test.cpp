@@ -27,7 +27,7 @@ struct work {
 using tasks = std::vector<int*>;
 struct global_queue {
   [[nodiscard]] bool has_work() const { return !all.empty(); }
-  [[nodiscard]] bool look() const { return has_work(); }
+  [[nodiscard]] bool has_work_approx() const { return has_work(); }
   [[nodiscard]] int* take() {
     if (all.empty()) return nullptr;
     int* const first = all.front();
@@ -43,7 +43,7 @@ struct global_queue {
 struct victim_queue {
   [[nodiscard]] std::size_t size_approx() const { return size; }
   [[nodiscard]] bool has_work() const { return !answers.empty(); }
-  [[nodiscard]] bool look() const { return has_work(); }
+  [[nodiscard]] bool has_work_approx() const { return has_work(); }
   [[nodiscard]] runq::steal_result<int> steal() const {
     if (answers.empty()) return {};
     const steal_status status = answers.front();

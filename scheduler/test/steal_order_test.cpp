@@ -145,7 +145,7 @@ struct victim_queue {
   std::size_t ring = 0;
   bool next = false;
   [[nodiscard]] std::size_t size_approx() const { return ring; }
-  [[nodiscard]] bool has_work() const { return ring != 0 || next; }
+  [[nodiscard]] bool has_work_approx() const { return ring != 0 || next; }
 };
 struct started {
   int tasks = 0;

@@ -213,20 +213,20 @@ class inject {
     return batch;
   }
 
-  /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
+  /// Whether there is something to take: the question to ask before going to sleep. It is asked under the lock, so it
+  /// is totally ordered with put(): either has_work() sees the element, or put(), once it returns, sees everything that
+  /// the caller did before has_work(). Any thread. Locks.
   [[nodiscard]] bool has_work() const noexcept {
-    // [inject.has_work] acquire: pairs with [inject.publish_size]. kept: no model of the queue alone fails with
-    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
-    // see that task.
-    return size_.load(std::memory_order::acquire) != 0;
-  }
-
-  /// Whether there is something to take, asked under the lock, so it is totally ordered with put(): either look() sees
-  /// the element, or put(), once it returns, sees everything that the caller did before look(). Use it before sleeping.
-  /// Any thread. Locks.
-  [[nodiscard]] bool look() const noexcept {
     const std::lock_guard lock(mutex_);
     return !list_.empty();
+  }
+
+  /// A guess at whether there is something to take, which saves the lock: for a search that goes on elsewhere when the
+  /// answer is no. Before going to sleep ask has_work() instead: docs/sleeping.md. Takes no lock. Any thread.
+  [[nodiscard]] bool has_work_approx() const noexcept {
+    // [inject.has_work_approx] acquire: pairs with [inject.publish_size]. kept: no model of the queue alone fails with
+    // relaxed, but a thread that is told of a task must see that task.
+    return size_.load(std::memory_order::acquire) != 0;
   }
 
   /// The number of elements a moment ago, for statistics. Takes no lock. Any thread.
@@ -255,9 +255,9 @@ class inject {
  private:
   // The caller holds the lock.
   void publish_size() noexcept {
-    // [inject.publish_size] release: pairs with [inject.has_work]: a thread that reads this size sees what its writer
-    // did before. kept: no model of the queue alone fails with relaxed, but a scheduler uses this answer to decide
-    // which threads sleep, and a thread that is told of a task must see that task.
+    // [inject.publish_size] release: pairs with [inject.has_work_approx]: a thread that reads this size sees what its
+    // writer did before. kept: no model of the queue alone fails with relaxed, but a thread that is told of a task must
+    // see that task.
     size_.store(list_.size(), std::memory_order::release);
   }
 

@@ -81,7 +81,7 @@ class basic_local_queue {
   basic_local_queue(const basic_local_queue&) = delete;
   basic_local_queue& operator=(const basic_local_queue&) = delete;
   ~basic_local_queue() {
-    atomics::check(!make_thief().has_work(), "local_queue: destroyed with tasks in it; they are lost");
+    atomics::check(!make_thief().has_work_approx(), "local_queue: destroyed with tasks in it; they are lost");
   }
 
   /// The one owner handle. In debug builds making a second one while the first exists ends the program.
@@ -240,17 +240,19 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::thief {
  public:
   /// Whether there is something to take, runnext included: the question to ask before going to sleep. False only if, at
   /// some moment of the call, every task of this queue had been taken or was on its way from runnext to the ring in
-  /// push_next(): in that case the owner is awake and about to publish it. Lock-free: it looks again only when the
-  /// owner has pushed meanwhile.
+  /// push_next(): in that case the owner is awake and about to publish it. It is totally ordered with a push_next()
+  /// that displaces nothing (owner::next_is_free()): either has_work() sees the task, or push_next(), once it returns,
+  /// sees everything that the caller did before has_work(). Lock-free: it looks again only when the owner has pushed
+  /// meanwhile.
   [[nodiscard]] bool has_work() const noexcept {
     return ring_or([this] { return runnext_.has_work(); });
   }
 
-  /// Whether there is something to take, asked before sleeping. It is totally ordered with a push_next() that displaces
-  /// nothing (owner::next_is_free()): either look() sees the task, or push_next(), once it returns, sees everything
-  /// that the caller did before look(). Lock-free: it looks again only when the owner has pushed meanwhile.
-  [[nodiscard]] bool look() const noexcept {
-    return ring_or([this] { return runnext_.look(); });
+  /// A guess at whether there is something to take, runnext included, which costs the owner less. False only as of
+  /// has_work(), but it is not ordered with push_next(): before going to sleep ask has_work() instead
+  /// (docs/sleeping.md). Lock-free, as has_work() is.
+  [[nodiscard]] bool has_work_approx() const noexcept {
+    return ring_or([this] { return runnext_.has_work_approx(); });
   }
 
   /// A guess at the number of tasks in the ring, 0 … Capacity, for statistics and for choosing victims. Wait-free.

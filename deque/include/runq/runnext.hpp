@@ -80,9 +80,9 @@ class basic_runnext<T, Atomics>::owner {
   [[nodiscard]] std::optional<T> put(T value) noexcept {
     enter();
     Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
-    // [runnext.put] acq_rel: pairs with [runnext.steal.claim]; without release a thief runs a task whose contents it
-    // cannot see. Pairs with [runnext.look]; without acquire, a scheduler that relies on look() lets a machine sleep
-    // although there is a task.
+    // [runnext.put] acq_rel: release pairs with [runnext.steal.claim]; weaker: a thief runs a task whose contents it
+    // cannot see. Acquire pairs with [runnext.has_work]; weaker: a scheduler that relies on has_work() lets a machine
+    // sleep although there is a task.
     const T displaced = runnext_->slot_.exchange(value, std::memory_order::acq_rel);
     if (displaced == T{}) return std::nullopt;
     return displaced;
@@ -93,9 +93,9 @@ class basic_runnext<T, Atomics>::owner {
     enter();
     // [runnext.take.peek] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
     if (runnext_->slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
-    // [runnext.take] release: pairs with [runnext.has_work]: an observer that finds the slot emptied sees everything
-    // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
-    // An exchange, not a compare-exchange: the owner takes whatever is there now.
+    // [runnext.take] release: pairs with [runnext.has_work] and [runnext.has_work_approx]: an observer that finds the
+    // slot emptied sees everything that the owner published before; weaker: local_queue::has_work() misses the task
+    // that a put displaced. An exchange, not a compare-exchange: the owner takes whatever is there now.
     const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);
     if (value == T{}) return std::nullopt;
     return value;
@@ -157,23 +157,25 @@ class basic_runnext<T, Atomics>::thief {
     return {steal_status::taken, seen, 1};
   }
 
-  /// Whether the slot holds an element. Any thread. Wait-free.
+  /// Whether the slot holds an element: the question to ask before going to sleep. It is asked by a read-modify-write,
+  /// so it is totally ordered with put(): either has_work() sees the element, or put(), once it returns, sees
+  /// everything that the caller did before has_work(). Then a put() needs no fence before it asks whether a machine
+  /// sleeps. It costs the owner a cache miss. Any thread. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
-    // [runnext.has_work] acquire: pairs with [runnext.take]: an observer that finds the slot emptied sees everything
-    // that the owner published before; weaker: local_queue::has_work() misses the task that a put displaced.
-    return slot_->load(std::memory_order::acquire) != T{};
+    T empty{};
+    // [runnext.has_work] acq_rel: release pairs with [runnext.put]; weaker: a scheduler that relies on has_work() lets
+    // a machine sleep although there is a task. Acquire, on failure as well, pairs with [runnext.take]; weaker:
+    // local_queue::has_work() misses the task that a put displaced.
+    return !slot_->compare_exchange_strong(empty, T{}, std::memory_order::acq_rel, std::memory_order::acquire);
   }
 
-  /// Whether the slot holds an element, asked by a read-modify-write, so it is totally ordered with put(): either
-  /// look() sees the element, or put(), once it returns, sees everything that the caller did before look(). Use it
-  /// before sleeping: then a put() needs no fence before it asks whether a machine sleeps. It costs the owner a cache
-  /// miss. Any thread. Wait-free.
-  [[nodiscard]] bool look() const noexcept {
-    T empty{};
-    // [runnext.look] acq_rel: release pairs with the acquire of [runnext.put]; without it a scheduler that relies on
-    // look() lets a machine sleep although there is a task. Acquire, on failure as well, pairs with [runnext.take];
-    // without it local_queue::look() misses the task that a put displaced.
-    return !slot_->compare_exchange_strong(empty, T{}, std::memory_order::acq_rel, std::memory_order::acquire);
+  /// A guess at whether the slot holds an element, which costs the owner less: a load. Before going to sleep ask
+  /// has_work() instead: docs/sleeping.md. Any thread. Wait-free.
+  [[nodiscard]] bool has_work_approx() const noexcept {
+    // [runnext.has_work_approx] acquire: pairs with [runnext.take]: an observer that finds the slot emptied sees
+    // everything that the owner published before; weaker: local_queue::has_work_approx() misses the task that a put
+    // displaced.
+    return slot_->load(std::memory_order::acquire) != T{};
   }
 
  private:

@@ -119,20 +119,20 @@ class basic_shared_fifo {
     return taken;
   }
 
-  /// Whether there is something to take: the question to ask before going to sleep. Takes no lock. Any thread.
+  /// Whether there is something to take: the question to ask before going to sleep. It is asked under the lock, so it
+  /// is totally ordered with put(): either has_work() sees the value, or put(), once it returns, sees everything that
+  /// the caller did before has_work(). Any thread. Locks.
   [[nodiscard]] bool has_work() const noexcept {
-    // [shared_fifo.has_work] acquire: pairs with [shared_fifo.publish_size]. kept: no model of the queue alone fails
-    // with relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task
-    // must see that task.
-    return size_.load(std::memory_order::acquire) != 0;
-  }
-
-  /// Whether there is something to take, asked under the lock, so it is totally ordered with put(): either look() sees
-  /// the value, or put(), once it returns, sees everything that the caller did before look(). Use it before sleeping.
-  /// Any thread. Locks.
-  [[nodiscard]] bool look() const noexcept {
     const std::lock_guard lock(mutex_);
     return values_.size != 0;
+  }
+
+  /// A guess at whether there is something to take, which saves the lock: for a search that goes on elsewhere when the
+  /// answer is no. Before going to sleep ask has_work() instead: docs/sleeping.md. Takes no lock. Any thread.
+  [[nodiscard]] bool has_work_approx() const noexcept {
+    // [shared_fifo.has_work_approx] acquire: pairs with [shared_fifo.publish_size]. kept: no model of the queue alone
+    // fails with relaxed, but a thread that is told of a task must see that task.
+    return size_.load(std::memory_order::acquire) != 0;
   }
 
   /// The number of values a moment ago, for statistics. Takes no lock. Any thread.
@@ -241,9 +241,9 @@ class basic_shared_fifo {
 
   // The caller holds the lock.
   void publish_size() noexcept {
-    // [shared_fifo.publish_size] release: pairs with [shared_fifo.has_work]: a thread that reads this size sees what
-    // its writer did before. kept: no model of the queue alone fails with relaxed, but a scheduler uses this answer to
-    // decide which threads sleep, and a thread that is told of a task must see that task.
+    // [shared_fifo.publish_size] release: pairs with [shared_fifo.has_work_approx]: a thread that reads this size sees
+    // what its writer did before. kept: no model of the queue alone fails with relaxed, but a thread that is told of a
+    // task must see that task.
     size_.store(values_.size, std::memory_order::release);
   }
 

@@ -31,8 +31,8 @@ bool ring_has_work(const ring::thief& v) { return v.has_work(); }
 task* runnext_put(runnext::owner& o, task* t) { return o.put(t).value_or(nullptr); }
 task* runnext_take(runnext::owner& o) { return o.take().value_or(nullptr); }
 task* runnext_steal(const runnext::thief& v) { return v.steal().value; }
+bool runnext_has_work_approx(const runnext::thief& v) { return v.has_work_approx(); }
 bool runnext_has_work(const runnext::thief& v) { return v.has_work(); }
-bool runnext_look(const runnext::thief& v) { return v.look(); }
 
 bool chase_lev_push(chase_lev::owner& o, task* t) { return o.push(t); }
 task* chase_lev_pop(chase_lev::owner& o) { return o.pop().value_or(nullptr); }
@@ -42,6 +42,6 @@ std::size_t chase_lev_capacity(const chase_lev& d) { return d.capacity(); }
 bool bounded_chase_lev_push(bounded_chase_lev::owner& o, task* t) { return o.push(t); }
 
 task* local_queue_pop(local_queue::owner& o) { return o.pop().task; }
-bool local_queue_has_work(const local_queue::thief& v) { return v.has_work(); }
-bool inject_has_work(const inject& q) { return q.has_work(); }
+bool local_queue_has_work_approx(const local_queue::thief& v) { return v.has_work_approx(); }
+bool inject_has_work_approx(const inject& q) { return q.has_work_approx(); }
 }

@@ -59,7 +59,7 @@ class inject_model : public scenario {
   }
   void drain() {
     while (take() != 0) continue;
-    require(!global.has_work(), "has_work() promises work in a queue that is empty and stays empty");
+    require(!global.has_work_approx(), "has_work_approx() promises work in a queue that is empty and stays empty");
     tasks.require_all_ran();
     if (fifo) log.require_linearizable();
   }
@@ -109,21 +109,21 @@ struct promised_work_is_found final : inject_model<2> {
     if (index == 0) {
       put(1);
       put(2);
-    } else if (global.has_work()) {
-      require(take() == 1, "has_work() promised a task that take() did not find");
+    } else if (global.has_work_approx()) {
+      require(take() == 1, "has_work_approx() promised a task that take() did not find");
     }
   }
   void finish() override { drain(); }
 };
 
-// A consumer asks has_work() before it sleeps. If it knows of the put by other means, the answer must not be "no".
-struct has_work_sees_a_put final : inject_model<1> {
+// A consumer asks has_work_approx(), and knows of the put by other means: the answer must not be "no".
+struct has_work_approx_sees_a_put final : inject_model<1> {
   void thread(unsigned index) override {
     if (index == 0) {
       put(1);
       told.store(1, std::memory_order::release);
     } else if (told.load(std::memory_order::acquire) == 1) {
-      require(global.has_work(), "has_work() said no about a task that was put before");
+      require(global.has_work_approx(), "has_work_approx() said no about a task that was put before");
     }
   }
   void finish() override { drain(); }
@@ -171,11 +171,11 @@ const bool added[] = {
         .property = "a lone consumer that is told there is work finds it",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 4},
-        .kept_for = "a lone consumer relies on has_work()",
+        .kept_for = "a lone consumer relies on has_work_approx()",
     }),
-    add_case<has_work_sees_a_put>({
-        .name = "inject/has_work_sees_a_put",
-        .property = "has_work() never denies a task whose put happened before",
+    add_case<has_work_approx_sees_a_put>({
+        .name = "inject/has_work_approx_sees_a_put",
+        .property = "has_work_approx() never denies a task whose put happened before",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 4},
     }),

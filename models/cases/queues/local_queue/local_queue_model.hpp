@@ -75,11 +75,11 @@ class local_queue_model : public scenario {
           .next = next == steal_runnext::yes},
          began, got.value);
   }
-  /// Whether there is work, as has_work() or look() says.
-  bool asks(const processor& p, bool by_look) {
+  /// Whether there is work, as has_work_approx() or has_work() says.
+  bool asks(const processor& p, bool ordered) {
     return log({.what = asked::has_work, .victim = p.number}, [&](call& c) {
              const auto thief = p.queue.make_thief();
-             c.count = (by_look ? thief.look() : thief.has_work()) ? 1 : 0;
+             c.count = (ordered ? thief.has_work() : thief.has_work_approx()) ? 1 : 0;
            }).count != 0;
   }
   /// Takes a share of the global queue, for one of `procs` processors, and runs its first task. Returns its id, or 0.

@@ -36,9 +36,9 @@ class split_model : public scenario {
   void thief_runs() {
     while (const auto got = thief.pop()) tasks.run(got.task);
   }
-  [[nodiscard]] bool asks(bool by_look) {
+  [[nodiscard]] bool asks(bool ordered) {
     const auto seen = queue_.make_thief();
-    return by_look ? seen.look() : seen.has_work();
+    return ordered ? seen.has_work() : seen.has_work_approx();
   }
 
   task_set<Tasks> tasks;

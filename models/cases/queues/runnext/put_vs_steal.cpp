@@ -66,10 +66,10 @@ struct put_vs_steal final : runnext_model<2> {
   }
 };
 
-// What look() is for: put() and look() are totally ordered, and whichever comes second sees what the other thread did
-// before. Owner: sets its flag, puts, reads the other flag ‖ a thread about to sleep: sets its flag, looks, reads the
-// other flag.
-struct look_vs_put final : runnext_model<1> {
+// What has_work() is for: put() and has_work() are totally ordered, and whichever comes second sees what the other
+// thread did before. Owner: sets its flag, puts, reads the other flag ‖ a thread about to sleep: sets its flag, looks,
+// reads the other flag.
+struct has_work_vs_put final : runnext_model<1> {
   void thread(unsigned index) override {
     if (index == 0) {
       owner_was_here.store(1, std::memory_order::relaxed);
@@ -77,14 +77,14 @@ struct look_vs_put final : runnext_model<1> {
       sleeper_seen = sleeper_was_here.load(std::memory_order::relaxed) == 1;
     } else {
       sleeper_was_here.store(1, std::memory_order::relaxed);
-      occupied = slot.make_thief().look();
+      occupied = slot.make_thief().has_work();
       const bool owner_seen = owner_was_here.load(std::memory_order::relaxed) == 1;
-      require(!occupied || owner_seen, "look() saw an element, but not what its owner had done before the put");
+      require(!occupied || owner_seen, "has_work() saw an element, but not what its owner had done before the put");
     }
   }
   void finish() override {
     require(occupied || sleeper_seen,
-            "look() did not see the element, and the owner did not see what came before look()");
+            "has_work() did not see the element, and the owner did not see what came before has_work()");
     runnext_model::finish();
   }
 
@@ -145,15 +145,15 @@ struct task_comes_back final : runnext_model<1> {
 };
 
 const bool added[] = {
-    add_case<look_vs_put>({
-        .name = "runnext/look_vs_put",
-        .property = "look() and put() are totally ordered: the second one sees what was done before the first",
+    add_case<has_work_vs_put>({
+        .name = "runnext/has_work_vs_put",
+        .property = "has_work() and put() are totally ordered: the second one sees what was done before the first",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release},
-                    {"look_acquire", "runnext.look", std::memory_order::acquire}},
+                    {"has_work_acquire", "runnext.has_work", std::memory_order::acquire}},
         .progress = progress_claim::lock_free,
-        .kept_for = "the orders of put() and look(), which must be seq_cst",
+        .kept_for = "the orders of put() and has_work(), which must be seq_cst",
     }),
     add_case<put_vs_steal>({
         .name = "runnext/put_vs_steal",

@@ -35,7 +35,7 @@ class slots {
     }
     return false;
   }
-  [[nodiscard]] bool look() const { return has_work(); }
+  [[nodiscard]] bool has_work_approx() const { return has_work(); }
   void splice(inject_chain<&task::link>&& all) {
     while (task* const t = all.pop_front()) put(t);
   }
@@ -60,7 +60,7 @@ struct slot_queues {
      public:
       explicit thief(local& q) : q_(&q) {}
       [[nodiscard]] bool has_work() const { return q_->has_work(); }
-      [[nodiscard]] bool look() const { return q_->look(); }
+      [[nodiscard]] bool has_work_approx() const { return q_->has_work_approx(); }
       // Always the most, so that no thief watches this queue because of a runnext slot: it has none.
       [[nodiscard]] std::size_t size_approx() const { return Room; }
       [[nodiscard]] task* take() const { return q_->take(); }

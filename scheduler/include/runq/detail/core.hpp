@@ -265,7 +265,7 @@ class core {
   [[nodiscard]] bool other_threads() const;
   [[nodiscard]] bool calls_in_progress() const { return parking.without_processor() != 0; }
   [[nodiscard]] bool timers_pending() const noexcept { return earliest_timer() != never; }
-  [[nodiscard]] bool anything_queued() const { return global.has_work(); }
+  [[nodiscard]] bool anything_queued() const { return global.has_work_approx(); }
   [[nodiscard]] bool stop_possible();
   template <class F>
   void for_each_kernel_wait(F&& f) const;

@@ -49,7 +49,7 @@ class processor_queue {
 class processor_queue::thief {
  public:
   [[nodiscard]] bool has_work() const noexcept { return false; }
-  [[nodiscard]] bool look() const noexcept { return false; }
+  [[nodiscard]] bool has_work_approx() const noexcept { return false; }
   [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
 };
 

@@ -15,7 +15,7 @@ template <class Atomics, class Thief, class Counter>
 [[nodiscard]] bool stands_still(const Thief& queue, const Counter& dispatches, int pauses = watch_pauses) noexcept {
   if (queue.size_approx() != 0) return false;
   const auto before = dispatches.get();
-  if (queue.has_work()) {
+  if (queue.has_work_approx()) {
     for (int i = 0; i != pauses; ++i) Atomics::pause();
   }
   return dispatches.get() == before;

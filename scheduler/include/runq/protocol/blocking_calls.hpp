@@ -90,8 +90,9 @@ class blocking_calls {
     const auto ticket = p.in_call.peek();
     if (!handoff<Atomics>::blocked(ticket)) return false;
     if (!seen.again(ticket, t)) return false;
-    const bool has_work = p.queue_thief.has_work() || p.forks_thief.has_work() || host_.global.has_work() ||
-                          p.yielded_thief.has_work() || host_.parking.somebody_returns();
+    const bool has_work = p.queue_thief.has_work_approx() || p.forks_thief.has_work() ||
+                          host_.global.has_work_approx() || p.yielded_thief.has_work() ||
+                          host_.parking.somebody_returns();
     const bool others_look = host_.parking.spinning() + host_.parking.idle_processors() != 0;
     if (!seen.costs_the_processor(has_work, others_look, t)) return false;
     // Machines that went to sleep while this one left the poller sleep outside it, so another one has to poll. (Go:

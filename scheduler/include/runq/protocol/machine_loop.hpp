@@ -77,8 +77,8 @@ class machine_loop {
   void hold(Machine& m, Processor& p) {
     host_.hold(m, p);
     // With [monitor.wake.fence], which pairs with [park.machine_idle.fence]: a machine that goes to sleep may not know
-    // of a new processor, and then does not look() there. Without the fence it would miss the next task that is made on
-    // it.
+    // of a new processor, and then does not ask has_work() there. Without the fence it would miss the next task that is
+    // made on it.
     host_.monitoring.wake();
     // In debug builds the handles remember their thread, and this is another thread.
     p.own_queue.rebind();
@@ -98,20 +98,20 @@ class machine_loop {
   }
 
   /// Whether any queue holds a task, or a timer is due: park_protocol asks this for a machine that gives up its
-  /// processor. A task that was made runnable without a fence is seen by look(), which is ordered with the task's
-  /// publication, and not by has_work(), which is not.
+  /// processor. A task that was made runnable without a fence is seen by has_work(), which is ordered with the task's
+  /// publication, and not by has_work_approx(), which is not.
   [[nodiscard]] bool work_anywhere() const {
     if (host_.timers_due()) return true;
     const unsigned n = host_.parking.limit();
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
       // Forks are published with a fence.
-      if (p.queue_thief.look() || p.forks_thief.has_work()) return true;
+      if (p.queue_thief.has_work() || p.forks_thief.has_work()) return true;
       // Yielded tasks are published with a fence, too.
       if (p.yielded_thief.has_work()) return true;
     }
     // Last, because a task that yields goes from a processor to the global queue.
-    return host_.global.look();
+    return host_.global.has_work();
   }
 
   /// Whether that processor is one too many: because of the last resize, or because the run ends. Any thread.
@@ -193,14 +193,15 @@ class machine_loop {
   // Called by a machine that dozes: whether it may go on.
   [[nodiscard]] bool nothing_but_a_chain(Machine& m) {
     // by chance: it happens while a machine dozes.
-    if (host_.unwatched() || host_.timers_due() || host_.global.look()) return false;
+    if (host_.unwatched() || host_.timers_due() || host_.global.has_work()) return false;
     const unsigned n = host_.parking.limit();
     for (unsigned i = 0; i != n; ++i) {
       const Processor& p = host_.processor_at(i);
       // by chance: it happens while a machine dozes.
       if (p.queue_thief.size_approx() != 0 || p.forks_thief.has_work()) return false;
       if (p.yielded_thief.has_work()) return false;
-      if (p.queue_thief.has_work() && detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
+      if (p.queue_thief.has_work_approx() &&
+          detail::stands_still<Atomics>(p.queue_thief, p.dispatches, Host::watch_pauses)) {
         return false;
       }
     }
@@ -264,7 +265,7 @@ class machine_loop {
   [[nodiscard]] Work take_oldest_of_all(Processor& p) {
     publish(p);
     // Another machine may have taken it.
-    return host_.global.has_work() ? Work(host_.global.take()) : Work();
+    return host_.global.has_work_approx() ? Work(host_.global.take()) : Work();
   }
 
   // Moves the tasks that have yielded on `p` to the end of the global queue, in their order.
@@ -277,7 +278,7 @@ class machine_loop {
   }
 
   [[gnu::noinline]] [[nodiscard]] bool chain_is_full(Processor& p, bool slice_is_over) {
-    if (p.own_queue.size_approx() != 0 || p.own_yielded.size_approx() != 0 || host_.global.has_work()) {
+    if (p.own_queue.size_approx() != 0 || p.own_yielded.size_approx() != 0 || host_.global.has_work_approx()) {
       return p.chain.full(slice_is_over, [this] { return host_.clock(); });
     }
     p.chain.forget();
@@ -292,7 +293,7 @@ class machine_loop {
   [[nodiscard]] Work take_share(Processor& p) {
     const unsigned n = host_.parking.limit();
     if (n == 0) return {};  // the scheduler stops
-    if (host_.global.has_work()) {
+    if (host_.global.has_work_approx()) {
       auto* const first = p.own_queue.take_from(host_.global, n);
       // While they were moved, the other tasks were in no queue, and a machine that went to sleep at that moment missed
       // them.

@@ -74,7 +74,7 @@ class monitor_loop {
     // One machine is enough to wake it. Not ordered with [monitor.slow.set]: at worst the monitor sees this call one
     // nap later.
     if (!is_slow()) return;
-    // [monitor.hurry] relaxed: not ordered with [monitor.slow.set], as said above.
+    // [monitor.hurry] relaxed: as said above, it is not ordered after [monitor.slow.set].
     // by chance: another machine hurries it at this moment; models/cases/scheduler/monitor/.
     if (slow_.exchange(false, std::memory_order::relaxed)) parker_.unpark();
   }
@@ -83,8 +83,8 @@ class monitor_loop {
   void wake() noexcept {
     // [monitor.wake.fence] seq_cst: pairs with [monitor.deep.fence]; weaker: the monitor sleeps although a processor is
     // in use. It also pairs with [park.machine_idle.fence], for the machine that has just got this processor; weaker: a
-    // machine that goes to sleep may not know of a new processor, does not look() there, and misses a task that is made
-    // next on it without a fence (machine_loop/next_on_a_new_processor).
+    // machine that goes to sleep may not know of a new processor, does not ask has_work() there, and misses a task that
+    // is made next on it without a fence (machine_loop/next_on_a_new_processor).
     Atomics::fence(std::memory_order::seq_cst);
     // [monitor.wake.sleeps] relaxed: ordered by the fence.
     if (sleeps_.load(std::memory_order::relaxed)) parker_.unpark();

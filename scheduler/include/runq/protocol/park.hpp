@@ -69,7 +69,7 @@ struct park_machine {
 };
 
 /// The protocol. `Host` is the scheduler around it, and has
-/// - `bool work_anywhere()`: whether any queue holds a task, by its look() where it has one; called without the lock
+/// - `bool work_anywhere()`: whether any queue holds a task, by its has_work(); called without the lock
 /// - `bool surplus(Processor&)`: whether that processor is one too many since the last resize()
 /// - `Processor& processor_at(unsigned)`: the i-th processor, for resize()
 /// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
@@ -98,8 +98,8 @@ class park_protocol {
   /// Called after a task was made runnable where a thief or any machine can find it: wakes a machine if one is needed
   /// (rule 1). Any thread.
   void submitted() {
-    // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence]; weaker: the last spinning machine goes to
-    // sleep although there is a task.
+    // [park.submit.fence] seq_cst: pairs with [park.machine_idle.fence] and [park.doze.fence]; weaker: the last
+    // spinning machine goes to sleep although there is a task.
     Atomics::light_fence(std::memory_order::seq_cst);
     submitted_in_order();
   }
@@ -113,7 +113,7 @@ class park_protocol {
   }
 
   /// Makes `task` the next to run in the local_queue of `queue`, and wakes a machine if one is needed. Returns how many
-  /// tasks this moved to the global queue. If work_anywhere() uses look(), there is a fence only when a task is
+  /// tasks this moved to the global queue. There is a fence only when a task is
   /// displaced: while it moves to the ring it is in no queue, so no machine that looks at that moment is ordered with
   /// it. While a machine dozes, a free slot is filled without waking another. Called by the queue's owner.
   template <class Owner, class Task>
@@ -613,8 +613,8 @@ class park_protocol {
   }
   // The second half of machine_idle(), for a machine that was spinning, or dozed.
   [[nodiscard]] Processor* sleep_unless_work(Machine& m) {
-    // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence]; weaker: the last spinning machine goes to
-    // sleep although there is a task.
+    // [park.machine_idle.fence] seq_cst: pairs with [park.submit.fence], and with [monitor.wake.fence] of a machine
+    // that has just got its processor; weaker: the last spinning machine goes to sleep although there is a task.
     Atomics::heavy_fence(std::memory_order::seq_cst);
     if (host_.work_anywhere()) {
       if (Processor* const again = take_back(m)) return again;
