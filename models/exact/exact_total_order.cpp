@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The single total order of the seq_cst operations, S, as C++20 words it: [atomics.order] paragraphs 3 and 4,
-// [intro.races] paragraph 12. The search asks RC11's rule instead (exact_consistency.cpp), which asks for less in a few
-// shapes: so what passes there passes here, and of an execution that fails it remains to say whether C++20 allows it.
+// The single total order of the seq_cst operations, S, as C++20 words it: paragraphs 3 and 4 of
+// [atomics.order], paragraph 12 of [intro.races]. The search asks RC11's rule instead (exact_consistency.cpp), which
+// asks for less in a few shapes: so what passes there passes here, and of an execution that fails it remains to say
+// whether C++20 allows it.
 #include <algorithm>
 #include <map>
 #include <vector>

@@ -601,6 +601,56 @@ TEST_F(names, the_comment_has_the_order_of_the_code) {
   EXPECT_EQ(check("// [x.a] seq_cst: one.\nx.load(order);\n").faults.size(), 0U);
 }
 
+// Comments `first` and `second`, each with its operation.
+[[nodiscard]] std::string operations(const std::string& first, const std::string& second) {
+  return "// [x.a] release: " + first + "\nx.store(1, std::memory_order::release);\n// [x.b] acquire: " + second +
+         "\nx.load(std::memory_order::acquire);\n";
+}
+
+TEST_F(names, a_name_has_an_operation) {
+  EXPECT_EQ(check("// [x.a] relaxed: one.\nint i = 0;\nx.load(i);\n").faults.size(), 2U);
+  EXPECT_EQ(
+      check("// [x.a] relaxed: one.\n// [x.b] relaxed: two.\nx.load(std::memory_order::relaxed);\n").faults.size(), 1U);
+  EXPECT_EQ(check("x.f();\n// [x.a] relaxed: one.\n").faults.size(), 1U);
+}
+
+TEST_F(names, partners_exist_and_name_each_other) {
+  EXPECT_EQ(check(operations("pairs with [x.b].", "pairs with [x.a].")).faults.size(), 0U);
+  EXPECT_EQ(check(operations("pairs with [x.b].", "one.")).faults.size(), 1U);
+  EXPECT_EQ(check(operations("pairs with [x.c].", "one.")).faults.size(), 1U);
+  EXPECT_EQ(check(operations("see [x.c].", "one.")).faults.size(), 1U);
+  // In a list, and on the next line.
+  EXPECT_EQ(check(operations("pairs with [x.a], [x.a] and [x.b].", "two.")).faults.size(), 1U);
+  EXPECT_EQ(check(operations("pairs\n// with [x.a] or so, and with [x.b].", "two.")).faults.size(), 1U);
+  EXPECT_EQ(check(operations("pairs with [x.a], and\n// with [x.b].", "pairs with [x.a].")).faults.size(), 0U);
+}
+
+TEST_F(names, an_operation_may_stand_for_another_one) {
+  const std::string third = "// [x.c] release: as [x.a].\nx.store(2, std::memory_order::release);\n";
+  EXPECT_EQ(check(operations("pairs with [x.b].", "pairs with [x.a].") + third).faults.size(), 0U);
+  EXPECT_EQ(check(operations("pairs with [x.b].", "pairs with [x.c].") + third).faults.size(), 0U);
+  EXPECT_EQ(check(operations("one.", "pairs with [x.c].") + third).faults.size(), 1U);
+  // A circle stands for nobody, and is no endless loop.
+  EXPECT_EQ(check(operations("as [x.b].", "as [x.a].")).faults.size(), 0U);
+}
+
+TEST_F(names, a_long_reason_stands_at_most_four_times) {
+  const auto with = [](unsigned n, const std::string& begin, const std::string& reason) {
+    std::string code;
+    for (unsigned i = 0; i != n; ++i) {
+      code += "// [x." + std::string(1, static_cast<char>('a' + i)) + "] relaxed: " + begin + reason +
+              "\nx.load(std::memory_order::relaxed);\n";
+    }
+    return code;
+  };
+  const std::string reason = "a thread takes what another one has not written.";
+  EXPECT_EQ(check(with(4, "", reason)).faults.size(), 0U);
+  EXPECT_EQ(check(with(5, "", reason)).faults.size(), 1U);
+  EXPECT_EQ(check(with(5, "one; weaker: ", reason)).faults.size(), 1U);
+  EXPECT_EQ(check(with(5, "one. kept: ", reason)).faults.size(), 1U);
+  EXPECT_EQ(check(with(5, "", "a guess.")).faults.size(), 0U);
+}
+
 TEST_F(names, what_no_model_reaches_says_so_and_is_counted) {
   const std::string says_so = "// [x.a] relaxed, unmodelled: one.\nx.load(std::memory_order::relaxed);\n";
   EXPECT_EQ(check(says_so, false, 1).faults.size(), 0U);

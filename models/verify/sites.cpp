@@ -27,6 +27,14 @@ namespace {
   return line.substr(end).starts_with("] ") ? line.substr(0, end) : std::string_view{};
 }
 
+// The name in brackets that comes after `before`, which ends with the bracket; empty if there is none.
+[[nodiscard]] std::string name_after(const std::string& text, const std::string& before) {
+  const std::size_t at = text.find(before);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + before.size();
+  return text.substr(begin, text.find(']', begin) - begin);
+}
+
 }  // namespace
 
 const source_index::file_text& source_index::read(const std::string& file) {
@@ -91,7 +99,11 @@ std::string source_index::reason_for(const std::string& path, const std::string&
       comment += trimmed(here.substr(2));
     }
     const std::size_t kept = comment.find("kept: ");
-    if (kept != std::string::npos) return comment.substr(kept + 6);
+    const std::string own = kept == std::string::npos ? std::string{} : comment.substr(kept + 6);
+    // "kept: as [ring.observe.tail]", or "acquire: as [ring.observe.tail]" and nothing about what it is kept for.
+    const std::string other = name_after(own.empty() ? comment : own, own.empty() ? ": as [" : "as [");
+    const bool is_own = !own.empty() && !own.starts_with("as [");
+    return is_own || other.empty() || other == name ? own : reason_for(path, other);
   }
   return {};
 }

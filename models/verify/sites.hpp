@@ -27,7 +27,8 @@ class source_index {
 
   /// The names in `path` below which a memory order other than relaxed is written.
   [[nodiscard]] std::vector<std::string> names_with_orders(const std::string& path);
-  /// What the comment that introduces `name` says after "kept: ", up to the end of the comment; empty if it does not.
+  /// What the comment that introduces `name` says after "kept: ", up to the end of the comment; of a comment that says
+  /// "as [other]" instead, what that of `other`, in the same file, says. Empty if neither does.
   [[nodiscard]] std::string reason_for(const std::string& path, const std::string& name);
 
  private:

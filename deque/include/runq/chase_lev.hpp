@@ -289,8 +289,9 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     const T value = a->slot(b).load(std::memory_order::relaxed);
     if (t < b) return value;
     // The last element: owner and thieves meet at top.
-    // [chase_lev.pop.claim] seq_cst: pairs with [chase_lev.steal.claim]. Relaxed on failure: the value is dropped.
-    // kept: no model fails with relaxed, but the published proof is for seq_cst, and larger programs are not searched.
+    // [chase_lev.pop.claim] seq_cst: pairs with [chase_lev.steal.claim] and [chase_lev.has_work.top]. Relaxed on
+    // failure: the value is dropped. kept: no model fails with relaxed, but the published proof is for seq_cst, and
+    // larger programs are not searched.
     const bool claimed =
         d.top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed);
     // [chase_lev.pop.reset] release: pairs with [chase_lev.steal.bottom], because a light fence need not be a release
@@ -334,8 +335,7 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     unpublished& operator=(const unpublished&) = delete;
     ~unpublished() {
       if (count == 0) return;
-      // [chase_lev.push_batch.publish] release: pairs with [chase_lev.steal.bottom]; weaker: a thief takes a slot not
-      // yet written, or a task whose contents it cannot see.
+      // [chase_lev.push_batch.publish] release: as [chase_lev.push.publish].
       to.bottom_.store(end(), std::memory_order::release);
     }
     [[nodiscard]] index end() const noexcept { return begin + static_cast<index>(count); }
@@ -360,9 +360,9 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   static void put(basic_chase_lev& d, array& a, index b, T value) noexcept {
     // [chase_lev.push.slot] relaxed: published by [chase_lev.push.publish]; thieves with an old top may be reading it.
     a.slot(b).store(value, std::memory_order::relaxed);
-    // [chase_lev.push.publish] release: pairs with [chase_lev.steal.bottom]; weaker: a thief takes a slot not yet
-    // written, or a task whose contents it cannot see. A store rather than a fence, so that ThreadSanitizer sees it
-    // too.
+    // [chase_lev.push.publish] release: pairs with [chase_lev.steal.bottom] and [chase_lev.has_work.bottom]; weaker: a
+    // thief takes a slot not yet written, or a task whose contents it cannot see. A store rather than a fence, so that
+    // ThreadSanitizer sees it too.
     d.bottom_.store(b + 1, std::memory_order::release);
   }
 
@@ -417,8 +417,8 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   }
 
   static array* publish(basic_chase_lev& d, array* a) noexcept {
-    // [chase_lev.grow.publish] release: pairs with [chase_lev.steal.array]; weaker: a thief reads slots of an array
-    // whose contents it cannot see.
+    // [chase_lev.grow.publish] release: pairs with [chase_lev.steal.array] and [chase_lev.capacity]; weaker: a thief
+    // reads slots of an array whose contents it cannot see.
     if (a != nullptr) d.array_.store(a, std::memory_order::release);
     return a;
   }
@@ -441,8 +441,8 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]: either the owner sees this thief's top, or the
     // load of bottom below sees the owner's smaller bottom; weaker: both take the last element.
     Atomics::heavy_fence(std::memory_order::seq_cst);
-    // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish]; weaker: this thief takes a slot not yet
-    // written, or a task whose contents it cannot see.
+    // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish], [chase_lev.pop.reserve] and
+    // [chase_lev.pop.reset]; weaker: this thief takes a slot not yet written, or a task whose contents it cannot see.
     const index b = deque_->bottom_.load(std::memory_order::acquire);
     if (t >= b) return {};
     // [chase_lev.steal.array] acquire: pairs with [chase_lev.grow.publish]; weaker: this thief reads slots of an array
@@ -452,10 +452,10 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. If the array
     // has been outgrown meanwhile, it still holds the element, because no thread writes to an outgrown array.
     const T value = a->slot(t).load(std::memory_order::relaxed);
-    // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim]; and, as a release, with [chase_lev.push.top]:
-    // the slot was read before the owner may reuse it. Strong: the caller takes a failure for a lost race. Relaxed on
-    // failure: the value is dropped. kept: no model fails with release, but the published proof is for
-    // seq_cst, and larger programs are not searched.
+    // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim] and [chase_lev.has_work.top]; and, as a
+    // release, with [chase_lev.push.top]: the slot was read before the owner may reuse it. Strong: the caller takes a
+    // failure for a lost race. Relaxed on failure: the value is dropped. kept: no model fails with release, but the
+    // published proof is for seq_cst, and larger programs are not searched.
     if (!deque_->top_.compare_exchange_strong(t, t + 1, std::memory_order::seq_cst, std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
     }

@@ -145,8 +145,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     if (room(t, 1) == 0) return false;
     // [ring.push.slot] relaxed: published by [ring.push.publish]; thieves with an old head may be reading it.
     r.slot(t).store(value, std::memory_order::relaxed);
-    // [ring.push.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written, or a
-    // task whose contents it cannot see.
+    // [ring.push.publish] release: pairs with [ring.steal.tail] and [ring.observe.again]; weaker: a thief takes a slot
+    // not yet written, or a task whose contents it cannot see.
     r.tail_.store(advance(t, 1), std::memory_order::release);
     return true;
   }
@@ -164,8 +164,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       r.slot(advance(t, i)).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
-    // [ring.push_batch.publish] release: pairs with [ring.steal.tail]; weaker: a thief takes a slot not yet written, or
-    // a task whose contents it cannot see.
+    // [ring.push_batch.publish] release: as [ring.push.publish].
     r.tail_.store(advance(t, n), std::memory_order::release);
     return n;
   }
@@ -213,8 +212,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       const Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return 0;
       Index expected = h;
-      // [ring.drain.claim] release: pairs with [ring.steal.head]. kept: no model fails with relaxed, because a drained
-      // ring is empty in any case. Release keeps observers from reading a head that is newer than the tail they read.
+      // [ring.drain.claim] release: as [ring.pop.claim]. kept: no model fails with relaxed, because a drained ring is
+      // empty in any case. Release keeps observers from reading a head that is newer than the tail they read.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
       const std::size_t n = distance(h, t);
       drained rest{*this, h, n};
@@ -304,8 +303,8 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
       // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
       out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
     }
-    // [ring.shed.claim] release: pairs with [ring.steal.head]; weaker: a thief calls a ring empty that never was.
-    // Strong: the caller takes a failure for a thief's steal. Relaxed on failure: nothing is read because of it.
+    // [ring.shed.claim] release: as [ring.pop.claim]. Strong: the caller takes a failure for a thief's steal. Relaxed
+    // on failure: nothing is read because of it.
     const bool claimed =
         r.head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
     return claimed ? n : 0;
@@ -345,8 +344,8 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
     Atomics::check(limit >= 1, "ring: the limit of a steal is at least 1");
     limit = std::max<std::size_t>(limit, 1);
-    // [ring.steal.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head; weaker: a
-    // ring that never was empty looks empty.
+    // [ring.steal.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
+    // than this head; weaker: a ring that never was empty looks empty.
     Index h = ring_->head_.load(std::memory_order::acquire);
     // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes a
     // slot not yet written, or a task whose contents it cannot see.
@@ -367,7 +366,7 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
       // [ring.steal.own_slot] relaxed: beyond the published tail; published by [ring.steal.publish].
       mine.slot(advance(mt, i)).store(value, std::memory_order::relaxed);
     }
-    // [ring.steal.newest] relaxed: may be garbage until the claim succeeds; never dereferenced before.
+    // [ring.steal.newest] relaxed: as [ring.steal.slot].
     const T newest = ring_->slot(advance(h, n - 1)).load(std::memory_order::relaxed);
     // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them; and
     // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older. Strong: the caller
@@ -391,22 +390,19 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};
-    // [ring.steal_out.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head;
-    // weaker: a ring that never was empty looks empty.
+    // [ring.steal_out.head] acquire: as [ring.steal.head].
     Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_out.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes
-    // a slot not yet written, or a task whose contents it cannot see.
+    // [ring.steal_out.tail] acquire: as [ring.steal.tail].
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     const std::size_t k = distance(h, t);
     if (k == 0) return {};
     if (k > Capacity) return {steal_status::lost, 0};
     const std::size_t n = std::min(k - k / 2, out.size());
     for (std::size_t i = 0; i != n; ++i) {
-      // [ring.steal_out.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
+      // [ring.steal_out.slot] relaxed: as [ring.steal.slot].
       out[i] = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
     }
-    // [ring.steal_out.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them;
-    // and with [ring.steal.head]: another thief that reads this head then reads a tail that is no older.
+    // [ring.steal_out.claim] release: as [ring.steal.claim].
     const bool claimed =
         ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
     return claimed ? batch_result{steal_status::taken, n} : batch_result{steal_status::lost, 0};
@@ -414,19 +410,16 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
 
   /// Takes the oldest element. Needs no ring of the caller's. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
-    // [ring.steal_one.head] acquire: pairs with [ring.pop.claim]: the tail read next is no older than this head;
-    // weaker: a ring that never was empty looks empty.
+    // [ring.steal_one.head] acquire: as [ring.steal.head].
     Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_one.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes
-    // a slot not yet written, or a task whose contents it cannot see.
+    // [ring.steal_one.tail] acquire: as [ring.steal.tail].
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     const std::size_t k = distance(h, t);
     if (k == 0) return {};
     if (k > Capacity) return {steal_status::lost, T{}, 0};
-    // [ring.steal_one.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
+    // [ring.steal_one.slot] relaxed: as [ring.steal.slot].
     const T value = ring_->slot(h).load(std::memory_order::relaxed);
-    // [ring.steal_one.claim] release: pairs with [ring.room.head]: the slot was read before the owner may reuse it; and
-    // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older.
+    // [ring.steal_one.claim] release: as [ring.steal.claim].
     if (!ring_->head_.compare_exchange_strong(h, advance(h, 1), std::memory_order::release,
                                               std::memory_order::relaxed)) {
       return {steal_status::lost, T{}, 0};
@@ -455,19 +448,15 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     [[nodiscard]] bool empty() const noexcept { return head == tail; }
   };
   [[nodiscard]] observation observe() const noexcept {
-    // [ring.observe.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
-    // than this head; weaker: a ring that never was empty looks empty.
+    // [ring.observe.head] acquire: as [ring.steal.head].
     const Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.observe.tail] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
-    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
-    // see that task.
+    // [ring.observe.tail] acquire: as [ring.steal.tail]. kept: no model of the queue alone fails with relaxed, but a
+    // scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must see that task.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
-    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
-    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
-    // see that task.
+    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: as [ring.observe.tail].
     return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
   }
 

@@ -280,10 +280,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   [[nodiscard]] bool pop_slowly(index t) noexcept {
     basic_split_deque& d = *deque_;
     for (;;) {
-      // [split_deque.slow.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief
-      // has read its slots before the next pushes, which may not read the word, overwrite them. kept: no model fails
-      // with relaxed, but then only a control dependency would order this load before the next stores to the slots, and
-      // C++ does not promise that order.
+      // [split_deque.slow.word] acquire: as [split_deque.room.word]; the next pushes may not read the word.
       const word w = d.public_.load(std::memory_order::acquire);
       const index first = whole(t, head(w));
       const index mine = whole(t, limit(w));
@@ -313,9 +310,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   // How many elements fit behind tail `t`. A steal that fills the deque looks at the word as a push does, so that
   // quiet_until_ is never behind the tail by more than there are elements.
   [[nodiscard]] std::size_t room(index t) noexcept {
-    // [split_deque.into.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
-    // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control dependency
-    // would order this load before the next store to the slot, and C++ does not promise that order.
+    // [split_deque.into.word] acquire: as [split_deque.room.word].
     const word w = deque_->public_.load(std::memory_order::acquire);
     const index first = whole(t, head(w));
     be_quiet(first, whole(t, limit(w)));
@@ -502,8 +497,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     // [split_deque.seize.fence] seq_cst: pairs with [split_deque.pop.fence]; weaker, or none: thief and owner take the
     // same element.
     Atomics::heavy_fence(std::memory_order::seq_cst);
-    // [split_deque.seize.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.pop.reserve]; weaker:
-    // this thief takes a slot not yet written, or a task whose contents it cannot see.
+    // [split_deque.seize.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.pop.reserve]; weaker: as
+    // [split_deque.steal.word].
     const index t = deque_->tail_.load(std::memory_order::acquire);
     const int there = in_private(w, t);
     if (there <= 0) return {nothing(w), 0};

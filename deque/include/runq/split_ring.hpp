@@ -190,8 +190,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     // [split_ring.push.slot] relaxed: published by [split_ring.push.publish]; thieves that have looked at an old word
     // may be reading it.
     r.slot(t).store(value, std::memory_order::relaxed);
-    // [split_ring.push.publish] release: pairs with [split_ring.steal.tail] and [split_ring.seize.tail]; weaker: a
-    // thief takes a slot not yet written, or a task whose contents it cannot see.
+    // [split_ring.push.publish] release: pairs with [split_ring.steal.tail], [split_ring.seize.tail] and
+    // [split_ring.observe.again]; weaker: a thief takes a slot not yet written, or a task whose contents it cannot see.
     r.tail_.store(t + 1, std::memory_order::release);
     return true;
   }
@@ -210,8 +210,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
       r.slot(t + i).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
-    // [split_ring.push_batch.publish] release: pairs with [split_ring.steal.tail] and [split_ring.seize.tail]; weaker:
-    // a thief takes a slot not yet written, or a task whose contents it cannot see.
+    // [split_ring.push_batch.publish] release: as [split_ring.push.publish].
     r.tail_.store(t + n, std::memory_order::release);
     return n;
   }
@@ -225,8 +224,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     const index h = r.head_.load(std::memory_order::relaxed);
     // [split_ring.pop.tail] relaxed: the owner is the only writer.
     if (h == r.tail_.load(std::memory_order::relaxed)) return std::nullopt;
-    // [split_ring.pop.reserve] release: pairs with [split_ring.seize.head]; weaker: since C++20 a relaxed store does
-    // not continue a release sequence, and a thief takes a task whose contents it cannot see.
+    // [split_ring.pop.reserve] release: pairs with [split_ring.seize.head] and [split_ring.steal.head]; weaker: since
+    // C++20 a relaxed store does not continue a release sequence, and a thief takes a task whose contents it cannot
+    // see.
     r.head_.store(h + 1, std::memory_order::release);
     // [split_ring.pop.fence] seq_cst: pairs with [split_ring.seize.fence]: either this pop sees that a thief asks for
     // the run, or the thief sees that this element is reserved; weaker: both take it.
@@ -494,8 +494,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     // "empty" promises that word, head and tail had these values at one moment, and with relaxed they need not have had
     // them.
     const word w = ring_->public_.load(std::memory_order::acquire);
-    // [split_ring.steal.head] acquire: pairs with [split_ring.pop.reserve]: the tail read next is no older than this
-    // head; weaker: a thief calls a ring empty that never was.
+    // [split_ring.steal.head] acquire: pairs with [split_ring.pop.reserve], [split_ring.slow.head] and
+    // [split_ring.slow.reset]: the tail read next is no older than this head; weaker: a thief calls a ring empty that
+    // never was.
     const index h = ring_->head_.load(std::memory_order::acquire);
     // [split_ring.steal.tail] acquire: pairs with [split_ring.push.publish] and [split_ring.steal.publish]; weaker:
     // this thief takes a slot not yet written, or a task whose contents it cannot see.
@@ -544,7 +545,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     const index from = public_begin(w);
     copy(from, n);
     // [split_ring.steal.claim] release: pairs with [split_ring.slow.word]: the slots were read before the owner may
-    // reuse them. Strong: a failure is taken for a lost race. Relaxed on failure: what was read is dropped.
+    // reuse them; and with [split_ring.steal.word]: another thief that reads this word then reads a head and a tail
+    // that are no older. Strong: a failure is taken for a lost race. Relaxed on failure: what was read is dropped.
     return ring_->public_.compare_exchange_strong(w, word_of(w, run_end(w), from + n, asked(w)),
                                                   std::memory_order::release, std::memory_order::relaxed)
                ? n
@@ -583,8 +585,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     // [split_ring.seize.head] acquire: pairs with [split_ring.pop.reserve]; weaker: this thief takes a task whose
     // contents it cannot see.
     const index h = ring_->head_.load(std::memory_order::acquire);
-    // [split_ring.seize.tail] acquire: pairs with [split_ring.push.publish]; weaker: this thief takes a slot not yet
-    // written, or a task whose contents it cannot see.
+    // [split_ring.seize.tail] acquire: pairs with [split_ring.push.publish]; weaker: as [split_ring.steal.tail].
     const index t = ring_->tail_.load(std::memory_order::acquire);
     const int there = in_run(w, h, t);
     if (there <= 0) return {in_public(w, t) > 0 ? steal_status::lost : nothing(w), 0};

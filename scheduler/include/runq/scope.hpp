@@ -120,7 +120,8 @@ class scope_core {
     do {
       if (there != nullptr) made->request_stop();
       // [scope.stopping.publish] release: pairs with [scope.stopping] and [scope.ask.look]; weaker: another caller uses
-      // an object that is not made yet. Acquire on failure pairs with the release of the caller that was faster.
+      // an object that is not made yet. Acquire on failure pairs with [scope.ask], and with [scope.stopping.publish] of
+      // a caller that was faster.
       if (stopping_.compare_exchange_strong(there, made.get(), std::memory_order::release,
                                             std::memory_order::acquire)) {
         return *made.release();
@@ -136,8 +137,8 @@ class scope_core {
     // [scope.ask.look] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
     // yet.
     Stopping* there = stopping_.load(std::memory_order::acquire);
-    // [scope.ask] release: pairs with [scope.stopping] and the failed [scope.stopping.publish]; weaker: a task that
-    // sees the request does not see what was written before it. Acquire on failure as [scope.ask.look].
+    // [scope.ask] release: pairs with [scope.stopping], and with [scope.stopping.publish] where that fails; weaker: a
+    // task that sees the request does not see what was written before it. Acquire on failure as [scope.ask.look].
     // by chance: another task makes the object, or asks, at this moment; models/cases/scheduler/scope/.
     if (there == nullptr && stopping_.compare_exchange_strong(there, asked_before(), std::memory_order::release,
                                                               std::memory_order::acquire)) {
@@ -149,8 +150,7 @@ class scope_core {
   /// Whether request_stop() was called, here or of the object. Called by the body, or by a child that has not ended.
   /// Wait-free.
   [[nodiscard]] bool stop_requested() const noexcept {
-    // [scope.asked] acquire: pairs with [scope.stopping.publish]; weaker: the caller uses an object that is not made
-    // yet.
+    // [scope.asked] acquire: as [scope.ask.look].
     const Stopping* const there = stopping_.load(std::memory_order::acquire);
     return is_made(there) ? there->stop_requested() : there != nullptr;
   }

@@ -49,8 +49,8 @@ class wait_group_core {
 
   /// Any thread. Wait-free, except when it wakes waiters.
   [[nodiscard]] counting add(std::int64_t n) {
-    // [wait_group.add] release: pairs with the acquire of the thread that finds the count at 0: a waiter, or the thread
-    // that wakes the waiters (wake.lock); weaker: a task that has waited does not see what was done.
+    // [wait_group.add] release: pairs with [wait_group.wait.peek], [wait_group.lock] and [wait_group.wake.lock], where
+    // they find the count at 0; weaker: a task that has waited does not see what was done.
     const std::int64_t before = state_.fetch_add(shifted(n), std::memory_order::release);
     const std::uint64_t count = static_cast<std::uint64_t>(before >> count_shift) + static_cast<std::uint64_t>(n);
     if (count > max_count) return n < 0 ? counting::negative : counting::too_many;
@@ -127,30 +127,27 @@ class wait_group_core {
     const bool was_in = w.linked.get();
     waiters_.remove(w);
     const bool last = was_in && waiters_.empty();
-    // [wait_group.leave] release: pairs with [wait_group.lock] and [wait_group.wake.lock]; weaker: they do not see the
-    // list as this thread left it.
+    // [wait_group.leave] release: as [wait_group.unlock].
     state_.fetch_sub(locked + (last ? waited_for : 0), std::memory_order::release);
     return was_in;
   }
 
   // Locks the list and returns true; or returns false when the count is 0. `seen` is the state before.
   [[nodiscard]] bool lock(std::int64_t& seen) noexcept {
-    // [wait_group.lock.peek] acquire: pairs with [wait_group.add], for the case that the count is 0; weaker: a task
-    // that need not wait does not see what was done.
+    // [wait_group.lock.peek] acquire: as [wait_group.wait.peek], for the case that the count is 0.
     seen = state_.load(std::memory_order::acquire);
     do {
       if ((seen & locked) != 0) {
         Policy::spin_until([this, &seen] {
-          // [wait_group.lock.again] acquire: pairs with [wait_group.add], for the case that the count is 0; weaker: a
-          // task that need not wait does not see what was done.
+          // [wait_group.lock.again] acquire: as [wait_group.wait.peek], for the case that the count is 0.
           seen = state_.load(std::memory_order::acquire);
           return (seen & locked) == 0;
         });
       }
       if ((seen >> count_shift) == 0) return false;
-      // [wait_group.lock] acquire: pairs with [wait_group.unlock]: the list's last writer; weaker: this thread does not
-      // see the list as that writer left it. Acquire on failure pairs with [wait_group.add], for the case that the
-      // count is 0.
+      // [wait_group.lock] acquire: pairs with [wait_group.unlock] and [wait_group.wake.unlock]: the list's last writer;
+      // weaker: this thread does not see the list as that writer left it. Acquire on failure pairs with
+      // [wait_group.add], for the case that the count is 0.
     } while (
         !state_.compare_exchange_weak(seen, seen | locked, std::memory_order::acquire, std::memory_order::acquire));
     return true;

@@ -26,7 +26,7 @@ const char* flag(bool b) { return b ? "true" : "false"; }
 std::uint64_t status_of(const processor& p, bool exists) {
   if (!exists) return 4;
   if (handoff<policy>::blocked(p.in_call.peek())) return 2;
-  // [trace.status.held_by] relaxed, unmodelled: a trace may be a moment old.
+  // [trace.status.held_by] relaxed, unmodelled: as [trace.held_by].
   return p.held_by.load(std::memory_order::relaxed) >= 0 ? 1 : 0;
 }
 
@@ -52,7 +52,7 @@ std::string core::trace_line(instant at, bool detail) const {
 
 // The task that a machine runs, or has taken into a blocking call; null if there is none.
 const goroutine* core::task_of(const machine& m) {
-  // [trace.task_of.state] relaxed, unmodelled: a trace may be a moment old.
+  // [trace.task_of.state] relaxed, unmodelled: as [trace.held_by].
   const machine_state state = m.state.load(std::memory_order::relaxed);
   // [trace.task_of] acquire, unmodelled: pairs with [machine.task]; weaker: a trace reads a record that is not
   // constructed. Records are never freed; the next lines ask whether the record is still this task's.
@@ -74,7 +74,7 @@ std::string core::trace_detail(const statistics& s) const {
     // [trace.held_by] relaxed, unmodelled: a trace may be a moment old.
     const std::int32_t held_by = p.held_by.load(std::memory_order::relaxed);
     if (held_by >= 0) processor_of[held_by] = p.index;
-    // [trace.free_records] relaxed, unmodelled: a trace may be a moment old.
+    // [trace.free_records] relaxed, unmodelled: as [trace.held_by].
     const std::size_t free_records = p.free_records.load(std::memory_order::relaxed);
     text += "  P" + std::to_string(p.index) + ":" + field("status", status_of(p, p.index < s.procs)) +
             field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) + number("m", held_by) +
@@ -89,9 +89,9 @@ std::string core::trace_detail(const statistics& s) const {
       const auto n = static_cast<std::int32_t>((*m)->number);
       const goroutine* const g = task_of(**m);
       if (g != nullptr) machine_of[g] = n;
-      // [trace.id] relaxed, unmodelled: a trace may be a moment old.
+      // [trace.id] relaxed, unmodelled: as [trace.held_by].
       const std::int64_t id = g == nullptr ? -1 : static_cast<std::int64_t>(g->id.load(std::memory_order::relaxed));
-      // [trace.state] relaxed, unmodelled: a trace may be a moment old.
+      // [trace.state] relaxed, unmodelled: as [trace.held_by].
       const machine_state state = (*m)->state.load(std::memory_order::relaxed);
       text += "  M" + std::to_string(n) + ":" + number("p", processor_of.contains(n) ? processor_of[n] : -1) +
               number("curg", id) +
@@ -101,7 +101,7 @@ std::string core::trace_detail(const statistics& s) const {
   }
   records_.for_each([&](const goroutine& g) {
     if (g.is(task_status::dead)) return;
-    // [trace.goroutine.id] relaxed, unmodelled: a trace may be a moment old.
+    // [trace.goroutine.id] relaxed, unmodelled: as [trace.held_by].
     const std::uint64_t id = g.id.load(std::memory_order::relaxed);
     const task_status status = g.state.status();
     const wait_reason reason = g.state.reason();
