@@ -214,7 +214,7 @@ TEST_F(ending, L2_main_is_known_as_main_when_it_begins_on_another_machine) {
     runq::run(
         [&] {
           runq::go([&] { hold_until([&] { return begun.load(); }, "main's coroutine runs"); });
-          auto& slice = runq::detail::this_processor()->slice;
+          auto& slice = runq::detail::this_front()->slice;
           slice.end(slice.current());
           return [](std::atomic<bool>& runs) -> task<> {
             runs = true;

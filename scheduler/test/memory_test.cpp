@@ -19,6 +19,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <runq/detail/core.hpp>
+
 #include "support.hpp"
 
 namespace {
@@ -31,7 +33,7 @@ using sched_test::rounds;
 constexpr std::size_t slab = std::size_t{64} * 1024;
 
 /// The goroutine record of the calling task.
-const void* own_record() { return runq::detail::this_processor()->current; }
+const void* own_record() { return runq::detail::this_front()->current; }
 
 TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
   runq::run(
@@ -255,7 +257,7 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
 TEST(memory, L25_free_records_come_back_in_batches_and_one_by_one) {
   runq::run([] {
     constexpr std::size_t batch = runq::detail::record_pool::batch;
-    runq::detail::record_pool pool(runq::detail::this_processor()->home, 1);
+    runq::detail::record_pool pool(runq::detail::this_front()->home, 1);
     const auto made = [&pool] {
       std::set<const void*> all;
       pool.for_each([&all](const runq::detail::goroutine& g) { all.insert(&g); });

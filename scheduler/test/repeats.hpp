@@ -29,7 +29,7 @@ namespace sched_test {
 /// and S6_a_task_that_calls_....
 inline void end_slice_when_repeated() {
   if (!repeated_as_a_whole()) return;
-  auto& slice = runq::detail::this_processor()->slice;
+  auto& slice = runq::detail::this_front()->slice;
   slice.end(slice.current());
 }
 

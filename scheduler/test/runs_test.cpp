@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <runq/detail/core.hpp>
+
 #include "support.hpp"
 
 namespace {
@@ -247,7 +249,7 @@ TEST_F(runs, the_end_of_a_run_makes_no_processor) {
     s.run([&]() -> task<> {
       runq::go([&]() -> task<> { (void)co_await never.receive(); });
       co_await runq::yield();
-      runq::detail::this_processor()->home.for_each_kernel_wait([&](const auto&) { ++processors; });
+      runq::detail::this_front()->home.for_each_kernel_wait([&](const auto&) { ++processors; });
     });
     EXPECT_EQ(processors, 2) << round;
   }

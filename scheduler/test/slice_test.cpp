@@ -260,7 +260,7 @@ void share_a_processor(std::vector<instant> lengths, instant time) {
     time_of_test += pair.length;
     // The monitor would end the slice, but its waits follow the system's clock. So the test ends the slice here.
     if (pair.length >= longest_slice) {
-      auto& slice = runq::detail::this_processor()->slice;
+      auto& slice = runq::detail::this_front()->slice;
       slice.end(slice.current());
     }
     pair.work += pair.length;

@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "runq/detail/asio_library.hpp"
-#include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
 #include "runq/detail/outside_work.hpp"
 #include "runq/detail/temporaries.hpp"

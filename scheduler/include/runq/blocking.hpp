@@ -5,6 +5,7 @@
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -13,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runq/detail/core.hpp"
+#include "runq/detail/inside.hpp"
 #include "runq/detail/temporaries.hpp"
 #include "runq/semaphore.hpp"
 #include "runq/task.hpp"
@@ -22,13 +23,30 @@ namespace runq {
 
 namespace detail {
 
-/// Limits how many blocking calls are without a processor at the same time, and holds the tasks that wait for their
-/// turn. A call takes a unit only when its processor is taken away, so a short call pays nothing. Therefore one call
-/// more for each processor is possible: a call that still had its processor when the last unit was taken.
-struct call_limit {
-  explicit call_limit(unsigned most) : units(most, most) {}
-  semaphore_core<> units;
+struct machine;
+struct processor;
+
+/// A blocking call in progress: only the library looks into it.
+struct blocked_call {
+  machine* m;
+  processor* p;          // that the machine had when the call began
+  std::uint64_t ticket;  // of `p`: see runq::handoff
+  bool has_unit;         // from the beginning
+  goroutine* g;
+  std::int64_t begun;  // when the call began, in ns of the monotonic clock, if there is a tracer
 };
+
+/// Whether a call may begin at once. If not, its task takes one of call_units() first.
+[[nodiscard]] bool call_may_begin(const core& home) noexcept;
+[[nodiscard]] semaphore_core<>& call_units(core& home) noexcept;
+/// The calling task begins a call. `has_unit`: of call_units(), which the end of the call gives back.
+[[nodiscard]] blocked_call enter_call(core& home, bool has_unit = false) noexcept;
+/// True: the machine has a processor and goes on with the task. False: it has none, and the caller must queue the task.
+[[nodiscard]] bool leave_call(core& home, const blocked_call& call) noexcept;
+/// For code that cannot suspend: blocks the thread until it has a processor.
+void leave_call_waiting(core& home, const blocked_call& call);
+/// The task of `call` goes on at `self` when a processor takes it from the global queue.
+void queue_after_call(core& home, const blocked_call& call, std::coroutine_handle<> self);
 
 template <class F>
 class [[nodiscard]] blocking_awaiter {
@@ -42,8 +60,8 @@ class [[nodiscard]] blocking_awaiter {
   [[nodiscard]] bool await_ready() { return begin({}); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     if (turn_ != nullptr) return turn_->await_suspend(self, at);
-    if (processor* const p = this_processor()) return preempt_if_slice_is_over(*p, self);
-    home_->queue_after_call(call_, self);
+    if (processor_front* const p = this_front()) return preempt_if_slice_is_over(*p, self);
+    queue_after_call(*home_, call_, self);
     return true;
   }
   result await_resume() {
@@ -56,23 +74,23 @@ class [[nodiscard]] blocking_awaiter {
   // Makes the call; or, if there are too many calls, prepares to wait for a turn. Returns whether the task goes on at
   // once.
   [[nodiscard]] bool begin(const std::stop_token& stop) {
-    home_ = &own_processor().home;
-    if (!home_->call_may_begin()) {
-      turn_ = std::make_unique<units_awaiter>(home_->limit().units, 1, wait_reason::blocking_call, stop);
+    home_ = &own_front().home;
+    if (!call_may_begin(*home_)) {
+      turn_ = std::make_unique<units_awaiter>(call_units(*home_), 1, wait_reason::blocking_call, stop);
       return false;
     }
-    call_ = home_->enter_call();
+    call_ = enter_call(*home_);
     invoke();
-    return home_->leave_call(call_) && !time_slice_over();
+    return leave_call(*home_, call_) && !time_slice_over();
   }
 
  private:
   // The task has its turn. It cannot be suspended any more, so it waits for a processor as a blocking_section does.
   void call_in_turn() {
     turn_->await_resume();
-    call_ = home_->enter_call(true);
+    call_ = enter_call(*home_, true);
     invoke();
-    home_->leave_call_waiting(call_);
+    leave_call_waiting(*home_, call_);
   }
   void invoke() noexcept {
     try {
@@ -88,7 +106,7 @@ class [[nodiscard]] blocking_awaiter {
   struct nothing {};
   F f_;
   core* home_ = nullptr;
-  core::blocked_call call_{};
+  blocked_call call_{};
   std::optional<std::conditional_t<has_result, result, nothing>> result_;
   std::exception_ptr error_;
   std::unique_ptr<units_awaiter> turn_;  // when there were too many calls
@@ -146,11 +164,11 @@ class [[nodiscard]] blocking_section {
   blocking_section();
   blocking_section(const blocking_section&) = delete;
   blocking_section& operator=(const blocking_section&) = delete;
-  ~blocking_section() { home_.leave_call_waiting(call_); }
+  ~blocking_section() { detail::leave_call_waiting(home_, call_); }
 
  private:
   detail::core& home_;
-  detail::core::blocked_call call_;
+  detail::blocked_call call_;
 };
 
 }  // namespace runq

@@ -16,7 +16,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "runq/detail/core.hpp"
 #include "runq/detail/outside_work.hpp"
 #include "runq/detail/temporaries.hpp"
 #include "runq/scheduler.hpp"

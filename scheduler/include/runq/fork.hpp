@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <utility>
 
+#include "runq/detail/inside.hpp"
 #include "runq/task.hpp"
 
 namespace runq {
@@ -16,9 +17,15 @@ namespace detail {
 
 /// Called by a forked<T> that is destroyed before the end of the run and before the join.
 void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
+/// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
+/// when the deque is full. Throws std::bad_alloc.
+void fork_apart(processor_front& p, frame& parent, frame& child);
+/// Puts `parent`, the coroutine that the calling thread runs, into its processor's deque, so that another machine may
+/// run it at any moment from now on. Returns false, and does nothing, when the deque is full.
+[[nodiscard]] bool push_fork(frame& parent) noexcept;
 /// To be called when `parent` joins children of which some run by themselves. True: it waits, and another machine may
 /// run it already. `at`: the place of the join, for dumps.
-[[nodiscard]] bool waits_for_children(processor& p, frame& parent, source_place at) noexcept;
+[[nodiscard]] bool waits_for_children(processor_front& p, frame& parent, source_place at) noexcept;
 
 }  // namespace detail
 
@@ -82,7 +89,7 @@ class [[nodiscard]] fork_awaiter {
 
   template <std::derived_from<promise_base> Promise>
   RUNQ_ON_EVERY_CALL [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) {
-    processor& p = own_processor();
+    processor_front& p = own_front();
     frame& parent = caller.promise();
     const auto child = access::handle(child_);
     child.promise().parent = &parent;
@@ -92,14 +99,11 @@ class [[nodiscard]] fork_awaiter {
     } else {
       child.promise().owned_by_handle = true;
     }
-    if (p.home.chosen.forks == fork_policy::continuation) {
+    if (p.continues_forks) {
       child.promise().how = role::forked_inline;
       parent.owes_join = true;
-      if (p.own_forks.push(&parent)) {
-        // From here on another machine may run the parent, and destroy this awaiter.
-        p.home.parking.submitted();
-        return transfer(p, child);
-      }
+      // Afterwards another machine may run the parent, and destroy this awaiter.
+      if (push_fork(parent)) return transfer(p, child);
       parent.owes_join = parent.children.any();  // not for this child
     }
     fork_apart(p, parent, child.promise());
@@ -128,14 +132,14 @@ class [[nodiscard]] join_awaiter {
 
   // Not in await_suspend(): g++ makes more of a coroutine whose await_suspend() may throw.
   [[nodiscard]] bool await_ready() const {
-    if (this_processor() == nullptr) throw_no_task();
+    if (this_front() == nullptr) throw_no_task();
     return false;
   }
   template <std::derived_from<promise_base> Promise>
   RUNQ_ON_EVERY_CALL [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> caller,
                                                       const char* file = __builtin_FILE(),
                                                       unsigned line = __builtin_LINE()) noexcept {
-    processor& p = *this_processor();
+    processor_front& p = *this_front();
     frame& parent = caller.promise();
     parent_ = &parent;
     parent.owes_join = false;

@@ -14,8 +14,8 @@
 #include <variant>
 
 #include "runq/channel.hpp"
-#include "runq/detail/core.hpp"
 #include "runq/detail/futex.hpp"
+#include "runq/detail/inside.hpp"
 #include "runq/detail/temporaries.hpp"
 #include "runq/fork.hpp"
 #include "runq/options.hpp"
@@ -306,8 +306,8 @@ class yield_awaiter {
 };
 
 /// For go(). Throws runq::misuse outside a scheduler.
-[[nodiscard]] inline processor& processor_of_task() {
-  processor* const p = this_processor();
+[[nodiscard]] inline processor_front& front_of_task() {
+  processor_front* const p = this_front();
   if (p == nullptr) {
     throw_misuse("runq: go() was called outside a scheduler; use runq::run(), or a scheduler::handle");
   }
@@ -330,8 +330,8 @@ class yield_awaiter {
 ///     runq::go([n = 3]() -> runq::task<> { co_await work(n); });
 template <class F>
 void go(F&& f, const char* name = nullptr) {
-  detail::processor& p = detail::processor_of_task();
-  p.home.spawn(p, detail::make_root(std::forward<F>(f)), name);
+  detail::processor_front& p = detail::front_of_task();
+  detail::spawn(p, detail::make_root(std::forward<F>(f)), name);
 }
 
 /// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.
@@ -435,7 +435,7 @@ class scheduler::handle {
   /// run. A task that has not begun when the scheduler is destroyed is destroyed with it.
   template <class F>
   void go(F&& f, const char* name = nullptr) const {
-    core_->spawn_outside(detail::make_root(std::forward<F>(f)), name);
+    detail::spawn_outside(*core_, detail::make_root(std::forward<F>(f)), name);
   }
 
   /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws its exception.

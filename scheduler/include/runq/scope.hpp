@@ -245,7 +245,7 @@ class scope_state {
   }
 
   /// `body`, which has not begun, is called by `caller` as the scope's body.
-  void call(processor& p, frame& caller, frame& body, source_place at) noexcept {
+  void call(const processor_front& p, frame& caller, frame& body, source_place at) noexcept {
     home_ = &p.home;
     called_at_ = at;
     caller_ = &caller;
@@ -264,7 +264,7 @@ class scope_state {
   [[nodiscard]] std::vector<std::exception_ptr>* wanted_failures() const noexcept { return wanted_failures_; }
   [[nodiscard]] source_place called_at() const noexcept { return called_at_; }
   /// See scope_core::waits_for_started(): goes on with the caller, or leaves that to the last started task.
-  [[nodiscard]] std::coroutine_handle<> go_on(processor& p);
+  [[nodiscard]] std::coroutine_handle<> go_on(processor_front& p);
   /// All tasks of the scope have ended, and the caller goes on: hands over the failures, and throws the first. Without
   /// a failure, throws runq::cancelled if `outer` has cut the body or a child short: its work was not done.
   void rethrow_first() {
@@ -443,9 +443,9 @@ class scope {
   static void start(detail::scope_state& here, const char* name, Make&& make) {
     here.begins();
     try {
-      detail::processor& p = detail::processor_of_task();
+      detail::processor_front& p = detail::front_of_task();
       if (&p.home != here.home()) detail::scope_state::throw_elsewhere();
-      p.home.spawn(p, std::forward<Make>(make)(), name);
+      detail::spawn(p, std::forward<Make>(make)(), name);
     } catch (...) {
       here.ends();
       throw;
@@ -483,7 +483,7 @@ class [[nodiscard]] scope_call {
   template <std::derived_from<promise_base> Promise>
   [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller,
                                                       source_place at = source_place::here()) {
-    processor& p = own_processor();
+    processor_front& p = own_front();
     called_.emplace(std::invoke(body_, here_));
     const auto body = access::handle(*called_);
     if (!body || body.promise().how != role::fresh) {

@@ -502,7 +502,7 @@ class [[nodiscard]] select_awaiter {
   goroutine* who_ = nullptr;  // the selecting task, until it goes on
   std::size_t chosen_ = undecided;
   bool done_ = false;
-  std::optional<runq::detail::core::stop_wait> stop_wait_;
+  std::optional<runq::detail::stop_wait> stop_wait_;
   std::optional<std::stop_callback<on_stop>> on_stop_;
 };
 

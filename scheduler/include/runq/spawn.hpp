@@ -40,7 +40,7 @@ struct result_of_work<F> {
 /// The state that a spawned task and its handle share; it lives as long as one of them does. It is the task's closure.
 template <class R>
 struct spawn_state : spawned_closure {
-  spawn_state(const processor& p, bool stoppable)
+  spawn_state(const processor_front& p, bool stoppable)
       : spawned_closure(*p.current),
         home(p.home),
         stop(stoppable ? std::stop_source() : std::stop_source(std::nostopstate)),
@@ -129,7 +129,7 @@ class [[nodiscard]] spawned_awaiter {
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> self, source_place at = source_place::here()) {
     if constexpr (std::is_base_of_v<frame, Promise>) {
       // The end of a run destroys the spawned task first. A task of another scheduler has another run.
-      if (&own_processor().home == &of_.home && !of_.in_scope) {
+      if (&own_front().home == &of_.home && !of_.in_scope) {
         of_.awaited_by = &self.promise();
         tells_waiter_ = true;
       }
@@ -237,7 +237,7 @@ template <class F, class Failed, class Start>
   using callable = std::decay_t<F>;
   using result = typename result_of_work<callable>::type;
   static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
-  auto state = std::make_shared<spawn_state<result>>(processor_of_task(), takes_stop_token<callable>);
+  auto state = std::make_shared<spawn_state<result>>(front_of_task(), takes_stop_token<callable>);
   new_task made = root_of(spawned_body<callable, result>(*state, std::forward<F>(f), failed));
   state->of_task = state;
   std::forward<Start>(start)(std::move(made), *state);
@@ -263,8 +263,7 @@ template <class F>
                 "std::stop_token");
   return detail::spawn_by(std::forward<F>(f), detail::tells_nobody(), [name](detail::new_task made, auto& state) {
     made.is_spawned(state);
-    detail::processor& p = detail::processor_of_task();
-    p.home.spawn(p, std::move(made), name);
+    detail::spawn(detail::front_of_task(), std::move(made), name);
   });
 }
 

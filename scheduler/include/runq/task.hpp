@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "runq/detail/core.hpp"
+#include "runq/detail/inside.hpp"
 #include "runq/protocol/join_counter.hpp"
 
 namespace runq {
@@ -58,7 +58,7 @@ class stoppable_wait {
   }
 
  private:
-  std::optional<core::stop_wait> known_;
+  std::optional<stop_wait> known_;
   std::optional<std::stop_callback<CallBack>> on_stop_;
 };
 
@@ -194,17 +194,8 @@ inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   }
 }
 
-/// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
-/// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
-/// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
-[[nodiscard]] bool begin_end_of_strand(processor& p, source_place at = {}) noexcept;
-void end_strand(processor& p, bool has_own_record) noexcept;
-void keep_strand(processor& p, bool has_own_record) noexcept;
-[[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
+/// Keeps the first error of the children of `parent` that have no result.
 void keep_child_error(frame& parent, std::exception_ptr error) noexcept;
-/// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
-/// when the deque is full. Throws std::bad_alloc.
-void fork_apart(processor& p, frame& parent, frame& child);
 /// Ends the process with a message, except while all tasks are being destroyed because main has ended.
 void fork_not_joined() noexcept;
 /// Likewise, in a handler: the message has the text of the exception.
@@ -215,26 +206,21 @@ void fork_not_joined_after_exception() noexcept;
 /// such a body has forked, or a child that was started in the scope, the scope learns of it. False: nobody else must,
 /// because the scope has asked itself to stop, and the child was cancelled.
 bool tell_scope(frame& failed) noexcept;
-/// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
-void end_scope_child(scope_state& home) noexcept;
-/// To be called when the body of a scope has ended; its children may still run.
-[[nodiscard]] std::coroutine_handle<> end_scope_body(processor& p, frame& body);
-/// To be called when all forked children of `parent` have ended and it waits for them: in join(), or, if it is the body
-/// of a scope, at its end.
-[[nodiscard]] std::coroutine_handle<> go_on_after_join(processor& p, frame& parent);
-
+/// Takes the newest fork from the deque of the calling thread's processor if it is `parent`, and returns whether it
+/// did.
+[[nodiscard]] bool take_fork(frame& parent) noexcept;
 /// The part of end_fork() for a child that runs by itself.
-[[nodiscard]] std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept;
+[[nodiscard]] std::coroutine_handle<> end_fork_apart(processor_front& p, frame& parent) noexcept;
 /// To be called when a forked child has ended. The parent goes on here, unless another thread runs it or it waits for
 /// another child.
-RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(processor& p, frame& child) noexcept {
+RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(processor_front& p, frame& child) noexcept {
   frame& parent = *child.parent;
   const bool ran_at_once = child.how == role::forked_inline;
   child.finished.set();
   // Most often the parent is the newest in the deque, where this child's fork put it. If it is, the count of detached
   // children stays the same, no matter for which child it was put there: one child that had been detached has ended,
   // and one that was not detached is so from now on.
-  if (ran_at_once && p.home.parking.take_newest(p.own_forks, &parent)) {
+  if (ran_at_once && take_fork(parent)) {
     if (parent.newest_below == &child) {
       parent.pop_below();
       // by chance: the child has moved to the processor where its parent then forked another one, waited there longer
@@ -249,6 +235,9 @@ RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> end_fork(process
   }
   return end_fork_apart(p, parent);
 }
+/// To be called when `ended`, which was neither called by a coroutine of the library nor forked, has ended on `p`.
+/// Returns the coroutine that goes on here, or a noop coroutine.
+[[nodiscard]] std::coroutine_handle<> end_frame(processor_front& p, frame& ended) noexcept;
 
 struct final_awaiter {
   [[nodiscard]] bool await_ready() const noexcept { return false; }
@@ -256,7 +245,7 @@ struct final_awaiter {
   RUNQ_ON_EVERY_CALL [[nodiscard]] std::coroutine_handle<> await_suspend(
       std::coroutine_handle<Promise> ended) const noexcept {
     frame& f = ended.promise();
-    processor& p = *this_processor();
+    processor_front& p = *this_front();
     // Also if all children have ended: whether they have may be luck.
     if (f.owes_join && f.how != role::scope_body) fork_not_joined();
     if (f.how == role::called) {
@@ -264,11 +253,7 @@ struct final_awaiter {
       return transfer(p, f.parent->self());
     }
     if (is_forked(f)) return end_fork(p, f);
-    if (f.is_root()) return end_root(p, f);
-    if (f.how == role::called_apart) return transfer(p, std::coroutine_handle<>::from_address(f.caller));
-    if (f.how == role::scope_body) return end_scope_body(p, f);
-    // main_body. Not by transfer(): the run has ended, and a task that yields now never runs again.
-    return std::coroutine_handle<>::from_address(f.caller);
+    return end_frame(p, f);
   }
   // unreached: the compiler asks for it; a coroutine that has ended does not resume.
   void await_resume() const noexcept {}
@@ -423,7 +408,7 @@ class [[nodiscard]] task {
     template <class Promise>
     [[nodiscard]] std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const {
       if constexpr (std::is_base_of_v<detail::promise_base, Promise>) {
-        detail::processor& p = processor_of_caller();
+        detail::processor_front& p = processor_of_caller();
         detail::frame& callee = callee_.promise();
         detail::frame& parent = caller.promise();
         callee.how = detail::role::called;
@@ -440,7 +425,7 @@ class [[nodiscard]] task {
     /// Calls the task for a coroutine that is not its parent. If the time slice is over, another machine may run the
     /// task before this function returns, and destroy it: so the callee's role is known before.
     [[nodiscard]] std::coroutine_handle<> call_apart(std::coroutine_handle<> caller, detail::role how) const {
-      detail::processor& p = processor_of_caller();
+      detail::processor_front& p = processor_of_caller();
       detail::frame& callee = callee_.promise();
       callee.how = how;
       callee.caller = caller.address();
@@ -448,8 +433,8 @@ class [[nodiscard]] task {
     }
 
    private:
-    static detail::processor& processor_of_caller() {
-      detail::processor* const p = detail::this_processor();
+    static detail::processor_front& processor_of_caller() {
+      detail::processor_front* const p = detail::this_front();
       if (p == nullptr) detail::throw_misuse("runq: a task was awaited outside a scheduler; start it with runq::run()");
       return *p;
     }

@@ -13,7 +13,8 @@
 #include <utility>
 
 #include "runq/channel.hpp"
-#include "runq/detail/core.hpp"
+#include "runq/detail/goroutine.hpp"
+#include "runq/detail/timers.hpp"
 #include "runq/protocol/suspension.hpp"
 #include "runq/select.hpp"
 #include "runq/task.hpp"

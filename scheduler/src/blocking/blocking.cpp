@@ -4,20 +4,26 @@
 
 #include <new>
 
+#include "runq/detail/call_limit.hpp"
 #include "runq/detail/core.hpp"
 #include "runq/detail/fatal.hpp"
 
 namespace runq {
 
-blocking_section::blocking_section() : home_(detail::own_processor().home), call_(home_.enter_call()) {}
+blocking_section::blocking_section() : home_(detail::own_processor().home), call_(detail::enter_call(home_)) {}
 
 namespace detail {
+namespace {
+
+core::calls::call of(const blocked_call& c) noexcept { return {c.m, c.p, c.ticket, c.has_unit}; }
+
+}  // namespace
 
 bool core::call_may_begin() const noexcept { return limit_->units.any(); }
 void core::take_unit() { limit_->units.take(); }
 void core::give_unit() { (void)limit_->units.release(1); }
 
-core::blocked_call core::enter_call(bool has_unit) noexcept {
+blocked_call core::enter_call(bool has_unit) noexcept {
   machine& m = *this_machine();
   m.end_stretch();  // the call may last, so do first what the task has put off
   processor& p = *m.held;
@@ -27,11 +33,12 @@ core::blocked_call core::enter_call(bool has_unit) noexcept {
   // [blocking.enter.state] relaxed, unmodelled: for traces.
   m.state.store(machine_state::in_call, std::memory_order::relaxed);
   const instant begun = tracer_ != nullptr ? now() : 0;
-  return {calling.enter(m, has_unit), &g, begun};
+  const calls::call entered = calling.enter(m, has_unit);
+  return {entered.m, entered.p, entered.ticket, entered.has_unit, &g, begun};
 }
 
 bool core::leave_call(const blocked_call& call) noexcept {
-  const auto how = calling.leave(call);
+  const auto how = calling.leave(of(call));
   if (how == calls::outcome::lost) {
     if (tracer_ != nullptr) trace_lost(call);
     return false;
@@ -43,7 +50,7 @@ bool core::leave_call(const blocked_call& call) noexcept {
 void core::leave_call_waiting(const blocked_call& call) {
   const auto how = [&] {
     try {
-      return calling.leave_waiting(call);
+      return calling.leave_waiting(of(call));
       // unreached: memory would have to end between the end of a run and that of a blocking section.
     } catch (const std::bad_alloc&) {
       fatal_no_memory();  // for a spare processor
@@ -95,6 +102,17 @@ void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> se
   // [blocking.queued] relaxed, unmodelled: a statistic.
   calls_queued_.fetch_add(1, std::memory_order::relaxed);
   calling.queue(*call.g);
+}
+
+// ---- what blocking.hpp calls ----------------------------------------------------------------------------------------
+
+bool call_may_begin(const core& home) noexcept { return home.call_may_begin(); }
+semaphore_core<>& call_units(core& home) noexcept { return home.limit().units; }
+blocked_call enter_call(core& home, bool has_unit) noexcept { return home.enter_call(has_unit); }
+bool leave_call(core& home, const blocked_call& call) noexcept { return home.leave_call(call); }
+void leave_call_waiting(core& home, const blocked_call& call) { home.leave_call_waiting(call); }
+void queue_after_call(core& home, const blocked_call& call, std::coroutine_handle<> self) {
+  home.queue_after_call(call, self);
 }
 
 }  // namespace detail

@@ -14,9 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runq/blocking.hpp"
+#include "runq/detail/call_limit.hpp"
 #include "runq/detail/fatal.hpp"
 #include "runq/detail/process_locks.hpp"
+#include "runq/detail/strands.hpp"
 #include "runq/fork.hpp"
 #include "runq/scheduler.hpp"
 #include "runq/scope.hpp"
@@ -52,7 +53,7 @@ options with_defaults(options wanted) {
 }  // namespace
 
 processor::processor(core& scheduler, std::uint32_t i)
-    : home(scheduler),
+    : processor_front(scheduler, scheduler.chosen.forks == fork_policy::continuation),
       index(i),
       random(i + 1),
       queue(scheduler.global),
@@ -170,7 +171,8 @@ std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
   return std::chrono::nanoseconds((std::int64_t{passed} + 1) * 64);
 }
 
-void preempt(processor& p, std::coroutine_handle<> self) {
+void preempt(processor_front& front, std::coroutine_handle<> self) {
+  processor& p = static_cast<processor&>(front);
   p.slice.begin();
   ++p.preempted;
   goroutine& g = *p.current;
@@ -178,8 +180,8 @@ void preempt(processor& p, std::coroutine_handle<> self) {
   let_others_run(p, g);
 }
 
-std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h) {
-  if (!preempt_if_slice_is_over(p, h)) p.next = h;
+std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) {
+  if (!preempt_if_slice_is_over(p, h)) static_cast<processor&>(p).next = h;
   return std::noop_coroutine();
 }
 
@@ -210,6 +212,12 @@ void core::spawn(processor& p, new_task made, const char* name) {
   p.overflowed += parking.submit_next(p.own_queue, &g);
 }
 
+void core::spawn_outside(new_task made, const char* name) {
+  // [core.outside.id] relaxed, unmodelled: each caller gets another number, and the numbers order nothing.
+  const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
+  spawn_outside(id, std::move(made), name);
+}
+
 void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   const visit here(*this);
   goroutine& g = records_.take();
@@ -228,6 +236,26 @@ void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   }
   global.put(&g);
   parking.submitted_in_order();
+}
+
+void spawn(processor_front& front, new_task made, const char* name) {
+  processor& p = static_cast<processor&>(front);
+  p.home.spawn(p, std::move(made), name);
+}
+
+void spawn_outside(core& home, new_task made, const char* name) { home.spawn_outside(std::move(made), name); }
+
+void ready(goroutine& g) {
+  g.wakes();
+  core& home = *g.home;
+  processor* const p = this_processor();
+  if (p != nullptr && &p->home == &home) {
+    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &g)) p->overflowed += overflowed;
+    return;
+  }
+  const core::visit here(home);
+  home.global.put(&g);
+  home.parking.submitted_in_order();
 }
 
 void core::end_task(processor& p, frame& root) noexcept {
@@ -282,7 +310,8 @@ std::coroutine_handle<> end_root(processor& p, frame& root) noexcept {
   return std::noop_coroutine();
 }
 
-void fork_apart(processor& p, frame& parent, frame& child) {
+void fork_apart(processor_front& front, frame& parent, frame& child) {
+  processor& p = static_cast<processor&>(front);
   child.how = role::forked_apart;
   if (p.home.chosen.forks == fork_policy::child && p.own_forks.push(&child)) {
     parent.children.detach();
@@ -302,7 +331,8 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
   if (!parent.error) parent.error = std::move(error);
 }
 
-std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept {
+std::coroutine_handle<> end_fork_apart(processor_front& front, frame& parent) noexcept {
+  processor& p = static_cast<processor&>(front);
   const bool own_record = begin_end_of_strand(p);
   if (parent.children.arrive()) {
     keep_strand(p, own_record);
@@ -312,7 +342,8 @@ std::coroutine_handle<> end_fork_apart(processor& p, frame& parent) noexcept {
   return std::noop_coroutine();
 }
 
-bool waits_for_children(processor& p, frame& parent, source_place at) noexcept {
+bool waits_for_children(processor_front& front, frame& parent, source_place at) noexcept {
+  processor& p = static_cast<processor&>(front);
   const bool own_record = begin_end_of_strand(p, at);
   if (!parent.children.wait()) {
     end_strand(p, own_record);
@@ -549,19 +580,19 @@ std::uint64_t core::count_tasks() const noexcept {
   return tasks_.count([this](auto&& f) { for_each_processor([&f](const processor& p) { f(p.tasks); }); });
 }
 
-core::stop_wait::stop_wait(core& home, const std::stop_token& token) : home_(home), token_(token) {
+stop_wait::stop_wait(core& home, const std::stop_token& token) : home_(home), token_(token) {
   const std::lock_guard lock(home_.stop_waits_mutex_);
   next_ = std::exchange(home_.stop_waits_, this);
   if (next_ != nullptr) next_->previous_ = this;
 }
 
-core::stop_wait::~stop_wait() {
+stop_wait::~stop_wait() {
   const std::lock_guard lock(home_.stop_waits_mutex_);
   if (listed_) leave();
 }
 
 // The caller holds stop_waits_mutex_.
-void core::stop_wait::leave() noexcept {
+void stop_wait::leave() noexcept {
   listed_ = false;
   (previous_ != nullptr ? previous_->next_ : home_.stop_waits_) = next_;
   if (next_ != nullptr) next_->previous_ = previous_;

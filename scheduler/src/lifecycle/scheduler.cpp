@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include "runq/detail/container.hpp"
+#include "runq/detail/core.hpp"
 #include "runq/runq.hpp"
 
 namespace runq {

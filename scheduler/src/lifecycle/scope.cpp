@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "runq/detail/core.hpp"
+#include "runq/detail/strands.hpp"
 
 namespace runq::detail {
 
@@ -56,7 +57,7 @@ std::stop_source& scope_state::stopping() {
   return core_.stopping([this] { return std::make_unique<scope_stopping>(outer_); }).source();
 }
 
-std::coroutine_handle<> scope_state::go_on(processor& p) {
+std::coroutine_handle<> scope_state::go_on(processor_front& p) {
   if (core_.all_ended()) return transfer(p, caller_->self());
   goroutine& g = fall_asleep(caller_->self(), wait_reason::join, called_at_);
   waiter_.who.set(&g);

@@ -25,9 +25,6 @@ void count_wait(processor& p, goroutine& g) noexcept {
 
 }  // namespace
 
-constinit thread_local processor* held_here = nullptr;
-[[gnu::noinline]] processor* this_processor_by_call() noexcept { return held_here; }
-
 [[gnu::noinline]] machine* this_machine() noexcept { return machine_here; }
 
 void core::loop(machine& m) {
@@ -167,7 +164,7 @@ goroutine& core::strand_of(processor& p, frame& fork) {
 
 void core::leave_processor() noexcept {
   // [machine.leaves] relaxed, unmodelled: for traces; processors change hands by park.hpp and handoff.hpp.
-  if (held_here != nullptr) held_here->held_by.store(-1, std::memory_order::relaxed);
+  if (processor* const p = this_processor()) p->held_by.store(-1, std::memory_order::relaxed);
   held_here = nullptr;
 }
 

@@ -17,6 +17,7 @@
 
 #include "runq/detail/dump_on_signal.hpp"
 #include "runq/detail/fair_time.hpp"
+#include "runq/detail/inside.hpp"
 #include "runq/detail/monitor_rhythm.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
@@ -61,31 +62,8 @@ class work {
   bool inherits_ = false;
 };
 
-/// What go() makes of its argument: a coroutine to run and its closure. This object destroys both, unless they have
-/// become a task.
-class new_task {
- public:
-  explicit new_task(frame& root) noexcept : root_(&root) {}
-  new_task(new_task&& other) noexcept
-      : root_(std::exchange(other.root_, nullptr)), callable_(std::exchange(other.callable_, nullptr)) {}
-  new_task& operator=(new_task&&) = delete;
-  ~new_task() {
-    if (root_ != nullptr) destroy();
-  }
-  void refers_to(closure& callable) noexcept { callable_ = &callable; }
-  /// The task is a child of the scope that `c` names.
-  void is_child(awaited_closure& c) noexcept;
-  /// The task is one that spawn() has started.
-  void is_spawned(awaited_closure& c) noexcept;
-
- private:
-  friend core;
-  void destroy() noexcept;
-  frame* root_;
-  closure* callable_ = nullptr;
-};
-
 struct call_limit;
+struct blocked_call;
 
 class core {
  public:
@@ -108,11 +86,7 @@ class core {
   void spawn(processor& p, new_task made, const char* name);
   /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
   /// the task is destroyed instead.
-  void spawn_outside(new_task made, const char* name) {
-    // [core.outside.id] relaxed, unmodelled: each caller gets another number, and the numbers order nothing.
-    const std::uint64_t id = next_id_.fetch_add(1, std::memory_order::relaxed);
-    spawn_outside(id, std::move(made), name);
-  }
+  void spawn_outside(new_task made, const char* name);
   /// A goroutine record for a strand that begins on `p`; `free_record` returns it.
   [[nodiscard]] goroutine& take_goroutine(processor& p);
   void free_record(processor& p, goroutine& g) noexcept;
@@ -212,10 +186,6 @@ class core {
   // -- blocking calls, and what blocking_calls asks of its host (blocking.cpp) --
 
   using calls = blocking_calls<machine, processor, core, policy>;
-  struct blocked_call : calls::call {
-    goroutine* g;
-    instant begun;  // when the call began, if there is a tracer
-  };
   /// Whether a call may begin at once. If not, its task takes a unit of limit() first.
   [[nodiscard]] bool call_may_begin() const noexcept;
   [[nodiscard]] call_limit& limit() noexcept { return *limit_; }
@@ -272,26 +242,6 @@ class core {
 
   class frame_tree;  // see destruction.cpp
 
-  /// Exists while a task waits with a stop token: as long as the token has a source, a thread outside the scheduler may
-  /// wake the task.
-  class stop_wait {
-   public:
-    /// `token` lives as long as this.
-    stop_wait(core& home, const std::stop_token& token);
-    stop_wait(const stop_wait&) = delete;
-    stop_wait& operator=(const stop_wait&) = delete;
-    ~stop_wait();
-
-   private:
-    friend core;
-    void leave() noexcept;
-    core& home_;
-    const std::stop_token& token_;
-    bool listed_ = true;             // under stop_waits_mutex_
-    stop_wait* next_ = nullptr;      // under stop_waits_mutex_
-    stop_wait* previous_ = nullptr;  // under stop_waits_mutex_
-  };
-
   // -- what poll_sleep asks of its host (poll.cpp) --
 
   [[nodiscard]] bool something_to_poll() const noexcept { return events.in_use() || earliest_timer() != never; }
@@ -326,6 +276,8 @@ class core {
   calls calling{*this};
 
  private:
+  friend stop_wait;
+
   // -- the machines' loop (machine.cpp) --
 
   void loop(machine& m);
@@ -432,21 +384,6 @@ class core {
   std::atomic<std::uint64_t> handed_off_{0};
 };
 
-/// Makes `g`, which waits, runnable: next on the calling thread's processor, or, if that belongs to no or another
-/// scheduler, at the end of the global queue. Any thread.
-inline void ready(goroutine& g) {
-  g.wakes();
-  core& home = *g.home;
-  processor* const p = this_processor();
-  if (p != nullptr && &p->home == &home) {
-    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &g)) p->overflowed += overflowed;
-    return;
-  }
-  const core::visit here(home);
-  home.global.put(&g);
-  home.parking.submitted_in_order();
-}
-
 /// Makes `g`, the task that runs on `p`, runnable at the end of the global queue: from then on another machine may run
 /// it at any moment. On the thread of `p`.
 inline void let_others_run(processor& p, goroutine& g) {
@@ -459,86 +396,6 @@ inline void let_others_run(processor& p, goroutine& g) {
     p.home.parking.submitted_in_order();
   }
 }
-
-// Every await that does not have to wait asks whether the time slice of its task is over, and if so lets the other
-// tasks run, by the following three functions. Otherwise a loop of such awaits would keep its processor for ever.
-
-/// Whether the calling task has run for too long. For an await_ready() that would return true otherwise. False outside
-/// a scheduler.
-[[nodiscard]] inline bool time_slice_over() noexcept {
-  const processor* const p = this_processor();
-  return p != nullptr && p->slice.over();
-}
-
-/// Puts the task that runs on `p`, and is to go on at `self`, at the end of the global queue: from then on another
-/// machine may run it at any moment.
-void preempt(processor& p, std::coroutine_handle<> self);
-
-/// Calls preempt() if the task has run for too long, and returns whether it did.
-[[nodiscard]] inline bool preempt_if_slice_is_over(processor& p, std::coroutine_handle<> self) {
-  if (!p.slice.over()) return false;
-  preempt(p, self);
-  return true;
-}
-
-/// When the task `g`, after fall_asleep(), does not have to wait after all, await_suspend() returns what this returns:
-/// whether the task yields.
-[[nodiscard]] inline bool preempt_or_go_on(goroutine& g) {
-  if (preempt_if_slice_is_over(*this_processor(), g.resume)) return true;
-  g.set_status(task_status::running);
-  return false;
-}
-
-/// The part of transfer() that does not go on directly: `h` goes on from the machine's loop, or, if the task has run
-/// for too long, from the end of the global queue.
-[[nodiscard]] std::coroutine_handle<> transfer_by_loop(processor& p, std::coroutine_handle<> h);
-
-/// A coroutine that ends or waits returns it from await_suspend() to go on with `h`. Symmetric transfer is a tail call
-/// only in optimised builds. So now and then `h` goes on from the machine's loop instead, which bounds the stack in the
-/// other builds.
-RUNQ_ON_EVERY_CALL [[nodiscard]] inline std::coroutine_handle<> transfer(processor& p, std::coroutine_handle<> h) {
-  constexpr std::uint32_t most = 64;
-  if (!p.slice.over() && ++p.transfers < most) return h;
-  return transfer_by_loop(p, h);
-}
-
-[[noreturn]] void throw_no_task();
-
-/// The calling task's processor. Throws runq::misuse where there is none: outside a task, and in a blocking_section.
-[[nodiscard]] inline processor& own_processor() {
-  processor* const p = this_processor();
-  if (p == nullptr) throw_no_task();
-  return *p;
-}
-
-/// Marks the calling task as waiting for `reason` at `at`, to go on at `self`, and returns its record. Throws
-/// runq::misuse outside a scheduler.
-[[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason, source_place at) {
-  goroutine& g = *own_processor().current;
-  g.resume = self;
-  g.waits(reason, at);
-  return g;
-}
-
-/// `co_await placed(awaiter, at)` waits as `awaiter` does, but dumps say that the task waits at `at`: for coroutines of
-/// the library, whose users look for a line of their own.
-template <class Awaiter>
-class [[nodiscard]] placed {
- public:
-  placed(Awaiter&& of, source_place at) noexcept : of_(of), at_(at) {}
-  placed(const placed&) = delete;
-  placed& operator=(const placed&) = delete;
-  [[nodiscard]] bool await_ready() { return of_.await_ready(); }
-  template <class Promise>
-  [[nodiscard]] auto await_suspend(std::coroutine_handle<Promise> self) {
-    return of_.await_suspend(self, at_);
-  }
-  decltype(auto) await_resume() { return of_.await_resume(); }
-
- private:
-  Awaiter& of_;
-  source_place at_;
-};
 
 /// Calls `f` with every processor there is, the spare ones included.
 template <class F>

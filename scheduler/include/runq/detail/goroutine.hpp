@@ -3,11 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 
+#include "runq/detail/inside.hpp"
 #include "runq/detail/policy.hpp"
-#include "runq/detail/timers.hpp"
 #include "runq/inject.hpp"
 #include "runq/protocol/task_state.hpp"
 
@@ -17,27 +18,6 @@ namespace runq {
 [[nodiscard]] const char* to_string(wait_reason reason) noexcept;
 
 namespace detail {
-
-class core;
-struct frame;
-struct goroutine;
-class scope_state;
-
-/// What a task needs beside its first coroutine, as the callable that the coroutine may refer to. Destroyed when that
-/// coroutine has been destroyed.
-struct closure {
-  void (*destroy)(closure*) noexcept;
-};
-
-/// The closure of a task that a coroutine waits for.
-struct awaited_closure : closure {
-  union {
-    scope_state* scope = nullptr;  // a child: its scope
-    frame* awaited_by;             // spawned: the coroutine that awaits the task's handle now, or null
-    frame* above;                  // at the end of a run, when the task was tied: the one that it is below
-  };
-  goroutine* record = nullptr;  // at the end of a run: see frame_tree
-};
 
 /// A schedulable strand of execution: a task started by go(), or the continuation of a task that another processor
 /// stole. It is reused, but never freed while its scheduler lives, so that a dump may look at any of them. Aligned, so
@@ -90,6 +70,23 @@ struct spawned_closure : awaited_closure {
 };
 
 using goroutine_list = inject_chain<&goroutine::link>;
+
+/// Marks the calling task as waiting for `reason` at `at`, to go on at `self`, and returns its record. Throws
+/// runq::misuse outside a scheduler.
+[[nodiscard]] inline goroutine& fall_asleep(std::coroutine_handle<> self, wait_reason reason, source_place at) {
+  goroutine& g = *own_front().current;
+  g.resume = self;
+  g.waits(reason, at);
+  return g;
+}
+
+/// When the task `g`, after fall_asleep(), does not have to wait after all, await_suspend() returns what this returns:
+/// whether the task yields.
+[[nodiscard]] inline bool preempt_or_go_on(goroutine& g) {
+  if (preempt_if_slice_is_over(*this_front(), g.resume)) return true;
+  g.set_status(task_status::running);
+  return false;
+}
 
 /// Empties a list of records that are about to be freed.
 inline void forget(goroutine_list& list) noexcept {

@@ -16,9 +16,9 @@
 #include "runq/chase_lev.hpp"
 #endif
 #include "runq/detail/fair_time.hpp"
-#include "runq/detail/frames.hpp"
 #include "runq/detail/futex.hpp"
 #include "runq/detail/goroutine.hpp"
+#include "runq/detail/inside.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
 #include "runq/detail/timers.hpp"
@@ -28,7 +28,6 @@
 #include "runq/protocol/handoff.hpp"
 #include "runq/protocol/live_tasks.hpp"
 #include "runq/protocol/park.hpp"
-#include "runq/protocol/time_slice.hpp"
 #include "runq/ring.hpp"
 
 namespace runq::detail {
@@ -73,14 +72,11 @@ using fork_deque = basic_chase_lev<frame*, policy>;
 
 /// A processor: a machine must hold one to run tasks, so at most as many tasks run at once as there are processors.
 /// Only the machine that holds the processor may use its fields, except the atomics and the thieves' handles.
-struct alignas(cache_line) processor : park_processor<processor, policy> {
+struct alignas(cache_line) processor : processor_front, park_processor<processor, policy> {
   processor(core& scheduler, std::uint32_t index);
 
-  core& home;
   const std::uint32_t index;
-  goroutine* current = nullptr;  // the goroutine that runs now
   std::coroutine_handle<> next;  // the coroutine to resume next, past the queues; see transfer()
-  std::uint32_t transfers = 0;   // since the machine's loop was last entered
   counter dispatches;            // tasks run; every 61st looks at the global queue first; thieves watch it
   lifo_chain chain;              // consecutive tasks from runnext or the deque
   fast_random random;
@@ -101,12 +97,10 @@ struct alignas(cache_line) processor : park_processor<processor, policy> {
 
   handoff<policy> in_call;                  // whether its machine is in a blocking call
   policy::cell<bool> call_has_unit{false};  // that call has waited for its turn: see call_limit
-  time_slice<policy> slice;                 // whether its task has run for too long: noticed at the next co_await
   timer_heap timers;
 
   policy::cell<processor*> next_spare{nullptr};  // while it is spare: the next one; see spare_processors
 
-  frame_cache frames;
   goroutine_cache goroutines;
 
   task_tally<policy> tasks;               // started and ended here
@@ -180,56 +174,10 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
 };
 
 /// The processor that the calling thread holds, or nullptr outside a scheduler.
-///
-/// After a suspension the same code may run on another thread. LLVM before 17 optimises a coroutine before it splits it
-/// and may keep the address of the first thread's variable across the suspension, so for it this function calls one of
-/// the library. The library has both, whichever compiler has compiled it.
-extern constinit thread_local processor* held_here;
-[[nodiscard]] processor* this_processor_by_call() noexcept;
-#if defined(__clang__) && __clang_major__ < 17
-[[nodiscard]] inline processor* this_processor() noexcept { return this_processor_by_call(); }
-#else
-[[nodiscard]] inline processor* this_processor() noexcept { return held_here; }
-#endif
+[[nodiscard]] inline processor* this_processor() noexcept { return static_cast<processor*>(this_front()); }
+/// The calling task's processor. Throws runq::misuse as own_front() does.
+[[nodiscard]] inline processor& own_processor() { return static_cast<processor&>(own_front()); }
 /// The machine that the calling thread is, or nullptr.
 [[nodiscard]] machine* this_machine() noexcept;
-
-/// Memory for a frame: through the cache of the calling thread's processor, if it has one.
-[[nodiscard]] inline void* allocate_frame(std::size_t bytes) {
-  processor* const p = this_processor();
-  return p != nullptr ? p->frames.allocate(bytes) : allocate_frame_outside(bytes);
-}
-RUNQ_ON_EVERY_CALL inline void deallocate_frame(void* memory, std::size_t bytes) noexcept {
-  if (somebody_leaves_remains() && leave_remains(memory, bytes)) return;
-  if (processor* const p = this_processor()) {
-    p->frames.deallocate(memory, bytes);
-  } else {
-    deallocate_frame_outside(memory, bytes);
-  }
-}
-
-/// The base of every promise, by which its coroutine gets memory: a multiple of `Step` bytes, a power of two. A promise
-/// is not told the alignment of its frame, and a block is aligned as well as its size allows. g++ makes the size of a
-/// frame a multiple of its alignment. clang++ does not, as 14 and 19 show with -O0: 104 bytes for a frame with an
-/// object of alignment 32. So it gets multiples of 64, the largest alignment that it heeds (docs/limits.md).
-///
-/// `Step` is a parameter of the type, so that the functions of two compilers have different names, and no linker takes
-/// one for the other.
-template <std::size_t Step>
-struct frame_memory {
-  [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {
-    return (bytes + Step - 1) & ~(Step - 1);
-  }
-  // NOLINTNEXTLINE(misc-new-delete-overloads): its delete is the sized one
-  RUNQ_ON_EVERY_CALL static void* operator new(std::size_t bytes) { return allocate_frame(rounded(bytes)); }
-  RUNQ_ON_EVERY_CALL static void operator delete(void* memory, std::size_t bytes) noexcept {
-    deallocate_frame(memory, rounded(bytes));
-  }
-};
-#if defined(__clang__)
-using memory_of_frame = frame_memory<64>;
-#else
-using memory_of_frame = frame_memory<1>;
-#endif
 
 }  // namespace runq::detail

@@ -8,7 +8,8 @@
 #include <mutex>
 
 #include "runq/atomics.hpp"
-#include "runq/detail/core.hpp"
+#include "runq/detail/goroutine.hpp"
+#include "runq/detail/policy.hpp"
 #include "runq/protocol/suspension.hpp"
 
 namespace runq::detail {

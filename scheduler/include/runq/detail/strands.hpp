@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// strands: what happens to the goroutine of a coroutine that forks, joins or ends. The rest of it is in task.hpp and
+// fork.hpp, which are compiled into users' programs.
+#pragma once
+
+#include <coroutine>
+
+#include "runq/detail/processor.hpp"
+#include "runq/fork.hpp"
+#include "runq/source_place.hpp"
+#include "runq/task.hpp"
+
+namespace runq::detail {
+
+/// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
+/// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
+/// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
+[[nodiscard]] bool begin_end_of_strand(processor& p, source_place at = {}) noexcept;
+void end_strand(processor& p, bool has_own_record) noexcept;
+void keep_strand(processor& p, bool has_own_record) noexcept;
+[[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
+/// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
+void end_scope_child(scope_state& home) noexcept;
+/// To be called when the body of a scope has ended; its children may still run.
+[[nodiscard]] std::coroutine_handle<> end_scope_body(processor& p, frame& body);
+/// To be called when all forked children of `parent` have ended and it waits for them: in join(), or, if it is the body
+/// of a scope, at its end.
+[[nodiscard]] std::coroutine_handle<> go_on_after_join(processor& p, frame& parent);
+
+}  // namespace runq::detail
