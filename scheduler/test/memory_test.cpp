@@ -17,9 +17,8 @@
 #include <vector>
 
 #include <malloc.h>
-#include <unistd.h>
-
 #include <runq/detail/core.hpp>
+#include <unistd.h>
 
 #include "support.hpp"
 
