@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "runq/atomics.hpp"
@@ -210,6 +211,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
     // [split_deque.pop.slot] relaxed: the owner wrote it.
     return d.slot(t).load(std::memory_order::relaxed);
   }
+  /// The same for pointers of which none is null: null stands for nothing.
+  [[nodiscard]] T pop_or_null() noexcept requires std::is_pointer_v<T> { return pop().value_or(nullptr); }
 
   /// Elements in the deque, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }

@@ -203,7 +203,7 @@ goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept
   return g;
 }
 
-void core::spawn(processor& p, new_task made, const char* name) {
+void core::spawn(processor& p, new_task&& made, const char* name) {
   // The caller is on a spare processor, so its run has ended: the new task is destroyed without having begun, like all
   // tasks that are started after the end.
   if (p.index == max_processors) return;

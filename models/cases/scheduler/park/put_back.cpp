@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A machine takes the newest task of its fork deque to look at it, and puts it back. In between, the task is in no
 // queue, while another machine goes to sleep.
-#include <optional>
-
 #include "park_model.hpp"
 
 namespace runq::model {
@@ -17,10 +15,7 @@ struct put_back_vs_last_spinner final : park_model<2, 2, 1> {
     constructed();
   }
   struct owner {
-    std::optional<task*> pop() {
-      task* const t = queue.take();
-      return t != nullptr ? std::optional(t) : std::nullopt;
-    }
+    task* pop_or_null() { return queue.take(); }
     bool push(task* t) {
       queue.put(t);
       return true;

@@ -83,7 +83,7 @@ class core {
   // -- tasks (core.cpp) --
 
   /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
-  void spawn(processor& p, new_task made, const char* name);
+  void spawn(processor& p, new_task&& made, const char* name);
   /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
   /// the task is destroyed instead.
   void spawn_outside(new_task made, const char* name);

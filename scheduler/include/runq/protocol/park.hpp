@@ -133,11 +133,10 @@ class park_protocol {
   /// owner.
   template <class Owner, class Task>
   RUNQ_ON_EVERY_CALL bool take_newest(Owner& owner, Task wanted) {
-    const auto newest = owner.pop();
-    if (!newest) return false;
-    if (*newest == wanted) return true;
-    put_back(owner, *newest);
-    return false;
+    const Task newest = owner.pop_or_null();
+    if (newest == nullptr) return false;
+    if (newest == wanted) return true;
+    return put_back(owner, newest);
   }
 
   /// Whether machine `m` may look for work elsewhere. At most half as many machines as are busy may do so, because more
@@ -438,11 +437,12 @@ class park_protocol {
   }
 
  private:
-  // The rare part of take_newest().
+  // The rare part of take_newest(), which returns what this returns: so its caller needs no frame on the stack.
   template <class Owner, class Task>
-  RUNQ_RARELY_CALLED void put_back(Owner& owner, Task task) {
+  RUNQ_RARELY_CALLED bool put_back(Owner& owner, Task task) {
     (void)owner.push(task);  // there is room: this task was in the deque before
     submitted();
+    return false;
   }
 
   // The machines that the caller wakes after it has released the lock: a system call under it would make all others
