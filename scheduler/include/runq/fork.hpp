@@ -102,13 +102,12 @@ class [[nodiscard]] fork_awaiter {
     if (p.continues_forks) {
       child.promise().how = role::forked_inline;
       parent.owes_join = true;
-      // Afterwards another machine may run the parent, and destroy this awaiter.
-      if (push_fork(parent)) return transfer(p, child);
+      // Afterwards another machine may run the parent, and destroy this awaiter. The front is asked for again, because
+      // a value that is kept during the call costs every fork some instructions.
+      if (push_fork(parent)) return transfer(*this_front(), child);
       parent.owes_join = parent.children.any();  // not for this child
     }
-    fork_apart(p, parent, child.promise());
-    parent.owes_join = true;
-    return transfer(p, caller);
+    return start_apart(caller, child);
   }
 
   auto await_resume() noexcept {
@@ -121,6 +120,16 @@ class [[nodiscard]] fork_awaiter {
   }
 
  private:
+  // Not inlined, so that await_suspend() keeps only the two handles while it calls push_fork().
+  template <class Promise>
+  [[nodiscard, gnu::noinline]] static std::coroutine_handle<> start_apart(std::coroutine_handle<Promise> caller,
+                                                                          std::coroutine_handle<promise<T>> child) {
+    processor_front& p = *this_front();
+    frame& parent = caller.promise();
+    fork_apart(p, parent, child.promise());
+    parent.owes_join = true;
+    return transfer(p, caller);
+  }
   task<T> child_;
 };
 
