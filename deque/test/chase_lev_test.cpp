@@ -53,6 +53,16 @@ TEST(chase_lev, owner_pops_the_newest_first) {
   EXPECT_EQ(owner.pop(), std::nullopt);
 }
 
+TEST(chase_lev, pop_or_null_takes_the_newest_pointer_and_null_when_it_is_empty) {
+  std::array<int, 3> numbers{};
+  runq::chase_lev<int*> d;
+  auto owner = d.make_owner();
+  EXPECT_EQ(owner.pop_or_null(), nullptr);
+  for (int& n : numbers) ASSERT_TRUE(owner.push(&n));
+  for (std::size_t i = numbers.size(); i-- != 0;) EXPECT_EQ(owner.pop_or_null(), &numbers[i]);
+  EXPECT_EQ(owner.pop_or_null(), nullptr);
+}
+
 TEST(chase_lev, thief_takes_the_oldest_first) {
   deque d;
   auto owner = d.make_owner();

@@ -51,6 +51,16 @@ TEST(split_deque, holds_256_refuses_the_257th_and_gives_the_newest_back_first) {
   EXPECT_EQ(owner.size_approx(), 0U);
 }
 
+TEST(split_deque, pop_or_null_takes_the_newest_pointer_and_null_when_it_is_empty) {
+  std::array<int, 3> numbers{};
+  runq::split_deque<int*> d;
+  auto owner = d.make_owner();
+  EXPECT_EQ(owner.pop_or_null(), nullptr);
+  for (int& n : numbers) ASSERT_TRUE(owner.push(&n));
+  for (std::size_t i = numbers.size(); i-- != 0;) EXPECT_EQ(owner.pop_or_null(), &numbers[i]);
+  EXPECT_EQ(owner.pop_or_null(), nullptr);
+}
+
 TEST(split_deque, has_room_again_for_what_thieves_have_taken) {
   runq::split_deque<int> d(0xFFFF'FFF0U);
   auto owner = d.make_owner();
