@@ -12,8 +12,8 @@
 // check -DPLAIN -DRECURSIVE: exhaustive
 // check -DDETACHED: FAIL misuse: T1 is joined that is detached already
 // check -DHANDLE: FAIL data race
-// check -DTHEN_ANOTHER: bounded; spurious wake-ups (--spurious-wakeups N)
-// check -DWHICH: FAIL assertion
+// check -DTHEN_ANOTHER: bounded; spurious wake-ups but for one of a thread when its wait begins (--spurious-wakeups N)
+// check -DWHICH --spurious-wakeups 0: FAIL assertion
 // check -DWAKES --spurious-wakeups 1: FAIL assertion
 // check -DDEADLINE: bounded; clocks that go on by less than a day
 // check -DDEADLINE_LOOP: bounded

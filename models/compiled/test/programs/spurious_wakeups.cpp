@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A wait for a condition variable may end although nobody has notified it. Only a loop around it is right. A thread
 // that comes back to the wait in the same state might have waited on: such rounds add nothing, however many they are.
-// By default a wait may end when it has just begun, with --spurious-wakeups at any time. check: bounded, 2 executions
+// By default a wait may end when it has just begun, with --spurious-wakeups at any time.
+// check: bounded, 2 executions
 // check -DONCE: FAIL assertion fails: s.stage != 0
 // check --spurious-wakeups 0 -DONCE: bounded, 2 executions
 // check -DPREDICATE: bounded, 2 executions
