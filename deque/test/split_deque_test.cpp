@@ -52,12 +52,12 @@ TEST(split_deque, holds_256_refuses_the_257th_and_gives_the_newest_back_first) {
 }
 
 TEST(split_deque, pop_or_null_takes_the_newest_pointer_and_null_when_it_is_empty) {
-  std::array<int, 3> numbers{};
+  std::array<int, 3> elements{};
   runq::split_deque<int*> d;
   auto owner = d.make_owner();
   EXPECT_EQ(owner.pop_or_null(), nullptr);
-  for (int& n : numbers) ASSERT_TRUE(owner.push(&n));
-  for (std::size_t i = numbers.size(); i-- != 0;) EXPECT_EQ(owner.pop_or_null(), &numbers[i]);
+  for (int& n : elements) ASSERT_TRUE(owner.push(&n));
+  for (std::size_t i = elements.size(); i-- != 0;) EXPECT_EQ(owner.pop_or_null(), &elements[i]);
   EXPECT_EQ(owner.pop_or_null(), nullptr);
 }
 

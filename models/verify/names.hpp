@@ -5,7 +5,8 @@
 //
 // Partners name each other. An operation with the partners and the reasons of another one says only `release: as
 // [ring.pop.claim]`; a reason that stands in many comments is written so, too. Every name in a comment is one of an
-// operation. The order in the comment is the one in the code. An operation outside the headers that have models is `unmodelled`:
+// operation. The order in the comment is the one in the code. An operation outside the headers that have models is
+// `unmodelled`:
 // `// [net.close] acq_rel, unmodelled: …`; models/unmodelled.txt says how many of these a file has.
 #pragma once
 

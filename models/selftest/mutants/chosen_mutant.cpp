@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which bug that is seeded into the checker runs: the one that the environment variable RUNQ_CHECKER_MUTANT names, as in
-// "exact_graph/joins_the_smaller_clock". Without it, the code that ships runs.
+// Which bug that is seeded into the checker runs: the one that the environment variable RUNQ_CHECKER_MUTANT names, as
+// in "exact_graph/joins_the_smaller_clock". Without it, the code that ships runs.
 #include <cstdlib>
 
 #include "variant.hpp"

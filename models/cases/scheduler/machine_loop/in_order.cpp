@@ -162,8 +162,8 @@ const bool added[] = {
     }),
     add_case<next_vs_last_spinner>({
         .name = "machine_loop/next_vs_last_spinner",
-        .property =
-            "filling a free runnext slot needs no fence: a machine that asks has_work() there before it sleeps sees the task",
+        .property = "filling a free runnext slot needs no fence: a machine that asks has_work() there before it sleeps "
+                    "sees the task",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},

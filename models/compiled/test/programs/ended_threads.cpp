@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread that has ended and is not joined is still beside the others; what a thread did before it began to wait is not
-// undone by its wait.
+// A thread that has ended and is not joined is still beside the others. A wait undoes nothing that its thread did
+// before.
 // check: passes
 // check -DRELAXED: FAIL assertion
 // check -DPOLLED: passes

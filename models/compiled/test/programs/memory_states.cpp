@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the checker keeps of memory, and of loops: each of these shows that one part of it is kept, and no longer than it holds.
+// What the checker keeps of memory and of loops: each shows that a part is kept, and no longer than it holds.
 // check -DREAD_AFTER: FAIL data race: this read by T0, and the write by T1
 // check -DREAD_AFTER_OTHERS: FAIL data race: this read by T0, and the write by T1
 // check -DANOTHER_EXECUTION: exhaustive

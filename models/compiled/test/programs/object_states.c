@@ -110,7 +110,8 @@ static void* work(void* argument) {
 int main(void) {
   pthread_t first, second;
   struct timespec soon = {1, 0};
-  (void)first, (void)second, (void)soon, (void)two_rounds, (void)set_again, (void)at_exit, (void)work, (void)wait_for_flag;
+  (void)first, (void)second, (void)soon, (void)two_rounds, (void)set_again, (void)at_exit, (void)work,
+      (void)wait_for_flag;
 #if defined(BARRIER)
   pthread_barrier_init(&barrier, NULL, 2);
   pthread_create(&first, NULL, work, NULL);
