@@ -23,6 +23,19 @@ struct enumeration {
   std::set<failure> failures;
 };
 
+/// The name that runq::verdict::failure() gives it.
+[[nodiscard]] constexpr const char* name_of(failure what) noexcept {
+  switch (what) {
+    case failure::none: return "none";
+    case failure::data_race: return "data race";
+    case failure::use_after_free: return "use after free";
+    case failure::double_free: return "double free";
+    case failure::deadlock: return "deadlock";
+    case failure::unpublished_allocation: return "unpublished allocation";
+    default: return "another failure";
+  }
+}
+
 /// With `cycles`, po ∪ rf may have cycles, as in C++20, except that a value must come from somewhere.
 /// At most `spurious` weak compare-exchanges of a graph fail although they could succeed.
 /// Returns nothing if the program has more than `budget` candidates.

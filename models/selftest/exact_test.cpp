@@ -688,18 +688,19 @@ TEST(brute_force, agrees_on_fences_around_relaxed_accesses_of_four_threads) {
   EXPECT_GE(ordered, 25U);
 }
 
+selftest::instruction access(selftest::action what, unsigned variable, std::memory_order order) {
+  selftest::instruction i;
+  i.what = what;
+  i.variable = variable;
+  i.order = order;
+  i.operand = 1;
+  return i;
+}
+
 // A relaxed read whose write comes after one fence and which comes before another, both by way of a thread in between:
 // the fences are ordered by it although neither happens-before the other.
 TEST(brute_force, agrees_that_a_relaxed_read_orders_the_fences_on_both_sides_of_it) {
   using selftest::action;
-  const auto access = [](action what, unsigned variable, std::memory_order order) {
-    selftest::instruction i;
-    i.what = what;
-    i.variable = variable;
-    i.order = order;
-    i.operand = 1;
-    return i;
-  };
   constexpr auto sc = std::memory_order::seq_cst;
   constexpr unsigned x = 0, y = 1, first = 2, second = 3;
   const selftest::program p{
@@ -716,14 +717,6 @@ TEST(brute_force, agrees_that_a_relaxed_read_orders_the_fences_on_both_sides_of_
 // Two seq_cst accesses of different locations are ordered by way of two others between them, of which none is seq_cst.
 TEST(brute_force, agrees_that_a_release_and_an_acquire_order_the_seq_cst_accesses_around_them) {
   using selftest::action;
-  const auto access = [](action what, unsigned variable, std::memory_order order) {
-    selftest::instruction i;
-    i.what = what;
-    i.variable = variable;
-    i.order = order;
-    i.operand = 1;
-    return i;
-  };
   constexpr auto sc = std::memory_order::seq_cst;
   constexpr unsigned x = 0, y = 1, z = 2;
   const selftest::program p{{access(action::store, x, sc), access(action::store, y, rel)},

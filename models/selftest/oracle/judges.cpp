@@ -198,16 +198,4 @@ std::string to_text(const enumeration& e) {
   return text;
 }
 
-const char* name_of(failure what) {
-  switch (what) {
-    case failure::none: return "none";
-    case failure::data_race: return "data race";
-    case failure::use_after_free: return "use after free";
-    case failure::double_free: return "double free";
-    case failure::deadlock: return "deadlock";
-    case failure::unpublished_allocation: return "unpublished allocation";
-    default: return "another failure";
-  }
-}
-
 }  // namespace runq::model::selftest

@@ -48,6 +48,5 @@ struct thoroughness {
 
 /// One line for each failure, one for each outcome.
 [[nodiscard]] std::string to_text(const enumeration& e);
-[[nodiscard]] const char* name_of(failure what);
 
 }  // namespace runq::model::selftest

@@ -13,6 +13,7 @@ namespace random_programs {
 
 using namespace runq::model;
 using namespace runq::model::selftest;
+using runq::model::selftest::name_of;  // of a failure, beside that of an order
 
 inline const char* name_of(std::memory_order order) {
   switch (order) {
@@ -21,18 +22,6 @@ inline const char* name_of(std::memory_order order) {
     case std::memory_order::release: return "std::memory_order::release";
     case std::memory_order::acq_rel: return "std::memory_order::acq_rel";
     default: return "std::memory_order::seq_cst";
-  }
-}
-
-/// The name that runq::verdict::failure() gives it.
-inline const char* name_of(failure what) {
-  switch (what) {
-    case failure::data_race: return "data race";
-    case failure::use_after_free: return "use after free";
-    case failure::double_free: return "double free";
-    case failure::deadlock: return "deadlock";
-    case failure::unpublished_allocation: return "unpublished allocation";
-    default: return "another failure";
   }
 }
 
