@@ -44,12 +44,12 @@ Lemma push_publish_must_release : wrong_value push_publish 0.
 Proof. apply a_run_shows with (todo := stale_slot Push StealOne [0; 1; 0; 0; 0]). reflexivity. Qed.
 Lemma push_batch_publish_must_release : wrong_value push_batch_publish 0.
 Proof. apply a_run_shows with (todo := stale_slot PushBatch StealOne [0; 1; 0; 0; 0]). reflexivity. Qed.
-Lemma steal_one_tail_must_acquire : wrong_value steal_one_tail 0.
-Proof. apply a_run_shows with (todo := stale_slot Push StealOne [0; 1; 0; 0; 0]). reflexivity. Qed.
-Lemma steal_out_tail_must_acquire : wrong_value steal_out_tail 0.
-Proof. apply a_run_shows with (todo := stale_slot Push (StealOut 4) [0; 1; 0; 0; 0]). reflexivity. Qed.
-(* Its lines: head, tail, own tail, room, (no slot but) the newest, claim. *)
+(* In every way to steal. The lines of the last: head, tail, own tail, room, (no slot but) the newest, claim. *)
 Lemma steal_tail_must_acquire : wrong_value steal_tail 0.
+Proof. apply a_run_shows with (todo := stale_slot Push StealOne [0; 1; 0; 0; 0]). reflexivity. Qed.
+Lemma steal_tail_must_acquire_for_half : wrong_value steal_tail 0.
+Proof. apply a_run_shows with (todo := stale_slot Push (StealOut 4) [0; 1; 0; 0; 0]). reflexivity. Qed.
+Lemma steal_tail_must_acquire_for_half_into : wrong_value steal_tail 0.
 Proof. apply a_run_shows with (todo := stale_slot Push (StealInto 1 4) [0; 1; 0; 0; 0; 0; 0]). reflexivity. Qed.
 
 (* A thief of a thief: thread 1 takes 7 and 8 of 7, 8, 9, and publishes 7 in its own ring; thread 2 steals it from there. *)
@@ -96,20 +96,20 @@ Lemma pop_claim_must_release : wrong_empty pop_claim.
 Proof. apply a_run_shows with (todo := asked_too_late pops Observe). reflexivity. Qed.
 Lemma shed_claim_must_release : wrong_empty shed_claim.
 Proof. apply a_run_shows with (todo := asked_too_late sheds Observe). reflexivity. Qed.
-Lemma steal_one_claim_must_release : wrong_empty steal_one_claim.
-Proof. apply a_run_shows with (todo := asked_too_late (steals StealOne) Observe). reflexivity. Qed.
-Lemma steal_out_claim_must_release : wrong_empty steal_out_claim.
-Proof. apply a_run_shows with (todo := asked_too_late (steals (StealOut 4)) Observe). reflexivity. Qed.
 Lemma steal_claim_must_release : wrong_empty steal_claim.
+Proof. apply a_run_shows with (todo := asked_too_late (steals StealOne) Observe). reflexivity. Qed.
+Lemma steal_claim_must_release_for_half : wrong_empty steal_claim.
+Proof. apply a_run_shows with (todo := asked_too_late (steals (StealOut 4)) Observe). reflexivity. Qed.
+Lemma steal_claim_must_release_for_half_into : wrong_empty steal_claim.
 Proof. apply a_run_shows with (todo := asked_too_late steals_into Observe). reflexivity. Qed.
-Lemma observe_head_must_acquire : wrong_empty observe_head.
-Proof. apply a_run_shows with (todo := asked_too_late pops Observe). reflexivity. Qed.
-Lemma steal_one_head_must_acquire : wrong_empty steal_one_head.
-Proof. apply a_run_shows with (todo := asked_too_late pops StealOne). reflexivity. Qed.
-Lemma steal_out_head_must_acquire : wrong_empty steal_out_head.
-Proof. apply a_run_shows with (todo := asked_too_late pops (StealOut 4)). reflexivity. Qed.
 Lemma steal_head_must_acquire : wrong_empty steal_head.
+Proof. apply a_run_shows with (todo := asked_too_late pops StealOne). reflexivity. Qed.
+Lemma steal_head_must_acquire_for_half : wrong_empty steal_head.
+Proof. apply a_run_shows with (todo := asked_too_late pops (StealOut 4)). reflexivity. Qed.
+Lemma steal_head_must_acquire_for_half_into : wrong_empty steal_head.
 Proof. apply a_run_shows with (todo := asked_too_late pops (StealInto 3 4)). reflexivity. Qed.
+Lemma steal_head_must_acquire_for_has_work : wrong_empty steal_head.
+Proof. apply a_run_shows with (todo := asked_too_late pops Observe). reflexivity. Qed.
 
 Lemma the_header_forbids_these_answers :
   after header answers (asked_too_late pops Observe) = None /\

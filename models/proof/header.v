@@ -9,10 +9,8 @@ Open Scope list_scope.
 Definition header (x : site) : order :=
   match x with
   | push_publish | push_batch_publish | steal_publish => release
-  | pop_claim | drain_claim | shed_claim | steal_claim | steal_out_claim | steal_one_claim => release
-  | room_head => acquire
-  | steal_head | steal_out_head | steal_one_head | observe_head => acquire
-  | steal_tail | steal_out_tail | steal_one_tail | observe_tail => acquire
+  | pop_claim | drain_claim | shed_claim | steal_claim => release
+  | room_head | steal_head | steal_tail => acquire
   | _ => relaxed
   end.
 
@@ -56,13 +54,8 @@ Definition name_of (x : site) : string :=
   | shed_head => "shed.head" | shed_tail => "shed.tail" | shed_slot => "shed.slot" | shed_claim => "shed.claim"
   | room_head => "room.head"
   | steal_head => "steal.head" | steal_tail => "steal.tail" | steal_own_tail => "steal.own_tail"
-  | steal_slot => "steal.slot" | steal_own_slot => "steal.own_slot" | steal_newest => "steal.newest"
+  | steal_slot => "steal.slot" | steal_own_slot => "steal.own_slot"
   | steal_claim => "steal.claim" | steal_publish => "steal.publish"
-  | steal_out_head => "steal_out.head" | steal_out_tail => "steal_out.tail" | steal_out_slot => "steal_out.slot"
-  | steal_out_claim => "steal_out.claim"
-  | steal_one_head => "steal_one.head" | steal_one_tail => "steal_one.tail" | steal_one_slot => "steal_one.slot"
-  | steal_one_claim => "steal_one.claim"
-  | observe_head => "observe.head" | observe_tail => "observe.tail"
   end.
 Definition text_of (o : order) : string :=
   match o with relaxed => "relaxed" | acquire => "acquire" | release => "release" | acq_rel => "acq_rel" end.

@@ -8,11 +8,10 @@ Open Scope list_scope.
 (* The orders that the values need, and those that "empty" needs. *)
 Definition enough_for_values (o : site -> order) : bool :=
   releases (o push_publish) && releases (o push_batch_publish) && releases (o steal_publish) &&
-  acquires (o steal_tail) && acquires (o steal_out_tail) && acquires (o steal_one_tail).
+  acquires (o steal_tail).
 Definition enough_for_empty (o : site -> order) : bool :=
   releases (o pop_claim) && releases (o drain_claim) && releases (o shed_claim) && releases (o steal_claim) &&
-  releases (o steal_out_claim) && releases (o steal_one_claim) &&
-  acquires (o steal_head) && acquires (o steal_out_head) && acquires (o steal_one_head) && acquires (o observe_head).
+  acquires (o steal_head).
 
 Definition total (cs : list claim) : nat := fold_right (fun c n => length (taken c) + n) 0 cs.
 

@@ -56,10 +56,10 @@ BEGINS = {
     "d": "drain.tail",
     "h": "steal.head",
     "l": "steal.head",
-    "o": "steal_out.head",
-    "u": "steal_out.head",
-    "t": "steal_one.head",
-    "w": "observe.head",
+    "o": "steal.head",
+    "u": "steal.head",
+    "t": "steal.head",
+    "w": "steal.head",
 }
 
 

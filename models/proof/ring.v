@@ -18,10 +18,7 @@ Inductive site :=
 | drain_tail | drain_head | drain_claim | drain_slot
 | shed_head | shed_tail | shed_slot | shed_claim
 | room_head
-| steal_head | steal_tail | steal_own_tail | steal_slot | steal_own_slot | steal_newest | steal_claim | steal_publish
-| steal_out_head | steal_out_tail | steal_out_slot | steal_out_claim
-| steal_one_head | steal_one_tail | steal_one_slot | steal_one_claim
-| observe_head | observe_tail.
+| steal_head | steal_tail | steal_own_tail | steal_slot | steal_own_slot | steal_claim | steal_publish.
 
 Inductive push_kind := Push | PushBatch | Publish (* the end of steal_half_into *).
 Inductive take_kind :=
@@ -43,23 +40,23 @@ Definition publish_site k :=
   match k with Push => push_publish | PushBatch => push_batch_publish | Publish => steal_publish end.
 Definition head_site k :=
   match k with
-  | Pop => pop_head | Shed _ => shed_head | StealOne => steal_one_head | StealOut _ => steal_out_head
-  | StealInto _ _ => steal_head | Observe => observe_head
+  | Pop => pop_head | Shed _ => shed_head
+  | StealOne | StealOut _ | StealInto _ _ | Observe => steal_head
   end.
 Definition tail_site k :=
   match k with
-  | Pop => pop_tail | Shed _ => shed_tail | StealOne => steal_one_tail | StealOut _ => steal_out_tail
-  | StealInto _ _ => steal_tail | Observe => observe_tail
+  | Pop => pop_tail | Shed _ => shed_tail
+  | StealOne | StealOut _ | StealInto _ _ | Observe => steal_tail
   end.
 Definition slot_site k :=
   match k with
-  | Pop => pop_slot | Shed _ => shed_slot | StealOne => steal_one_slot | StealOut _ => steal_out_slot
-  | StealInto _ _ | Observe => steal_slot
+  | Pop => pop_slot | Shed _ => shed_slot
+  | StealOne | StealOut _ | StealInto _ _ | Observe => steal_slot
   end.
 Definition claim_site k :=
   match k with
-  | Pop => pop_claim | Shed _ => shed_claim | StealOne => steal_one_claim | StealOut _ => steal_out_claim
-  | StealInto _ _ | Observe => steal_claim
+  | Pop => pop_claim | Shed _ => shed_claim
+  | StealOne | StealOut _ | StealInto _ _ | Observe => steal_claim
   end.
 
 (* Program points, with the local variables that are alive there: r the ring, h the head and t the tail that were read, n how
@@ -165,7 +162,7 @@ Definition code (p : point) : line :=
       Store steal_own_slot (slot m (mt + List.length written)) v
         (fun at_ => IntoSlot r m h t mt n got (written ++ [(v, at_)]))
   | IntoNewest r m h t mt got written =>
-      Load steal_newest (slot r (h + List.length got)) (fun v at_ => IntoClaim r m h t mt (got ++ [(v, at_)]) written)
+      Load steal_slot (slot r (h + List.length got)) (fun v at_ => IntoClaim r m h t mt (got ++ [(v, at_)]) written)
   | IntoClaim r m h t mt got written =>
       Claim steal_claim (Head r) h (h + List.length got) false
         (match written with [] => Idle | _ => PushPublish Publish m mt written end) Idle

@@ -25,10 +25,14 @@ FUNCTIONS = {
     "pop": "pop",
     "shed": "shed",
     "drain": "drain",
-    "steal": "steal_half_into",
-    "steal_out": "steal_half",
-    "steal_one": "steal",
-    "observe": "observe",
+}
+# A thief's functions share observe(), read(), and claim(): the sites steal.NAME, in the order in which
+# each function passes them. code.txt says that they still do.
+STEALS = {
+    "steal_half_into": ["head", "tail", "own_tail", "room", "slot", "own_slot", "claim", "publish"],
+    "steal_half": ["head", "tail", "slot", "claim"],
+    "steal": ["head", "tail", "slot", "claim"],
+    "observe": ["head", "tail"],
 }
 # Guesses, and the room that the owner asks for: no theorem speaks of their answers.
 NOT_PROVED = {"room.tail", "size.tail", "size.head", "observe.again"}
@@ -97,12 +101,15 @@ def statements(text):
 def lines_of(text):
     """{function: [line, ...]} of the header's text."""
     table = {function: [] for function in FUNCTIONS.values()}
+    steal = {}
     room, function, unknown = None, None, []
     calls = []
     for name, statement in statements(text):
         if name is None:
             if function in table:
                 calls.append((function, len(table[function]), statement))
+            elif prefix == "steal":
+                steal["room"] = statement
             continue
         prefix = name.rpartition(".")[0]
         function = FUNCTIONS.get(prefix)
@@ -110,6 +117,8 @@ def lines_of(text):
             room = access_of(name, statement)
         elif name in NOT_PROVED:
             pass
+        elif prefix == "steal":
+            steal[name.removeprefix("steal.")] = f"{name} {access_of(name, statement)}"
         elif function is None:
             unknown.append(name)
         else:
@@ -119,8 +128,11 @@ def lines_of(text):
     if room is None:
         fail("[ring.room.head] is gone")
     for function, at, call in reversed(calls):
-        table[function].insert(at, "room.head " + (room.replace(" head", " own head") if call.startswith("into.") else room))
-    return table
+        table[function].insert(at, "room.head " + room)
+    if steal.keys() != set(STEALS["steal_half_into"]) or steal["room"] != "into.room(":
+        fail(f"a thief's sites are not those that the proof knows: {', '.join(sorted(steal))}")
+    steal["room"] = "room.head " + room.replace(" head", " own head")
+    return table | {function: [steal[site] for site in sites] for function, sites in STEALS.items()}
 
 
 def code_of(text):

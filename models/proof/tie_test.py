@@ -38,7 +38,7 @@ def main():
         site = line.split()[1]
         changes[f"order of {site}"] = after(site, "std::memory_order::", "std::memory_order::seq_cst_or_")
     changes["push.publish relaxed"] = after("push.publish", "std::memory_order::release", "std::memory_order::relaxed")
-    changes["steal_one.tail relaxed"] = after("steal_one.tail", "std::memory_order::acquire", "std::memory_order::relaxed")
+    changes["steal.tail relaxed"] = after("steal.tail", "std::memory_order::acquire", "std::memory_order::relaxed")
     changes["failure order of pop.claim"] = after("pop.claim", "std::memory_order::relaxed", "std::memory_order::acquire")
     changes["a site without its name"] = HEADER.replace("// [ring.pop.slot] relaxed", "// relaxed", 1)
     changes["a site with another name"] = HEADER.replace("[ring.pop.slot]", "[ring.pop.other]", 1)
@@ -58,15 +58,18 @@ def main():
             sys.exit(f"tie.py does not see this change: {what}")
     # Between the accesses.
     code = {
-        "steal takes the smaller half": HEADER.replace("const std::size_t wanted = std::min(k - k / 2, limit);", "const std::size_t wanted = std::min(k / 2, limit);"),
+        "steal takes the smaller half": HEADER.replace("count() - count() / 2", "count() / 2", 1),
         "room is one too many": HEADER.replace("return Capacity - distance(h, t);", "return Capacity + 1 - distance(h, t);"),
-        "a far head is no reason to stop": HEADER.replace("if (k > Capacity) return {steal_status::lost, T{}, 0};", "", 1),
-        "a limit of 0": HEADER.replace("limit = std::max<std::size_t>(limit, 1);", "", 1),
+        "a far head is no reason to stop": HEADER.replace("count() > Capacity ? steal_status::lost : steal_status::taken", "steal_status::taken", 1),
+        "a limit of 0": HEADER.replace("std::max<std::size_t>(limit, 1)", "limit", 1),
         "the remembered head is not looked at": HEADER.replace("if (known >= wanted) return known;", "", 1),
         "slots are not counted round and round": HEADER.replace("slots_[static_cast<std::size_t>(at) % Capacity]", "slots_[at]", 1),
         "a distance the other way": HEADER.replace("static_cast<Index>(to - from)", "static_cast<Index>(from - to)", 1),
         "a capacity that is no power of two": HEADER.replace("std::has_single_bit(Capacity) && ", "", 1),
         "shed_half sheds one": HEADER.replace("return shed(out, 2);", "return shed(out, 1);", 1),
+        "observe reads the tail first": HEADER.replace("return {h, t};", "return {t, h};", 1),
+        "a steal of one takes two": HEADER.replace("claim(seen.head, 1)", "claim(seen.head, 2)", 1),
+        "a steal reads from the tail": HEADER.replace("read(seen.head)", "read(seen.tail)", 1),
         "push publishes two": HEADER.replace("r.tail_.store(advance(t, 1),", "r.tail_.store(advance(t, 2),"),
     }
     for what, text in code.items():

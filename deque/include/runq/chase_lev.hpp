@@ -195,6 +195,13 @@ class basic_chase_lev {
   // Owner only: a value that top_ once had. top_ only grows, so bottom_ - top_seen_ may be too large, but never too
   // small.
   cell<index> top_seen_{index{0}};
+  template <class, class>
+  friend class detail::owner_handle;
+  static constexpr detail::owner_misuse misuse{
+      "chase_lev: make_owner() was called twice; a deque has one owner",
+      "chase_lev: this owner handle has been moved from",
+      "chase_lev: an owner operation was called from a second thread; only one thread may push and pop. "
+      "Move the owner handle, or call rebind(), to hand the deque over"};
   detail::owner_flag<Atomics> owned_;
   const detail::queue_memory<Atomics> memory_;  // used by the owner, the constructor and the destructor
   const std::size_t initial_capacity_;
@@ -203,26 +210,14 @@ class basic_chase_lev {
 /// The owner's side: push and pop at the bottom. Move-only, used by one thread at a time; moving it hands the deque
 /// over.
 template <class T, class Atomics, when_full Full>
-class basic_chase_lev<T, Atomics, Full>::owner {
- public:
-  owner(owner&& other) noexcept : deque_(std::exchange(other.deque_, nullptr)), guard_(std::move(other.guard_)) {}
-  owner& operator=(owner&& other) noexcept {
-    if (this != &other) {
-      release();
-      deque_ = std::exchange(other.deque_, nullptr);
-      guard_ = std::move(other.guard_);
-    }
-    return *this;
-  }
-  owner(const owner&) = delete;
-  owner& operator=(const owner&) = delete;
-  ~owner() { release(); }
+class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<basic_chase_lev, Atomics> {
+  using handle = detail::owner_handle<basic_chase_lev, Atomics>;
 
+ public:
   /// Adds one element at the bottom. Returns false, and changes nothing, when the deque is full and is bounded or finds
   /// no memory. Owner only. Wait-free, except when it grows: that allocates twice the capacity and copies.
   RUNQ_ON_EVERY_CALL [[nodiscard]] bool push(T value) noexcept {
-    enter();
-    basic_chase_lev& d = *deque_;
+    basic_chase_lev& d = enter();
     // [chase_lev.push.bottom] relaxed: the owner is the only writer.
     const index b = d.bottom_.load(std::memory_order::relaxed);
     // [chase_lev.push.array] relaxed: the owner is the only writer.
@@ -240,9 +235,9 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   template <std::input_iterator Iterator, std::sentinel_for<Iterator> Sentinel>
   requires std::convertible_to<std::iter_reference_t<Iterator>, T>
   [[nodiscard]] batch_pushed<Iterator> push_batch(Iterator first, Sentinel last) {
-    enter();
+    basic_chase_lev& d = enter();
     // [chase_lev.push_batch.bottom] relaxed: the owner is the only writer.
-    unpublished batch{*deque_, deque_->bottom_.load(std::memory_order::relaxed)};
+    unpublished batch{d, d.bottom_.load(std::memory_order::relaxed)};
     while (first != last) {
       array* const a = array_with_room(batch.end());
       if (a == nullptr) break;
@@ -272,23 +267,17 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// The deque's capacity(). Wait-free.
-  [[nodiscard]] std::size_t capacity() const noexcept { return deque_->capacity(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return queue().capacity(); }
 
   /// A thief handle on this deque.
-  [[nodiscard]] thief make_thief() const noexcept {
-    require_deque();
-    return deque_->make_thief();
-  }
-
-  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
-  void rebind() noexcept { guard_.rebind(); }
+  [[nodiscard]] thief make_thief() const noexcept { return queue().make_thief(); }
 
  private:
   friend class basic_chase_lev;
 
-  explicit owner(basic_chase_lev& deque) noexcept : deque_(&deque) {
-    deque.owned_.set("chase_lev: make_owner() was called twice; a deque has one owner");
-  }
+  using handle::enter;
+  using handle::queue;
+  explicit owner(basic_chase_lev& owned) noexcept : handle(owned) {}
 
   // The elements that push_batch() has put into slots, from index `begin` on. The destructor publishes them, also if an
   // iterator throws.
@@ -308,26 +297,10 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     [[nodiscard]] index end() const noexcept { return begin + static_cast<index>(count); }
   };
 
-  void release() noexcept {
-    if (deque_ != nullptr) deque_->owned_.clear();
-  }
-
-  void require_deque() const noexcept {
-    Atomics::check(deque_ != nullptr, "chase_lev: this owner handle has been moved from");
-  }
-
-  void enter() noexcept {
-    require_deque();
-    guard_.check(
-        "chase_lev: an owner operation was called from a second thread; only one thread may push and pop. "
-        "Move the owner handle, or call rebind(), to hand the deque over");
-  }
-
   // pop(), as an optional or as a pointer.
   template <class Taken>
   [[nodiscard]] Taken take_newest() noexcept {
-    enter();
-    basic_chase_lev& d = *deque_;
+    basic_chase_lev& d = enter();
     // [chase_lev.pop.bottom] relaxed: the owner is the only writer.
     const index b = d.bottom_.load(std::memory_order::relaxed) - 1;
     // [chase_lev.pop.array] relaxed: the owner is the only writer.
@@ -387,13 +360,13 @@ class basic_chase_lev<T, Atomics, Full>::owner {
   // that, or the deque is bounded.
   [[nodiscard]] array* array_with_room(index b) noexcept {
     // [chase_lev.push_batch.array] relaxed: the owner is the only writer.
-    array* const a = deque_->array_.load(std::memory_order::relaxed);
-    return has_room(a, b) ? a : make_room(*deque_, a, b);
+    array* const a = queue().array_.load(std::memory_order::relaxed);
+    return has_room(a, b) ? a : make_room(queue(), a, b);
   }
 
   // Whether the present array `a` is known to have a free slot for index b.
   [[nodiscard]] bool has_room(const array* a, index b) const noexcept {
-    return a != nullptr && b - deque_->top_seen_.get() < static_cast<index>(a->capacity());
+    return a != nullptr && b - queue().top_seen_.get() < static_cast<index>(a->capacity());
   }
 
   // The rare part of array_with_room(): `a`, if thieves have made room in it, or a larger array.
@@ -430,9 +403,6 @@ class basic_chase_lev<T, Atomics, Full>::owner {
     if (a != nullptr) d.array_.store(a, std::memory_order::release);
     return a;
   }
-
-  basic_chase_lev* deque_;
-  detail::owner_guard<Atomics> guard_;
 };
 
 /// The thieves' side. Copyable; any thread, at any time.

@@ -226,6 +226,59 @@ class owner_guard {
   std::atomic<std::uintptr_t> thread_{0};
 };
 
+// What the owner handles of a queue say when they are misused.
+struct owner_misuse {
+  const char* second_owner;
+  const char* moved_from;
+  const char* second_thread;
+};
+
+// What the owner handles of all queues share: the queue, and who uses the handle. Move-only; a moved-from handle owns
+// nothing. In debug builds a second handle, a moved-from one, and a second thread end the program.
+template <class Queue, class Atomics>
+class owner_handle {
+ public:
+  owner_handle(owner_handle&& other) noexcept
+      : queue_(std::exchange(other.queue_, nullptr)), guard_(std::move(other.guard_)) {}
+  owner_handle& operator=(owner_handle&& other) noexcept {
+    if (this != &other) {
+      release();
+      queue_ = std::exchange(other.queue_, nullptr);
+      guard_ = std::move(other.guard_);
+    }
+    return *this;
+  }
+  owner_handle(const owner_handle&) = delete;
+  owner_handle& operator=(const owner_handle&) = delete;
+
+  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
+  void rebind() noexcept { guard_.rebind(); }
+
+ protected:
+  explicit owner_handle(Queue& queue) noexcept : queue_(&queue) { queue.owned_.set(Queue::misuse.second_owner); }
+  ~owner_handle() { release(); }
+
+  // The queue, for what any thread may ask.
+  [[nodiscard]] Queue& queue() const noexcept {
+    Atomics::check(queue_ != nullptr, Queue::misuse.moved_from);
+    return *queue_;
+  }
+  // The queue, for an operation of the owner, which begins with this call.
+  [[nodiscard]] Queue& enter() noexcept {
+    Queue& mine = queue();
+    guard_.check(Queue::misuse.second_thread);
+    return mine;
+  }
+
+ private:
+  void release() noexcept {
+    if (queue_ != nullptr) queue_->owned_.clear();
+  }
+
+  Queue* queue_;
+  owner_guard<Atomics> guard_;
+};
+
 }  // namespace detail
 
 }  // namespace runq

@@ -110,6 +110,12 @@ class basic_ring {
   // Owner only: a value that head_ once had. head_ only grows, so `tail_ - head_seen_` may be too large, but never too
   // small.
   cell<Index> head_seen_;
+  template <class, class>
+  friend class detail::owner_handle;
+  static constexpr detail::owner_misuse misuse{
+      "ring: make_owner() was called twice; a ring has one owner", "ring: this owner handle has been moved from",
+      "ring: an owner operation was called from a second thread; only one thread may push and pop. "
+      "Move the owner handle, or call rebind(), to hand the ring over"};
   detail::owner_flag<Atomics> owned_;
   // Written by the owner (push, and as the destination of its own steals); read by the owner and by thieves. A thief
   // whose claim will fail may read a slot while the owner writes it. So slots are atomic, and no thread dereferences a
@@ -120,26 +126,14 @@ class basic_ring {
 /// The owner's side: push at the tail, pop at the head. Move-only, and used by one thread at a time; moving it hands
 /// the ring over, and the move itself must happen-before the first use by the next thread.
 template <class T, std::size_t Capacity, class Index, class Atomics>
-class basic_ring<T, Capacity, Index, Atomics>::owner {
- public:
-  owner(owner&& other) noexcept : ring_(std::exchange(other.ring_, nullptr)), guard_(std::move(other.guard_)) {}
-  owner& operator=(owner&& other) noexcept {
-    if (this != &other) {
-      release();
-      ring_ = std::exchange(other.ring_, nullptr);
-      guard_ = std::move(other.guard_);
-    }
-    return *this;
-  }
-  owner(const owner&) = delete;
-  owner& operator=(const owner&) = delete;
-  ~owner() { release(); }
+class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_handle<basic_ring, Atomics> {
+  using handle = detail::owner_handle<basic_ring, Atomics>;
 
+ public:
   /// Adds one element at the tail. Returns false, and changes nothing, when the ring is full.
   /// Owner only. Wait-free.
   [[nodiscard]] bool push(T value) noexcept {
-    enter();
-    basic_ring& r = *ring_;
+    basic_ring& r = enter();
     // [ring.push.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     if (room(t, 1) == 0) return false;
@@ -154,8 +148,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   /// Adds elements from the front of `values`, in order, as many as fit, all published at once.
   /// Returns how many were added. Owner only. Wait-free.
   [[nodiscard]] std::size_t push_batch(std::span<const T> values) noexcept {
-    enter();
-    basic_ring& r = *ring_;
+    basic_ring& r = enter();
     // [ring.push_batch.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     const std::size_t n = std::min(values.size(), room(t, values.size()));
@@ -172,8 +165,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   /// Takes the oldest element, or nothing when the ring is empty.
   /// Owner only. Lock-free: it tries again only when a thief has taken something.
   [[nodiscard]] std::optional<T> pop() noexcept {
-    enter();
-    basic_ring& r = *ring_;
+    basic_ring& r = enter();
     // [ring.pop.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
@@ -203,8 +195,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   /// were. If `sink` throws, the elements that it was not given are in the ring again, in order. Owner only. Lock-free.
   template <class Sink>
   std::size_t drain(Sink&& sink) {
-    enter();
-    basic_ring& r = *ring_;
+    basic_ring& r = enter();
     // [ring.drain.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
@@ -224,30 +215,24 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
 
   /// How many elements fit now, 0 … Capacity. Thieves can only increase it. Owner only. Wait-free.
   [[nodiscard]] std::size_t room() noexcept {
-    enter();
+    basic_ring& r = enter();
     // [ring.room.tail] relaxed: the owner is the only writer.
-    return room(ring_->tail_.load(std::memory_order::relaxed), Capacity);
+    return room(r.tail_.load(std::memory_order::relaxed), Capacity);
   }
 
   /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// A thief handle on this ring.
-  [[nodiscard]] thief make_thief() const noexcept {
-    require_ring();
-    return ring_->make_thief();
-  }
-
-  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
-  void rebind() noexcept { guard_.rebind(); }
+  [[nodiscard]] thief make_thief() const noexcept { return queue().make_thief(); }
 
  private:
   friend class basic_ring;
   friend class thief;
 
-  explicit owner(basic_ring& ring) noexcept : ring_(&ring) {
-    ring.owned_.set("ring: make_owner() was called twice; a ring has one owner");
-  }
+  using handle::enter;
+  using handle::queue;
+  explicit owner(basic_ring& owned) noexcept : handle(owned) {}
 
   // The elements that drain() has claimed and not yet handed out: `left` of them, from count `next` on. If the sink
   // throws, the destructor pushes them again. There is room: drain() has emptied the ring, and each element is read
@@ -266,32 +251,16 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     [[nodiscard]] bool empty() const noexcept { return left == 0; }
     [[nodiscard]] T take() noexcept {
       // [ring.drain.slot] relaxed, and after the claim: only the owner writes slots, and the owner is here.
-      const T value = of.ring_->slot(next).load(std::memory_order::relaxed);
+      const T value = of.queue().slot(next).load(std::memory_order::relaxed);
       next = advance(next, 1);
       --left;
       return value;
     }
   };
 
-  void release() noexcept {
-    if (ring_ != nullptr) ring_->owned_.clear();
-  }
-
-  void require_ring() const noexcept {
-    Atomics::check(ring_ != nullptr, "ring: this owner handle has been moved from");
-  }
-
-  void enter() noexcept {
-    require_ring();
-    guard_.check(
-        "ring: an owner operation was called from a second thread; only one thread may push and pop. "
-        "Move the owner handle, or call rebind(), to hand the ring over");
-  }
-
   // Takes the older half of the ring's elements if there are at least `at_least`.
   [[nodiscard]] std::size_t shed(std::span<T, Capacity / 2> out, std::size_t at_least) noexcept {
-    enter();
-    basic_ring& r = *ring_;
+    basic_ring& r = enter();
     // [ring.shed.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
     Index h = r.head_.load(std::memory_order::relaxed);
     // [ring.shed.tail] relaxed: the owner is the only writer.
@@ -313,7 +282,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
   // The room at tail `t`: at least `wanted`, if there is that much. Reads the shared head only when the remembered one
   // leaves too little room.
   [[nodiscard]] std::size_t room(Index t, std::size_t wanted) noexcept {
-    basic_ring& r = *ring_;
+    basic_ring& r = queue();
     const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
     if (known >= wanted) return known;
     // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten.
@@ -323,9 +292,6 @@ class basic_ring<T, Capacity, Index, Atomics>::owner {
     r.head_seen_.set(h);
     return Capacity - distance(h, t);
   }
-
-  basic_ring* ring_;
-  detail::owner_guard<Atomics> guard_;
 };
 
 /// The thieves' side. Copyable; any thread, at any time.
@@ -340,41 +306,22 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   /// means that another thread took something meanwhile; `empty` means that the ring was empty at some moment of the
   /// call.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
-    into.enter();
-    Atomics::check(into.ring_ != ring_, "ring: a ring cannot steal from itself");
+    basic_ring& mine = into.enter();
+    Atomics::check(&mine != ring_, "ring: a ring cannot steal from itself");
     Atomics::check(limit >= 1, "ring: the limit of a steal is at least 1");
-    limit = std::max<std::size_t>(limit, 1);
-    // [ring.steal.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
-    // than this head; weaker: a ring that never was empty looks empty.
-    Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes a
-    // slot not yet written, or a task whose contents it cannot see.
-    const Index t = ring_->tail_.load(std::memory_order::acquire);
-    const std::size_t k = distance(h, t);
-    if (k == 0) return {};
-    // h is old and t is new: since h was read, more than Capacity elements have passed, so the claim would fail.
-    if (k > Capacity) return {steal_status::lost, T{}, 0};
-
-    basic_ring& mine = *into.ring_;
+    const observation seen = observe();
+    if (seen.status() != steal_status::taken) return {seen.status(), T{}, 0};
+    const std::size_t wanted = std::min(seen.half(), std::max<std::size_t>(limit, 1));
     // [ring.steal.own_tail] relaxed: the caller owns `into` and is its tail's only writer.
     const Index mt = mine.tail_.load(std::memory_order::relaxed);
-    const std::size_t wanted = std::min(k - k / 2, limit);
     const std::size_t n = std::min(wanted, into.room(mt, wanted - 1) + 1);
     for (std::size_t i = 0; i + 1 != n; ++i) {
-      // [ring.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
-      const T value = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
+      const T value = read(advance(seen.head, i));
       // [ring.steal.own_slot] relaxed: beyond the published tail; published by [ring.steal.publish].
       mine.slot(advance(mt, i)).store(value, std::memory_order::relaxed);
     }
-    // [ring.steal.newest] relaxed: as [ring.steal.slot].
-    const T newest = ring_->slot(advance(h, n - 1)).load(std::memory_order::relaxed);
-    // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them; and
-    // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older. Strong: the caller
-    // takes a failure for a lost race. Relaxed on failure: everything read is dropped.
-    if (!ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release,
-                                              std::memory_order::relaxed)) {
-      return {steal_status::lost, T{}, 0};
-    }
+    const T newest = read(advance(seen.head, n - 1));
+    if (!claim(seen.head, n)) return {steal_status::lost, T{}, 0};
     // [ring.steal.publish] release: pairs with [ring.steal.tail] of a thief of this thief; weaker: the second thief
     // takes a task whose contents it cannot see.
     if (n > 1) mine.tail_.store(advance(mt, n - 1), std::memory_order::release);
@@ -390,40 +337,19 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   [[nodiscard]] batch_result steal_half(std::span<T> out) const noexcept {
     Atomics::check(!out.empty(), "ring: a steal of half needs room for at least one element");
     if (out.empty()) return {steal_status::lost, 0};
-    // [ring.steal_out.head] acquire: as [ring.steal.head].
-    Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_out.tail] acquire: as [ring.steal.tail].
-    const Index t = ring_->tail_.load(std::memory_order::acquire);
-    const std::size_t k = distance(h, t);
-    if (k == 0) return {};
-    if (k > Capacity) return {steal_status::lost, 0};
-    const std::size_t n = std::min(k - k / 2, out.size());
-    for (std::size_t i = 0; i != n; ++i) {
-      // [ring.steal_out.slot] relaxed: as [ring.steal.slot].
-      out[i] = ring_->slot(advance(h, i)).load(std::memory_order::relaxed);
-    }
-    // [ring.steal_out.claim] release: as [ring.steal.claim].
-    const bool claimed =
-        ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release, std::memory_order::relaxed);
-    return claimed ? batch_result{steal_status::taken, n} : batch_result{steal_status::lost, 0};
+    const observation seen = observe();
+    if (seen.status() != steal_status::taken) return {seen.status(), 0};
+    const std::size_t n = std::min(seen.half(), out.size());
+    for (std::size_t i = 0; i != n; ++i) out[i] = read(advance(seen.head, i));
+    return claim(seen.head, n) ? batch_result{steal_status::taken, n} : batch_result{steal_status::lost, 0};
   }
 
   /// Takes the oldest element. Needs no ring of the caller's. One attempt, wait-free.
   [[nodiscard]] steal_result<T> steal() const noexcept {
-    // [ring.steal_one.head] acquire: as [ring.steal.head].
-    Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.steal_one.tail] acquire: as [ring.steal.tail].
-    const Index t = ring_->tail_.load(std::memory_order::acquire);
-    const std::size_t k = distance(h, t);
-    if (k == 0) return {};
-    if (k > Capacity) return {steal_status::lost, T{}, 0};
-    // [ring.steal_one.slot] relaxed: as [ring.steal.slot].
-    const T value = ring_->slot(h).load(std::memory_order::relaxed);
-    // [ring.steal_one.claim] release: as [ring.steal.claim].
-    if (!ring_->head_.compare_exchange_strong(h, advance(h, 1), std::memory_order::release,
-                                              std::memory_order::relaxed)) {
-      return {steal_status::lost, T{}, 0};
-    }
+    const observation seen = observe();
+    if (seen.status() != steal_status::taken) return {seen.status(), T{}, 0};
+    const T value = read(seen.head);
+    if (!claim(seen.head, 1)) return {steal_status::lost, T{}, 0};
     return {steal_status::taken, value, 1};
   }
 
@@ -446,23 +372,50 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
   struct observation {
     Index head, tail;
     [[nodiscard]] bool empty() const noexcept { return head == tail; }
+    /// The number of elements k, or more than Capacity if the head is older than the tail by so much.
+    [[nodiscard]] std::size_t count() const noexcept { return distance(head, tail); }
+    /// ⌈k/2⌉.
+    [[nodiscard]] std::size_t half() const noexcept { return count() - count() / 2; }
+    /// Whether a steal may take something. Not if there is nothing; nor if more than Capacity elements have passed
+    /// since the head was read, because then a claim would fail.
+    [[nodiscard]] steal_status status() const noexcept {
+      if (empty()) return steal_status::empty;
+      return count() > Capacity ? steal_status::lost : steal_status::taken;
+    }
   };
   [[nodiscard]] observation observe() const noexcept {
-    // [ring.observe.head] acquire: as [ring.steal.head].
+    // [ring.steal.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
+    // than this head; weaker: a ring that never was empty looks empty.
     const Index h = ring_->head_.load(std::memory_order::acquire);
-    // [ring.observe.tail] acquire: as [ring.steal.tail]. kept: no model of the queue alone fails with relaxed, but a
-    // scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must see that task.
+    // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes a
+    // slot not yet written, or a task whose contents it cannot see.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
-    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: as [ring.observe.tail].
+    // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
+    // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
+    // see that task.
     return ring_->tail_.load(std::memory_order::acquire) != seen.tail;
   }
 
  private:
   friend class basic_ring;
   explicit thief(const basic_ring& ring) noexcept : ring_(&ring) {}
+
+  [[nodiscard]] T read(Index at) const noexcept {
+    // [ring.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before.
+    return ring_->slot(at).load(std::memory_order::relaxed);
+  }
+
+  // Takes the n elements from count `h` on, if the head is still there.
+  [[nodiscard]] bool claim(Index h, std::size_t n) const noexcept {
+    // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them; and
+    // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older. Strong: the caller
+    // takes a failure for a lost race. Relaxed on failure: everything read is dropped.
+    return ring_->head_.compare_exchange_strong(h, advance(h, n), std::memory_order::release,
+                                                std::memory_order::relaxed);
+  }
 
   const basic_ring* ring_;
 };

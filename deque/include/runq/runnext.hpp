@@ -55,48 +55,43 @@ class basic_runnext {
  private:
   // Only the owner writes values that are not empty; any thread may empty the slot by a read-modify-write.
   alignas(cache_line) mutable atomic<T> slot_;
+  template <class, class>
+  friend class detail::owner_handle;
+  static constexpr detail::owner_misuse misuse{"runnext: make_owner() was called twice; a slot has one owner",
+                                               "runnext: this owner handle has been moved from",
+                                               "runnext: an owner operation was called from a second thread; "
+                                               "move the owner handle, or call rebind(), to hand the slot over"};
   detail::owner_flag<Atomics> owned_;
 };
 
 /// The owner's side. Move-only, used by one thread at a time; moving it hands the slot over.
 template <class T, class Atomics>
-class basic_runnext<T, Atomics>::owner {
- public:
-  owner(owner&& other) noexcept : runnext_(std::exchange(other.runnext_, nullptr)), guard_(std::move(other.guard_)) {}
-  owner& operator=(owner&& other) noexcept {
-    if (this != &other) {
-      release();
-      runnext_ = std::exchange(other.runnext_, nullptr);
-      guard_ = std::move(other.guard_);
-    }
-    return *this;
-  }
-  owner(const owner&) = delete;
-  owner& operator=(const owner&) = delete;
-  ~owner() { release(); }
+class basic_runnext<T, Atomics>::owner : public detail::owner_handle<basic_runnext, Atomics> {
+  using handle = detail::owner_handle<basic_runnext, Atomics>;
 
+ public:
   /// Puts `value`, which is not `T{}`, in the slot and returns what it displaced, if anything: the caller queues that
   /// elsewhere. Owner only. Wait-free.
   [[nodiscard]] std::optional<T> put(T value) noexcept {
-    enter();
+    basic_runnext& r = enter();
     Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
     // [runnext.put] acq_rel: release pairs with [runnext.steal.claim]; weaker: a thief runs a task whose contents it
     // cannot see. Acquire pairs with [runnext.has_work]; weaker: a scheduler that relies on has_work() lets a machine
     // sleep although there is a task.
-    const T displaced = runnext_->slot_.exchange(value, std::memory_order::acq_rel);
+    const T displaced = r.slot_.exchange(value, std::memory_order::acq_rel);
     if (displaced == T{}) return std::nullopt;
     return displaced;
   }
 
   /// Takes the element, unless a thief has taken it. Owner only. Wait-free.
   [[nodiscard]] std::optional<T> take() noexcept {
-    enter();
+    basic_runnext& r = enter();
     // [runnext.take.peek] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
-    if (runnext_->slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
+    if (r.slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
     // [runnext.take] release: pairs with [runnext.has_work] and [runnext.has_work_approx]: an observer that finds the
     // slot emptied sees everything that the owner published before; weaker: local_queue::has_work() misses the task
     // that a put displaced. An exchange, not a compare-exchange: the owner takes whatever is there now.
-    const T value = runnext_->slot_.exchange(T{}, std::memory_order::release);
+    const T value = r.slot_.exchange(T{}, std::memory_order::release);
     if (value == T{}) return std::nullopt;
     return value;
   }
@@ -104,33 +99,15 @@ class basic_runnext<T, Atomics>::owner {
   /// Whether the slot holds an element, which a put() would displace; a thief may take it meanwhile. Owner only.
   /// Wait-free.
   [[nodiscard]] bool occupied() noexcept {
-    enter();
+    basic_runnext& r = enter();
     // [runnext.occupied] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
-    return runnext_->slot_.load(std::memory_order::relaxed) != T{};
+    return r.slot_.load(std::memory_order::relaxed) != T{};
   }
-
-  /// Makes the next thread that uses this handle its owner, as a move would.
-  void rebind() noexcept { guard_.rebind(); }
 
  private:
   friend class basic_runnext;
-  explicit owner(basic_runnext& slot) noexcept : runnext_(&slot) {
-    slot.owned_.set("runnext: make_owner() was called twice; a slot has one owner");
-  }
-
-  void release() noexcept {
-    if (runnext_ != nullptr) runnext_->owned_.clear();
-  }
-
-  void enter() noexcept {
-    Atomics::check(runnext_ != nullptr, "runnext: this owner handle has been moved from");
-    guard_.check(
-        "runnext: an owner operation was called from a second thread; "
-        "move the owner handle, or call rebind(), to hand the slot over");
-  }
-
-  basic_runnext* runnext_;
-  detail::owner_guard<Atomics> guard_;
+  using handle::enter;
+  explicit owner(basic_runnext& owned) noexcept : handle(owned) {}
 };
 
 /// The thieves' side. Copyable; any thread, at any time.

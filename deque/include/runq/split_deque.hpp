@@ -151,6 +151,13 @@ class basic_split_deque {
   // Owner only: the tail at which a push looks at the shared word again, because the deque may be full there, or too
   // much of it private.
   cell<index> quiet_until_;
+  template <class, class>
+  friend class detail::owner_handle;
+  static constexpr detail::owner_misuse misuse{
+      "split_deque: make_owner() was called twice; a deque has one owner",
+      "split_deque: this owner handle has been moved from",
+      "split_deque: an owner operation was called from a second thread; only one thread may push and pop. "
+      "Move the owner handle, or call rebind(), to hand the deque over"};
   detail::owner_flag<Atomics> owned_;
   // Written by the owner only (push, and as the destination of its own steals). A thief whose claim will fail may read
   // a slot while the owner writes it. So slots are atomic, and no thread dereferences a value before its claim has
@@ -161,25 +168,14 @@ class basic_split_deque {
 /// The owner's side: push and pop at the tail. Move-only, and used by one thread at a time; moving it hands the
 /// deque over, and the move itself must happen-before the first use by the next thread.
 template <class T, std::size_t Capacity, split_deque_options Options, class Atomics>
-class basic_split_deque<T, Capacity, Options, Atomics>::owner {
- public:
-  owner(owner&& other) noexcept : deque_(std::exchange(other.deque_, nullptr)), guard_(std::move(other.guard_)) {}
-  owner& operator=(owner&& other) noexcept {
-    if (this != &other) {
-      release();
-      deque_ = std::exchange(other.deque_, nullptr);
-      guard_ = std::move(other.guard_);
-    }
-    return *this;
-  }
-  owner(const owner&) = delete;
-  owner& operator=(const owner&) = delete;
-  ~owner() { release(); }
+class basic_split_deque<T, Capacity, Options, Atomics>::owner
+    : public detail::owner_handle<basic_split_deque, Atomics> {
+  using handle = detail::owner_handle<basic_split_deque, Atomics>;
 
+ public:
   /// Adds one element at the tail. Returns false, and changes nothing, when the deque is full. Owner only. Wait-free.
   [[nodiscard]] bool push(T value) noexcept {
-    enter();
-    basic_split_deque& d = *deque_;
+    basic_split_deque& d = enter();
     // [split_deque.push.tail] relaxed: the owner is the only writer.
     const index t = d.tail_.load(std::memory_order::relaxed);
     if (!is_before(t, d.quiet_until_.get()) && !look_around(t)) return false;
@@ -195,8 +191,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   /// Takes the newest element, or nothing when the deque is empty. Owner only. Lock-free: it tries again only when a
   /// thief has changed the shared word.
   [[nodiscard]] std::optional<T> pop() noexcept {
-    enter();
-    basic_split_deque& d = *deque_;
+    basic_split_deque& d = enter();
     // [split_deque.pop.tail] relaxed: the owner is the only writer.
     const index t = d.tail_.load(std::memory_order::relaxed) - 1;
     // [split_deque.pop.reserve] release: pairs with [split_deque.seize.tail]; weaker: since C++20 a relaxed store does
@@ -218,36 +213,15 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// A thief handle on this deque.
-  [[nodiscard]] thief make_thief() const noexcept {
-    require_deque();
-    return deque_->make_thief();
-  }
-
-  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
-  void rebind() noexcept { guard_.rebind(); }
+  [[nodiscard]] thief make_thief() const noexcept { return queue().make_thief(); }
 
  private:
   friend class basic_split_deque;
   friend class thief;
 
-  explicit owner(basic_split_deque& deque) noexcept : deque_(&deque) {
-    deque.owned_.set("split_deque: make_owner() was called twice; a deque has one owner");
-  }
-
-  void release() noexcept {
-    if (deque_ != nullptr) deque_->owned_.clear();
-  }
-
-  void require_deque() const noexcept {
-    Atomics::check(deque_ != nullptr, "split_deque: this owner handle has been moved from");
-  }
-
-  void enter() noexcept {
-    require_deque();
-    guard_.check(
-        "split_deque: an owner operation was called from a second thread; only one thread may push and pop. "
-        "Move the owner handle, or call rebind(), to hand the deque over");
-  }
+  using handle::enter;
+  using handle::queue;
+  explicit owner(basic_split_deque& owned) noexcept : handle(owned) {}
 
   [[nodiscard]] static bool is_before(index at, index end) noexcept { return static_cast<std::int32_t>(at - end) < 0; }
 
@@ -255,7 +229,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   // the private elements public if they are many, or if a thief asks; if a thief changes the word meanwhile, the next
   // push tries again.
   [[nodiscard]] bool look_around(index t) noexcept {
-    basic_split_deque& d = *deque_;
+    basic_split_deque& d = queue();
     // [split_deque.room.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
     // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control dependency
     // would order this load before the next store to the slot, and C++ does not promise that order.
@@ -275,13 +249,13 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   void be_quiet(index first, index limit) noexcept {
     const index full = first + static_cast<index>(Capacity);
     const index many = Options.publish == 0 ? full : limit + static_cast<index>(Options.publish);
-    deque_->quiet_until_.set(is_before(many, full) ? many : full);
+    queue().quiet_until_.set(is_before(many, full) ? many : full);
   }
 
   // Pops when the private elements are used up, or a thief asks for them or has taken them. Index `t` is reserved, but
   // the element there may be a thief's. Returns whether the owner gets it; if not, the deque is empty.
   [[nodiscard]] bool pop_slowly(index t) noexcept {
-    basic_split_deque& d = *deque_;
+    basic_split_deque& d = queue();
     for (;;) {
       // [split_deque.slow.word] acquire: as [split_deque.room.word]; the next pushes may not read the word.
       const word w = d.public_.load(std::memory_order::acquire);
@@ -306,7 +280,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   [[nodiscard]] bool change(word w, index first, index limit) noexcept {
     // [split_deque.slow.change] release: pairs with [split_deque.steal.word]: a thief takes only slots that it sees
     // written. Relaxed on failure: the word is read again.
-    return deque_->public_.compare_exchange_strong(w, word_of(w, first, limit, false), std::memory_order::release,
+    return queue().public_.compare_exchange_strong(w, word_of(w, first, limit, false), std::memory_order::release,
                                                    std::memory_order::relaxed);
   }
 
@@ -314,14 +288,11 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner {
   // quiet_until_ is never behind the tail by more than there are elements.
   [[nodiscard]] std::size_t room(index t) noexcept {
     // [split_deque.into.word] acquire: as [split_deque.room.word].
-    const word w = deque_->public_.load(std::memory_order::acquire);
+    const word w = queue().public_.load(std::memory_order::acquire);
     const index first = whole(t, head(w));
     be_quiet(first, whole(t, limit(w)));
     return Capacity - (t - first);
   }
-
-  basic_split_deque* deque_;
-  detail::owner_guard<Atomics> guard_;
 };
 
 /// The thieves' side. Copyable; any thread, at any time.
@@ -341,10 +312,9 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
   /// `into` is another deque, which the calling thread owns. `limit` is at least 1: a 0 ends the program in debug
   /// builds, and counts as 1 in others.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
-    into.enter();
-    Atomics::check(into.deque_ != deque_, "split_deque: a deque cannot steal from itself");
+    basic_split_deque& mine = into.enter();
+    Atomics::check(&mine != deque_, "split_deque: a deque cannot steal from itself");
     Atomics::check(limit >= 1, "split_deque: the limit of a steal is at least 1");
-    basic_split_deque& mine = *into.deque_;
     // [split_deque.steal.own_tail] relaxed: the caller owns `into` and is its tail's only writer.
     const index mt = mine.tail_.load(std::memory_order::relaxed);
     const std::size_t most = std::min(std::max<std::size_t>(limit, 1), into.room(mt) + 1);

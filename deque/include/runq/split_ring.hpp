@@ -152,6 +152,13 @@ class basic_split_ring {
   // Written by the owner only; read by all threads. Both only grow.
   alignas(cache_line) atomic<index> head_;
   atomic<index> tail_;
+  template <class, class>
+  friend class detail::owner_handle;
+  static constexpr detail::owner_misuse misuse{
+      "split_ring: make_owner() was called twice; a ring has one owner",
+      "split_ring: this owner handle has been moved from",
+      "split_ring: an owner operation was called from a second thread; only one thread may push and pop. "
+      "Move the owner handle, or call rebind(), to hand the ring over"};
   detail::owner_flag<Atomics> owned_;
   // Written by the owner only (push, and as the destination of its own steals). A thief whose claim will fail may read
   // a slot while the owner writes it. So slots are atomic, and no thread dereferences a value before its claim has
@@ -162,26 +169,14 @@ class basic_split_ring {
 /// The owner's side: push at the tail, pop at the head. Move-only, and used by one thread at a time; moving it hands
 /// the ring over, and the move itself must happen-before the first use by the next thread.
 template <class T, std::size_t Capacity, split_ring_options Options, class Atomics>
-class basic_split_ring<T, Capacity, Options, Atomics>::owner {
- public:
-  owner(owner&& other) noexcept : ring_(std::exchange(other.ring_, nullptr)), guard_(std::move(other.guard_)) {}
-  owner& operator=(owner&& other) noexcept {
-    if (this != &other) {
-      release();
-      ring_ = std::exchange(other.ring_, nullptr);
-      guard_ = std::move(other.guard_);
-    }
-    return *this;
-  }
-  owner(const owner&) = delete;
-  owner& operator=(const owner&) = delete;
-  ~owner() { release(); }
+class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::owner_handle<basic_split_ring, Atomics> {
+  using handle = detail::owner_handle<basic_split_ring, Atomics>;
 
+ public:
   /// Adds one element at the tail. Returns false, and changes nothing, when the ring is full: when the element would be
   /// Capacity places behind the oldest one of the owner's run. Reads nothing that thieves write. Owner only. Wait-free.
   [[nodiscard]] bool push(T value) noexcept {
-    enter();
-    basic_split_ring& r = *ring_;
+    basic_split_ring& r = enter();
     // [split_ring.push.tail] relaxed: the owner is the only writer.
     const index t = r.tail_.load(std::memory_order::relaxed);
     // [split_ring.push.head] relaxed: the owner is the only writer.
@@ -199,8 +194,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
   /// Adds elements from the front of `values`, in order, as many as fit, all published at once. Returns how many were
   /// added. Reads nothing that thieves write. Owner only. Wait-free.
   [[nodiscard]] std::size_t push_batch(std::span<const T> values) noexcept {
-    enter();
-    basic_split_ring& r = *ring_;
+    basic_split_ring& r = enter();
     // [split_ring.push_batch.tail] relaxed: the owner is the only writer.
     const index t = r.tail_.load(std::memory_order::relaxed);
     const auto n = static_cast<index>(std::min(values.size(), room(t)));
@@ -218,8 +212,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
   /// Takes the oldest element that no thief has taken, or nothing when there is none. Owner only. Lock-free: it tries
   /// again only when a thief has changed the shared word.
   [[nodiscard]] std::optional<T> pop() noexcept {
-    enter();
-    basic_split_ring& r = *ring_;
+    basic_split_ring& r = enter();
     // [split_ring.pop.head] relaxed: the owner is the only writer.
     const index h = r.head_.load(std::memory_order::relaxed);
     // [split_ring.pop.tail] relaxed: the owner is the only writer.
@@ -261,55 +254,34 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
 
   /// How many elements fit, 0 … Capacity, counted as push() counts. Owner only. Wait-free.
   [[nodiscard]] std::size_t room() noexcept {
-    enter();
+    basic_split_ring& r = enter();
     // [split_ring.room.tail] relaxed: the owner is the only writer.
-    return room(ring_->tail_.load(std::memory_order::relaxed));
+    return room(r.tail_.load(std::memory_order::relaxed));
   }
 
   /// Elements in the ring, 0 … Capacity; others may have taken some by the time it returns. Owner only. Wait-free.
   [[nodiscard]] std::size_t size_approx() const noexcept { return make_thief().size_approx(); }
 
   /// A thief handle on this ring.
-  [[nodiscard]] thief make_thief() const noexcept {
-    require_ring();
-    return ring_->make_thief();
-  }
-
-  /// Makes the next thread that uses this handle its owner, as a move would. The hand-over must happen-before that use.
-  void rebind() noexcept { guard_.rebind(); }
+  [[nodiscard]] thief make_thief() const noexcept { return queue().make_thief(); }
 
  private:
   friend class basic_split_ring;
   friend class thief;
 
-  explicit owner(basic_split_ring& ring) noexcept : ring_(&ring) {
-    ring.owned_.set("split_ring: make_owner() was called twice; a ring has one owner");
-  }
-
-  void release() noexcept {
-    if (ring_ != nullptr) ring_->owned_.clear();
-  }
-
-  void require_ring() const noexcept {
-    Atomics::check(ring_ != nullptr, "split_ring: this owner handle has been moved from");
-  }
-
-  void enter() noexcept {
-    require_ring();
-    guard_.check(
-        "split_ring: an owner operation was called from a second thread; only one thread may push and pop. "
-        "Move the owner handle, or call rebind(), to hand the ring over");
-  }
+  using handle::enter;
+  using handle::queue;
+  explicit owner(basic_split_ring& owned) noexcept : handle(owned) {}
 
   [[nodiscard]] T read(index at) const noexcept {
     // [split_ring.pop.slot] relaxed: the owner wrote it.
-    return ring_->slot(at).load(std::memory_order::relaxed);
+    return queue().slot(at).load(std::memory_order::relaxed);
   }
 
   // Pops when the run is used up, or a thief asks for it or has taken it. Index `at` is reserved, but the element there
   // may be a thief's. Sets `at` to the index of the element that the owner gets; returns false if there is none.
   [[nodiscard]] bool pop_slowly(index& at) noexcept {
-    basic_split_ring& r = *ring_;
+    basic_split_ring& r = queue();
     const index h = at;
     // [split_ring.slow.tail] relaxed: the owner is the only writer.
     const index t = r.tail_.load(std::memory_order::relaxed);
@@ -344,7 +316,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     // word, because a thief that sees the new run must not see a head in front of it; otherwise the thief takes what
     // others have taken. kept: no model fails with relaxed, but then a thief may read this head together with an older
     // tail.
-    ring_->head_.store(from + 1, std::memory_order::release);
+    queue().head_.store(from + 1, std::memory_order::release);
     const auto there = static_cast<index>(in_public(w, t));
     const auto wanted = static_cast<index>(Options.run);
     const index size = asked(w) ? std::min(wanted, there - there / 2) : wanted;
@@ -356,7 +328,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
     // [split_ring.slow.reset] release: pairs with [split_ring.steal.head]. This store comes before the change of the
     // word, because a thief that sees the new run must not see a head in front of it. kept: no model fails with
     // relaxed, but then a thief may read this head together with an older tail.
-    ring_->head_.store(from, std::memory_order::release);
+    queue().head_.store(from, std::memory_order::release);
     const auto size = static_cast<index>(Options.run);
     return change(w, from + size, from + size);
   }
@@ -365,18 +337,15 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner {
   [[nodiscard]] bool change(word w, index run_end, index public_begin) noexcept {
     // [split_ring.slow.change] release: pairs with [split_ring.steal.word]: a thief that sees the new run sees the new
     // head; weaker: the thief takes what others have taken. Relaxed on failure: the loop reads the word again.
-    return ring_->public_.compare_exchange_strong(w, word_of(w, run_end, public_begin, false),
-                                                  std::memory_order::release, std::memory_order::relaxed);
+    return queue().public_.compare_exchange_strong(w, word_of(w, run_end, public_begin, false),
+                                                   std::memory_order::release, std::memory_order::relaxed);
   }
 
   // How many elements fit behind tail `t`.
   [[nodiscard]] std::size_t room(index t) const noexcept {
     // [split_ring.room.head] relaxed: the owner is the only writer.
-    return Capacity - (t - ring_->head_.load(std::memory_order::relaxed));
+    return Capacity - (t - queue().head_.load(std::memory_order::relaxed));
   }
-
-  basic_split_ring* ring_;
-  detail::owner_guard<Atomics> guard_;
 };
 
 /// The thieves' side. Copyable; any thread, at any time.
@@ -396,10 +365,9 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
   /// `into` is another ring, which the calling thread owns. `limit` is at least 1: a 0 ends the program in debug
   /// builds, and counts as 1 in others.
   [[nodiscard]] steal_result<T> steal_half_into(owner& into, std::size_t limit = Capacity) const noexcept {
-    into.enter();
-    Atomics::check(into.ring_ != ring_, "split_ring: a ring cannot steal from itself");
+    basic_split_ring& mine = into.enter();
+    Atomics::check(&mine != ring_, "split_ring: a ring cannot steal from itself");
     Atomics::check(limit >= 1, "split_ring: the limit of a steal is at least 1");
-    basic_split_ring& mine = *into.ring_;
     // [split_ring.steal.own_tail] relaxed: the caller owns `into` and is its tail's only writer.
     const index mt = mine.tail_.load(std::memory_order::relaxed);
     const std::size_t most = std::min(std::max<std::size_t>(limit, 1), into.room(mt) + 1);

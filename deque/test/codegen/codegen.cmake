@@ -62,7 +62,7 @@ runq_add_codegen_test(aarch64.g++ aarch64 "${RUNQ_GXX_AARCH64}" ON)
 # clang++ compiles for every machine. It uses the standard library that comes with the g++ for that machine.
 runq_add_codegen_test(aarch64.clang++ aarch64 "${RUNQ_CLANGXX}" "${RUNQ_GXX_AARCH64}"
                       --flags=--target=aarch64-linux-gnu)
-foreach(change ring.pop.claim:acq_rel|ring_pop ring.steal_one.slot:acquire|ring_steal
+foreach(change ring.pop.claim:acq_rel|ring_pop ring.steal.slot:acquire|ring_steal
                chase_lev.push.slot:release|chase_lev_push runnext.take.peek:acquire|runnext_take)
   string(REGEX MATCH "(.+)[|](.+)" change "${change}")
   runq_add_codegen_test(aarch64.notices.${CMAKE_MATCH_2} aarch64 "${RUNQ_GXX_AARCH64}" ON --strengthen ${CMAKE_MATCH_1}
