@@ -70,7 +70,7 @@ SCHEDULERS = {  # name: program, environment, rows (None: all it has)
     "runq": ("candidate_runq", {}, None),
     "runq_child": ("candidate_runq", {"RUNQ_FORKS": "child"}, FORK_ROWS),
     "runq_task": ("candidate_runq", {"RUNQ_FORKS": "task"}, FORK_ROWS),
-    "runq_global_queue": ("candidate_runq_global_queue", {}, None),
+    "runq_global_queue": ("candidate_runq_global_queue", {"RUNQ_FORKS": "task"}, None),  # no queue but one
     "go": ("candidate_go", {}, None),
     "tokio": ("candidate_tokio", {}, None),
     "rayon": ("candidate_rayon", {}, None),

@@ -28,13 +28,7 @@ runq::options with(unsigned workers) {
   const char* const wanted = std::getenv("RUNQ_FORKS");
   const std::string_view policy = wanted == nullptr ? "" : wanted;
   if (policy == "child") o.forks = runq::fork_policy::child;
-    // One queue for all has no deques for forks.
-#if defined(RUNQ_GLOBAL_QUEUE_ONLY)
-  constexpr bool has_deques = false;
-#else
-  constexpr bool has_deques = true;
-#endif
-  if (policy == "task" || !has_deques) o.forks = runq::fork_policy::task;
+  if (policy == "task") o.forks = runq::fork_policy::task;
   return o;
 }
 

@@ -9,10 +9,6 @@
 #include "fork_policies.hpp"
 #include "support.hpp"
 
-#if !defined(RUNQ_GLOBAL_QUEUE_ONLY)
-#error "this test is for the target runq::scheduler_global_queue"
-#endif
-
 namespace {
 
 using runq::task;

@@ -4,20 +4,31 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
+
+#include <runq/detail/fork_deque.hpp>
+#include <runq/detail/processor_queue.hpp>
+#include <runq/split_deque.hpp>
+#include <runq/split_ring.hpp>
 
 #include "fork_policies.hpp"
 #include "support.hpp"
-
-#if !defined(RUNQ_FORKS_IN_SPLIT_DEQUE) || !defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
-#error "this test is for the target runq::scheduler_other_queues"
-#endif
 
 namespace {
 
 using runq::task;
 using sched_test::fib;
 using sched_test::rounds;
+
+TEST(other_queues, are_those_of_the_library) {
+  using namespace runq::detail;
+  using forks = runq::basic_split_deque<frame*, 512, runq::default_split_deque, policy>;
+  EXPECT_TRUE((std::is_same_v<fork_deque, forks>));
+  using ring = runq::basic_split_ring<goroutine*, 256, runq::default_split_ring, policy>;
+  using tasks = runq::basic_local_queue<&goroutine::link, 256, std::uint32_t, policy, ring>;
+  EXPECT_TRUE((std::is_same_v<processor_queue, tasks>));
+}
 
 TEST(other_queues, forks_and_joins_give_the_same_results) {
   sched_test::with_each_policy_on_any_number_of_processors(

@@ -69,6 +69,8 @@ if(RUNQ_BUILD_C AND CMAKE_C_COMPILER)
 endif()
 
 if(RUNQ_BUILD_SCHEDULER)
+  add_test(NAME consumer_gets_no_inside COMMAND sh "${source}/no_inside.sh" "${stage}/include" "${sources_here}/scheduler")
+  set_tests_properties(consumer_gets_no_inside PROPERTIES LABELS consumer FIXTURES_REQUIRED runq_installed)
   runq_add_consumer(scheduler_find_package "${cxx}" ${from_stage})
 
   # runq_check_awaits(), of the package and of the folder, with each generator that it knows.

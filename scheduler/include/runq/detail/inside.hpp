@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// inside: what the headers that users include know of the inside of a scheduler. The rest of it is in scheduler/src.
+// inside: what the headers that users include know of the inside of a scheduler. The rest of it is in
+// scheduler/src/inside.
 #pragma once
 
 #include <atomic>

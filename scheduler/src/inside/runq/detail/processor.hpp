@@ -10,12 +10,8 @@
 #include <thread>
 #include <utility>
 
-#if defined(RUNQ_FORKS_IN_SPLIT_DEQUE)
-#include "runq/split_deque.hpp"
-#else
-#include "runq/chase_lev.hpp"
-#endif
 #include "runq/detail/fair_time.hpp"
+#include "runq/detail/fork_deque.hpp"
 #include "runq/detail/futex.hpp"
 #include "runq/detail/goroutine.hpp"
 #include "runq/detail/inside.hpp"
@@ -33,7 +29,6 @@
 namespace runq::detail {
 
 class core;
-struct frame;
 struct machine;
 struct processor;
 
@@ -63,13 +58,6 @@ struct goroutine_cache {
   std::uint64_t last_id = 0;
 };
 
-// The fork deques: CMake's RUNQ_FORK_DEQUE chooses. docs/benchmarks.md compares them.
-#if defined(RUNQ_FORKS_IN_SPLIT_DEQUE)
-using fork_deque = basic_split_deque<frame*, 512, default_split_deque, policy>;
-#else
-using fork_deque = basic_chase_lev<frame*, policy>;
-#endif
-
 /// A processor: a machine must hold one to run tasks, so at most as many tasks run at once as there are processors.
 /// Only the machine that holds the processor may use its fields, except the atomics and the thieves' handles.
 struct alignas(cache_line) processor : processor_front, park_processor<processor, policy> {
@@ -86,7 +74,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   static constexpr std::size_t queue_capacity = processor_queue::capacity();
   processor_queue::owner own_queue;
   processor_queue::thief queue_thief;
-  fork_deque forks;  // continuations, or children that have not begun, by the fork policy
+  fork_deque forks;
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 

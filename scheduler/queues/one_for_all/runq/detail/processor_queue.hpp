@@ -1,40 +1,21 @@
 // SPDX-License-Identifier: MIT
-// processor_queue: the run queue of one processor: runq::local_queue; or, when RUNQ_GLOBAL_QUEUE_ONLY is defined, an
-// interface to the global queue alone, as in Go before 1.1, for comparisons in the benchmarks.
+// A processor_queue that passes all tasks to the global queue and keeps none, as in Go before 1.1: for comparisons in
+// the benchmarks.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <utility>
 
 #include "runq/detail/goroutine.hpp"
 #include "runq/inject.hpp"
 #include "runq/local_queue.hpp"
-#if defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
-#include "runq/split_ring.hpp"
-#endif
 
 namespace runq::detail {
-
-using global_queue = inject<&goroutine::link>;
-
-#if !defined(RUNQ_GLOBAL_QUEUE_ONLY)
-
-inline constexpr bool has_processor_queues = true;
-// CMake's RUNQ_PROCESSOR_RING chooses the ring. docs/benchmarks.md compares them.
-#if defined(RUNQ_PROCESSORS_HAVE_SPLIT_RINGS)
-using processor_queue = basic_local_queue<&goroutine::link, 256, std::uint32_t, policy,
-                                          basic_split_ring<goroutine*, 256, default_split_ring, policy>>;
-#else
-using processor_queue = local_queue<&goroutine::link>;
-#endif
-
-#else
-
-inline constexpr bool has_processor_queues = false;
 
 /// The interface of local_queue, over one locked list for all.
 class processor_queue {
  public:
+  using global_queue = inject<&goroutine::link>;
   class thief;
   class owner;
   explicit processor_queue(global_queue& global) noexcept : global_(&global) {}
@@ -83,7 +64,5 @@ class processor_queue::owner {
 
 inline processor_queue::owner processor_queue::make_owner() noexcept { return owner(*global_); }
 inline processor_queue::thief processor_queue::make_thief() const noexcept { return {}; }
-
-#endif
 
 }  // namespace runq::detail

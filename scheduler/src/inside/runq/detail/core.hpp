@@ -23,6 +23,7 @@
 #include "runq/detail/processor.hpp"
 #include "runq/detail/records.hpp"
 #include "runq/detail/tracer.hpp"
+#include "runq/inject.hpp"
 #include "runq/options.hpp"
 #include "runq/protocol/blocking_calls.hpp"
 #include "runq/protocol/deadlock.hpp"
@@ -80,7 +81,7 @@ class core {
   /// To be called in such a process instead of finish(), with the last pointer, so that the core is never destroyed.
   static void leave_behind(std::shared_ptr<core> left) noexcept;
 
-  // -- tasks (core.cpp) --
+  // -- tasks (tasks.cpp) --
 
   /// Makes a task, runnable next on `p`. Throws std::bad_alloc. On the thread of `p`.
   void spawn(processor& p, new_task&& made, const char* name);
@@ -92,6 +93,8 @@ class core {
   void free_record(processor& p, goroutine& g) noexcept;
   /// To be called when the task of `root` has ended: destroys its frame.
   void end_task(processor& p, frame& root) noexcept;
+
+  // -- runs (run.cpp) --
 
   /// Runs until this task, or every task, has ended, then destroys all others: what scheduler::run() does. Throws
   /// std::bad_alloc; runq::misuse.
@@ -221,7 +224,7 @@ class core {
   /// Whether there are descriptors or timers, and no machine waits for them in the poller.
   [[nodiscard]] bool unwatched() const noexcept { return something_to_poll() && !sleeping.watched(); }
 
-  // -- what deadlock_question asks of its host (core.cpp) --
+  // -- what deadlock_question asks of its host (deadlock.cpp) --
 
   template <class F>
   void if_idle(F&& f) {
@@ -268,7 +271,7 @@ class core {
   const options chosen;
   scheduler& owner;
   // Written by all processors; the members before it are only read by them.
-  alignas(cache_line) global_queue global;
+  alignas(cache_line) inject<&goroutine::link> global;
   mutable park_protocol<machine, processor, core, policy> parking;
   machine_loop<machine, processor, work, core, policy> looping{*this};
   deadlock_question<core, policy> deadlocks{*this};
@@ -388,10 +391,10 @@ class core {
 /// it at any moment. On the thread of `p`.
 inline void let_others_run(processor& p, goroutine& g) {
   g.set_status(task_status::runnable);
-  if constexpr (has_processor_queues) {
+  if constexpr (processor_queue::capacity() != 0) {
     p.home.looping.yield(p, &g);
   } else {
-    // unreached from here on: only a build without queues per processor, global_queue_test's.
+    // unreached from here on: only a build with one queue for all, global_queue_test's.
     p.home.global.put(&g);
     p.home.parking.submitted_in_order();
   }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// A processor_queue over a split_ring. docs/benchmarks.md compares it.
+#pragma once
+
+#include <cstdint>
+
+#include "runq/detail/goroutine.hpp"
+#include "runq/detail/policy.hpp"
+#include "runq/local_queue.hpp"
+#include "runq/split_ring.hpp"
+
+namespace runq::detail {
+
+using processor_queue = basic_local_queue<&goroutine::link, 256, std::uint32_t, policy,
+                                          basic_split_ring<goroutine*, 256, default_split_ring, policy>>;
+
+}  // namespace runq::detail

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// processor_queue: the run queue of one processor, for all tasks but forks. A build with another one has a header of
+// this name in a folder that it searches first: see scheduler/queues/.
+#pragma once
+
+#include "runq/detail/goroutine.hpp"
+#include "runq/local_queue.hpp"
+
+namespace runq::detail {
+
+using processor_queue = local_queue<&goroutine::link>;
+
+}  // namespace runq::detail

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Strands begin at forks and end at joins: what of that is too rare to be compiled into the callers.
+#include <coroutine>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "runq/detail/core.hpp"
+#include "runq/detail/process_locks.hpp"
+#include "runq/detail/strands.hpp"
+#include "runq/fork.hpp"
+
+namespace runq::detail {
+
+bool begin_end_of_strand(processor& p, source_place at) noexcept {
+  if (p.current->root == nullptr) return true;
+  p.current->waits(wait_reason::join, at);
+  return false;
+}
+
+void end_strand(processor& p, bool has_own_record) noexcept {
+  goroutine* const strand = std::exchange(p.current, nullptr);
+  if (has_own_record) p.home.free_record(p, *strand);
+}
+
+void keep_strand(processor& p, bool has_own_record) noexcept {
+  if (!has_own_record) p.current->set_status(task_status::running);
+}
+
+void fork_apart(processor_front& front, frame& parent, frame& child) {
+  processor& p = static_cast<processor&>(front);
+  child.how = role::forked_apart;
+  if (p.home.chosen.forks == fork_policy::child && p.own_forks.push(&child)) {
+    parent.children.detach();
+    p.home.parking.submitted();
+  } else {
+    goroutine& g = p.home.take_goroutine(p);
+    g.resume = child.self();
+    g.set_status(task_status::runnable);
+    parent.children.detach();
+    p.overflowed += p.home.parking.submit_next(p.own_queue, &g);
+  }
+}
+
+void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
+  // Children end at the same time on several threads; exceptions are rare enough for one lock.
+  const std::lock_guard lock(locks_of_process.child_errors);
+  if (!parent.error) parent.error = std::move(error);
+}
+
+std::coroutine_handle<> end_fork_apart(processor_front& front, frame& parent) noexcept {
+  processor& p = static_cast<processor&>(front);
+  const bool own_record = begin_end_of_strand(p);
+  if (parent.children.arrive()) {
+    keep_strand(p, own_record);
+    return go_on_after_join(p, parent);
+  }
+  end_strand(p, own_record);
+  return std::noop_coroutine();
+}
+
+bool waits_for_children(processor_front& front, frame& parent, source_place at) noexcept {
+  processor& p = static_cast<processor&>(front);
+  const bool own_record = begin_end_of_strand(p, at);
+  if (!parent.children.wait()) {
+    end_strand(p, own_record);
+    return true;
+  }
+  keep_strand(p, own_record);
+  return false;
+}
+
+}  // namespace runq::detail
