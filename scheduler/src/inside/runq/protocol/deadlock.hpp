@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 
 #include "runq/atomics.hpp"
@@ -34,19 +35,29 @@ enum class suspicion : std::uint8_t {
   deadlock   ///< all tasks wait for each other for ever
 };
 
-/// `Host` is the scheduler around it:
-/// - void if_idle(f): under its lock: calls f() if no machine holds a processor
-/// - void ask_if_idle(): under its lock: if no machine holds a processor, asks all_wait() and acts on it
-/// - bool other_threads(): whether there are threads that the host did not start, except for the caller and those that
-///   the host knows to wake no task. Acquires what threads have done that exist no more
-/// - bool calls_in_progress(): machines in blocking calls without a processor, until what they made runnable is queued;
-///   under the lock
-/// - bool timers_pending(): any timer that is not yet fired; one that is being fired is pending until what it wakes is
-///   queued
-/// - bool anything_queued(): in the global queue
-/// - bool stop_possible(): a task waits with a stop token that has a source
-/// - void for_each_kernel_wait(f): calls f(tally) with the kernel_waits of every processor
-/// if_idle() and ask_if_idle() take the lock that hands out processors. The others do not.
+/// What deadlock_question asks of the scheduler around it.
+template <class Host, class Atomics>
+concept deadlock_host = requires(Host& host, void (*f)(), void (*g)(const kernel_waits<Atomics>&)) {
+  // Takes the lock that hands out processors, and calls f() under it if no machine holds one.
+  host.if_idle(f);
+  // Takes that lock, and if no machine holds a processor, asks all_wait() and acts on it.
+  host.ask_if_idle();
+  // Whether there are threads that the host did not start, except for the caller and those that the host knows to wake
+  // no task. Acquires what threads have done that exist no more.
+  { host.other_threads() } -> std::same_as<bool>;
+  // Machines in blocking calls without a processor, until what they made runnable is queued. Under the lock.
+  { host.calls_in_progress() } -> std::same_as<bool>;
+  // Any timer that is not yet fired; one that is being fired is pending until what it wakes is queued.
+  { host.timers_pending() } -> std::same_as<bool>;
+  // In the global queue.
+  { host.anything_queued() } -> std::same_as<bool>;
+  // A task waits with a stop token that has a source.
+  { host.stop_possible() } -> std::same_as<bool>;
+  // Calls g(tally) with the kernel_waits of every processor.
+  host.for_each_kernel_wait(g);
+};
+
+/// The question, and who asks it. `Host` is a deadlock_host if confirm() is called.
 template <class Host, class Atomics = std_atomics>
 class deadlock_question {
  public:
@@ -83,6 +94,7 @@ class deadlock_question {
 
   /// Whether the suspicion was right: all_wait() was true at question `number`. Any thread without a lock.
   [[nodiscard]] suspicion confirm(std::uint64_t number) {
+    static_assert(deadlock_host<Host, Atomics>);
     // The threads are counted before the queues are looked at, because a thread queues a task first and ends after
     // that. They are counted after the question with that number, and no task has run since: so none has started a
     // thread.

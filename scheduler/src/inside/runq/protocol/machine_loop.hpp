@@ -7,6 +7,8 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -17,46 +19,141 @@
 
 namespace runq {
 
+/// What a machine runs, or nothing. It is made of an element of one of the queues, and of a flag: whether it runs in
+/// the time slice of the task before.
+template <class Work, class Processor>
+concept machine_work = std::default_initializable<Work> && requires(const Work& w, Processor& p) {
+  static_cast<bool>(w);
+  Work(p.own_queue.pop_oldest());
+  Work(p.own_queue.pop().task, true);
+  Work(*p.own_forks.pop(), true);
+};
+
+/// A machine: of park_protocol, and more.
+template <class Machine, class Processor>
+concept looping_machine = requires(Machine& m) {
+  // Its processor, or nullptr.
+  { m.held } -> std::same_as<Processor*&>;
+  // Only its thread uses it.
+  { m.begun } -> std::same_as<std::uint64_t&>;
+  { m.spinning.get() } -> std::convertible_to<bool>;
+};
+
+/// A processor: of park_protocol, and more.
+template <class Processor>
+concept looping_processor = requires(Processor& p, const Processor& victim, bool slice_is_over, unsigned n) {
+  // Its number.
+  { p.index } -> std::convertible_to<unsigned>;
+  // How many tasks it has begun.
+  { victim.dispatches.get() } -> std::convertible_to<std::uint64_t>;
+  ++p.runnext_hits;
+  // A time_slice, and a lifo_chain.
+  { p.slice.over() } -> std::same_as<bool>;
+  { p.chain.due(slice_is_over) } -> std::same_as<bool>;
+  p.chain.grow();
+  p.chain.end();
+  p.chain.forget();
+  // The handles of its local_queue.
+  { Processor::queue_capacity } -> std::convertible_to<std::size_t>;
+  p.own_queue.pop();
+  p.own_queue.pop_oldest();
+  p.own_queue.drain();
+  p.own_queue.rebind();
+  p.own_queue.steal_from(victim.queue_thief, steal_runnext::no, Processor::queue_capacity, 0);
+  { p.own_queue.size_approx() } -> std::convertible_to<std::size_t>;
+  { victim.queue_thief.has_work() } -> std::same_as<bool>;
+  { victim.queue_thief.has_work_approx() } -> std::same_as<bool>;
+  { victim.queue_thief.size_approx() } -> std::convertible_to<std::size_t>;
+  // Those of its deque of forks.
+  p.own_forks.pop();
+  p.own_forks.rebind();
+  { p.own_forks.size_approx() } -> std::convertible_to<std::size_t>;
+  p.forks_thief.steal();
+  { victim.forks_thief.has_work() } -> std::same_as<bool>;
+  // Those of a ring for the tasks that yield on it.
+  p.own_yielded.pop();
+  p.own_yielded.rebind();
+  { p.own_yielded.size_approx() } -> std::convertible_to<std::size_t>;
+  p.yielded_thief.steal_half_into(p.own_yielded);
+  { victim.yielded_thief.has_work() } -> std::same_as<bool>;
+  // A steal_order, and a generator for it.
+  { p.order.size() } -> std::convertible_to<unsigned>;
+  p.order.reset(n);
+  p.order.start(p.random());
+};
+
+/// How long a machine looks for work.
+template <class Host>
+concept patience_of_machines = requires {
+  // It looks around so many times, each time in so many rounds over the processors, with so many pauses in between.
+  { Host::looks } -> std::convertible_to<int>;
+  { Host::steal_rounds } -> std::convertible_to<int>;
+  { Host::look_pauses } -> std::convertible_to<int>;
+  // It watches a victim for so many pauses before it takes the task in the runnext slot.
+  { Host::watch_pauses } -> std::convertible_to<int>;
+  // It dozes if so many tasks began while it found none.
+  { Host::chain_pace } -> std::convertible_to<std::uint64_t>;
+};
+
+/// What machine_loop asks of the scheduler around it. The park_protocol passes its questions work_anywhere() and
+/// surplus() on to the machine_loop.
+template <class Host, class Machine, class Processor, class Work>
+concept machine_loop_host = patience_of_machines<Host> &&
+    requires(Host& host, Machine& m, Processor& p, unsigned i, typename Host::task_list& tasks) {
+  { host.processor_at(i) } -> std::same_as<Processor&>;
+  // A park_protocol, an inject, and a monitor_loop.
+  { host.parking.limit() } -> std::same_as<unsigned>;
+  { host.global.has_work() } -> std::same_as<bool>;
+  host.monitoring.wake();
+
+  // The processor is about to begin a task, or to look elsewhere for one: counts that, looks at the processor's timers
+  // now and then, and says whether the global queue comes first this time.
+  { host.global_first(p) } -> std::same_as<bool>;
+  // The time, for `chain`.
+  host.clock();
+  // Whether there are descriptors, and no machine sleeps in the poller.
+  { host.nobody_polls() } -> std::same_as<bool>;
+  // Makes the tasks runnable whose descriptors have become ready, without waiting.
+  host.poll();
+  // Whether there are descriptors or timers, and no machine sleeps in the poller.
+  { host.unwatched() } -> std::same_as<bool>;
+  // Whether timers of the processor or descriptors have made a task runnable at once.
+  { host.poll_now(p) } -> std::same_as<bool>;
+  // Whether a timer of any processor is due.
+  { host.timers_due() } -> std::same_as<bool>;
+  // Fires those that are, and returns whether there were any.
+  { host.fire_due_timers() } -> std::same_as<bool>;
+
+  // Sets `held`, and tells the thread which processor it has.
+  host.hold(m, p);
+  // The machine is about to lose its processor: from here on its thread has none.
+  host.leave(m);
+
+  // The global queue's chain, and its elements: for a fork, and for any work.
+  tasks.push_back(&host.strand_of(p, **p.own_forks.pop()));
+  tasks.push_back(&host.task_of(p, Work()));
+
+  // For traces and statistics. begins() is a time.
+  host.searches(m);
+  host.spins(m);
+  host.rests(m);
+  host.looked(p, host.begins());
+  // So many tasks, from a processor, whether from its runnext slot, and when the search began.
+  host.stole(p, p, std::size_t{1}, true, host.begins());
+  // Another thief was faster.
+  host.lost(p);
+};
+
 /// The loop of all machines of one scheduler. A machine calls all functions for itself, except those that say
-/// otherwise.
-///
-/// `Work` is what a machine runs, or nothing: it converts to bool. It is made of an element of one of the queues, and
-/// of a flag: whether it runs in the time slice of the task before.
-/// `Processor` meets the requirements of park_protocol, and has
-/// - `index`: its number; `dispatches`: a count of the tasks that it has begun, to be read with get()
-/// - `slice`, a time_slice; `chain`, a lifo_chain; `runnext_hits`, a counter
-/// - `own_queue`, `queue_thief`: the handles of its local_queue
-/// - `own_forks`, `forks_thief`: the handles of its chase_lev deque
-/// - `own_yielded`, `yielded_thief`: the handles of a ring for the tasks that yield on it
-/// - `order`, `random`: a steal_order, and a generator for it
-/// `Machine` meets the requirements of park_protocol, and has `held`, its processor or nullptr, and `begun`, a
-/// std::uint64_t that only its thread uses.
-/// `Host` is the scheduler around it, and has
-/// - `parking`, a park_protocol, which passes its questions work_anywhere() and surplus() on to this; `global`, an
-///   inject; `processor_at(i)`
-/// - `looks`, `look_pauses`, `steal_rounds`, `watch_pauses`: how long a machine looks for work; `chain_pace`: how many
-///   tasks must begin meanwhile so that a machine that finds none dozes; see there
-/// - `bool global_first(Processor&)`: called when the processor is about to begin a task, or to look elsewhere for one:
-///   counts that, looks at the processor's timers now and then, and says whether the global queue comes first this time
-/// - `clock()`: the time, for `chain`
-/// - `bool nobody_polls()`: whether there are descriptors, and no machine sleeps in the poller; `void poll()`: makes
-///   the tasks runnable whose descriptors have become ready, without waiting; `bool unwatched()`: whether there are
-///   descriptors or timers, and no machine sleeps in the poller
-/// - `bool poll_now(Processor&)`: whether timers of the processor or descriptors have made a task runnable at once
-/// - `bool timers_due()`: whether a timer of any processor is due; `bool fire_due_timers()`: fires those that are, and
-///   returns whether there were any
-/// - `monitoring`, a monitor_loop
-/// - `void hold(Machine&, Processor&)`: sets `held`, and tells the thread which processor it has; `void
-///   leave(Machine&)`: called when the machine is about to lose its processor: from here on its thread has none
-/// - `task_list`, the global queue's chain; `strand_of(Processor&, fork)` and `task_of(Processor&, Work)`, which return
-///   the element of that chain for a fork, or for any work
-/// - for traces and statistics: `searches(Machine&)`, `spins(Machine&)`, `rests(Machine&)`; `begins()`, a time, which
-///   is passed to `looked(Processor&, time)` and `stole(Processor& thief, Processor& victim, count, from_runnext,
-///   time)`; `lost(Processor&)`: another thief was faster
+/// otherwise. `Host` is a machine_loop_host.
 template <class Machine, class Processor, class Work, class Host, class Atomics = std_atomics>
 class machine_loop {
  public:
-  explicit machine_loop(Host& host) noexcept : host_(host), ending_(false) {}
+  explicit machine_loop(Host& host) noexcept : host_(host), ending_(false) {
+    static_assert(looping_processor<Processor> && looping_machine<Machine, Processor>);
+    static_assert(machine_work<Work, Processor>);
+    static_assert(machine_loop_host<Host, Machine, Processor, Work>);
+  }
   machine_loop(const machine_loop&) = delete;
   machine_loop& operator=(const machine_loop&) = delete;
 

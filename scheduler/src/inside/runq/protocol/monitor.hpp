@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <utility>
 
@@ -18,18 +19,51 @@
 
 namespace runq {
 
-/// `Parker` is a basic_parker. `Rhythm` says how long to nap: next() in ns, looked(did_something) after a round, and
-/// whether naps are as long as they get: slowest(). `Host` is the scheduler around it; the monitor's thread calls
-///   void begins_round()             after a nap
-///   bool all_processors_idle()      no machine holds a processor; a relaxed look is enough
-///   bool worth_a_deep_sleep()       whether a deep sleep pays, as far as the host knows
-///   instant clock()                 ns of a clock that does not jump
-///   bool nobody_polls()             there are descriptors, and no machine waits for them
-///   instant last_poll()             when a thread last looked for events
-///   void poll()                     looks for events, without waiting
-///   instant earliest_timer()        when the first timer of all is due, or later than any now()
-///   void fire_late_timers(instant)  fires what is due then
-///   bool look_at_processors(instant)   acts on tasks that run too long, and on blocking calls; whether there was one
+/// Where the monitor naps and sleeps: a basic_parker.
+template <class Parker>
+concept monitor_parker = requires(Parker& parker, std::int64_t ns) {
+  parker.park();
+  parker.park_for(ns);
+  parker.unpark();
+};
+
+/// How long the monitor naps.
+template <class Rhythm>
+concept rhythm_of_naps = std::default_initializable<Rhythm> && requires(Rhythm& rhythm, bool did_something) {
+  // In ns.
+  { rhythm.next() } -> std::convertible_to<std::int64_t>;
+  // Whether naps are as long as they get.
+  { rhythm.slowest() } -> std::same_as<bool>;
+  // After a round.
+  rhythm.looked(did_something);
+};
+
+/// What the monitor's thread asks of the scheduler around it.
+template <class Host>
+concept monitor_host = requires(Host& host, std::int64_t instant) {
+  // After a nap.
+  host.begins_round();
+  // No machine holds a processor; a relaxed look is enough.
+  { host.all_processors_idle() } -> std::same_as<bool>;
+  // Whether a deep sleep pays, as far as the host knows.
+  { host.worth_a_deep_sleep() } -> std::same_as<bool>;
+  // ns of a clock that does not jump.
+  { host.clock() } -> std::convertible_to<std::int64_t>;
+  // There are descriptors, and no machine waits for them.
+  { host.nobody_polls() } -> std::same_as<bool>;
+  // When a thread last looked for events.
+  { host.last_poll() } -> std::convertible_to<std::int64_t>;
+  // Looks for events, without waiting.
+  host.poll();
+  // When the first timer of all is due, or later than any clock().
+  { host.earliest_timer() } -> std::convertible_to<std::int64_t>;
+  // Fires what is due then.
+  host.fire_late_timers(instant);
+  // Acts on tasks that run too long, and on blocking calls; whether there was one.
+  { host.look_at_processors(instant) } -> std::same_as<bool>;
+};
+
+/// The monitor. `Host` is a monitor_host if run() is called.
 template <class Host, class Parker, class Rhythm, class Atomics = std_atomics>
 class monitor_loop {
  public:
@@ -48,6 +82,7 @@ class monitor_loop {
 
   /// Makes rounds until stop(). Only the monitor's thread.
   void run() {
+    static_assert(monitor_host<Host> && monitor_parker<Parker> && rhythm_of_naps<Rhythm>);
     Rhythm rhythm;
     bool slow = false;
     while (!stops()) {

@@ -29,6 +29,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <mutex>
 #include <utility>
@@ -68,17 +69,228 @@ struct park_machine {
   cell<bool> spinning{false};        // only the machine uses it; while it is being woken, only its waker
 };
 
-/// The protocol. `Host` is the scheduler around it, and has
-/// - `bool work_anywhere()`: whether any queue holds a task, by its has_work(); called without the lock
-/// - `bool surplus(Processor&)`: whether that processor is one too many since the last resize()
-/// - `Processor& processor_at(unsigned)`: the i-th processor, for resize()
-/// - `void start_machine(Processor&)`: starts one more machine, spinning, with that processor
-/// - `bool keeps(std::size_t n)`: whether n idle machines are not too many; with the lock held
-/// - `Machine* this_idle_machine()`: the calling thread's machine, or nullptr if it is none or holds a processor
-/// - `void check_deadlock()`: called with the lock held when no machine holds a processor
+/// Where a machine sleeps until another thread wakes it.
+template <class Parker>
+concept park_parker = requires(Parker& parker) {
+  parker.park();
+  parker.unpark();
+  // The same as park(), but they may give up, and return false then: after a long time, and after some 100 µs.
+  { parker.park_for_long() } -> std::same_as<bool>;
+  { parker.doze() } -> std::same_as<bool>;
+};
+
+/// What park_protocol asks of the scheduler around it.
+template <class Host, class Machine, class Processor>
+concept park_host = requires(Host& host, Processor& p, unsigned i, std::size_t n) {
+  // Whether any queue holds a task, by its has_work(). Called without the lock.
+  { host.work_anywhere() } -> std::same_as<bool>;
+  // Whether that processor is one too many since the last resize().
+  { host.surplus(p) } -> std::same_as<bool>;
+  // The i-th processor, for resize().
+  { host.processor_at(i) } -> std::same_as<Processor&>;
+  // Starts one more machine, spinning, with that processor.
+  host.start_machine(p);
+  // Whether n idle machines are not too many. Called with the lock held.
+  { host.keeps(n) } -> std::same_as<bool>;
+  // The calling thread's machine, or nullptr if it is none or holds a processor.
+  { host.this_idle_machine() } -> std::same_as<Machine*>;
+  // No machine holds a processor. Called with the lock held.
+  host.check_deadlock();
+};
+
+/// The first part of park_protocol: how many processors there are, how many of them machines hold, and which are idle.
+/// The functions are called with the protocol's lock held, except limit() and idle(). Each processor that was made is
+/// idle, or held, or retired; but nothing of this holds from stop() to restart().
 ///
-/// `Parker` has park(), unpark(), and two functions that are park() but may give up, and return false then: `bool
-/// park_for_long()`, after a long time, and `bool doze()`, after some 100 µs.
+/// Its fields, which are written under the lock:
+///   limit_      the number of processors, or 0 from stop() to restart(). The processors from this number on are
+///               surplus: the idle ones have retired when it was set
+///   wanted_     what resize() said last
+///   idle_list_  the idle processors, linked by `next_idle`; the one that became idle last is the first, because its
+///               cache is the warmest
+///   idle_       the length of idle_list_
+///   held_       the number of processors that machines hold or are about to get; a machine in a blocking call holds
+///               its processor until the monitor has taken it
+template <class Processor, class Atomics>
+class processor_pool {
+  template <class T>
+  using atomic = typename Atomics::template atomic<T>;
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+ public:
+  processor_pool() noexcept : limit_(0U), idle_(0U) {}
+  processor_pool(const processor_pool&) = delete;
+  processor_pool& operator=(const processor_pool&) = delete;
+
+  /// Any thread.
+  [[nodiscard]] unsigned limit() const noexcept {
+    // [park.limit] acquire: pairs with [park.resize.limit]: a thief goes to as many processors as this says.
+    return limit_.load(std::memory_order::acquire);
+  }
+  /// How many are idle: exact with the lock held. Any thread.
+  [[nodiscard]] unsigned idle() const noexcept {
+    // [park.idle.read] relaxed: a guess.
+    return idle_.load(std::memory_order::relaxed);
+  }
+  [[nodiscard]] unsigned held() const { return held_.get(); }
+  [[nodiscard]] unsigned wanted() const { return wanted_.get(); }
+
+  void want(unsigned n) { wanted_.set(n); }
+  void set_limit(unsigned n) {
+    // [park.resize.limit] release: pairs with [park.limit]: a thread that reads this number also sees the processors,
+    // which may have been made just before. A machine that reads it late retires its processor late.
+    limit_.store(n, std::memory_order::release);
+  }
+  void stop() {
+    // [park.stop.limit] relaxed: all processors are surplus now; there is no new one to be seen.
+    limit_.store(0, std::memory_order::relaxed);
+  }
+  /// All machines have left.
+  void restart() { held_.set(0); }
+
+  /// `p`, which is retired or held, becomes idle.
+  void put(Processor& p) {
+    p.retired.set(false);
+    p.next_idle.set(idle_list_.get());
+    idle_list_.set(&p);
+    count_idle(+1);
+  }
+  /// An idle processor, which is held now, or nullptr.
+  [[nodiscard]] Processor* take() {
+    Processor* const p = idle_list_.get();
+    if (p == nullptr) return nullptr;
+    idle_list_.set(p->next_idle.get());
+    count_idle(-1);
+    held_.set(held_.get() + 1);
+    return p;
+  }
+  /// A retired processor is held now.
+  void take_retired(Processor& p) {
+    p.retired.set(false);
+    held_.set(held_.get() + 1);
+  }
+  /// A held processor is held no more. The caller makes it idle or retired.
+  void let_go() { held_.set(held_.get() - 1); }
+
+  /// The idle processors that are surplus retire. The others stay in their order.
+  template <class Surplus>
+  void retire_idle(Surplus&& surplus) {
+    Processor* p = idle_list_.get();
+    idle_list_.set(nullptr);
+    count_idle(-static_cast<int>(idle()));
+    Processor* kept = nullptr;  // reversed here and again below, so the order stays
+    while (p != nullptr) {
+      Processor* const next = p->next_idle.get();
+      p->next_idle.set(kept);
+      kept = p;
+      p = next;
+    }
+    while (kept != nullptr) {
+      Processor* const next = kept->next_idle.get();
+      if (surplus(*kept)) {
+        kept->retired.set(true);
+      } else {
+        put(*kept);
+      }
+      kept = next;
+    }
+  }
+
+ private:
+  void count_idle(int by) {
+    // [park.idle.count] relaxed: exact under the lock, a guess without.
+    idle_.store(idle() + static_cast<unsigned>(by), std::memory_order::relaxed);
+  }
+
+  // Every machine reads it before each task, so it has a cache line of its own.
+  alignas(cache_line) atomic<unsigned> limit_;
+  alignas(cache_line) atomic<unsigned> idle_;
+  cell<Processor*> idle_list_{nullptr};
+  cell<unsigned> held_{0U};
+  cell<unsigned> wanted_{0U};
+};
+
+/// The second part: the machines that wait for a processor in the middle of a task, in the order in which they came.
+/// They get one before all others: no processor becomes idle while one of them waits. The functions are called with the
+/// protocol's lock held, except any().
+///
+/// Its fields, which are written under the lock:
+///   first_  the machines that wait, linked by `next_idle`; none of them is in the list of idle machines
+///   last_   the last of them, or nullptr
+///   any_    whether there is one
+template <class Machine, class Processor, class Atomics>
+class returning_machines {
+  template <class T>
+  using cell = typename Atomics::template cell<T>;
+
+ public:
+  returning_machines() noexcept : any_(false) {}
+  returning_machines(const returning_machines&) = delete;
+  returning_machines& operator=(const returning_machines&) = delete;
+
+  /// Any thread.
+  [[nodiscard]] bool any() const noexcept {
+    // [park.returning] relaxed: [park.returning.set].
+    return any_.load(std::memory_order::relaxed);
+  }
+  void append(Machine& m) {
+    m.next_idle.set(nullptr);
+    if (last_.get() == nullptr) {
+      first_.set(&m);
+    } else {
+      last_.get()->next_idle.set(&m);
+    }
+    last_.set(&m);
+    m.may_leave.set(false);
+    // [park.returning.set] relaxed: decides nothing, see hand_processor_over().
+    any_.store(true, std::memory_order::relaxed);
+  }
+  /// Hands `p` to the first, if there is one, and returns that.
+  [[nodiscard]] Machine* hand(Processor& p) {
+    Machine* const first = first_.get();
+    if (first == nullptr) return nullptr;
+    first_.set(first->next_idle.get());
+    if (first_.get() == nullptr) {
+      last_.set(nullptr);
+      // [park.returning.clear] relaxed: [park.returning.set].
+      any_.store(false, std::memory_order::relaxed);
+    }
+    first->handed.set(&p);
+    return first;
+  }
+  /// Returns the first; none of them waits any more.
+  [[nodiscard]] Machine* take_all() {
+    Machine* const first = first_.get();
+    first_.set(nullptr);
+    last_.set(nullptr);
+    // [park.stop.returning] relaxed: [park.returning.set].
+    any_.store(false, std::memory_order::relaxed);
+    return first;
+  }
+
+ private:
+  // Every machine reads it before each task, so it has a cache line of its own, with what changes as rarely.
+  alignas(cache_line) typename Atomics::template atomic<bool> any_;
+  cell<Machine*> first_{nullptr};
+  cell<Machine*> last_{nullptr};
+};
+
+/// The protocol, with its third part: which machines sleep, and when one of them is woken. `Processor` and `Machine`
+/// are derived from park_processor and park_machine; `Host` is a park_host.
+///
+/// Its fields, which are written under the lock, but the first two also without:
+///   spinning_           the number of machines that look for work and hold a processor, or are about to get one
+///   need_spinning_      1: a task was submitted when no machine was spinning and no processor was idle. Decisions set
+///                       and read it under the lock; spinning machines clear it without
+///   dozing_             whether a machine dozes; at most one does, and it is idle
+///   idle_machines_      the machines that sleep, or are about to, and that nobody has woken: those whose `idle` is
+///                       set. Linked both ways; the one that went to sleep last is the first, because its cache is
+///                       the warmest
+///   idle_count_         the length of idle_machines_
+///   without_processor_  the number of machines in blocking calls whose processors were taken, and of those that are
+///                       back and have not queued their tasks yet
+///   stopping_           whether stop() was called, and not yet restart()
 ///
 /// Any thread may call submitted(); a machine calls the other functions for itself. Waking takes a lock, so this is not
 /// lock-free; submitted() is wait-free while a machine spins or a request is pending.
@@ -90,8 +302,10 @@ class park_protocol {
   using cell = typename Atomics::template cell<T>;
 
  public:
-  explicit park_protocol(Host& host) noexcept
-      : host_(host), spinning_(0U), need_spinning_(0U), dozing_(false), idle_processors_(0U), limit_(0U) {}
+  explicit park_protocol(Host& host) noexcept : host_(host), spinning_(0U), need_spinning_(0U), dozing_(false) {
+    static_assert(park_host<Host, Machine, Processor>);
+    static_assert(park_parker<decltype(Machine::parker)>);
+  }
   park_protocol(const park_protocol&) = delete;
   park_protocol& operator=(const park_protocol&) = delete;
 
@@ -216,9 +430,9 @@ class park_protocol {
         // A resize() came in between. It found `p` held by a machine, and so did not make it idle.
         next = &p;
       } else {
-        held_.set(held_.get() - 1);
+        processors_.let_go();
         p.retired.set(true);
-        next = pop_idle();
+        next = processors_.take();
         if (next == nullptr) add_idle(m);
       }
     }
@@ -236,7 +450,7 @@ class park_protocol {
       if (stopping_.get()) return nullptr;
       add_idle(m);
       // The task may have run already, and the machine that ran it have asked while this one still counted.
-      if (held_.get() == 0) host_.check_deadlock();
+      if (processors_.held() == 0) host_.check_deadlock();
     }
     return sleep(m);
   }
@@ -254,13 +468,13 @@ class park_protocol {
       without_processor_.set(without_processor_.get() + 1);
       // [park.handoff.need] relaxed: set under the lock.
       const bool asked = need_spinning_.load(std::memory_order::relaxed) != 0;
-      m = pop_returning(p);
+      m = returning_.hand(p);
       if (m == nullptr) {
         // A surplus processor needs a machine that retires it and moves its tasks.
         if (!busy && !asked && !host_.surplus(p)) {
-          held_.set(held_.get() - 1);
-          push_idle(p);
-          if (held_.get() == 0) host_.check_deadlock();
+          processors_.let_go();
+          processors_.put(p);
+          if (processors_.held() == 0) host_.check_deadlock();
           return true;
         }
         // [park.handoff.spin] relaxed: as [park.spin].
@@ -281,7 +495,7 @@ class park_protocol {
   /// is one. Otherwise it counts for without_processor() until idle_without_processor(): its task is in no queue yet.
   [[nodiscard]] Processor* come_back() {
     const std::lock_guard lock(mutex_);
-    Processor* const p = stopping_.get() ? nullptr : pop_idle();
+    Processor* const p = stopping_.get() ? nullptr : processors_.take();
     if (p != nullptr) without_processor_.set(without_processor_.get() - 1);
     return p;
   }
@@ -293,26 +507,14 @@ class park_protocol {
       const std::lock_guard lock(mutex_);
       without_processor_.set(without_processor_.get() - 1);
       if (stopping_.get()) return nullptr;
-      if (Processor* const p = pop_idle()) return p;
-      m.next_idle.set(nullptr);
-      if (last_returning_.get() == nullptr) {
-        first_returning_.set(&m);
-      } else {
-        last_returning_.get()->next_idle.set(&m);
-      }
-      last_returning_.set(&m);
-      m.may_leave.set(false);
-      // [park.returning.set] relaxed: decides nothing, see hand_processor_over().
-      returning_.store(true, std::memory_order::relaxed);
+      if (Processor* const p = processors_.take()) return p;
+      returning_.append(m);
     }
     return sleep(m);
   }
 
   /// Whether a machine waits in come_back_waiting(). A machine asks before every task. Any thread.
-  [[nodiscard]] bool somebody_returns() const noexcept {
-    // [park.returning] relaxed: [park.returning.set].
-    return returning_.load(std::memory_order::relaxed);
-  }
+  [[nodiscard]] bool somebody_returns() const noexcept { return returning_.any(); }
 
   /// Machine `m` gives its processor to one that waits in come_back_waiting(), and takes another or sleeps. Returns
   /// what machine_idle() returns. Called by the machine itself.
@@ -320,7 +522,7 @@ class park_protocol {
     Machine* returning = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      returning = pop_returning(p);
+      returning = returning_.hand(p);
       // by chance: another machine was faster.
       if (returning == nullptr) return &p;
       add_idle(m);
@@ -341,8 +543,8 @@ class park_protocol {
     to_wake who;
     {
       const std::lock_guard lock(mutex_);
-      before = wanted_.get();
-      wanted_.set(n);
+      before = processors_.wanted();
+      processors_.want(n);
       // If a processor became idle now, restart() would make it idle once more, and two machines would come to hold it.
       if (!stopping_.get()) who = set_limit(n);
     }
@@ -358,9 +560,8 @@ class park_protocol {
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(true);
-      // [park.stop.limit] relaxed: all processors are surplus now; there is no new one to be seen.
-      limit_.store(0, std::memory_order::relaxed);
-      drop_surplus();
+      processors_.stop();
+      retire_surplus();
       sleeping = idle_machines_.get();
       idle_machines_.set(nullptr);
       idle_count_.set(0);
@@ -368,11 +569,7 @@ class park_protocol {
         m->idle.set(false);
         not_dozing(*m);
       }
-      returning = first_returning_.get();
-      first_returning_.set(nullptr);
-      last_returning_.set(nullptr);
-      // [park.stop.returning] relaxed: [park.returning.set].
-      returning_.store(false, std::memory_order::relaxed);
+      returning = returning_.take_all();
     }
     wake_all(returning);
     wake_all(sleeping);
@@ -385,9 +582,9 @@ class park_protocol {
     {
       const std::lock_guard lock(mutex_);
       stopping_.set(false);
-      held_.set(0);
+      processors_.restart();
       for (unsigned i = 0; i != processors_made; ++i) host_.processor_at(i).retired.set(true);
-      who = set_limit(wanted_.get());
+      who = set_limit(processors_.wanted());
     }
     wake_all(who.returning);
     if (who.spinner) submitted();
@@ -410,23 +607,17 @@ class park_protocol {
   [[nodiscard]] std::size_t idle_machines() const { return idle_count_.get(); }
 
   /// How many processors machines hold; with the lock held.
-  [[nodiscard]] unsigned held() const { return held_.get(); }
+  [[nodiscard]] unsigned held() const { return processors_.held(); }
 
   /// The number of processors. Any thread.
-  [[nodiscard]] unsigned limit() const noexcept {
-    // [park.limit] acquire: pairs with [park.resize.limit]: a thief goes to as many processors as this says.
-    return limit_.load(std::memory_order::acquire);
-  }
+  [[nodiscard]] unsigned limit() const noexcept { return processors_.limit(); }
   /// Whether a machine dozes. Any thread.
   [[nodiscard]] bool somebody_dozes() const noexcept {
     // [park.doze.read] relaxed: in submit_next(), ordered by how the task was published.
     return dozing_.load(std::memory_order::relaxed);
   }
   /// idle_processors(), spinning() and need_spinning() are for statistics. Any thread.
-  [[nodiscard]] unsigned idle_processors() const noexcept {
-    // [park.idle.read] relaxed: a guess.
-    return idle_processors_.load(std::memory_order::relaxed);
-  }
+  [[nodiscard]] unsigned idle_processors() const noexcept { return processors_.idle(); }
   [[nodiscard]] unsigned spinning() const noexcept {
     // [park.spinning.read] relaxed: a guess.
     return spinning_.load(std::memory_order::relaxed);
@@ -455,20 +646,17 @@ class park_protocol {
   // With the lock held.
   [[nodiscard]] to_wake set_limit(unsigned n) {
     to_wake who;
-    // [park.resize.limit] release: pairs with [park.limit]: a thread that reads this number also sees the processors,
-    // which may have been made just before. A machine that reads it late retires its processor late.
-    limit_.store(n, std::memory_order::release);
-    drop_surplus();
+    processors_.set_limit(n);
+    retire_surplus();
     for (unsigned i = n; i-- != 0;) {
       Processor& p = host_.processor_at(i);
       if (!p.retired.get()) continue;
-      if (Machine* const returning = pop_returning(p)) {
-        p.retired.set(false);
-        held_.set(held_.get() + 1);
+      if (Machine* const returning = returning_.hand(p)) {
+        processors_.take_retired(p);
         returning->next_idle.set(std::exchange(who.returning, returning));
         continue;
       }
-      push_idle(p);
+      processors_.put(p);
       // [park.resize.need] relaxed: set under the lock. If tasks wait that no spinning machine is about to find, there
       // is a request.
       who.spinner = need_spinning_.load(std::memory_order::relaxed) != 0;
@@ -528,7 +716,7 @@ class park_protocol {
       const std::lock_guard lock(mutex_, std::adopt_lock);
       // [park.one.again] relaxed: ordered by the lock, which wakers hold while they raise it.
       if (spinning_.load(std::memory_order::relaxed) != 0) return;
-      p = pop_idle();
+      p = processors_.take();
       if (p == nullptr) {
         // [park.need.set] relaxed: machines that give up a processor read it under the lock.
         need_spinning_.store(1U, std::memory_order::relaxed);
@@ -583,13 +771,13 @@ class park_protocol {
     // Cleared here rather than with the count, because from now on a waker may write the flag.
     m.spinning.set(false);
     add_idle(m);
-    returning = pop_returning(p);
+    returning = returning_.hand(p);
     if (returning == nullptr) {
-      held_.set(held_.get() - 1);
-      push_idle(p);
-      if (held_.get() == 0) host_.check_deadlock();
+      processors_.let_go();
+      processors_.put(p);
+      if (processors_.held() == 0) host_.check_deadlock();
     }
-    if (!to_doze || somebody_dozes() || held_.get() == 0) return given::up;
+    if (!to_doze || somebody_dozes() || processors_.held() == 0) return given::up;
     m.dozes.set(true);
     // [park.doze.set] relaxed: before this the machine was counted as spinning, and is until after this; a submitter
     // that sees neither wakes a machine.
@@ -622,26 +810,12 @@ class park_protocol {
     return sleep(m);
   }
 
-  // With the lock held: hands `p` to the first machine that waits for one, if any.
-  [[nodiscard]] Machine* pop_returning(Processor& p) {
-    Machine* const first = first_returning_.get();
-    if (first == nullptr) return nullptr;
-    first_returning_.set(first->next_idle.get());
-    if (first_returning_.get() == nullptr) {
-      last_returning_.set(nullptr);
-      // [park.returning.clear] relaxed: [park.returning.set].
-      returning_.store(false, std::memory_order::relaxed);
-    }
-    first->handed.set(&p);
-    return first;
-  }
-
   // There is work after all. Returns a processor for `m`. Returns nullptr if all processors are busy, after leaving a
   // request for their machines, or if `m` has been woken meanwhile.
   [[nodiscard]] Processor* take_back(Machine& m) {
     const std::lock_guard lock(mutex_);
     if (!m.idle.get()) return nullptr;
-    Processor* const p = pop_idle();
+    Processor* const p = processors_.take();
     if (p == nullptr) {
       // [park.need.set_late] relaxed: as [park.need.set].
       need_spinning_.store(1U, std::memory_order::relaxed);
@@ -681,46 +855,9 @@ class park_protocol {
     return true;
   }
 
-  // The caller of all functions below holds the lock. Both lists are stacks: the one that went to sleep last has the
-  // warmest cache.
-  void push_idle(Processor& p) {
-    p.retired.set(false);
-    p.next_idle.set(idle_list_.get());
-    idle_list_.set(&p);
-    count_idle(+1);
-  }
-  [[nodiscard]] Processor* pop_idle() {
-    Processor* const p = idle_list_.get();
-    if (p == nullptr) return nullptr;
-    idle_list_.set(p->next_idle.get());
-    count_idle(-1);
-    held_.set(held_.get() + 1);
-    return p;
-  }
-  void drop_surplus() {
-    Processor* p = idle_list_.get();
-    idle_list_.set(nullptr);
-    count_idle(-static_cast<int>(idle_processors()));
-    Processor* kept = nullptr;  // reversed here and again below, so the order stays
-    while (p != nullptr) {
-      Processor* const next = p->next_idle.get();
-      p->next_idle.set(kept);
-      kept = p;
-      p = next;
-    }
-    while (kept != nullptr) {
-      Processor* const next = kept->next_idle.get();
-      if (host_.surplus(*kept)) {
-        kept->retired.set(true);
-      } else {
-        push_idle(*kept);
-      }
-      kept = next;
-    }
-  }
-  void count_idle(int by) {
-    // [park.idle.count] relaxed: exact under the lock, a guess without.
-    idle_processors_.store(idle_processors() + static_cast<unsigned>(by), std::memory_order::relaxed);
+  // The caller of all functions below holds the lock.
+  void retire_surplus() {
+    processors_.retire_idle([this](Processor& p) { return host_.surplus(p); });
   }
   void add_idle(Machine& m) {
     Machine* const first = idle_machines_.get();
@@ -747,28 +884,17 @@ class park_protocol {
   }
 
   Host& host_;
-  // The number of machines that look for work and hold a processor, or are about to get one. Any thread.
   alignas(cache_line) atomic<unsigned> spinning_;
-  // 1: work was submitted when no machine was spinning and no processor was idle. Decisions set and read it under the
-  // lock; spinning machines clear it without.
   atomic<unsigned> need_spinning_;
-  atomic<bool> dozing_;               // whether a machine dozes; written under the lock
-  atomic<unsigned> idle_processors_;  // length of idle_list_; written under the lock
-  // Number of processors; written under the lock. Every machine reads it before each task, so it has a cache line of
-  // its own: the counters above change whenever a machine begins to look for work.
-  alignas(cache_line) atomic<unsigned> limit_;
-  alignas(cache_line) typename Atomics::mutex mutex_;
-  cell<Processor*> idle_list_{nullptr};           // under the lock
-  cell<Machine*> idle_machines_{nullptr};         // under the lock
-  cell<std::size_t> idle_count_{std::size_t{0}};  // under the lock: of idle_machines_
-  cell<unsigned> held_{0U};                       // under the lock: processors that machines hold or are about to get
-  cell<bool> stopping_{false};                    // under the lock
-  cell<unsigned> wanted_{0U};                     // under the lock: the limit, or what it will be after restart()
-  cell<unsigned> without_processor_{0U};          // under the lock
-  // Machines that wait for a processor in the middle of a task; under the lock.
-  cell<Machine*> first_returning_{nullptr};
-  cell<Machine*> last_returning_{nullptr};
-  atomic<bool> returning_{false};  // whether any machine waits in come_back_waiting(); written under the lock
+  atomic<bool> dozing_;
+  returning_machines<Machine, Processor, Atomics> returning_;
+  // The lock, and what is written under it, have a cache line in common with the last fields of this.
+  [[no_unique_address]] processor_pool<Processor, Atomics> processors_;
+  typename Atomics::mutex mutex_;
+  cell<Machine*> idle_machines_{nullptr};
+  cell<std::size_t> idle_count_{std::size_t{0}};
+  cell<unsigned> without_processor_{0U};
+  cell<bool> stopping_{false};
 };
 
 }  // namespace runq

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -15,14 +16,33 @@
 
 namespace runq {
 
-/// `Token` is what a machine sleeps on: park() takes a token that unpark() leaves, take() takes it if it is there, and
-/// has_token() says whether it is. `Host` is the scheduler around it:
-///   bool something_to_poll()      descriptors or timers: whether it is worth sleeping in the poller
-///   instant earliest_timer()      when the first timer of all is due, or never
-///   void wait_for_events(instant) sleeps until an event, a ring(), or that instant; calls answered() for a ring
-///   void ring()                   makes the wait_for_events() in progress, or the next one, return at once
-///   void fire_timers()            fires what is due
-/// Times are in ns of any clock that does not jump. Nothing here takes a lock.
+/// What a machine sleeps on outside the poller.
+template <class Token>
+concept poll_sleep_token = requires(Token& token) {
+  // Takes the token that unpark() leaves.
+  token.park();
+  token.unpark();
+  // Takes it if it is there, and says whether it was.
+  { token.take() } -> std::same_as<bool>;
+  { token.has_token() } -> std::same_as<bool>;
+};
+
+/// What poll_sleep asks of the scheduler around it. Times are in ns of any clock that does not jump.
+template <class Host>
+concept poll_sleep_host = requires(Host& host, std::int64_t instant) {
+  // Descriptors or timers: whether it is worth sleeping in the poller.
+  { host.something_to_poll() } -> std::same_as<bool>;
+  // When the first timer of all is due, or never.
+  { host.earliest_timer() } -> std::same_as<std::int64_t>;
+  // Sleeps until an event, a ring(), or that instant; calls answered() for a ring.
+  host.wait_for_events(instant);
+  // Makes the wait_for_events() in progress, or the next one, return at once.
+  host.ring();
+  // Fires what is due.
+  host.fire_timers();
+};
+
+/// How machines sleep. `Token` is a poll_sleep_token, and `Host` a poll_sleep_host. Nothing here takes a lock.
 template <class Token, class Host, class Atomics = std_atomics>
 class poll_sleep {
   template <class T>
@@ -33,7 +53,9 @@ class poll_sleep {
   static constexpr instant never = std::numeric_limits<instant>::max();
 
   explicit poll_sleep(Host& host) noexcept
-      : host_(host), busy_(false), sleeps_until_(awake), sleeper_(nullptr), rung_(false) {}
+      : host_(host), busy_(false), sleeps_until_(awake), sleeper_(nullptr), rung_(false) {
+    static_assert(poll_sleep_token<Token> && poll_sleep_host<Host>);
+  }
   poll_sleep(const poll_sleep&) = delete;
   poll_sleep& operator=(const poll_sleep&) = delete;
 
