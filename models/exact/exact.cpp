@@ -21,14 +21,14 @@ search_result run_exact(const case_spec& spec, const exact_options& options, exa
   auto search = std::make_unique<exact::search>(spec, now);
   result = search->run();
   if (statistics != nullptr) *statistics = search->statistics();
-  const exact::search::again undecided = search->undecided();
-  if (undecided == exact::search::again::no) return result;
+  const exact::again undecided = search->undecided();
+  if (undecided == exact::again::no) return result;
 
   search.reset();
   set_notes(before);
   const double seconds = result.seconds;
   now.jobs = 1;
-  if (undecided == exact::search::again::without_time_limit) now.time_limit_seconds = 0;
+  if (undecided == exact::again::without_time_limit) now.time_limit_seconds = 0;
   result = run_exact(spec, now, statistics);
   result.seconds += seconds;
   return result;

@@ -7,14 +7,14 @@
 // replayed with the new value. If a thread then does anything else than the graph says, the dependency was real, and
 // the graph is dropped. If not, the search goes on from there. There is one delayed read per graph: this finds bugs
 // that RC11 hides, and is no complete search of C++20.
-#include "exact_search.hpp"
+#include "exact_explorer.hpp"
 
 namespace runq::model::exact {
 
 /// Offers `write`, not yet in mo, to the reads that it does depend on in po ∪ rf, but not in hb.
-void search::delay_reads(event_id write) {
-  if (!options_.load_buffering || g_->delayed != nobody) return;
-  const clock prefix = g_->at(write).porf;
+void explorer::delay_reads(event_id write) {
+  if (!options_.load_buffering || run_.g->delayed != nobody) return;
+  const clock prefix = run_.g->at(write).porf;
   for (unsigned t = constructing + 1; t != finishing; ++t) {
     for (unsigned i = 0; i < prefix[t]; ++i) {
       const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
@@ -25,23 +25,23 @@ void search::delay_reads(event_id write) {
 
 /// Whether neither the language nor hardware has to perform `read` before something that `write` needs. Two operations
 /// of one thread are ordered by a fence, a release, or the same location.
-bool search::may_be_delayed(event_id read, event_id write) const {
-  const node& r = g_->at(read);
-  const node& w = g_->at(write);
+bool explorer::may_be_delayed(event_id read, event_id write) const {
+  const node& r = run_.g->at(read);
+  const node& w = run_.g->at(write);
   if (r.kind != node_kind::read || r.variable != w.variable || r.exclusive || r.blocking || r.has_no_choice)
     return false;
   if (r.applied_order() != std::memory_order::relaxed || w.hb.covers(read)) return false;
   if (r.change != update::none && w.value - r.expected < r.count) return false;  // it would succeed: another operation
   for (unsigned i = read.index + 1U; i < w.porf[read.thread]; ++i) {
-    const node& n = g_->at(read.thread, i);
+    const node& n = run_.g->at(read.thread, i);
     if (n.kind == node_kind::fence || n.accesses(r.variable)) return false;
     if (n.kind == node_kind::write && releases(n.order)) return false;
   }
   return true;
 }
 
-void search::delay(event_id read, event_id write) {
-  std::unique_ptr<graph> next = copy(*g_);
+void explorer::delay(event_id read, event_id write) {
+  std::unique_ptr<graph> next = copy(*run_.g);
   graph& g = *next;
   const clock prefix = g.at(write).porf;
   g.restrict_to(prefix);
@@ -65,11 +65,11 @@ void search::delay(event_id read, event_id write) {
       if (older == floor) break;
     }
   }
-  recycle(std::move(next));
+  pending_.recycle(std::move(next));
 }
 
 /// Pushes the graph with `write` right after `older` in mo, if it is new, and consistent except for the cycle.
-void search::try_delayed_at(graph& g, event_id read, event_id write, event_id older) {
+void explorer::try_delayed_at(graph& g, event_id read, event_id write, event_id older) {
   g.place_after(write, older);
   const node& r = g.at(read);
   const std::uint32_t place = g.at(write).place;
@@ -81,32 +81,26 @@ void search::try_delayed_at(graph& g, event_id read, event_id write, event_id ol
       if (n.kind == node_kind::read ? g.at(n.source).place < place : n.place <= place) consistent = false;
     }
   }
-  if (consistent && psc_acyclic(g) && first_time(delayed_bases_, 1, fingerprint(g))) push(copy(g));
+  if (consistent && psc_acyclic(g) && met_.first_time(met_before::what::delayed_base, fingerprint(g))) push(copy(g));
   g.displace(write);
 }
 
 /// A thread asks for another operation than the graph has at `e`. With a delayed read that can happen: a written value
-/// that no thread has read may change. Any other difference shows that the write does depend on the read. Returns false
-/// if the graph has no delayed read.
-bool search::adapt(event_id e, const operation& wanted) {
-  if (!in_doubt()) return false;
-  node& n = g_->at(e);
+/// that no thread has read may change. Any other difference shows that the write does depend on the read.
+bool explorer::adapt(event_id e, const operation& wanted) {
+  node& n = run_.g->at(e);
   operation same_value = wanted;
   same_value.value = n.value;
   bool adapts = same_value.repeats(n) && n.kind != node_kind::init;
   if (n.kind == node_kind::write) {
     for (unsigned t = constructing + 1; t != finishing; ++t) {
-      for (unsigned i = 0; i != g_->size(t); ++i) {
-        adapts = adapts && !(g_->at(t, i).kind == node_kind::read && g_->at(t, i).source == e);
+      for (unsigned i = 0; i != run_.g->size(t); ++i) {
+        adapts = adapts && !(run_.g->at(t, i).kind == node_kind::read && run_.g->at(t, i).source == e);
       }
     }
   }
-  if (!adapts) {
-    impossible_ = true;
-    abandon();
-  }
-  n.value = wanted.value;
-  return true;
+  if (adapts) n.value = wanted.value;
+  return adapts;
 }
 
 }  // namespace runq::model::exact

@@ -14,8 +14,8 @@ event_id graph::append(unsigned thread, const operation& o) {
   n.stamp = next_stamp_++;
   inherit(e);
   if (n.kind == node_kind::spawn) {
-    spawners_[n.operand] = e;
-    threads_.include(static_cast<unsigned>(n.operand));
+    spawners_[n.thread()] = e;
+    threads_.include(n.thread());
   }
   const bool sc = n.order == std::memory_order::seq_cst || n.failure_order == std::memory_order::seq_cst;
   if (sc && thread != constructing && thread != finishing && !is_alone(n)) sequential_.push_back(e);
@@ -42,7 +42,7 @@ bool graph::find_variable(unsigned index, std::uint64_t mask, std::uint64_t valu
   }
   const event_id e{static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)};
   node& init = at(e);
-  init.operand = mask;
+  init.set_mask(mask);
   if (init.value == value) return true;
   init.value = value;
   for (unsigned t = constructing + 1; t != end_of_threads(); ++t) {

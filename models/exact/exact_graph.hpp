@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "exact_operation.hpp"
 #include "scenario.hpp"
-#include "verdict.hpp"
 
 namespace runq::model::exact {
 
@@ -29,13 +29,6 @@ inline constexpr std::uint16_t all_events = 0xffff;
 
 /// The most events that a thread index leaves room for; exact_options has the limit that applies.
 inline constexpr unsigned max_thread_events = 0xfffe;
-
-struct event_id {
-  std::uint16_t thread = 0xffff;
-  std::uint16_t index = 0xffff;
-  friend bool operator==(event_id, event_id) noexcept = default;
-};
-inline constexpr event_id nobody{};
 
 /// For each thread, how many of its first events belong to the set: every set of events that matters here is a prefix
 /// of po.
@@ -52,59 +45,6 @@ class clock {
  private:
   static constexpr unsigned width = std::bit_ceil(thread_slots);  // so that join() becomes a vector instruction
   std::array<std::uint16_t, width> counts_{};
-};
-
-enum class node_kind : std::uint8_t {
-  init,   ///< an atomic variable is constructed: the first write in its mo
-  read,   ///< of an atomic variable; also the read part of a read-modify-write
-  write,  ///< to an atomic variable; also the write part of a read-modify-write, right after its read part
-  fence,
-  cell_init,  ///< a plain variable is constructed
-  cell_read,
-  cell_write,
-  allocate,  ///< heap memory
-  deallocate,
-  spawn,   ///< the first event of the thread `operand` comes after it
-  end,     ///< the last event of a thread that others may join
-  join,    ///< comes after the `end` event that is its source
-  choice,  ///< of one of the numbers 0 … operand-1; the search explores each
-};
-
-/// What a read would do to the variable.
-enum class update : std::uint8_t {
-  none,      ///< a load
-  modify,    ///< read-modify-write: always writes
-  take,      ///< writes the result of `op` if it reads one of the `count` values from `expected` on
-  exchange,  ///< compare-exchange: writes if it reads `expected`
-};
-
-/// The operation that a thread asks for: everything about an event that the program text and the values read so far
-/// determine.
-struct operation {
-  node_kind kind{};
-  event_kind shown{};  ///< the kind that a trace shows
-  update change = update::none;
-  rmw_op op{};               ///< change == modify, take
-  bool weak = false;         ///< change == exchange: may fail spuriously
-  bool blocking = false;     ///< change == exchange, take: the thread waits instead of failing
-  bool initialised = false;  ///< init, cell_init
-  std::memory_order order = std::memory_order::relaxed;
-  std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
-  event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
-  std::uint64_t value = 0;     ///< the value written; for a read, the value that it has read is filled in
-  std::uint64_t operand = 0;   ///< change != none: operand or desired value. init: the variable's mask
-  std::uint64_t expected = 0;  ///< change == exchange, take
-  std::uint64_t count = 1;     ///< change == take
-  /// Reads what this earlier read of the same thread has read, and nothing else, unless a newer write happens before
-  /// it.
-  event_id like = nobody;
-
-  /// Whether a replayed thread asks for the same operation again.
-  [[nodiscard]] bool repeats(const operation& before) const noexcept {
-    return kind == before.kind && variable == before.variable && change == before.change && operand == before.operand &&
-           expected == before.expected &&
-           (kind == node_kind::read || kind == node_kind::choice || value == before.value);
-  }
 };
 
 /// One event.

@@ -15,8 +15,6 @@
 #include <sys/prctl.h>
 #endif
 
-#include "exact_search.hpp"
-
 namespace runq::model::exact {
 
 // --- what the members share ----------------------------------------------------------------------------------------
@@ -186,110 +184,6 @@ bool team::take(graph& g, bool has_worked) {
     }
     if (self_ == 0 && round % rounds_awake == 0) look_after_members();
   }
-}
-
-// --- the search of one member ----------------------------------------------------------------------------------------
-
-void search::explore_together() {
-  team t(std::min(options_.jobs, max_jobs), options_.check_duplicates || options_.load_buffering);
-  if (!t.exists()) return explore();
-  team_ = &t;
-  for (const std::uint64_t number : seen_) t.seen(0).insert(number);
-  for (const std::uint64_t number : delayed_bases_) t.seen(1).insert(number);
-  if (t.fork_members() != 0) {
-    work_as_other();
-    _exit(0);
-  }
-  work(true);
-  t.wait_for_members();
-  team_ = nullptr;
-  add_up(t);
-}
-
-void search::work_as_other() {
-  pending_.clear();
-  result_ = {};
-  result_.how = coverage::exhaustive;
-  statistics_ = {};
-  weight_done_ = 0;
-  tells_progress_ = false;
-  work(false);
-  team::summary& s = team_->own();
-  s.failed = result_.what != failure::none;
-  s.executions = result_.executions;
-  s.blocked = result_.blocked;
-  s.spurious = result_.spurious;
-  s.cut_off = result_.cut_off;
-  s.statistics = statistics_;
-  std::strncpy(s.message.data(), result_.message.c_str(), s.message.size() - 1);
-  s.notes = notes();
-  s.how = stopped_by_team_ || !over() ? team::ending::no_more_work
-          : out_of_budget_            ? team::ending::out_of_budget
-                                      : team::ending::decided;
-}
-
-void search::work(bool has_work) {
-  for (;;) {
-    if (has_work) explore();
-    if (over()) break;
-    std::unique_ptr<graph> next = new_graph();
-    if (!team_->take(*next, has_work)) break;
-    has_work = true;
-    pending_.push_back({std::move(next), nullptr});
-  }
-  if (over()) team_->stop();
-}
-
-/// After each graph.
-void search::confer() {
-  constexpr std::uint64_t add_up_every = 1024;
-  if (over()) return;
-  if (team_->stopped()) {
-    over_ = stopped_by_team_ = true;
-    return;
-  }
-  team_->publish(result_.executions, weight_done_);
-  if ((result_.executions + result_.blocked) % add_up_every == 0 && team_->executions() >= options_.max_executions) {
-    use_up_budget("max_executions = " + std::to_string(options_.max_executions));
-    return;
-  }
-  if (pending_.size() < 2 || !team_->wants_graphs() || !team_->offer(*pending_.front().from)) return;
-  recycle(std::move(pending_.front().from));
-  pending_.erase(pending_.begin());
-}
-
-bool search::first_time(std::unordered_set<std::uint64_t>& alone, unsigned together, std::uint64_t number) {
-  if (team_ == nullptr) return alone.insert(number).second;
-  const shared_set::answer answer = team_->seen(together).insert(number);
-  if (answer == shared_set::answer::full) {
-    cut_short("limit reached: shared_set::capacity = " + std::to_string(shared_set::capacity) +
-              " graphs to remember; use one job");
-  }
-  return answer == shared_set::answer::added;
-}
-
-/// Adds up what the team has found. If the search did not come to its end, one process makes it again and reports that
-/// result: which failure a team meets first is a matter of chance.
-void search::add_up(team& t) {
-  bool failed = result_.what != failure::none || t.lost_a_member();
-  bool decided = failed || (over() && !stopped_by_team_ && !out_of_budget_);
-  std::string budget = out_of_budget_ ? result_.message : "";
-  for (const team::summary* s : t.others()) {
-    failed = failed || s->failed;
-    decided = decided || s->failed || s->how == team::ending::decided;
-    if (s->how == team::ending::out_of_budget) budget = s->message.data();
-    result_.executions += s->executions;
-    result_.blocked += s->blocked;
-    result_.spurious += s->spurious;
-    result_.cut_off += s->cut_off;
-    statistics_.duplicates += s->statistics.duplicates;
-    statistics_.froze = statistics_.froze || s->statistics.froze;
-    if (!add_notes(s->notes)) decided = true;
-  }
-  undecided_ = failed ? again::without_time_limit : decided ? again::as_before : again::no;
-  if (decided || budget.empty()) return;
-  result_.how = coverage::cut_short;
-  result_.message = budget;
 }
 
 }  // namespace runq::model::exact

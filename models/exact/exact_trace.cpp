@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "exact_search.hpp"
+#include "exact_judge.hpp"
 #include "judged_calls.hpp"
 #include "runtime.hpp"
 
@@ -69,7 +69,7 @@ class tracer {
     return at == index_.end() ? no_event : at->second;
   }
   /// The variables of a program, by their numbers in the trace.
-  [[nodiscard]] std::map<std::uint32_t, std::string> names(program& of) const {
+  [[nodiscard]] std::map<std::uint32_t, std::string> names(driver& of) const {
     std::map<std::uint32_t, std::string> named;
     for (const auto& [variable, number] : locations_) {
       if (variable >> 16 == constructing) named[number] = of.name_of_variable(variable & 0xffff);
@@ -206,54 +206,54 @@ class sequential_order {
 
 }  // namespace
 
-void search::describe_execution() {
+void judge::describe_execution() {
   // Variables that only the construction uses are left out, because there may be many of them; not if it fails itself.
-  const bool construction_fails = current_ == constructing && !complete_;
-  std::vector<bool> touched(g_->size(constructing), false);
-  for (const event_id e : executed_) {
-    const event_id variable = g_->at(e).variable;
+  const bool construction_fails = run_.current == constructing && !run_.complete;
+  std::vector<bool> touched(run_.g->size(constructing), false);
+  for (const event_id e : run_.executed) {
+    const event_id variable = run_.g->at(e).variable;
     if (e.thread != constructing && variable.thread == constructing && variable != nobody)
       touched[variable.index] = true;
   }
   const auto is_shown = [&](event_id e) {
-    const node& n = g_->at(e);
+    const node& n = run_.g->at(e);
     if (n.kind == node_kind::end || (n.shown == event_kind::stop && n.value == 0)) return false;
     if ((n.kind == node_kind::init || n.kind == node_kind::cell_init) && !n.initialised) return false;
     return construction_fails || e.thread != constructing || n.variable.thread != constructing ||
            touched[n.variable.index];
   };
   const auto traced = [&](const std::vector<event_id>& order) {
-    tracer t(*g_);
+    tracer t(*run_.g);
     for (const event_id e : order) {
       if (!is_shown(e)) continue;
       const bool outside = e.thread == constructing || e.thread == finishing;
-      t.add(e, outside ? -1 : e.thread - 1, threads_[e.thread].sites[e.index]);
+      t.add(e, outside ? -1 : e.thread - 1, run_.site_of(e));
     }
     return t;
   };
-  tracer t = traced(executed_);
+  tracer t = traced(run_.executed);
   // An execution that is a mere interleaving is shown as one.
   if (!is_sequential(t.events())) {
     if (const std::vector<event_id> order = interleaving(); !order.empty()) t = traced(order);
   }
-  if (g_->delayed != nobody) t.add_source_of_delayed(g_->delayed);
-  if (program_ != nullptr) {
-    result_.variables = t.names(*program_);
-    result_.variable_indices = t.indices();
+  if (run_.g->delayed != nobody) t.add_source_of_delayed(run_.g->delayed);
+  if (driver_.finds_variables()) {
+    found_.result.variables = t.names(driver_);
+    found_.result.variable_indices = t.indices();
   }
-  if (g_->contains(partner_)) result_.partner = t.index_of(partner_);
-  result_.knows_sources = true;
-  result_.buffers_loads = g_->delayed != nobody;
-  result_.trace = t.take();
-  show_history(result_, t.moments(), {static_cast<int>(constructing), static_cast<int>(finishing), 1});
+  if (run_.g->contains(partner_)) found_.result.partner = t.index_of(partner_);
+  found_.result.knows_sources = true;
+  found_.result.buffers_loads = run_.g->delayed != nobody;
+  found_.result.trace = t.take();
+  show_history(found_.result, t.moments(), {static_cast<int>(constructing), static_cast<int>(finishing), 1});
 }
 
 /// Construction, the threads, and finish(), as an interleaving; empty if this execution is none.
-std::vector<event_id> search::interleaving() const {
+std::vector<event_id> judge::interleaving() const {
   std::vector<event_id> of_threads;
   std::vector<event_id> order;
   std::vector<event_id> after;
-  for (const event_id e : executed_) {
+  for (const event_id e : run_.executed) {
     if (e.thread == constructing)
       order.push_back(e);
     else if (e.thread == finishing)
@@ -261,7 +261,7 @@ std::vector<event_id> search::interleaving() const {
     else
       of_threads.push_back(e);
   }
-  const std::vector<event_id> middle = sequential_order(*g_, of_threads).find();
+  const std::vector<event_id> middle = sequential_order(*run_.g, of_threads).find();
   if (middle.empty()) return {};
   order.insert(order.end(), middle.begin(), middle.end());
   order.insert(order.end(), after.begin(), after.end());

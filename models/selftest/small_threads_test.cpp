@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the exact engine offers to programs that start threads (exact_search.hpp), used without a compiled program.
+// What the exact engine offers to programs that start threads (exact_program_operations.hpp), used without a compiled
+// program.
 #include <array>
 #include <cstdint>
 #include <functional>

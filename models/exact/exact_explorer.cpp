@@ -1,92 +1,59 @@
 // SPDX-License-Identifier: MIT
 // New events: TruSt's Visit (POPL 2022, section 3 and algorithm 1). The names follow the paper where it has them.
-#include "exact_search.hpp"
+#include "exact_explorer.hpp"
 
 namespace runq::model::exact {
 
-/// A graph to be overwritten: an old graph may be in it.
-std::unique_ptr<graph> search::new_graph() {
-  if (spare_.empty()) return std::make_unique<graph>();
-  std::unique_ptr<graph> result = std::move(spare_.back());
-  spare_.pop_back();
-  return result;
-}
-
-std::unique_ptr<graph> search::copy(const graph& g) {
-  std::unique_ptr<graph> result = new_graph();
-  *result = g;
-  return result;
-}
-
-void search::extend(const operation& wanted, site where) {
-  switch (wanted.kind) {
-    case node_kind::read: return add_read(wanted, where);
-    case node_kind::write: return add_write(wanted, where);
-    case node_kind::cell_read:
-    case node_kind::cell_write: return add_cell_access(wanted, where);
-    case node_kind::deallocate: return add_deallocate(wanted, where);
-    case node_kind::choice: return add_choice(wanted, where);
-    case node_kind::join: return add_join(wanted, where);
-    case node_kind::spawn:
-    case node_kind::end:
-    case node_kind::init:
-    case node_kind::cell_init:
-    case node_kind::fence:
-    case node_kind::allocate: break;
+/// What the running execution leaves for later.
+void explorer::push(std::unique_ptr<graph> g) {
+  g->deviations = run_.g->deviations + (ends_wait_ ? 0 : 1);
+  if (g->deviations > options_.bound) {
+    ++found_.result.cut_off;
+    return pending_.recycle(std::move(g));
   }
-  g_->append(current_, wanted);
-  note_executed(where);
+  pending_.push(std::move(g), run_.g->next_stamp());
 }
 
 /// Continues with choice 0, and pushes the graphs of the other choices.
-void search::add_choice(const operation& wanted, site where) {
-  const event_id e = g_->append(current_, wanted);
-  note_executed(where);
-  for (std::uint64_t other = wanted.operand; --other != 0;) {
-    g_->at(e).value = other;
-    push(copy(*g_));
+void explorer::explore_choice(event_id e) {
+  graph& g = *run_.g;
+  for (unsigned other = g.at(e).alternatives(); --other != 0;) {
+    g.at(e).value = other;
+    push(copy(g));
   }
-  g_->at(e).value = 0;
+  g.at(e).value = 0;
 }
 
 // --- reads -------------------------------------------------------------------------------------------------------
 
 /// Continues with the newest write as the source, which is always consistent, and pushes the other sources.
-void search::add_read(const operation& wanted, site where) {
-  graph& g = *g_;
-  const event_id read = g.append(current_, wanted);
-  note_executed(where);
-  require_live(read, where);
-  const event_id floor = coherence_floor(g, read, wanted.variable);
-  if (wanted.like != nobody) {
-    const event_id same = g.at(wanted.like).source;
+void explorer::explore_read(event_id read) {
+  graph& g = *run_.g;
+  const event_id variable = g.at(read).variable;
+  const event_id floor = coherence_floor(g, read, variable);
+  if (const event_id like = g.at(read).like; like != nobody) {
+    const event_id same = g.at(like).source;
     if (g.at(same).place >= g.at(floor).place) {
       g.set_source(read, same);
       g.at(read).has_no_choice = !g.at(read).exclusive;
       if (g.at(read).has_no_choice) return;
     }
   }
-  const event_id newest = g.at(wanted.variable).newest;
+  const event_id newest = g.at(variable).newest;
   for (event_id source = newest; source != floor;) {
     source = g.at(source).older;
-    try_source(read, source, where);
+    try_source(read, source);
   }
-  try_source(read, newest, where);
-  if (!g.at(read).exclusive) return;
-  if (!finish_rmw(current_)) abandon();  // not reached: to read and write the newest is consistent
-  note_executed(where);
+  try_source(read, newest);
 }
 
 /// Leaves `read` reading from `source`. If that is not the newest write, and consistent, pushes the graph.
-void search::try_source(event_id read, event_id source, site where) {
-  graph& g = *g_;
+void explorer::try_source(event_id read, event_id source) {
+  graph& g = *run_.g;
   const bool stale = g.at(source).newer != nobody;
   g.set_source(read, source);
   if (stale && may_close_psc_cycle(g, read) && !psc_acyclic(g)) return;
-  const node& from = g.at(source);
-  if (from.kind == node_kind::init && !from.initialised) {
-    report_here(failure::uninitialised_read, "an atomic variable is read before it is written", where);
-  }
+  judge_.require_initialised(read, source);
   node& r = g.at(read);
   if (stale) {
     // A lock that waits, having seen an old value: it can never be revisited (it is not maximally added), so no
@@ -105,32 +72,30 @@ void search::try_source(event_id read, event_id source, site where) {
 /// Whether one more spurious failure is within the limit. A revisit never deletes a spurious failure (maximally_added),
 /// so the graphs on the way to a graph have no more of them than that graph: the limit hides no graph that is within
 /// it.
-bool search::may_fail_spuriously(const graph& g, event_id read) const noexcept {
+bool explorer::may_fail_spuriously(const graph& g, event_id read) const noexcept {
   const node& r = g.at(read);
   const bool of_a_thread = read.thread != constructing && read.thread != finishing;
   return r.weak && r.exclusive && of_a_thread && options_.spurious_failures != 0 &&
          g.spurious_failures() < options_.spurious_failures;
 }
 
-void search::push_with_source(event_id read) {
-  std::unique_ptr<graph> other = copy(*g_);
-  other->unfinished_rmw = g_->at(read).exclusive ? read.thread : 0;
+void explorer::push_with_source(event_id read) {
+  std::unique_ptr<graph> other = copy(*run_.g);
+  other->unfinished_rmw = run_.g->at(read).exclusive ? read.thread : 0;
   push(std::move(other));
 }
 
 // --- writes ------------------------------------------------------------------------------------------------------
 
 /// Continues with the write as the newest in mo, and pushes its other places, and the revisits of earlier reads.
-void search::add_write(const operation& wanted, site where) {
-  graph& g = *g_;
-  const event_id write = g.append(current_, wanted);
-  note_executed(where);
-  require_live(write, where);
+void explorer::explore_write(event_id write) {
+  graph& g = *run_.g;
+  const event_id variable = g.at(write).variable;
   g.set_released(write);
   revisit_reads(write);
   delay_reads(write);
-  const event_id floor = coherence_floor(g, write, wanted.variable);
-  const event_id newest = g.at(wanted.variable).newest;
+  const event_id floor = coherence_floor(g, write, variable);
+  const event_id newest = g.at(variable).newest;
   for (event_id older = newest; older != floor;) {
     older = g.at(older).older;
     if (successor_rmw(g, older) != nobody) continue;
@@ -141,21 +106,12 @@ void search::add_write(const operation& wanted, site where) {
   g.place_after(write, newest);
 }
 
-/// Adds the write part of the read-modify-write whose read part is the last event of `thread`. Returns false if the
-/// graph is inconsistent with it; then it was added only to revisit other reads.
-bool search::finish_rmw(unsigned thread) {
-  graph& g = *g_;
+bool explorer::finish_rmw(unsigned thread) {
+  graph& g = *run_.g;
   const event_id read = g.last_of(thread);
   const node& r = g.at(read);
   const event_id source = r.source;
-  operation o;
-  o.kind = node_kind::write;
-  o.shown = r.shown;
-  o.order = r.order;
-  o.variable = r.variable;
-  const std::uint64_t mask = g.at(r.variable).operand;
-  o.value = (r.change == update::exchange ? r.operand : apply(r.op, r.value, r.operand)) & mask;
-  const event_id write = g.append(thread, o);
+  const event_id write = g.append(thread, r.write_part(g.at(r.variable).mask()));
   g.at(write).exclusive = true;
   g.set_released(write);
   g.unfinished_rmw = 0;
@@ -169,13 +125,13 @@ bool search::finish_rmw(unsigned thread) {
 // --- backward revisits -------------------------------------------------------------------------------------------
 
 /// Offers `write`, not yet in mo, to the reads that it does not depend on.
-void search::revisit_reads(event_id write) {
-  const clock prefix = g_->at(write).porf;
-  const event_id variable = g_->at(write).variable;
-  for (unsigned t = constructing + 1; t != g_->end_of_threads(); ++t) {
-    for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
-      const node& n = g_->at(t, i);
-      if (n.kind != node_kind::read || n.variable != variable || n.has_no_choice || n.stamp <= g_->fixed_until)
+void explorer::revisit_reads(event_id write) {
+  const clock prefix = run_.g->at(write).porf;
+  const event_id variable = run_.g->at(write).variable;
+  for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
+    for (unsigned i = prefix[t]; i < run_.g->size(t); ++i) {
+      const node& n = run_.g->at(t, i);
+      if (n.kind != node_kind::read || n.variable != variable || n.has_no_choice || n.stamp <= run_.g->fixed_until)
         continue;
       const event_id read{static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
       if (!may_revisit(read, write)) continue;
@@ -187,20 +143,20 @@ void search::revisit_reads(event_id write) {
 }
 
 /// Whether the thread waits for another value than the one that it has read there.
-bool search::is_waited_for(event_id read) const noexcept {
-  const thread_state& t = threads_[read.thread];
+bool explorer::is_waited_for(event_id read) const noexcept {
+  const thread_state& t = run_.threads[read.thread];
   return (t.now == status::waiting || t.now == status::discarded) && read.index >= t.await_begin;
 }
 
 /// The revisit deletes what was added after `read`, except for what `write` depends on. It is allowed only if `read`
 /// and each deleted event were added from the newest values, as far as they existed then. So of all graphs that differ
 /// only in what is deleted, exactly one leads to the revisited graph.
-bool search::may_revisit(event_id read, event_id write) const {
-  const clock& prefix = g_->at(write).porf;
-  const std::uint32_t stamp = g_->at(read).stamp;
-  for (unsigned t = constructing + 1; t != g_->end_of_threads(); ++t) {
-    for (unsigned i = prefix[t]; i < g_->size(t); ++i) {
-      if (g_->at(t, i).stamp < stamp) continue;
+bool explorer::may_revisit(event_id read, event_id write) const {
+  const clock& prefix = run_.g->at(write).porf;
+  const std::uint32_t stamp = run_.g->at(read).stamp;
+  for (unsigned t = constructing + 1; t != run_.g->end_of_threads(); ++t) {
+    for (unsigned i = prefix[t]; i < run_.g->size(t); ++i) {
+      if (run_.g->at(t, i).stamp < stamp) continue;
       if (!maximally_added({static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)}, prefix)) return false;
     }
   }
@@ -208,8 +164,8 @@ bool search::may_revisit(event_id read, event_id write) const {
 }
 
 /// IsMaximallyAdded of the paper. `prefix`: what the revisiting write depends on.
-bool search::maximally_added(event_id e, const clock& prefix) const {
-  const graph& g = *g_;
+bool explorer::maximally_added(event_id e, const clock& prefix) const {
+  const graph& g = *run_.g;
   const node& n = g.at(e);
   if (n.kind == node_kind::choice) return n.value == 0;
   if ((n.kind != node_kind::read && n.kind != node_kind::write) || n.has_no_choice) return true;
@@ -227,8 +183,8 @@ bool search::maximally_added(event_id e, const clock& prefix) const {
   return true;
 }
 
-void search::revisit(event_id read, event_id write) {
-  std::unique_ptr<graph> next = copy(*g_);
+void explorer::revisit(event_id read, event_id write) {
+  std::unique_ptr<graph> next = copy(*run_.g);
   graph& g = *next;
   clock keep = g.at(write).porf;
   const std::uint32_t stamp = g.at(read).stamp;
@@ -251,11 +207,11 @@ void search::revisit(event_id read, event_id write) {
       if (older == floor) break;
     }
   }
-  recycle(std::move(next));
+  pending_.recycle(std::move(next));
 }
 
 /// Pushes the revisited graph with `write` right after `older` in mo, if that is consistent.
-void search::try_revisit_at(graph& g, event_id read, event_id write, event_id older) {
+void explorer::try_revisit_at(graph& g, event_id read, event_id write, event_id older) {
   g.place_after(write, older);
   const bool newest = g.at(write).newer == nobody;
   const event_id floor = coherence_floor(g, read, g.at(read).variable);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Ways through the tree of all executions. Its inner nodes are events that can go on in several ways, its leaves the
+// executions. A search walks it in order; here is what a part of a search needs, a random walk, and how large the tree
+// is by what was seen of it (Knuth: "Estimating the efficiency of backtrack programs", 1975).
+#include "exact_campaign.hpp"
+
+#include "exact_team.hpp"
+
+namespace runq::model::exact {
+
+namespace {
+
+/// splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): the same everywhere.
+class random_numbers {
+ public:
+  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
+  /// From 0 up to `end`, without it.
+  [[nodiscard]] double below(double end) {
+    constexpr unsigned spare_bits = 11;
+    constexpr double unit = 1.0 / (std::uint64_t{1} << (64 - spare_bits));
+    return end * unit * static_cast<double>(next() >> spare_bits);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+};
+
+}  // namespace
+
+void campaign::run() {
+  start_ = std::chrono::steady_clock::now();
+  found_.result.how = options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
+  next_progress_ = options_.progress_seconds;
+  if (shown_) {
+    explore_shown();
+  } else if (source_ != nullptr) {
+    explore_parts();
+  } else if (options_.walks != 0) {
+    walk_at_random();
+  } else {
+    begin_at_root();
+    explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
+    if (!found_.over && !pending_.empty()) explore_together();
+  }
+  found_.result.seconds = seconds();
+}
+
+void campaign::begin_at_root() {
+  auto root = std::make_unique<graph>();
+  root->finds_variables = driver_.finds_variables();
+  pending_.begin_with(std::move(root));
+}
+
+void campaign::explore(std::uint64_t graphs) {
+  while (!found_.over && !pending_.empty()) {
+    explore_next();
+    if (team_ != nullptr) {
+      confer();
+    } else if (visited() >= graphs) {
+      return;
+    }
+  }
+}
+
+double campaign::explore_next() {
+  const std::uint64_t before = visited();
+  run_.g = pending_.take();
+  executor_.execute();
+  const double rest = pending_.end_of(std::move(run_.g));
+  if (!found_.over && visited() != before) check_limits();
+  return rest;
+}
+
+// --- a part of a search ----------------------------------------------------------------------------------------------
+
+/// Makes the graph at the end of that way the only pending one. Returns false if there is none. The executions on the
+/// way are not counted: the process that met them in the order of the search has counted them.
+bool campaign::follow(const way& to) {
+  const std::uint64_t executions = found_.result.executions;
+  const std::uint64_t blocked = found_.result.blocked;
+  const std::uint64_t spurious = found_.result.spurious;
+  const std::uint64_t cut_off = found_.result.cut_off;
+  const double weight_done = pending_.weight_done();
+  begin_at_root();
+  for (const std::uint32_t taken : to) {
+    explore_next();
+    if (found_.over || taken >= pending_.size()) return false;
+    pending_.keep_only(taken);
+  }
+  found_.result.executions = executions;
+  found_.result.blocked = blocked;
+  found_.result.spurious = spurious;
+  found_.result.cut_off = cut_off;
+  pending_.set_weight_done(weight_done);
+  return true;
+}
+
+void campaign::explore_parts() {
+  while (const std::optional<way> next = source_->next()) {
+    if (!follow(*next)) {
+      return found_.cut_short(
+          "a part of the search is not there: the program is not deterministic, or not the same everywhere");
+    }
+    while (!found_.over && !pending_.empty()) {
+      explore_next();
+      if (found_.over) return;
+      found_.over = source_->stopped();
+      for (unsigned wanted = source_->wanted(); wanted != 0 && pending_.size() > 1; --wanted) {
+        source_->give(pending_.way_to_oldest());
+        pending_.drop_oldest();
+      }
+    }
+  }
+}
+
+void campaign::explore_shown() {
+  if (!follow(*shown_)) return found_.cut_short("there is no execution at the end of this way");
+  judge_.show_next();
+  explore_next();
+  found_.cut_short("the execution at the end of this way waits for ever, or sees old values for ever");
+}
+
+// --- random walks ----------------------------------------------------------------------------------------------------
+
+/// From an execution to one of those that it has left for later, until one leaves none. What is met with probability p
+/// stands for 1/p executions.
+void campaign::walk_at_random() {
+  random_numbers random(options_.seed);
+  found_.result.how = coverage::sampled;
+  double sum = 0;
+  while (found_.result.walks != options_.walks && !found_.over) {
+    double stands_for = 1;
+    for (begin_at_root(); !pending_.empty();) {
+      pending_.newest().weight = 1;
+      const std::uint64_t complete = found_.result.executions;
+      const double left = 1 - explore_next();
+      if (found_.over) return;
+      if (found_.result.executions != complete) sum += stands_for;
+      if (pending_.empty()) break;
+      double drawn = random.below(left);
+      std::size_t next = 0;
+      for (; drawn >= pending_[next].weight && next + 1 != pending_.size(); ++next) {
+        drawn -= pending_[next].weight;
+      }
+      stands_for *= left / pending_[next].weight;
+      pending_.keep_only(next);
+    }
+    found_.result.estimated = sum / static_cast<double>(++found_.result.walks);
+  }
+}
+
+// --- limits, and how large it is -------------------------------------------------------------------------------------
+
+void campaign::check_limits() {
+  constexpr std::uint64_t look_at_clock_every = 1 << 14;
+  if (found_.result.executions >= options_.max_executions && !pending_.empty()) {
+    found_.use_up_budget("max_executions = " + std::to_string(options_.max_executions));
+  }
+  if (options_.time_limit_seconds <= 0 && options_.progress == nullptr) return;
+  events_unclocked_ += run_.executed.size();
+  if (events_unclocked_ < look_at_clock_every) return;
+  events_unclocked_ = 0;
+  const double now = seconds();
+  if (options_.time_limit_seconds > 0 && now > options_.time_limit_seconds) found_.use_up_budget("time_limit_seconds");
+  if (now >= next_progress_) report_progress(now);
+}
+
+double campaign::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void campaign::report_progress(double seconds) {
+  if (options_.progress == nullptr || !tells_progress_) return;
+  next_progress_ = seconds + options_.progress_seconds;
+  search_progress now{found_.result.executions, 0, seconds};
+  double done = pending_.weight_done();
+  if (team_ != nullptr) {
+    now.executions = team_->executions();
+    done = team_->weight_done();
+  }
+  now.estimated = options_.walks != 0 ? found_.result.estimated
+                  : done > 0          ? static_cast<double>(now.executions) / done
+                                      : 0;
+  options_.progress(now);
+}
+
+}  // namespace runq::model::exact

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "exact_execution.hpp"
+
+namespace runq::model::exact {
+
+void execution::begin() noexcept {
+  executed.clear();
+  heap.begin_execution();
+  extending = false;
+  complete = false;
+  may_stop = 0;
+  for (thread_state& t : threads) {
+    t.now = status::ready;
+    t.position = 0;
+    t.operations = 0;
+  }
+}
+
+void execution::abandon() {
+  for (;;) threads[current == finishing ? constructing : current].stack.suspend();
+}
+
+void execution::stop_running_thread(status why) {
+  threads[current].now = why;
+  abandon();
+}
+
+}  // namespace runq::model::exact

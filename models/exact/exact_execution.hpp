@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The execution that runs now: its graph, its threads with their stacks, its heap. The executor moves it, the explorer
+// extends its graph, and the judge looks at it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exact_fiber.hpp"
+#include "exact_graph.hpp"
+#include "exact_heap.hpp"
+
+namespace runq::model::exact {
+
+enum class status : std::uint8_t {
+  unborn,    ///< not started yet
+  ready,     ///< can run, or waits until the source of its next read has been replayed
+  frontier,  ///< everything that the graph has of it is replayed; its next event would be new
+  finished,
+  joining,    ///< waits for the end of another thread
+  waiting,    ///< in an await or a lock: only another graph lets it go on
+  discarded,  ///< in assume(false)
+  frozen,     ///< exact_options::freeze_thread, or let_stop()
+  failed      ///< in a replay that may still turn out to be impossible (load buffering)
+};
+
+struct thread_state {
+  fiber stack;
+  status now = status::ready;
+  unsigned position = 0;  ///< events replayed or added
+  std::uint64_t operations = 0;
+  unsigned joined = 0;       ///< joining: the other thread
+  unsigned await_begin = 0;  ///< position at which the last evaluation of an awaited condition began
+  site where{};              ///< of the operation in which it waits
+  std::vector<site> sites;   ///< of each event
+
+  /// Of the next event.
+  void note_executed(site of) {
+    if (sites.size() <= position) sites.resize(position + 1);
+    sites[position++] = of;
+  }
+};
+
+struct execution {
+  std::unique_ptr<graph> g;
+  std::array<thread_state, thread_slots> threads;  ///< construction and finish() share the stack of `constructing`
+  unsigned current = constructing;
+  bool extending = false;  ///< the threads have been replayed: the running one may add events
+  bool complete = false;   ///< the scenario has been finished and destroyed
+  unsigned may_stop = 0;   ///< the thread that may stop for ever; 0: none
+  std::vector<event_id> executed;
+  exact::heap heap;
+
+  void begin() noexcept;
+  [[nodiscard]] thread_state& running() noexcept { return threads[current]; }
+  [[nodiscard]] const thread_state& running() const noexcept { return threads[current]; }
+  /// The running thread as scenarios count; -1: construction, or finish().
+  [[nodiscard]] int thread_index() const noexcept {
+    return current == constructing || current == finishing ? -1 : static_cast<int>(current) - 1;
+  }
+  /// The next event of the running thread.
+  [[nodiscard]] event_id next_event() const noexcept {
+    return {static_cast<std::uint16_t>(current), static_cast<std::uint16_t>(threads[current].position)};
+  }
+  [[nodiscard]] site site_of(event_id e) const noexcept { return threads[e.thread].sites[e.index]; }
+  /// The next event of the running thread has been replayed or added.
+  void note_executed(site where) {
+    executed.push_back(next_event());
+    threads[current].note_executed(where);
+  }
+  /// With a delayed read, as long as it is not clear that the threads can follow the graph.
+  [[nodiscard]] bool in_doubt() const noexcept { return g->delayed != nobody && !extending; }
+  [[nodiscard]] bool one_has_stopped() const noexcept {
+    return may_stop != 0 && threads[may_stop].now == status::frozen;
+  }
+  /// The running thread does not go on in this execution.
+  [[noreturn]] void abandon();
+  [[noreturn]] void stop_running_thread(status why);
+};
+
+}  // namespace runq::model::exact

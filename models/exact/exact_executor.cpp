@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// One execution: the threads are replayed against the graph, then they extend it, and the end is judged.
+#include "exact_executor.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace runq::model::exact {
+
+void executor::execute() {
+  // A revisited read-modify-write gets its write part before anything else happens; often that already shows that the
+  // graph is inconsistent.
+  if (run_.g->unfinished_rmw != 0 && !explorer_.finish_rmw(run_.g->unfinished_rmw)) return;
+  const bool has_an_end = run_to_its_end();
+  driver_.leave();
+  if (has_an_end) judge_.judge_execution();
+}
+
+/// Returns false if the search is over, or if there is no such execution.
+bool executor::run_to_its_end() {
+  impossible_ = false;
+  run_.begin();
+  judge_.begin_execution();
+  driver_.begin_execution(run_, &thread_entry, this);
+  return !found_.over && replay_threads() && extend_threads();
+}
+
+void executor::thread_entry(void* self) {
+  auto& e = *static_cast<executor*>(self);
+  e.driver_.run(e, e.run_.current);
+  e.run_.stop_running_thread(status::finished);
+}
+
+void executor::resume(unsigned thread) {
+  run_.current = thread;
+  driver_.enter(thread);
+  run_.threads[thread].stack.resume();
+}
+
+/// Runs every thread up to its frontier. Threads wait for each other's writes, which ends because porf has no cycle.
+/// With a delayed read porf has a cycle, and threads may turn out to be unable to follow the graph; then returns false.
+bool executor::replay_threads() {
+  for (bool repeat = true; repeat;) {
+    repeat = false;
+    const std::size_t before = run_.executed.size();
+    for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
+      if (run_.threads[t].now != status::ready) continue;
+      resume(t);
+      if (found_.over || impossible_) return false;
+      repeat = repeat || run_.threads[t].now == status::ready;
+    }
+    if (repeat && run_.executed.size() == before) return false;
+  }
+  return run_.g->delayed == nobody || judge_.doubt_resolved();
+}
+
+/// Returns false if the search is over.
+bool executor::extend_threads() {
+  run_.extending = true;
+  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !found_.over;) {
+    if (!can_extend(t)) {
+      ++t;
+      continue;
+    }
+    run_.threads[t].now = status::ready;
+    resume(t);
+    t = 1;  // a thread with a lower number may wait for its end
+  }
+  return !found_.over;
+}
+
+bool executor::can_extend(unsigned thread) const noexcept {
+  const thread_state& t = run_.threads[thread];
+  if (t.now == status::joining) return run_.g->has_ended(t.joined);
+  return t.now == status::frontier || t.now == status::ready;
+}
+
+void executor::start(unsigned thread) {
+  run_.threads[thread].now = status::ready;
+  run_.threads[thread].stack.prepare(&thread_entry, this);
+}
+
+void executor::finish_thread() {
+  perform(step::end{}, {});
+  run_.stop_running_thread(status::finished);
+}
+
+// --- an operation: replay ------------------------------------------------------------------------------------------
+
+event_id executor::perform(const operation& wanted, site where) {
+  if (run_.may_stop != 0 && run_.current == run_.may_stop &&
+      (wanted.kind == node_kind::write || wanted.change != update::none)) {
+    stop_or_go_on(where);
+  }
+  thread_state& t = run_.running();
+  const event_id e = run_.next_event();
+  if (options_.freeze_thread >= 0 && run_.thread_index() == options_.freeze_thread &&
+      t.operations == options_.freeze_after) {
+    found_.statistics.froze = true;
+    run_.stop_running_thread(status::frozen);
+  }
+  ++t.operations;
+  if (!replay(wanted, where)) extend(wanted, where);
+  return e;
+}
+
+/// Other threads cannot tell how far a thread has come but by what it has written: so it may stop before a write only.
+void executor::stop_or_go_on(site where) {
+  if (!driver_.may_stop(run_.current)) return;
+  const event_id e = perform(step::choose{2, event_kind::stop}, where);
+  if (run_.g->at(e).value == 1) run_.stop_running_thread(status::frozen);
+}
+
+/// Follows the graph. Returns false when the thread is at its frontier and may add the event.
+bool executor::replay(const operation& wanted, site where) {
+  thread_state& t = run_.running();
+  if (t.position < run_.g->size(run_.current)) {
+    const node& n = run_.g->at(run_.current, t.position);
+    if (!wanted.repeats(n)) adapt_to(wanted, where);
+    const bool delayed = run_.g->delayed == run_.next_event();
+    if ((n.kind == node_kind::read && !delayed) || n.kind == node_kind::join) await_source(n);
+    run_.note_executed(where);
+    if (n.kind == node_kind::read && n.exclusive) run_.note_executed(where);
+    return true;
+  }
+  if (!run_.extending && run_.current != constructing) {
+    t.now = status::frontier;
+    t.stack.suspend();
+  }
+  // The operation adds up to two events, and a revisit may turn a failed compare-exchange into a successful one.
+  if (run_.g->size(run_.current) + 2 > std::min(options_.max_events_per_thread, max_thread_events))
+    end_at_limit_of_events();
+  if (run_.g->sequential().size() + 3 > max_sequential) end_at_limit_of_sequential();
+  return false;
+}
+
+/// The thread asks for another operation than the graph has.
+void executor::adapt_to(const operation& wanted, site where) {
+  if (!run_.in_doubt()) {
+    judge_.report_here(failure::misuse, "the scenario is not deterministic: replayed, a thread does something else",
+                       where);
+  }
+  if (explorer_.adapt(run_.next_event(), wanted)) return;
+  impossible_ = true;
+  run_.abandon();
+}
+
+void executor::end_at_limit_of_events() {
+  found_.cut_short("limit reached: max_events_per_thread = " + std::to_string(options_.max_events_per_thread) +
+                   driver_.advice_on_endless_loops());
+  run_.abandon();
+}
+
+void executor::end_at_limit_of_sequential() {
+  found_.cut_short("limit reached: max_sequential = " + std::to_string(max_sequential) +
+                   " seq_cst events; make the scenario smaller");
+  run_.abandon();
+}
+
+/// Waits until the source of `read` has been replayed: then plain memory holds what was written before it, too.
+void executor::await_source(const node& read) {
+  const event_id source = read.source;
+  while (run_.threads[source.thread].position <= source.index) run_.running().stack.suspend();
+}
+
+// --- an operation: a new event -------------------------------------------------------------------------------------
+
+void executor::extend(const operation& wanted, site where) {
+  if (wanted.kind == node_kind::join) return add_join(wanted, where);
+  const event_id e = append(wanted, where);
+  switch (wanted.kind) {
+    case node_kind::read: return explore_read(e, where);
+    case node_kind::write: judge_.require_live(e); return explorer_.explore_write(e);
+    case node_kind::cell_read:
+    case node_kind::cell_write: judge_.require_live(e); return judge_.require_no_race(e);
+    case node_kind::deallocate: return judge_.require_last_use(e);
+    case node_kind::choice: return explorer_.explore_choice(e);
+    case node_kind::join:
+    case node_kind::spawn:
+    case node_kind::end:
+    case node_kind::init:
+    case node_kind::cell_init:
+    case node_kind::fence:
+    case node_kind::allocate: break;
+  }
+}
+
+event_id executor::append(const operation& wanted, site where) {
+  const event_id e = run_.g->append(run_.current, wanted);
+  run_.note_executed(where);
+  return e;
+}
+
+void executor::explore_read(event_id read, site where) {
+  judge_.require_live(read);
+  explorer_.explore_read(read);
+  if (!run_.g->at(read).exclusive) return;
+  if (!explorer_.finish_rmw(run_.current)) run_.abandon();  // not reached: to read and write the newest is consistent
+  run_.note_executed(where);
+}
+
+void executor::add_join(const operation& wanted, site where) {
+  thread_state& t = run_.running();
+  while (!run_.g->has_ended(wanted.thread())) {
+    t.now = status::joining;
+    t.joined = wanted.thread();
+    t.where = where;
+    t.stack.suspend();
+  }
+  run_.g->join(append(wanted, where), run_.g->last_of(wanted.thread()));
+}
+
+}  // namespace runq::model::exact

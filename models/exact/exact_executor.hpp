@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The executor makes one execution: it replays the threads against the graph, and then lets them add events at its end,
+// the thread with the lowest number first, as far as it goes.
+#pragma once
+
+#include "exact.hpp"
+#include "exact_driver.hpp"
+#include "exact_execution.hpp"
+#include "exact_explorer.hpp"
+#include "exact_findings.hpp"
+#include "exact_judge.hpp"
+
+namespace runq::model::exact {
+
+class executor {
+ public:
+  executor(execution& run, driver& executed, explorer& explorer, judge& judge, findings& found,
+           const exact_options& options) noexcept
+      : run_(run), driver_(executed), explorer_(explorer), judge_(judge), found_(found), options_(options) {}
+
+  /// Executes the running graph to its end, and has the end judged.
+  void execute();
+
+  // For the running thread:
+  /// Performs the operation; returns its (first) event.
+  event_id perform(const operation& wanted, site where);
+  /// Lets the thread begin whose start the running one has just performed.
+  void start(unsigned thread);
+  /// The running thread comes to its end here, as one that others may join.
+  [[noreturn]] void finish_thread();
+
+ private:
+  [[nodiscard]] bool run_to_its_end();
+  bool replay_threads();
+  [[nodiscard]] bool extend_threads();
+  [[nodiscard]] bool can_extend(unsigned thread) const noexcept;
+  void resume(unsigned thread);
+  static void thread_entry(void* self);
+
+  void stop_or_go_on(site where);
+  [[nodiscard]] bool replay(const operation& wanted, site where);
+  void adapt_to(const operation& wanted, site where);
+  [[noreturn]] void end_at_limit_of_events();
+  [[noreturn]] void end_at_limit_of_sequential();
+  void await_source(const node& read);
+  void extend(const operation& wanted, site where);
+  event_id append(const operation& wanted, site where);
+  void explore_read(event_id read, site where);
+  void add_join(const operation& wanted, site where);
+
+  execution& run_;
+  driver& driver_;
+  explorer& explorer_;
+  judge& judge_;
+  findings& found_;
+  const exact_options& options_;
+  bool impossible_ = false;  ///< load buffering: replayed, a thread does something else than the graph says
+};
+
+}  // namespace runq::model::exact

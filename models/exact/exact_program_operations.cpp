@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "exact_program_operations.hpp"
+
+#include <utility>
+
+#include "exact_record.hpp"
+
+namespace runq::model::exact {
+
+location program_operations::find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where) {
+  if (!run_.g->find_variable(index, mask, value)) {
+    report_here(failure::misuse, "the program is not deterministic: replayed, a variable begins with another value",
+                where);
+  }
+  return known_variable(index, mask);
+}
+
+location program_operations::known_variable(unsigned index, std::uint64_t mask) noexcept {
+  return {to_record({static_cast<std::uint16_t>(constructing), static_cast<std::uint16_t>(index)}, true), mask};
+}
+
+void program_operations::spawn(unsigned thread, site where) {
+  executor_.perform(step::spawn{thread}, where);
+  executor_.start(thread);
+}
+
+void program_operations::join(unsigned thread, site where) { executor_.perform(step::join{thread}, where); }
+
+unsigned program_operations::choose(unsigned alternatives, site where) {
+  const event_id e = executor_.perform(step::choose{alternatives, event_kind::choice}, where);
+  return static_cast<unsigned>(run_.g->at(e).value);
+}
+
+std::uint64_t program_operations::load(location& at, std::memory_order order, event_id like, site where) {
+  return run_.g->at(executor_.perform(step::load{variable_of(at, where), order, like}, where)).value;
+}
+
+bool program_operations::compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                                          std::memory_order success, std::memory_order failure, event_id like,
+                                          site where) {
+  return exchange(expected, step::exchange{variable_of(at, where), expected, desired, success, failure, weak, like},
+                  where);
+}
+
+bool program_operations::mutex_try_lock(location& at, event_id like, site where) {
+  std::uint64_t holder = 0;
+  return exchange(holder, step::lock{variable_of(at, where), run_.current + 1, false, like}, where);
+}
+
+bool program_operations::take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
+                              bool blocking, site where) {
+  if (blocking) await_begin();
+  const event_id e = executor_.perform(step::take{variable_of(at, where), first, count, delta, blocking}, where);
+  const bool done = run_.g->at(e).exclusive;
+  if (!done && blocking) await_failed(where);
+  return done;
+}
+
+void program_operations::wait_unjudged(unsigned since, site where) {
+  await_since(since);
+  run_.running().where = where;
+  run_.stop_running_thread(status::discarded);
+}
+
+clock program_operations::knows() const noexcept {
+  const thread_state& t = run_.running();
+  return t.position == 0 ? run_.g->beginning_of(run_.current) : run_.g->at(run_.current, t.position - 1).hb;
+}
+
+void program_operations::give_up(std::string message) {
+  found_.cut_short(std::move(message));
+  run_.abandon();
+}
+
+}  // namespace runq::model::exact

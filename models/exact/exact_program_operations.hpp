@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "exact_operations.hpp"
+
+namespace runq::model::exact {
+
+/// What a program asks for besides: threads that start others, variables that are found, choices; and what it wants to
+/// know.
+class program_operations : public scenario_operations {
+ public:
+  using scenario_operations::compare_exchange;
+  using scenario_operations::load;
+  using scenario_operations::mutex_try_lock;
+  using scenario_operations::scenario_operations;
+
+  /// The `index`-th variable, which holds `value` before the first write: makes sure that it exists.
+  [[nodiscard]] location find_variable(unsigned index, std::uint64_t mask, std::uint64_t value, site where);
+  /// The same of a variable that this execution has found before.
+  [[nodiscard]] static location known_variable(unsigned index, std::uint64_t mask) noexcept;
+  /// Starts the thread with that number, which must be the same whenever the running thread gets to this point.
+  void spawn(unsigned thread, site where);
+  /// Waits until the thread has ended.
+  void join(unsigned thread, site where);
+  /// The running thread comes to its end here.
+  [[noreturn]] void finish_thread() { executor_.finish_thread(); }
+  /// One of the numbers 0 … alternatives-1: all of them are explored.
+  [[nodiscard]] unsigned choose(unsigned alternatives, site where);
+  /// In this execution that thread may stop for ever before each operation that might change memory, where may_stop()
+  /// says so: both are explored. To be called by the thread that starts it, or by itself. 0: no thread stops.
+  void let_stop(unsigned thread) noexcept { run_.may_stop = thread; }
+  /// A load that can only read what the running thread's event `like` has read, or what coherence forces. `like` may be
+  /// `nobody`.
+  [[nodiscard]] std::uint64_t load(location& at, std::memory_order order, event_id like, site where);
+  [[nodiscard]] bool compare_exchange(location& at, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                                      std::memory_order success, std::memory_order failure, event_id like, site where);
+  [[nodiscard]] bool mutex_try_lock(location& at, event_id like, site where);
+  /// What a lock or a semaphore does: adds `delta` to one of the `count` values from `first` on. Another one is read
+  /// with relaxed order, and then, `blocking`, it waits. Returns whether it was done.
+  bool take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta, bool blocking, site where);
+  /// The running thread waits for ever, for other values than those that it has read since its event `since`. That is
+  /// no failure, because in another execution it goes on.
+  [[noreturn]] void wait_unjudged(unsigned since, site where);
+  void await_since(unsigned position) noexcept { run_.running().await_begin = position; }
+
+  [[nodiscard]] unsigned running() const noexcept { return run_.current; }
+  /// Events of the running thread so far.
+  [[nodiscard]] unsigned position() const noexcept { return run_.running().position; }
+  [[nodiscard]] const unsigned* position_of(unsigned thread) const noexcept { return &run_.threads[thread].position; }
+  /// Whether the running thread has no further event in the graph.
+  [[nodiscard]] bool at_frontier() const noexcept { return position() == run_.g->size(run_.current); }
+  /// What happens-before the next event of the running thread.
+  [[nodiscard]] clock knows() const noexcept;
+  /// Whether more than `count` events of `thread` are among that.
+  [[nodiscard]] bool knows(unsigned thread, unsigned count) const noexcept {
+    const unsigned own = position();
+    return own == 0 ? knows()[thread] > count : run_.g->at(run_.current, own - 1).hb[thread] > count;
+  }
+  [[nodiscard]] const graph& current_graph() const noexcept { return *run_.g; }
+  [[nodiscard]] site site_of(event_id e) const noexcept { return run_.site_of(e); }
+  [[nodiscard]] const fiber& stack_of(unsigned thread) const noexcept { return run_.threads[thread].stack; }
+
+  /// See class judge.
+  void set_partner(event_id e) noexcept { judge_.set_partner(e); }
+  void report(failure what, std::string message, site where) { judge_.report(what, std::move(message), where); }
+  [[noreturn]] void report_here(failure what, std::string message, site where) {
+    judge_.report_here(what, std::move(message), where);
+  }
+  /// Ends the search without a verdict; the running thread does not go on.
+  [[noreturn]] void give_up(std::string message);
+};
+
+}  // namespace runq::model::exact

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "exact_pending.hpp"
+
+namespace runq::model::exact {
+
+/// Where a search that is a part of a larger one gets its work, and where it leaves some for others. A part is named by
+/// the path to it, which is the same in every process. A graph cannot be sent, because its numbers are valid in one
+/// process only.
+class work_source {
+ public:
+  virtual ~work_source() = default;
+  /// Called when nothing is left to do. Returns the next part, or nothing if there is none.
+  [[nodiscard]] virtual std::optional<way> next() = 0;
+  /// Called after each execution. Returns how many parts other processes would take.
+  [[nodiscard]] virtual unsigned wanted() = 0;
+  virtual void give(way part) = 0;
+  /// Whether the result is no longer wanted.
+  [[nodiscard]] virtual bool stopped() const noexcept = 0;
+};
+
+}  // namespace runq::model::exact
