@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles one case of the models to LLVM bitcode and lets GenMC, if it is installed, check it.
 
-Prints one line, "R " and a JSON object with the keys that the workers of the models use (verify/json.hpp):
+Prints one line, "R " and a JSON object with the keys that the workers of the models use (explain/json.hpp):
   how         "exhaustive", or "cut_short" by the time limit
   what        "none", or what kind of failure
   message     of the failure or of the limit

@@ -47,7 +47,7 @@ sys.path[:0] = [str(here.parent / "verify"), str(here.parent / "compiled" / "tes
 from apply_mutant import mutate, parse, parse_table, write_if_other  # noqa: E402
 from mutant_variants import changed_bodies, combined  # noqa: E402
 
-FOLDERS = ("check", "exact", "verify", "verify/html", "compiled", "compiled/include/runq")
+FOLDERS = ("check", "exact", "explain", "explain/html", "verify", "compiled", "compiled/include/runq")
 VARIABLE = "RUNQ_CHECKER_MUTANT"
 MEMORY = 6 << 30
 

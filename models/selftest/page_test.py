@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the script of models/verify/html/page.html draws, in a browser. Usage: page_test.py RUNQ_VERIFY CHROMIUM"""
+"""What the script of models/explain/html/page.html draws, in a browser. Usage: page_test.py RUNQ_VERIFY CHROMIUM"""
 import json
 import re
 import subprocess
