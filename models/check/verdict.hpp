@@ -2,13 +2,13 @@
 // What a search reports, whatever engine made it: the verdict, how much was explored, and the failing execution.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "engine.hpp"
+#include "steps.hpp"
 
 namespace runq::model {
 
@@ -21,72 +21,6 @@ enum class coverage : unsigned char {
   sampled,     ///< a number of random executions
   cut_short,   ///< a limit was reached before the end; `message` names it
 };
-
-enum class event_kind : unsigned char {
-  load,
-  store,
-  rmw,
-  cas_success,
-  cas_failure,
-  fence,
-  cell_read,
-  cell_write,
-  lock,
-  unlock,
-  allocate,
-  deallocate,
-  pause,
-  spawn,  ///< starts the thread with the number `value`
-  join,   ///< has waited for the end of the thread with the number `value`
-  choice,
-  stop,  ///< stops for ever; with value 0 it does not, and that is not shown
-  failure
-};
-
-inline constexpr std::uint32_t no_event = ~0U;
-
-/// One step of the failing execution, in an order that respects what each step read.
-struct event {
-  event_kind kind{};
-  int thread = -1;  ///< -1: construction or finish
-  site where{};
-  std::memory_order order{};            ///< as executed, so after any weakening
-  std::uint32_t location = 0;           ///< 1, 2, … in order of first appearance; 0: none
-  std::uint64_t value = 0;              ///< read, or written; for an RMW, read; for a lock, 1: taken, 0: not
-  std::uint64_t written = 0;            ///< for an RMW, written
-  std::uint32_t reads_from = no_event;  ///< index of the event that wrote the value read, where the engine knows it
-  std::uint64_t newest = 0;             ///< for a read: the newest value of the location at that step
-  bool stale = false;                   ///< a read that ignored newer values
-  std::uint32_t position = 0;           ///< exact engine: events of its thread before it
-  bool weakened = false;                ///< `order` is weaker than what is written in the source
-  bool constructs = false;              ///< begins the life of the location; this write is not atomic
-  std::uint32_t place = no_event;       ///< of an atomic write, where the engine knows it: grows along its mo
-  std::uint32_t memory = 0;             ///< the number of the allocation that the location lies in; 0: none
-};
-
-/// Whether a step reads an atomic variable or a mutex, which is one for the engines. Plain memory is apart: see
-/// event_kind::cell_read.
-[[nodiscard]] inline bool reads(const event& e) noexcept {
-  switch (e.kind) {
-    case event_kind::load:
-    case event_kind::rmw:
-    case event_kind::cas_success:
-    case event_kind::cas_failure:
-    case event_kind::lock: return true;
-    default: return false;
-  }
-}
-/// Whether a step writes an atomic variable or a mutex. A lock that was not taken writes nothing.
-[[nodiscard]] inline bool writes(const event& e) noexcept {
-  switch (e.kind) {
-    case event_kind::store:
-    case event_kind::rmw:
-    case event_kind::cas_success:
-    case event_kind::unlock: return true;
-    case event_kind::lock: return e.value == 1;
-    default: return false;
-  }
-}
 
 /// Where a search stands.
 struct search_progress {

@@ -89,6 +89,7 @@ void session::show_accesses(search_result& r) {
       const bool starts = before.kind == event_kind::spawn && static_cast<int>(before.value) == e.thread;
       if (starts || (before.thread == e.thread && before.position < e.position)) at = i + 1;
     }
+    if (at != 0) e.known = r.trace[at - 1].known;
     const bool is_failing = shown_accesses_.size() == 2 && &shown == &shown_accesses_.back();
     const bool is_after_partner = r.partner != no_event && shown_accesses_.size() == 1;
     if (is_failing || is_after_partner) at = r.trace.size() - 1;

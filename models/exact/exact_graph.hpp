@@ -88,13 +88,6 @@ struct node : operation {
   [[nodiscard]] bool accesses(event_id of) const noexcept { return variable == of && kind != node_kind::deallocate; }
 };
 
-[[nodiscard]] constexpr bool acquires(std::memory_order o) noexcept {
-  return o != std::memory_order::relaxed && o != std::memory_order::release;
-}
-[[nodiscard]] constexpr bool releases(std::memory_order o) noexcept {
-  return o == std::memory_order::release || o == std::memory_order::acq_rel || o == std::memory_order::seq_cst;
-}
-
 /// The events of each thread. Most programs have fewer threads than there is room for: a copy, and loops by next(),
 /// pass over the others.
 class thread_events {

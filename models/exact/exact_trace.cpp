@@ -35,6 +35,8 @@ class tracer {
       shown.location = number_of(n.variable);
     }
     if (n.variable != nobody && n.kind != node_kind::deallocate) shown.memory = memory_of(n.variable);
+    shown.known = known_from(n.hb);
+    if (n.kind == node_kind::write || n.kind == node_kind::init) shown.released = known_from(n.released);
     shown.constructs = n.kind == node_kind::init || n.kind == node_kind::cell_init;
     shown.place = place_of(n);
     if (n.kind == node_kind::read) describe_read(n, shown);
@@ -48,6 +50,7 @@ class tracer {
       if (g_->contains(write)) {
         shown.written = g_->at(write).value;
         shown.place = place_of(g_->at(write));
+        shown.released = known_from(g_->at(write).released);
         index_[key(write)] = index;
         note_written(write);
       }
@@ -93,6 +96,13 @@ class tracer {
   std::uint32_t number_of(event_id variable) {
     const auto next = static_cast<std::uint32_t>(locations_.size() + 1);
     return locations_.emplace(key(variable), next).first->second;
+  }
+
+  /// The clock of the graph without finish(), which happens before nothing that a thread does.
+  [[nodiscard]] known_events known_from(const clock& c) const {
+    known_events known;
+    for (unsigned thread = constructing; thread != g_->end_of_threads(); ++thread) known.push_back(c[thread]);
+    return known;
   }
 
   [[nodiscard]] std::uint32_t memory_of(event_id variable) {

@@ -37,35 +37,14 @@ namespace {
 }
 
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values) {
-  switch (e.kind) {
-    case event_kind::load: return fmt::format("load  {} → {}", variable, render_value(e.value));
-    case event_kind::store: return fmt::format("store {} ← {}", variable, render_value(e.value));
-    case event_kind::rmw:
-      return fmt::format("rmw   {} {} → {}", variable, render_value(e.value), render_value(e.written));
-    case event_kind::cas_success:
-      return fmt::format("cas   {} {} → {}", variable, render_value(e.value), render_value(e.written));
-    case event_kind::cas_failure: return fmt::format("cas   {} failed, saw {}", variable, render_value(e.value));
-    case event_kind::fence: return "fence";
-    case event_kind::cell_read:
-      return fmt::format("read  plain {}{}", variable, knows_plain_values ? " → " + render_value(e.value) : "");
-    case event_kind::cell_write: return fmt::format("write plain {}", variable);
-    case event_kind::lock: return fmt::format("lock  {}{}", variable, e.value == 0 ? " (failed or waiting)" : "");
-    case event_kind::unlock: return fmt::format("unlock {}", variable);
-    case event_kind::allocate: return e.value == 0 ? "allocate " + variable : fmt::format("allocate {} bytes", e.value);
-    case event_kind::deallocate: return "free  " + variable;
-    case event_kind::pause: return "pause";
-    case event_kind::spawn: return fmt::format("start T{}", e.value);
-    case event_kind::join: return fmt::format("join  T{}", e.value);
-    case event_kind::choice: return fmt::format("choose {}", e.value);
-    case event_kind::stop: return "stops for ever";
-    case event_kind::failure: return "FAILS HERE";
-  }
-  return "?";
-}
-
-[[nodiscard]] bool has_order(event_kind kind) {
-  return kind == event_kind::load || kind == event_kind::store || kind == event_kind::rmw ||
-         kind == event_kind::cas_success || kind == event_kind::cas_failure || kind == event_kind::fence;
+  const auto say = [&](std::string_view text) {
+    return fmt::format(fmt::runtime(text), variable, render_value(e.value), render_value(e.written), e.value);
+  };
+  const std::string text = say(words_of(e.kind).text);
+  if (reads_plain(e) && knows_plain_values) return text + say(" → {1}");
+  if (e.kind == event_kind::lock && e.value == 0) return text + " (failed or waiting)";
+  if (e.kind == event_kind::allocate && e.value != 0) return say("allocate {3} bytes");
+  return text;
 }
 
 /// The width of the terminal; wide if the output is no terminal.
@@ -102,12 +81,12 @@ struct row {
   // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
   r.what =
       what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second, result.variables.empty());
-  if (has_order(e.kind)) r.order = to_string(e.order);
+  const bool has_order = words_of(e.kind).has_order;
+  if (has_order) r.order = to_string(e.order);
   r.remark = remark(index, e, because);
   // Comments name atomic operations only: a name above a plain access is not its own.
   if (e.where.line != 0) {
-    r.place =
-        has_order(e.kind) ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
+    r.place = has_order ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
   }
   r.source = sources.text_of(e.where);
   return r;

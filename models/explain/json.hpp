@@ -39,24 +39,12 @@ NLOHMANN_JSON_SERIALIZE_ENUM(failure, {{failure::none, "none"},
                                        {failure::crash, "crash"},
                                        {failure::not_lock_free, "not lock-free"}})
 
-NLOHMANN_JSON_SERIALIZE_ENUM(event_kind, {{event_kind::load, "load"},
-                                          {event_kind::store, "store"},
-                                          {event_kind::rmw, "rmw"},
-                                          {event_kind::cas_success, "cas ok"},
-                                          {event_kind::cas_failure, "cas failed"},
-                                          {event_kind::fence, "fence"},
-                                          {event_kind::cell_read, "read"},
-                                          {event_kind::cell_write, "write"},
-                                          {event_kind::lock, "lock"},
-                                          {event_kind::unlock, "unlock"},
-                                          {event_kind::allocate, "allocate"},
-                                          {event_kind::deallocate, "free"},
-                                          {event_kind::pause, "pause"},
-                                          {event_kind::spawn, "spawn"},
-                                          {event_kind::join, "join"},
-                                          {event_kind::choice, "choice"},
-                                          {event_kind::stop, "stop"},
-                                          {event_kind::failure, "check"}})
+inline void to_json(nlohmann::json& j, event_kind kind) { j = words_of(kind).name; }
+inline void from_json(const nlohmann::json& j, event_kind& kind) {
+  const auto found = std::find_if(words_of_steps.begin(), words_of_steps.end(),
+                                  [&](const step_words& words) { return j == words.name; });
+  kind = found == words_of_steps.end() ? event_kind{} : static_cast<event_kind>(found - words_of_steps.begin());
+}
 
 NLOHMANN_JSON_SERIALIZE_ENUM(rmw_op, {{rmw_op::exchange, "exchange"},
                                       {rmw_op::add, "add"},

@@ -84,8 +84,7 @@ json result_json(const search_result& r, source_index& sources) {
     for (const event& e : r.trace) {
       trace.push_back(step_json(e, sources));
       // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
-      const bool is_plain = e.kind == event_kind::cell_read || e.kind == event_kind::cell_write;
-      if (is_plain && !r.variables.empty()) trace.back()["value_text"] = "?";
+      if (words_of(e.kind).is_plain && !r.variables.empty()) trace.back()["value_text"] = "?";
       if (const auto name = names.find(e.location); name != names.end()) trace.back()["variable"] = name->second;
     }
     const explanation because = why(r, names);

@@ -16,92 +16,12 @@ namespace runq::model {
 
 namespace {
 
-[[nodiscard]] bool acquires(const event& e) {
-  if (e.kind == event_kind::lock) return e.value == 1;
-  return e.order != std::memory_order::relaxed && e.order != std::memory_order::release;
-}
-[[nodiscard]] bool releases(const event& e) {
-  if (e.kind == event_kind::unlock) return true;
-  return e.order == std::memory_order::release || e.order == std::memory_order::acq_rel ||
-         e.order == std::memory_order::seq_cst;
-}
-[[nodiscard]] bool is_rmw(const event& e) { return reads(e) && writes(e); }
 [[nodiscard]] std::uint64_t value_written(const event& e) { return is_rmw(e) ? e.written : e.value; }
-
-/// For each thread (0: construction), how many of its steps are known.
-using known_steps = std::map<int, std::uint32_t>;
-void join(known_steps& to, const known_steps& other) {
-  for (const auto& [thread, steps] : other) to[thread] = std::max(to[thread], steps);
-}
-
-/// Happens-before between the steps of a trace.
-class ordering {
- public:
-  explicit ordering(const std::vector<event>& trace) : trace_(trace), known_(trace.size()), released_(trace.size()) {
-    for (std::size_t i = 0; i != trace.size(); ++i) add(i);
-  }
-
-  [[nodiscard]] bool happens_before(std::size_t a, std::size_t b) const { return a != b && covers(known_[b], a); }
-  /// Whether a reader that acquires `write` then knows of `a`.
-  [[nodiscard]] bool hands_on(std::size_t write, std::size_t a) const { return covers(released_[write], a); }
-
- private:
-  struct thread_state {
-    known_steps known;
-    known_steps to_acquire;     ///< by a later fence
-    known_steps release_fence;  ///< at the last one
-    std::uint32_t steps = 0;
-    bool begun = false;
-  };
-
-  [[nodiscard]] bool covers(const known_steps& known, std::size_t a) const {
-    const auto of_thread = known.find(trace_[a].thread);
-    return of_thread != known.end() && of_thread->second >= number_[a];
-  }
-
-  void begin(thread_state& t, int thread) {
-    if (t.begun) return;
-    t.begun = true;
-    // Construction comes before all threads; a thread that another one starts knows what that one knew.
-    if (thread >= 0) join(t.known, threads_[-1].known);
-    if (const auto from = spawned_.find(thread); from != spawned_.end()) join(t.known, known_[from->second]);
-  }
-
-  void add(std::size_t i) {
-    const event& e = trace_[i];
-    // Steps in no thread, after threads have begun, belong to finish(): they come after all threads.
-    if (e.thread < 0 && threads_.size() > 1) {
-      for (auto& [number, other] : threads_) join(threads_[-1].known, other.known);
-    }
-    thread_state& t = threads_[e.thread];
-    begin(t, e.thread);
-    number_.push_back(++t.steps);
-    t.known[e.thread] = t.steps;
-    if (reads(e) && e.reads_from != no_event && e.reads_from < i)
-      join(acquires(e) ? t.known : t.to_acquire, released_[e.reads_from]);
-    if (e.kind == event_kind::fence && acquires(e)) join(t.known, t.to_acquire);
-    if (e.kind == event_kind::fence && releases(e)) t.release_fence = t.known;
-    if (e.kind == event_kind::spawn) spawned_[static_cast<int>(e.value)] = i;
-    if (e.kind == event_kind::join) join(t.known, threads_[static_cast<int>(e.value)].known);
-    if (writes(e)) {
-      released_[i] = releases(e) ? t.known : t.release_fence;
-      if (is_rmw(e) && e.reads_from != no_event && e.reads_from < i) join(released_[i], released_[e.reads_from]);
-    }
-    known_[i] = t.known;
-  }
-
-  const std::vector<event>& trace_;
-  std::vector<known_steps> known_;
-  std::vector<known_steps> released_;
-  std::vector<std::uint32_t> number_;
-  std::map<int, thread_state> threads_;
-  std::map<int, std::size_t> spawned_;
-};
 
 class reason {
  public:
   reason(const search_result& r, const std::map<std::uint32_t, std::string>& names)
-      : r_(r), trace_(r.trace), names_(names), order_(r.trace) {}
+      : r_(r), trace_(r.trace), names_(names) {}
 
   [[nodiscard]] explanation find() {
     if (r_.what == failure::none || trace_.empty()) return {};
@@ -159,6 +79,11 @@ class reason {
 
   // ----- which thread does not know of which step
 
+  /// Whether a step that reads `write` and acquires it then knows of `step`.
+  [[nodiscard]] bool hands_on(std::size_t write, std::size_t step) const {
+    return includes(trace_[write].released, trace_[step]);
+  }
+
   /// Whether `to` comes after `from` in program order or by what was read.
   [[nodiscard]] bool leads_to(std::size_t from, std::size_t to) const {
     std::vector<bool> reached(trace_.size(), false);
@@ -185,12 +110,11 @@ class reason {
       const std::size_t source = e.reads_from;
       if (trace_[source].thread == e.thread) continue;
       // A read-modify-write that does not acquire hands on what it does not know.
-      const bool source_knows =
-          source == first || order_.happens_before(first, source) || order_.hands_on(source, first);
-      if (!source_knows || order_.happens_before(first, i)) continue;
+      const bool source_knows = source == first || happens_before(trace_, first, source) || hands_on(source, first);
+      if (!source_knows || happens_before(trace_, first, i)) continue;
       if (i != second && !leads_to(i, second)) continue;
       // If the failing step knows of the reader, this is the only link that is missing.
-      const bool is_last = i == second || order_.happens_before(i, second);
+      const bool is_last = i == second || happens_before(trace_, i, second);
       if (!found || is_last) found = i;
     }
     return found;
@@ -205,7 +129,7 @@ class reason {
     const std::size_t write = trace_[read].reads_from;
     const event& r = trace_[read];
     const event& w = trace_[write];
-    const bool is_released = order_.hands_on(write, first);
+    const bool is_released = hands_on(write, first);
     if (acquires(r) && !is_released) {
       return fmt::format("{} acquires from {}, which is {}{}", step(read), step(write), described(w),
                          w.order == std::memory_order::relaxed ? "" : " and releases nothing");
@@ -232,7 +156,7 @@ class reason {
     if (!partner && trace_[failing].location != 0) {
       partner = last_before(failing, [&](const event& e) {
         return e.location == trace_[failing].location && e.thread != trace_[failing].thread &&
-               (writes(e) || e.kind == event_kind::cell_write);
+               (writes(e) || writes_plain(e));
       });
     }
     if (!partner) {
@@ -240,7 +164,7 @@ class reason {
       return;
     }
     if (*partner == failing) return;
-    if (order_.happens_before(*partner, failing)) {
+    if (happens_before(trace_, *partner, failing)) {
       say(fmt::format("{} happens before {}, and {}", step(*partner), step(failing),
                       r_.what == failure::double_free      ? "both free the same memory"
                       : r_.what == failure::use_after_free ? "has freed what it uses"
@@ -440,7 +364,6 @@ class reason {
   const search_result& r_;
   const std::vector<event>& trace_;
   const std::map<std::uint32_t, std::string>& names_;
-  const ordering order_;
   explanation found_;
 };
 

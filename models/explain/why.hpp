@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Why an execution fails, in one sentence: which step does not synchronise with which, which thread waits for which,
-// what an old value was read instead of. Found from the steps of the trace alone, so it is the same for every engine
-// that knows what each step reads from.
+// what an old value was read instead of. Found from the trace alone, which says what each step reads from
+// and what happens before it, so it is the same for every engine that knows both.
 #pragma once
 
 #include <cstddef>

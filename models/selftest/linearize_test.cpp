@@ -386,6 +386,21 @@ TEST(steps, a_lock_that_is_not_taken_reads_and_does_not_write) {
   EXPECT_TRUE(writes(step_of(event_kind::unlock, 0, 0)) && !reads(step_of(event_kind::unlock, 0, 0)));
   EXPECT_TRUE(reads(step_of(event_kind::cas_failure, 0, 0)) && !writes(step_of(event_kind::cas_failure, 0, 0)));
   EXPECT_FALSE(reads(step_of(event_kind::cell_read, 0, 0)) || writes(step_of(event_kind::cell_write, 0, 0)));
+  EXPECT_TRUE(acquires(granted) && !acquires(denied));
+}
+
+TEST(steps, of_each_thread_know_the_first_events) {
+  std::vector<event> trace{step_of(event_kind::store, 0, 1), step_of(event_kind::store, 0, 2),
+                           step_of(event_kind::load, 1, 1)};
+  trace[1].position = 1;
+  trace[2].known = {0, 1, 1};
+  EXPECT_TRUE(happens_before(trace, 0, 1) && happens_before(trace, 0, 2));
+  EXPECT_FALSE(happens_before(trace, 1, 2) || happens_before(trace, 1, 0));
+  trace[2].known = {};  // of a thread that has been left out
+  EXPECT_FALSE(happens_before(trace, 0, 2));
+  // The construction comes first, whatever is known.
+  trace[0].thread = -1;
+  EXPECT_TRUE(happens_before(trace, 0, 2));
 }
 
 TEST(steps, a_lock_that_is_not_taken_explains_no_failure) {

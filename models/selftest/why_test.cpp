@@ -3,6 +3,8 @@
 // calls no order explains.
 #include "why.hpp"
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,10 +23,10 @@ constexpr std::uint32_t y = 3;
 const std::map<std::uint32_t, std::string> variables{{data, "data"}, {x, "x"}, {y, "y"}};
 
 /// A failing execution, step by step. Threads are numbered from 0; steps that are read from from 1, as people see them.
+/// What a step knows of other threads, and what a write hands on, is said of it as well: that is the engine's to find.
 class execution {
  public:
   execution& write(int thread, std::uint32_t to) { return add(event_kind::cell_write, thread, to); }
-  execution& read(int thread, std::uint32_t from) { return add(event_kind::cell_read, thread, from); }
   execution& store(int thread, std::uint32_t to, std::memory_order order, std::uint64_t value = 1) {
     add(event_kind::store, thread, to, order);
     last().value = value;
@@ -36,9 +38,6 @@ class execution {
   execution& rmw(int thread, std::uint32_t of, std::memory_order order, std::uint32_t step) {
     return add(event_kind::rmw, thread, of, order, step);
   }
-  execution& fence(int thread, std::memory_order order) { return add(event_kind::fence, thread, 0, order); }
-  execution& spawn(int thread, int child) { return by_number(event_kind::spawn, thread, child); }
-  execution& join(int thread, int other) { return by_number(event_kind::join, thread, other); }
   execution& lock(int thread, std::uint32_t mutex, std::uint32_t step) {
     add(event_kind::lock, thread, mutex, acquire, step);
     last().value = 1;
@@ -50,12 +49,32 @@ class execution {
     last().newest = newest;
     return *this;
   }
+  /// The last step acquires what that one has released.
+  execution& knows(std::uint32_t step) {
+    join(known_[last().thread], result_.trace[step - 1].released);
+    last().known = known_[last().thread];
+    return *this;
+  }
+  /// The last step releases what its thread knows.
+  execution& releases() {
+    join(last().released, last().known);
+    return *this;
+  }
+  /// The last step, a read-modify-write, goes on with the release of that one.
+  execution& hands_on(std::uint32_t step) {
+    join(last().released, result_.trace[step - 1].released);
+    return *this;
+  }
 
   /// The last step fails; it is in conflict with that one.
   [[nodiscard]] std::string race_with(std::uint32_t step) { return why_fails(failure::data_race, step - 1); }
   [[nodiscard]] std::string check_fails() { return why_fails(failure::check_failed, no_event); }
 
  private:
+  static void join(known_events& to, const known_events& other) {
+    to.resize(std::max(to.size(), other.size()));
+    for (std::size_t i = 0; i != other.size(); ++i) to[i] = std::max(to[i], other[i]);
+  }
   execution& add(event_kind kind, int thread, std::uint32_t location, std::memory_order order = relaxed,
                  std::uint32_t step = 0) {
     event e;
@@ -64,12 +83,12 @@ class execution {
     e.location = location;
     e.order = order;
     if (step != 0) e.reads_from = step - 1;
+    const auto own = static_cast<std::size_t>(thread + 1);
+    known_events& known = known_[thread];
+    known.resize(std::max(known.size(), own + 1));
+    e.position = known[own]++;
+    e.known = known;
     result_.trace.push_back(e);
-    return *this;
-  }
-  execution& by_number(event_kind kind, int thread, int other) {
-    add(kind, thread, 0);
-    last().value = static_cast<std::uint64_t>(other);
     return *this;
   }
   event& last() { return result_.trace.back(); }
@@ -82,27 +101,38 @@ class execution {
   }
 
   search_result result_;
+  std::map<int, known_events> known_;  ///< by each thread so far
 };
 
-TEST(why, a_release_goes_on_across_read_modify_writes_of_others) {
+TEST(why, a_conflict_of_ordered_steps_is_said_to_be_one) {
   EXPECT_EQ(execution()
                 .write(0, data)
                 .store(0, x, release)
+                .releases()
                 .rmw(1, x, relaxed, 2)
-                .rmw(2, x, relaxed, 3)
-                .load(3, x, acquire, 4)
-                .write(3, data)
+                .hands_on(2)
+                .load(2, x, acquire, 3)
+                .knows(3)
+                .write(2, data)
                 .race_with(1),
-            "step 1 happens before step 6, and is in conflict with it");
-  // A store of another thread ends it.
+            "step 1 happens before step 5, and is in conflict with it");
+}
+
+TEST(why, two_threads_that_nothing_joins_are_named) {
   EXPECT_EQ(execution()
                 .write(0, data)
                 .store(0, x, release)
+                .releases()
                 .store(1, x, relaxed)
                 .load(2, x, acquire, 3)
                 .write(2, data)
                 .race_with(1),
             "nothing that T2 reads up to step 5 comes from T0 after step 1, so nothing orders the two");
+  // After the release.
+  EXPECT_EQ(
+      execution().lock(0, x, 0).unlock(0, x).releases().write(0, data).lock(1, x, 2).knows(2).write(1, data).race_with(
+          3),
+      "nothing that T1 reads up to step 5 comes from T0 after step 3, so nothing orders the two");
 }
 
 TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {
@@ -110,7 +140,9 @@ TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {
   EXPECT_EQ(execution()
                 .write(0, data)
                 .store(0, x, release)
+                .releases()
                 .rmw(1, x, relaxed, 2)
+                .hands_on(2)
                 .load(2, x, relaxed, 3)
                 .write(2, data)
                 .race_with(1),
@@ -120,7 +152,9 @@ TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {
                 .write(0, data)
                 .store(0, x, relaxed)
                 .rmw(1, x, release, 2)
+                .releases()
                 .load(2, x, acquire, 3)
+                .knows(3)
                 .write(2, data)
                 .race_with(1),
             "step 3 (release) reads from step 2 (relaxed), so step 1 does not happen before step 5");
@@ -128,45 +162,12 @@ TEST(why, across_a_read_modify_write_the_step_is_named_that_loses_the_order) {
                 .write(0, data)
                 .store(0, x, relaxed)
                 .rmw(1, x, acq_rel, 2)
+                .releases()
                 .load(2, x, acquire, 3)
+                .knows(3)
                 .write(2, data)
                 .race_with(1),
             "step 3 acquires from step 2, which is relaxed, so step 1 does not happen before step 5");
-}
-
-TEST(why, fences_acquire_and_release) {
-  const auto with = [](std::memory_order first, std::memory_order second) {
-    return execution()
-        .write(0, data)
-        .fence(0, first)
-        .store(0, x, relaxed)
-        .load(1, x, relaxed, 3)
-        .fence(1, second)
-        .write(1, data)
-        .race_with(1);
-  };
-  const std::string ordered = "step 1 happens before step 6, and is in conflict with it";
-  EXPECT_EQ(with(release, acquire), ordered);
-  EXPECT_EQ(with(seq_cst, seq_cst), ordered);
-  EXPECT_EQ(with(acq_rel, acq_rel), ordered);
-  EXPECT_NE(with(acquire, acquire), ordered);
-  EXPECT_NE(with(release, release), ordered);
-}
-
-TEST(why, starts_and_joins_order) {
-  EXPECT_EQ(execution().write(0, data).spawn(0, 1).write(1, data).race_with(1),
-            "step 1 happens before step 3, and is in conflict with it");
-  EXPECT_EQ(execution().spawn(0, 1).write(0, data).write(1, data).race_with(2),
-            "nothing that T1 reads up to step 3 comes from T0 after step 2, so nothing orders the two");
-  EXPECT_EQ(execution().spawn(0, 1).write(1, data).join(0, 1).write(0, data).race_with(2),
-            "step 2 happens before step 4, and is in conflict with it");
-}
-
-TEST(why, locks_order) {
-  EXPECT_EQ(execution().lock(0, x, 0).write(0, data).unlock(0, x).lock(1, x, 3).write(1, data).race_with(2),
-            "step 2 happens before step 5, and is in conflict with it");
-  EXPECT_EQ(execution().lock(0, x, 0).unlock(0, x).write(0, data).lock(1, x, 2).write(1, data).race_with(3),
-            "nothing that T1 reads up to step 5 comes from T0 after step 3, so nothing orders the two");
 }
 
 TEST(why, of_two_reads_that_lose_the_order_the_last_is_named) {
@@ -174,9 +175,12 @@ TEST(why, of_two_reads_that_lose_the_order_the_last_is_named) {
   EXPECT_EQ(execution()
                 .write(0, data)
                 .store(0, x, release)
+                .releases()
                 .load(1, x, relaxed, 2)
                 .store(1, y, release)
+                .releases()
                 .load(2, y, acquire, 4)
+                .knows(4)
                 .write(2, data)
                 .race_with(1),
             "step 3 reads what step 2 releases, but is itself relaxed, so step 1 does not happen before step 6");

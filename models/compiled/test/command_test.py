@@ -109,6 +109,11 @@ class Command(unittest.TestCase):
         self.assertIn(f"step {free}", why)
         self.assertIn("n->value", text)
 
+    def test_a_step_of_plain_memory_knows_what_its_thread_has_acquired(self):
+        why, text = self.why("FREED_BEFORE")
+        free, use = self.step(text, "  free "), self.step(text, "  read  plain ")
+        self.assertEqual(why, f"step {free} happens before step {use}, and has freed what it uses", text)
+
     def test_a_cycle_of_locks_names_who_waits_for_whom(self):
         why, _ = self.why("LOCKS")
         self.assertRegex(why, r"^T\d waits at step \d+ for (first|second), which T\d holds since step \d+, and T\d waits at "

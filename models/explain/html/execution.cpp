@@ -47,9 +47,9 @@ struct step {
   bool construction = false;  ///< before the threads start
 
   // Of plain memory, too.
-  [[nodiscard]] bool reads() const { return runq::model::reads(operation) || kind == "read"; }
-  [[nodiscard]] bool writes() const { return runq::model::writes(operation) || kind == "write"; }
-  [[nodiscard]] bool is_cell() const { return kind == "read" || kind == "write"; }
+  [[nodiscard]] bool reads() const { return runq::model::reads(operation) || reads_plain(operation); }
+  [[nodiscard]] bool writes() const { return runq::model::writes(operation) || writes_plain(operation); }
+  [[nodiscard]] bool is_cell() const { return words_of(operation.kind).is_plain; }
   [[nodiscard]] const std::string& value_written() const { return reads() ? written : value; }
 };
 
@@ -59,17 +59,9 @@ struct execution {
   std::map<std::uint64_t, std::string> names;  ///< variable -> what the source calls it: "tail_"
 };
 
-[[nodiscard]] bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
-  return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
-}
-
 [[nodiscard]] std::string value_of(const json& event, const char* key) {
   const std::string named = text(event, (std::string(key) + "_text").c_str());
   return named.empty() ? plain_value(number(event, key)) : named;
-}
-
-[[nodiscard]] bool has_an_order(const std::string& kind) {
-  return is_one_of(kind, {"load", "store", "rmw", "cas ok", "cas failed", "fence"});
 }
 
 // "ring.hpp:142 [ring.push.publish]", or the name alone. The name is the nearest comment above. Comments name atomic
@@ -89,14 +81,15 @@ struct execution {
   if (event.contains("thread") && event["thread"].is_number_integer()) s.thread = event["thread"].get<int>();
   s.file = text(event, "file");
   s.line = number(event, "line");
-  if (has_an_order(s.kind)) s.order = text(event, "order");
+  const bool has_order = words_of(s.operation.kind).has_order;
+  if (has_order) s.order = text(event, "order");
   s.location = number(event, "location");
   s.value = value_of(event, "value");
   s.written = value_of(event, "written");
   s.stale = flag(event, "stale");
   s.weakened = flag(event, "weakened");
   if (s.stale) s.newest = value_of(event, "newest");
-  s.site = has_an_order(s.kind) ? site_name(text(event, "site")) : "";
+  s.site = has_order ? site_name(text(event, "site")) : "";
   s.source = text(event, "text");
   return s;
 }

@@ -126,6 +126,12 @@ void joins() {
   flag = 1;
 }
 
+void freed_before() {
+  node* const n = new node{1};
+  std::thread([n] { delete n; }).join();
+  data = n->value;
+}
+
 void endless() {
   flag.store(1, std::memory_order::release);
   for (volatile int i = 0;; i = i + 1) continue;
@@ -158,6 +164,7 @@ constexpr failure failures[] = {
     {"ALONE", alone},
     {"SAME_NAMES", same_names},
     {"JOINS", joins},
+    {"FREED_BEFORE", freed_before},
     {"ENDLESS", endless},
 };
 
