@@ -121,7 +121,8 @@ class Case:
 
 def graphs_of(case, worker, module):
     """The trace of each of the case's execution graphs, as the exact engine meets them."""
-    command = [worker, "--module", module, "run", "--case", f"ring/{case.name}", "--show-all"]
+    asked = {"modules": [str(module)], "search": {"case_name": f"ring/{case.name}", "show_all": True}}
+    command = [worker, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     answers = [json.loads(line[2:]) for line in done.stdout.splitlines() if line.startswith("R ")]
     if done.returncode != 0 or not answers:

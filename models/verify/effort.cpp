@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "effort.hpp"
 
-#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -42,12 +41,11 @@ void estimate(std::vector<job>& jobs, const pinned_counts& counts, const pinned_
       if (rows == ledger.by_stem().end() || stem == stems.end()) continue;
       j.effort = stem->second * static_cast<double>(rows->second.size());
     } else if (const auto pinned = counts.find(j.counts_key)) {
-      j.effort = seconds_of(*pinned, j.engine == "exact");
-    } else if (j.engine == "genmc") {
+      j.effort = seconds_of(*pinned, j.engine == engine_name::exact);
+    } else if (j.engine == engine_name::genmc) {
       j.effort = seconds_of_genmc;
-    } else if (j.engine == "relacy") {
-      const std::string all = j.arguments.back();  // of a random search
-      j.effort = std::strtod(all.c_str(), nullptr) / relacy_executions_per_second;
+    } else if (const search_request* const random = search_of(j, search_kind::random)) {
+      j.effort = static_cast<double>(random->executions) / relacy_executions_per_second;
     }
   }
 }

@@ -43,6 +43,7 @@ void on_interrupt(int) { interrupted = 1; }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (j.asked) j.arguments = {to_text(*j.asked)};
   std::vector<char*> argv{j.worker.data()};
   for (std::string& a : j.arguments) argv.push_back(a.data());
   argv.push_back(nullptr);
@@ -128,6 +129,12 @@ class progress_line {
 
 }  // namespace
 
+search_request* search_of(job& j, search_kind kind) {
+  if (!j.asked) return nullptr;
+  auto* const search = std::get_if<search_request>(&j.asked->what);
+  return search != nullptr && search->kind == kind ? search : nullptr;
+}
+
 std::size_t run_all(std::span<job> jobs, unsigned width, const std::function<void(job&)>& report) {
   const std::vector<job*> queue = longest_first(jobs);
   std::vector<process> running;
@@ -172,10 +179,10 @@ std::size_t run_all(std::span<job> jobs, unsigned width, const std::function<voi
   return reported;
 }
 
-std::string output_of(const std::string& worker, const std::vector<std::string>& arguments) {
+std::string output_of(const std::string& worker, const request& asked) {
   job j;
   j.worker = worker;
-  j.arguments = arguments;
+  j.asked = asked;
   process p = start(j);
   std::string text;
   char buffer[65536];

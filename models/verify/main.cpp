@@ -35,7 +35,9 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--mutant", o.mutant_glob, "only mutants that match this pattern, with their counterexamples");
   app.add_option("--execution", o.execution, "show this execution of the one case that --case names");
   app.add_option("--weaken", o.weaken, "with one --case: weaken SITE:ORDER, as ring.push.publish:relaxed, and show");
-  app.add_option("--search", o.search, "with --execution: which search (default exhaustive)")
+  app.add_option_function<std::string>(
+         "--search", [&o](const std::string& kind) { o.search_given = true, json(kind).get_to(o.search); },
+         "with --execution: which search (default exhaustive)")
       ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full"}));
   app.add_option("--bound", o.bound, "with --search bounded: how many pre-emptions");
   app.add_option("--executions", "ignored: part of a replay line")->expected(1);
@@ -107,8 +109,7 @@ void spread(std::vector<job>& jobs, unsigned width) {
   const auto each = jobs.empty() ? 1 : static_cast<unsigned>(width / jobs.size());
   if (each < 2) return;
   for (job& j : jobs) {
-    if (j.engine == "exact" && j.label == "exhaustive")
-      j.arguments.insert(j.arguments.end(), {"--jobs", std::to_string(each)});
+    if (search_request* const search = search_of(j, search_kind::exhaustive)) search->jobs = each;
   }
 }
 
@@ -129,7 +130,7 @@ void spread(std::vector<job>& jobs, unsigned width) {
   if (o.mutant_glob.empty()) usage_error("no case matches '" + o.case_glob + "'; ./kit verify --list names them");
   usage_error("no mutant matches '" + o.mutant_glob + "'" +
               (o.case_glob == "*" ? "" : " in the cases that match '" + o.case_glob + "'") +
-              (o.wants_engine("exact") ? "" : ": mutants are searched for by the engine exact") +
+              (o.wants_engine(engine_name::exact) ? "" : ": mutants are searched for by the engine exact") +
               "; ./kit verify names them in its section 'mutants'");
 }
 

@@ -39,7 +39,7 @@ using json = nlohmann::json;
 
 void note_orders(std::span<job> jobs) {
   for (job& j : jobs) {
-    if (j.engine == "exact" && j.label == "exhaustive") j.arguments.emplace_back("--note-orders");
+    if (search_request* const search = search_of(j, search_kind::exhaustive)) search->note_orders = true;
   }
 }
 
@@ -51,7 +51,7 @@ noted_orders_file::noted_orders_file(std::span<job> searches, std::span<job> led
   out << notes.dump();
   out.close();
   if (!out) usage_error("cannot write " + path_);
-  for (job& j : ledgers) j.arguments.insert(j.arguments.end(), {"--uses", path_});
+  for (job& j : ledgers) std::get<ledger_request>(j.asked->what).uses = path_;
 }
 
 noted_orders_file::~noted_orders_file() {

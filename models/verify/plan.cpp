@@ -8,9 +8,11 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 #include <unistd.h>
 
@@ -48,17 +50,32 @@ namespace fs = std::filesystem;
   return name.substr(0, name.find('/'));
 }
 
-[[nodiscard]] job search_job(const manifest& m, const json& c, const std::string& engine, const std::string& label,
-                             std::vector<std::string> arguments) {
+// A job about that case, which somebody else makes than a worker.
+[[nodiscard]] job job_about(const json& c, engine_name engine, const std::string& label) {
   job j;
   j.case_name = c["name"];
   j.label = label;
   j.engine = engine;
-  j.worker = m.worker;
   j.about = c;
-  j.arguments = {"--module", m.cases.at(stem_of(c)).module, "run", "--case", j.case_name};
-  j.arguments.insert(j.arguments.end(), arguments.begin(), arguments.end());
   return j;
+}
+
+[[nodiscard]] job search_job(const manifest& m, const json& c, engine_name engine, const std::string& label,
+                             search_request search) {
+  job j = job_about(c, engine, label);
+  j.worker = m.worker;
+  search.case_name = j.case_name;
+  j.asked = request{{m.cases.at(stem_of(c)).module}, std::move(search)};
+  return j;
+}
+
+// The options with which the runner makes such a search.
+[[nodiscard]] std::string options_of(const search_request& search) {
+  std::string text = "--search " + to_text(search.kind);
+  if (search.kind == search_kind::bounded) text += fmt::format(" --bound {}", search.bound);
+  if (search.kind == search_kind::random && search.executions != 0)
+    text += fmt::format(" --executions {}", search.executions);
+  return text;
 }
 
 // The cases of a stem that is about no shipped header, such as the corpus, have no .mutant files: a bug that is seeded
@@ -72,30 +89,30 @@ void note_seeded_bug_beside(const manifest& m, const json& cases, job& j) {
 
 // Searches that must find nothing: the exact engine's, then Relacy's.
 void plan_case(const options& o, const manifest& m, const json& cases, const json& c, std::vector<job>& jobs) {
-  const auto add = [&](const char* engine, const std::string& label, std::vector<std::string> arguments, bool pinned) {
+  const auto add = [&](engine_name engine, const std::string& label, const search_request& search, bool pinned) {
     if (!o.wants_engine(engine)) return;
-    job j = search_job(m, c, engine, label, arguments);
+    job j = search_job(m, c, engine, label, search);
     note_seeded_bug_beside(m, cases, j);
-    j.replay = fmt::format("{}", fmt::join(arguments, " "));
+    j.replay = options_of(search);
     if (pinned) j.counts_key = j.case_name + " " + label;
     jobs.push_back(std::move(j));
   };
-  add("exact", "exhaustive", {"--search", "exhaustive"}, true);
+  add(engine_name::exact, "exhaustive", {.kind = search_kind::exhaustive}, true);
   const json& budget = c[o.budget];
-  if (budget["full"].get<bool>()) add("relacy", "full", {"--search", "full"}, true);
+  if (budget["full"].get<bool>()) add(engine_name::relacy, "full", {.kind = search_kind::full}, true);
   if (const auto bound = budget["bound"].get<unsigned>(); bound != 0) {
-    add("relacy", fmt::format("bounded {}", bound), {"--search", "bounded", "--bound", std::to_string(bound)}, true);
+    add(engine_name::relacy, fmt::format("bounded {}", bound), {.kind = search_kind::bounded, .bound = bound}, true);
   }
   if (const auto random = budget["random"].get<std::uint64_t>(); random != 0) {
-    add("relacy", "random", {"--search", "random", "--executions", std::to_string(random)}, false);
+    add(engine_name::relacy, "random", {.kind = search_kind::random, .executions = random}, false);
   }
 }
 
 // GenMC's verdict on the same case, if GenMC is installed: as far as it comes in the given time.
 void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
-  if (!o.wants_engine("genmc") || m.genmc.empty()) return;
+  if (!o.wants_engine(engine_name::genmc) || m.genmc.empty()) return;
   for (const char* model : {"rc11", "imm"}) {
-    job j = search_job(m, c, "genmc", model, {});
+    job j = job_about(c, engine_name::genmc, model);
     j.worker = m.python;
     j.arguments = {
         m.models_dir + "/genmc/run_genmc.py", "--genmc", m.genmc, "--case", j.case_name, "--model", model, "--seconds",
@@ -106,25 +123,29 @@ void plan_genmc(const options& o, const manifest& m, const json& c, std::vector<
 }
 
 void plan_litmus(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m, c, "all", "litmus", {"--search", "litmus"});
+  job j = search_job(m, c, engine_name::all, "litmus", {.kind = search_kind::litmus});
   j.expect = job::expectation::litmus;
   jobs.push_back(std::move(j));
 }
 
 void plan_seeded_bug(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m, c, "exact", "seeded bug", {"--search", "mutant"});
-  j.expect = job::expectation::fail;
+  job j = search_job(m, c, engine_name::exact, "seeded bug", {.kind = search_kind::mutant});
+  j.expect = job::expectation::caught;
   jobs.push_back(std::move(j));
+}
+
+// "[ring.push.publish] relaxed"
+[[nodiscard]] std::string change_in_words(const weakened_order& w) {
+  return fmt::format("[{}] {}", w.site, json(w.to).get<std::string>());
 }
 
 void plan_order_mutants(const options& o, const manifest& m, const json& c, std::vector<job>& jobs) {
   for (const json& mutant : c["mutants"]) {
     if (!o.wants_mutant(mutant["name"])) continue;
-    job j = search_job(m, c, "exact", mutant["name"],
-                       {"--search", "mutant", "--site", mutant["site"], "--order", mutant["weaker"], "--arg",
-                        std::to_string(mutant["arg"].get<int>())});
+    const weakened_order weakened{mutant["site"], mutant["weaker"].get<std::memory_order>(), mutant["arg"]};
+    job j = search_job(m, c, engine_name::exact, mutant["name"], {.kind = search_kind::mutant, .weakened = weakened});
     j.expect = job::expectation::fail;
-    j.changed = fmt::format("[{}] {}", mutant["site"].get<std::string>(), mutant["weaker"].get<std::string>());
+    j.changed = change_in_words(weakened);
     jobs.push_back(std::move(j));
   }
 }
@@ -138,7 +159,7 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
 
 [[nodiscard]] std::vector<source_mutant> mutants_wanted(const options& o, const manifest& m, const json& cases) {
   std::vector<source_mutant> wanted;
-  if (!o.wants_engine("exact")) return wanted;
+  if (!o.wants_engine(engine_name::exact)) return wanted;
   std::copy_if(m.mutants.begin(), m.mutants.end(), std::back_inserter(wanted), [&](const source_mutant& mutant) {
     return o.wants_mutant(fs::path(mutant.file).stem()) &&
            (o.wants(mutant.name()) || is_noticed_by_wanted(mutant, o, cases));
@@ -148,7 +169,7 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
 
 // With the quick budget, the search of a case that a mutant does not name ends after this many graphs. If it has found
 // nothing by then, the case is counted as undecided.
-constexpr const char* quick_graphs_of_others = "1000";
+constexpr std::uint64_t quick_graphs_of_others = 1'000;
 
 [[nodiscard]] std::vector<std::string> modules_of(const source_mutant& mutant) {
   std::vector<std::string> modules;
@@ -163,18 +184,16 @@ void plan_source_mutants(const options& o, const manifest& m, const json& cases,
     job j;
     j.case_name = mutant.name();
     j.label = "in the source";
-    j.engine = "exact";
+    j.engine = engine_name::exact;
     j.expect = job::expectation::fail;
     j.worker = m.worker;
-    for (const std::string& module : modules_of(mutant)) {
-      j.arguments.insert(j.arguments.end(), {"--module", module});
+    mutant_request asked{.name = mutant.name()};
+    for (const auto& [name, how] : mutant.killers) asked.named.insert(name);
+    if (o.budget == "quick" && !o.update_mutants) asked.graphs_others = quick_graphs_of_others;
+    j.asked = request{modules_of(mutant), std::move(asked)};
+    for (const std::string& module : j.asked->modules) {
       if (!fs::exists(module)) j.broken = module + " is not built; ./kit verify builds it";
     }
-    j.arguments.insert(j.arguments.end(), {"run", "--case", "*", "--mutant", mutant.name()});
-    if (o.budget == "quick" && !o.update_mutants) {
-      j.arguments.insert(j.arguments.end(), {"--graphs-others", quick_graphs_of_others});
-    }
-    for (const auto& [name, how] : mutant.killers) j.arguments.insert(j.arguments.end(), {"--named", name});
     j.about = {{"file", mutant.file}, {"killers", mutant.killers}};
     if (const std::string status = read_file(mutant.status); j.broken.empty() && status != "applied") {
       j.broken = fmt::format("{} does not apply: {}", mutant.file, status);
@@ -184,20 +203,18 @@ void plan_source_mutants(const options& o, const manifest& m, const json& cases,
 }
 
 void plan_progress(const manifest& m, const json& c, std::vector<job>& jobs) {
-  job j = search_job(m, c, "exact", "progress", {"--search", "progress"});
+  job j = search_job(m, c, engine_name::exact, "progress", {.kind = search_kind::progress});
   j.expect = job::expectation::progress;
   jobs.push_back(std::move(j));
 }
 
-// The modules that the options need, then `arguments`.
-[[nodiscard]] std::vector<std::string> with_modules(const options& o, const manifest& m,
-                                                    const std::vector<std::string>& arguments) {
-  std::vector<std::string> all;
+// The modules that the options need.
+[[nodiscard]] std::vector<std::string> modules_of(const options& o, const manifest& m) {
+  std::vector<std::string> modules;
   for (const auto& [stem, of_stem] : m.cases) {
-    if (o.wants_stem(stem)) all.insert(all.end(), {"--module", of_stem.module});
+    if (o.wants_stem(stem)) modules.push_back(of_stem.module);
   }
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  return all;
+  return modules;
 }
 
 void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
@@ -209,13 +226,14 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
     job j;
     j.case_name = stem;
     j.label = "ledger";
-    j.engine = "exact";
+    j.engine = engine_name::exact;
     j.expect = job::expectation::ledger;
     j.worker = m.worker;
-    j.arguments = with_modules(o, m, {"ledger", "--header", of_stem.header});
+    ledger_request asked{.header = of_stem.header};
     // A ledger that is to be written again is made without the rows of the old one.
     const std::string rows = of_stem.dir + "/ledger.json";
-    if (!o.update_ledger && fs::exists(rows)) j.arguments.insert(j.arguments.end(), {"--expected", rows});
+    if (!o.update_ledger && fs::exists(rows)) asked.expected = rows;
+    j.asked = request{modules_of(o, m), std::move(asked)};
     jobs.push_back(std::move(j));
   }
 }
@@ -227,7 +245,7 @@ void plan_proof(const manifest& m, std::vector<job>& jobs) {
   job j;
   j.case_name = "proof";
   j.label = "lines of ring.hpp";
-  j.engine = "proof";
+  j.engine = engine_name::proof;
   j.expect = job::expectation::proof;
   j.worker = m.python;
   j.arguments = {"-B", tie, "--result"};
@@ -336,7 +354,7 @@ json cases_of(const options& o, const manifest& m) {
       usage_error(of_stem.module + " is not built; ./kit verify builds it");
     }
   }
-  const std::string text = output_of(m.worker, with_modules(o, m, {"list"}));
+  const std::string text = output_of(m.worker, {modules_of(o, m), list_request{}});
   json cases = json::parse(text, nullptr, false);
   if (!cases.is_array()) usage_error("cannot list the cases of " + m.worker + ": " + text);
   for (const json& c : cases) {
@@ -383,7 +401,7 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
            plan_genmc(o, m, c, jobs);
          });
   }
-  if (o.wants_engine("exact")) {
+  if (o.wants_engine(engine_name::exact)) {
     if (!only_mutants) {
       each([](const json& c) { return c.contains("progress"); }, [&](const json& c) { plan_progress(m, c, jobs); });
     }
@@ -399,31 +417,43 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
   return jobs;
 }
 
+namespace {
+
+// "ring.push.publish:relaxed"
+[[nodiscard]] weakened_order weakening_in(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
+  try {
+    return {text.substr(0, colon), json(text.substr(colon + 1)).get<std::memory_order>()};
+  } catch (const std::invalid_argument&) {
+    usage_error("'" + text.substr(colon + 1) +
+                "' is no memory order; they are relaxed, consume, acquire, release, acq_rel and seq_cst");
+  }
+}
+
+// The options that make the same search again, without --case and --execution.
+[[nodiscard]] std::string replay_of_one(const options& o) {
+  std::vector<std::string> words;
+  if (o.search_given) words.push_back(options_of({.kind = o.search, .bound = o.bound}));
+  if (!o.weaken.empty()) words.push_back("--weaken " + o.weaken);
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
 job plan_one(const options& o, const manifest& m, const json& cases) {
   for (const json& c : cases) {
     if (c["name"] != o.case_glob) continue;
-    const std::string search = o.search.empty() ? "exhaustive" : o.search;
-    std::vector<std::string> arguments = {"--search", search};
-    const std::string number = std::to_string(o.execution);
-    std::string changed;
-    std::vector<std::string> replay;
-    if (!o.search.empty()) replay = {"--search", search};
-    if (o.execution != 0) arguments.insert(arguments.end(), {"--show", number});
-    if (o.execution != 0 && search == "random")
-      arguments.insert(arguments.end(), {"--first", number, "--executions", "1"});
-    if (search == "bounded") {
-      arguments.insert(arguments.end(), {"--bound", std::to_string(o.bound)});
-      replay.insert(replay.end(), {"--bound", std::to_string(o.bound)});
+    search_request search{.kind = o.search, .bound = o.bound, .show = o.execution};
+    if (o.execution != 0 && search.kind == search_kind::random) {
+      search.first = o.execution;
+      search.executions = 1;
     }
-    if (const std::size_t colon = o.weaken.find(':'); !o.weaken.empty()) {
-      if (colon == std::string::npos) usage_error("--weaken takes SITE:ORDER, as ring.push.publish:relaxed");
-      arguments.insert(arguments.end(), {"--site", o.weaken.substr(0, colon), "--order", o.weaken.substr(colon + 1)});
-      changed = fmt::format("[{}] {}", o.weaken.substr(0, colon), o.weaken.substr(colon + 1));
-      replay.insert(replay.end(), {"--weaken", o.weaken});
-    }
-    job j = search_job(m, c, search == "exhaustive" ? "exact" : "relacy", search, arguments);
-    j.changed = changed;
-    j.replay = fmt::format("{}", fmt::join(replay, " "));
+    search.weakened = o.weaken.empty() ? weakened_order{} : weakening_in(o.weaken);
+    const bool by_exact = search.kind == search_kind::exhaustive;
+    job j = search_job(m, c, by_exact ? engine_name::exact : engine_name::relacy, to_text(search.kind), search);
+    if (!o.weaken.empty()) j.changed = change_in_words(search.weakened);
+    j.replay = replay_of_one(o);
     return j;
   }
   usage_error("this needs --case with the full name of one case; ./kit verify --list names them");

@@ -20,7 +20,8 @@ struct options {
   std::string case_glob = "*";
   std::string engine;  ///< only this one: "exact", "relacy" or "genmc"
   std::string mutant_glob;
-  std::string search;
+  search_kind search = search_kind::exhaustive;  ///< with `execution`
+  bool search_given = false;
   std::string weaken;  ///< "SITE:ORDER"
   unsigned bound = 2;
   std::uint64_t execution = 0;
@@ -42,7 +43,7 @@ struct options {
   [[nodiscard]] bool names_one_case() const { return case_glob.find_first_of("*?[") == std::string::npos; }
   /// Whether --execution or --weaken is given.
   [[nodiscard]] bool shows_one() const { return execution != 0 || !weaken.empty(); }
-  [[nodiscard]] bool wants_engine(const std::string& name) const { return engine.empty() || engine == name; }
+  [[nodiscard]] bool wants_engine(engine_name name) const { return engine.empty() || engine == to_text(name); }
   [[nodiscard]] bool wants_mutant(const std::string& name) const;
   /// Whether no case or engine is selected: only then are the ledger and the corpus judged as a whole.
   [[nodiscard]] bool whole() const { return case_glob == "*" && engine.empty() && mutant_glob.empty(); }

@@ -39,7 +39,7 @@ using json = nlohmann::json;
   return text;
 }
 
-[[nodiscard]] const char* unit(const job& j) { return j.engine == "exact" ? "graphs" : "executions"; }
+[[nodiscard]] const char* unit(const job& j) { return j.engine == engine_name::exact ? "graphs" : "executions"; }
 
 [[nodiscard]] std::string failure_words(const json& r, const char* where_found) {
   return fmt::format("{} at {} {}, {}", r["what"].get<std::string>(), where_found, r["executions"].get<std::uint64_t>(),
@@ -99,12 +99,13 @@ report::report(const options& o, const manifest& m, pinned_counts& counts, pinne
 
 void report::operator()(job& j) {
   if (!j.counts_key.empty()) counted_.insert(j.case_name);
-  if (j.result.contains("error") && j.engine != "genmc") {
+  if (j.result.contains("error") && j.engine != engine_name::genmc) {
     failed(j, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
   } else {
     switch (j.expect) {
       case job::expectation::pass: judge_search(j); break;
-      case job::expectation::fail: judge_must_fail(j); break;
+      case job::expectation::fail:
+      case job::expectation::caught: judge_must_fail(j); break;
       case job::expectation::litmus: judge_litmus(j); break;
       case job::expectation::progress: judge_progress(j); break;
       case job::expectation::ledger: judge_ledger(j); break;
@@ -115,29 +116,30 @@ void report::operator()(job& j) {
 }
 
 void report::judge_search(job& j) {
-  if (j.engine == "genmc") return judge_genmc(j);
+  if (j.engine == engine_name::genmc) return judge_genmc(j);
   heading("models", "every case on the shipped headers: by the exact engine to the end, then by the others");
-  if (j.engine == "exact") models_[j.case_name] = j.about.is_null() ? json::object() : j.about;
+  if (j.engine == engine_name::exact) models_[j.case_name] = j.about.is_null() ? json::object() : j.about;
   const json& r = j.result;
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
-    if (j.engine == "exact") exact_failed_.insert(j.case_name);
-    failed(j, fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == "exact" ? "graph" : "execution"),
-                          j.engine, j.label, r["message"].get<std::string>()));
+    if (j.engine == engine_name::exact) exact_failed_.insert(j.case_name);
+    failed(j,
+           fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == engine_name::exact ? "graph" : "execution"),
+                       to_text(j.engine), j.label, r["message"].get<std::string>()));
     print_counterexample(r);
     fmt::print("  replay: ./kit verify --case {} {} --execution {}\n", j.case_name, j.replay, executions);
     return;
   }
   if (r["how"] == "cut_short") {
-    failed(j, fmt::format("FAIL {} search of {} not finished after {} {}: {}", j.label, j.engine, executions, unit(j),
-                          r["message"].get<std::string>()));
+    failed(j, fmt::format("FAIL {} search of {} not finished after {} {}: {}", j.label, to_text(j.engine), executions,
+                          unit(j), r["message"].get<std::string>()));
     return;
   }
   const pinning pinned = compare_with_pinned(j);
   if (pinned == pinning::differs) return;
   passed(j, "PASS " + coverage_words(j) + (pinned == pinning::is_new ? ", not pinned" : ""));
   line(j.case_name, fmt::format("{:<17}", j.verdict),
-       fmt::format("{:>9} {:<10} {:>6.2f} s  {}{}", executions, unit(j), r["seconds"].get<double>(), j.engine,
+       fmt::format("{:>9} {:<10} {:>6.2f} s  {}{}", executions, unit(j), r["seconds"].get<double>(), to_text(j.engine),
                    besides(r)));
 }
 
@@ -149,7 +151,7 @@ void report::judge_genmc(job& j) {
   const json& r = j.result;
   const std::string engine = "genmc " + j.label;
   if (r.contains("error")) {
-    settle(j, "remark", "no answer");
+    settle(j, job_outcome::remark, "no answer");
     line(j.case_name, "no answer        ", engine + ": " + r["error"].get<std::string>());
     return;
   }
@@ -168,7 +170,7 @@ void report::judge_genmc(job& j) {
   if (fails || cut_short) note = r["message"];
   if (r["blocked"] != 0) note += fmt::format(" (+{} blocked)", r["blocked"].get<std::uint64_t>());
   if (fails || cut_short) {
-    settle(j, "remark", fails ? "FAIL too" : "unfinished");
+    settle(j, job_outcome::remark, fails ? "FAIL too" : "unfinished");
   } else {
     passed(j, "PASS complete");
   }
@@ -188,7 +190,7 @@ report::pinning report::compare_with_pinned(job& j) {
   if (pinned == now) return pinning::as_pinned;
   // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.
   // Most larger searches of the full budget take too long to be pinned; those that are pinned must agree.
-  if (!pinned && (options_.case_glob != "*" || (j.engine == "relacy" && options_.budget == "full"))) {
+  if (!pinned && (options_.case_glob != "*" || (j.engine == engine_name::relacy && options_.budget == "full"))) {
     return pinning::is_new;
   }
   failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
@@ -326,7 +328,7 @@ void report::count_killers(const job& j) {
 }
 
 void report::judge_must_fail(job& j) {
-  const bool bug = j.label == "seeded bug";
+  const bool bug = j.expect == job::expectation::caught;
   unsigned& all = is_corpus(j) ? corpus_ : bug ? bugs_ : mutants_;
   unsigned& dead = is_corpus(j) ? corpus_caught_ : bug ? caught_ : killed_;
   ++all;
@@ -348,7 +350,7 @@ void report::judge_must_fail(job& j) {
     if (!options_.update_mutants && !dies_as_named(j)) return;
   }
   ++dead;
-  settle(j, "killed", bug ? "CAUGHT" : "KILLED");
+  settle(j, job_outcome::killed, bug ? "CAUGHT" : "KILLED");
   line(j.case_name, fmt::format("{} {:<24}", bug ? "CAUGHT" : "KILLED", bug ? "" : j.label),
        fmt::format(
            "{:<34} {}  (relacy: {})", j.changed, failure_words(exact, "graph"),
@@ -375,10 +377,10 @@ void report::judge_litmus(job& j) {
   // With load buffering the exact engine shows exactly what C++20 allows; without it, all of that but load buffering.
   if (exact != question["exact"] || relacy != question["relacy"] || buffering != allowed) {
     note = "NOT AS PINNED: the table in docs/limits.md is wrong";
-    settle(j, "failed", note);
+    settle(j, job_outcome::failed, note);
     ++failures_;
   } else {
-    settle(j, "as expected", note.empty() ? "as C++20" : note);
+    settle(j, job_outcome::as_expected, note.empty() ? "as C++20" : note);
     ++calibrated_;
   }
   fmt::print("  {:<34} {:>7}  {:<10} {:<10} {:<15} {:<10} {}\n", j.case_name.substr(j.case_name.find('/') + 1), outcome,
@@ -483,18 +485,18 @@ void report::line(const std::string& name, const std::string& verdict, const std
   last_name_ = name;
 }
 
-void report::settle(job& j, const char* outcome, const std::string& verdict) {
+void report::settle(job& j, job_outcome outcome, const std::string& verdict) {
   j.outcome = outcome;
   j.verdict = verdict;
 }
 
 void report::passed(job& j, const std::string& verdict) {
   ++passed_;
-  settle(j, "passed", verdict);
+  settle(j, job_outcome::passed, verdict);
 }
 
 void report::failed(job& j, const std::string& verdict) {
-  settle(j, "failed", verdict);
+  settle(j, job_outcome::failed, verdict);
   // A ledger is not among the searches of the pages.
   if (j.expect == job::expectation::ledger) return problem(j.case_name, verdict);
   print_failure(j.case_name, verdict);
@@ -522,7 +524,7 @@ void report::show(job& j) {
                                         : "passes";
   if (fails || cut_short) {
     ++failures_;
-    settle(j, "failed", "FAIL " + found);
+    settle(j, job_outcome::failed, "FAIL " + found);
   } else {
     passed(j, "PASS " + (options_.execution != 0 ? "this execution" : coverage_words(j)));
   }
@@ -531,28 +533,18 @@ void report::show(job& j) {
                cut_short ? found : r["how"].get<std::string>());
     return;
   }
-  fmt::print("{} {} {}: {}\n", j.case_name, j.engine == "exact" ? "graph" : "execution", executions, found);
+  fmt::print("{} {} {}: {}\n", j.case_name, j.engine == engine_name::exact ? "graph" : "execution", executions, found);
   print_counterexample(r);
 }
 
 json report::to_json(const std::vector<job>& jobs) const {
   json searches = json::array();
   for (const job& j : jobs) {
-    if (j.expect == job::expectation::ledger || j.outcome.empty()) continue;  // without an outcome: interrupted
-    json entry = {{"case", j.case_name},
-                  {"search", j.label},
-                  {"engine", j.engine},
-                  {"label", j.label},
-                  {"changed", j.changed},
-                  {"replay", j.replay},
-                  {"result", j.result},
-                  {"expect", j.expect == job::expectation::pass       ? "pass"
-                             : j.expect == job::expectation::fail     ? "fail"
-                             : j.expect == job::expectation::progress ? "progress"
-                             : j.expect == job::expectation::proof    ? "proof"
-                                                                      : "litmus"},
-                  {"outcome", j.outcome},
-                  {"verdict", j.verdict}};
+    if (j.expect == job::expectation::ledger || j.outcome == job_outcome::none)
+      continue;  // without an outcome: interrupted
+    json entry = {{"case", j.case_name},  {"search", j.label},   {"engine", j.engine}, {"label", j.label},
+                  {"changed", j.changed}, {"replay", j.replay},  {"result", j.result}, {"expect", j.expect},
+                  {"outcome", j.outcome}, {"verdict", j.verdict}};
     if (j.about.contains("property")) entry["property"] = j.about["property"];
     if (j.about.contains("litmus")) entry["litmus"] = j.about["litmus"];
     searches.push_back(std::move(entry));

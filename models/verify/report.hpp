@@ -67,7 +67,7 @@ class report {
   void judge_pinned_that_did_not_run();
 
   // The one place where a search gets its verdict; the printed text, --json and --html all show this one.
-  static void settle(job& j, const char* outcome, const std::string& verdict);
+  static void settle(job& j, job_outcome outcome, const std::string& verdict);
   void passed(job& j, const std::string& verdict);
   void failed(job& j, const std::string& verdict);
   // A failure of the whole run and not of a search: a hole in the ledger, a page that is out of date.

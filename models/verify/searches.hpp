@@ -39,7 +39,6 @@ struct case_verdict {
 
 /// A source mutant, and how many graphs the search of one case under it may take.
 struct mutant_limits {
-  std::string name;                      ///< "ring/takes_all"
   std::set<std::string> named;           ///< cases that the mutant says it is killed by
   std::uint64_t graphs_named = 20'000;   ///< of each of these
   std::uint64_t graphs_others = 20'000;  ///< of each other case

@@ -130,7 +130,7 @@ void require_same_run(const part& a, const part& b) {
     for (const json& search : p.content["searches"]) {
       job j;
       j.case_name = search["case"];
-      j.engine = search["engine"];
+      j.engine = search["engine"].get<engine_name>();
       j.label = search["label"];
       results[name_of(j)] = search["result"];
     }
@@ -150,7 +150,7 @@ share parse_share(const std::string& text) {
   return s;
 }
 
-std::string name_of(const job& j) { return fmt::format("{} {} {}", j.case_name, j.engine, j.label); }
+std::string name_of(const job& j) { return fmt::format("{} {} {}", j.case_name, to_text(j.engine), j.label); }
 
 std::vector<std::string> names_of(const std::vector<job>& jobs) {
   std::vector<std::string> names;

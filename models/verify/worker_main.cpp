@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A worker: loads cases, runs one search and prints its result as one line of JSON. The runner (main.cpp) starts
-// workers; a crash of one is the verdict of one search.
+// A worker: loads cases, does what its one argument asks for (request.hpp), and prints the result as one line of JSON.
+// The runner (main.cpp) starts workers; a crash of one is the verdict of one search.
 //
-//   --module FILE …           shared objects with cases; before one of:
-//   list                      the cases, as a JSON array
-//   ledger --header FILE      the order ledger of that header; prints its result like a search; --expected FILE: the
-//                             rows of an earlier ledger, which save time where they still hold; --uses FILE: what
-//                             searches with --note-orders have noted, which saves those searches
-//   run --case NAME …         one search ("*": the exact engine's over each case, Relacy's over the first that fails)
-// Both print "P <executions>", perhaps with how many there are, now and then, and last "R <result>"; `run --show-all`
-// prints "E <execution>" for each one.
+// Of a search, a mutant and a ledger it prints "P <executions>", perhaps with how many there are, now and then, and
+// last "R <result>"; a search that shows all executions prints "E <execution>" for each. A list is the cases as a JSON
+// array.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -19,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -28,6 +22,7 @@
 #include "ledger.hpp"
 #include "names.hpp"
 #include "relacy.hpp"
+#include "request.hpp"
 #include "result_json.hpp"
 #include "runtime.hpp"
 #include "scenario.hpp"
@@ -199,47 +194,23 @@ void print_progress_of_exact(const search_progress& now) {
   stop("no case is called " + name);
 }
 
-[[nodiscard]] std::memory_order order_called(const std::string& name) {
-  for (const auto order : {std::memory_order::relaxed, std::memory_order::consume, std::memory_order::acquire,
-                           std::memory_order::release, std::memory_order::acq_rel, std::memory_order::seq_cst}) {
-    if (name == to_string(order)) return order;
-  }
-  stop("'" + name + "' is no memory order; they are relaxed, consume, acquire, release, acq_rel and seq_cst");
-}
-
 // The headers whose operations have names: the shipped ones, in the folders RUNQ_HEADERS (set by the build).
-[[nodiscard]] weakening find_weakening(source_index& sources, const std::string& name, const std::string& order,
-                                       int arg) {
-  const std::memory_order to = order_called(order);
+[[nodiscard]] weakening find_weakening(source_index& sources, const weakened_order& order) {
   std::istringstream dirs(RUNQ_HEADERS);
   for (std::string dir; std::getline(dirs, dir, ':');) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(dir)) {
       const std::string header = entry.path().string();
-      if (auto found = sources.find(header, as_included(header), name, arg, to)) return *found;
+      if (auto found = sources.find(header, as_included(header), order.site, order.arg, order.to)) return *found;
     }
   }
-  stop("no operation is called [" + name + "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
+  stop("no operation is called [" + order.site +
+       "] in " RUNQ_HEADERS "; a mutant that names it must be brought up to date");
 }
 
 // The cases of a module register themselves while it is loaded; it stays for ever.
 void load(const std::string& module) {
   if (dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) stop(std::string("cannot load cases: ") + dlerror());
 }
-
-struct request {
-  std::string name;
-  std::string search = "exhaustive";
-  std::uint64_t executions = 0;  // 0: the search's own default
-  double seconds = 0;
-  relacy_options relacy{.progress = print_progress};
-  exact_options exact = complete_search;
-  std::string weaken_site;
-  std::string weaken_order = "relaxed";
-  int weaken_arg = 0;
-  mutant_limits mutant;  // of all cases
-  bool show_all = false;
-  bool note_orders = false;
-};
 
 // The first execution of a search that has the outcome which a litmus test asks for.
 struct sought_execution {
@@ -285,101 +256,87 @@ void keep_sought(const search_result& r) {
   return j;
 }
 
-[[nodiscard]] search_result search_with_relacy(const case_spec& spec, request r) {
-  r.relacy.search = r.search == "bounded" ? relacy_search::bounded
-                    : r.search == "full"  ? relacy_search::full
-                                          : relacy_search::random;
-  if (r.executions != 0 || r.search != "random") r.relacy.executions = r.executions;
-  r.relacy.seconds = r.seconds;
-  return run_relacy(spec, r.relacy);
+[[nodiscard]] search_result search_with_relacy(const case_spec& spec, const search_request& r) {
+  relacy_options options{.progress = print_progress};
+  options.search = r.kind == search_kind::bounded ? relacy_search::bounded
+                   : r.kind == search_kind::full  ? relacy_search::full
+                                                  : relacy_search::random;
+  if (r.executions != 0 || r.kind != search_kind::random) options.executions = r.executions;
+  options.first = r.first;
+  options.context_bound = r.bound;
+  options.show = r.show;
+  return run_relacy(spec, options);
 }
 
-[[nodiscard]] json run(const request& r, source_index& sources) {
-  constexpr std::uint64_t relacy_mutant_executions = 40'000;
-  if (r.name == "*") {
-    chosen_mutant = mutant_number(r.mutant.name);
-    return to_json(search_all_for_failure(relacy_mutant_executions, r.mutant), sources);
-  }
-  const case_spec& spec = find_case(r.name);
-  if (r.search == "mutant") return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
-  if (r.search == "litmus") return litmus(spec, sources);
-  if (r.search == "progress") return to_json(check_progress(spec), sources);
-  if (r.search == "exhaustive") {
-    exact_options options = r.exact;
-    options.time_limit_seconds = r.seconds;
-    options.progress = print_progress_of_exact;
-    if (r.show_all) options.show_each = print_execution;
-    shown_sources = &sources;
-    if (r.note_orders) start_noting_orders();
-    json result = to_json(run_exact(spec, options), sources);
-    if (r.note_orders) result["orders"] = to_json(noted_orders());
-    return result;
+[[nodiscard]] json search_all_executions(const case_spec& spec, const search_request& r, source_index& sources) {
+  exact_options options = complete_search;
+  options.jobs = r.jobs;
+  options.show_execution = r.show;
+  options.progress = print_progress_of_exact;
+  if (r.show_all) options.show_each = print_execution;
+  shown_sources = &sources;
+  if (r.note_orders) start_noting_orders();
+  json result = to_json(run_exact(spec, options), sources);
+  if (r.note_orders) result["orders"] = to_json(noted_orders());
+  return result;
+}
+
+constexpr std::uint64_t relacy_mutant_executions = 40'000;
+
+[[nodiscard]] json search(const search_request& r, source_index& sources) {
+  const case_spec& spec = find_case(r.case_name);
+  switch (r.kind) {
+    case search_kind::exhaustive: return search_all_executions(spec, r, sources);
+    case search_kind::mutant: return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
+    case search_kind::litmus: return litmus(spec, sources);
+    case search_kind::progress: return to_json(check_progress(spec), sources);
+    case search_kind::random:
+    case search_kind::bounded:
+    case search_kind::full: break;
   }
   return to_json(search_with_relacy(spec, r), sources);
 }
 
-void add_run_options(CLI::App& command, request& r) {
-  command.add_option("--case", r.name)->required();
-  command.add_option("--mutant", r.mutant.name);
-  command.add_option("--named", r.mutant.named)->allow_extra_args(false);
-  command.add_option("--graphs-others", r.mutant.graphs_others);
-  command.add_option("--search", r.search)
-      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full", "mutant", "litmus", "progress"}));
-  command.add_option("--executions", r.executions);
-  command.add_option("--first", r.relacy.first);
-  command.add_option("--bound", r.relacy.context_bound);
-  command.add_option("--seconds", r.seconds);
-  command.add_option("--jobs", r.exact.jobs);
-  command.add_option("--show", r.exact.show_execution);
-  command.add_flag("--show-all", r.show_all);
-  command.add_flag("--note-orders", r.note_orders);
-  command.add_flag("--load-buffering", r.exact.load_buffering);
-  command.add_option("--freeze-thread", r.exact.freeze_thread);
-  command.add_option("--freeze-after", r.exact.freeze_after);
-  command.add_option("--site", r.weaken_site);
-  command.add_option("--order", r.weaken_order);
-  command.add_option("--arg", r.weaken_arg);
+void answer(const list_request&) {
+  json all = json::array();
+  for (const case_spec& c : cases()) all.push_back(to_json(c));
+  std::puts(all.dump().c_str());
+}
+
+void answer(const search_request& r) {
+  source_index sources;
+  const bool weakens = !r.weakened.site.empty();
+  if (weakens) set_weakening(find_weakening(sources, r.weakened));
+  const json result = search(r, sources);
+  if (weakens && !weakening_was_used()) stop("case " + r.case_name + " never executes [" + r.weakened.site + "]");
+  print_result(result);
+}
+
+void answer(const mutant_request& r) {
+  source_index sources;
+  chosen_mutant = mutant_number(r.name);
+  mutant_limits limits;
+  limits.named = r.named;
+  limits.graphs_others = r.graphs_others;
+  print_result(to_json(search_all_for_failure(relacy_mutant_executions, limits), sources));
+}
+
+void answer(const ledger_request& r) {
+  source_index sources;
+  print_result(to_json(
+      make_ledger(r.header, as_included(r.header), sources, rows_in(r.expected), uses_in(r.uses), print_progress)));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs one search over one case; ./kit verify starts this program"};
-  app.require_subcommand(1);
-  std::vector<std::string> modules;
-  app.add_option("--module", modules, "load cases from this shared object")->allow_extra_args(false);
-  app.add_subcommand("list", "print the cases as JSON");
-  CLI::App* const run_command = app.add_subcommand("run", "run one search");
-  request r;
-  add_run_options(*run_command, r);
-  CLI::App* const ledger_command = app.add_subcommand("ledger", "try every weakening of a header's orders");
-  std::string header;
-  ledger_command->add_option("--header", header)->required();
-  std::string expected;
-  ledger_command->add_option("--expected", expected)->check(CLI::ExistingFile);
-  std::string uses;
-  ledger_command->add_option("--uses", uses)->check(CLI::ExistingFile);
-  CLI11_PARSE(app, argc, argv);
-  r.relacy.show = r.exact.show_execution;
-  for (const std::string& module : modules) load(module);
-
-  source_index sources;
-  if (app.got_subcommand("list")) {
-    json all = json::array();
-    for (const case_spec& c : cases()) all.push_back(to_json(c));
-    std::puts(all.dump().c_str());
-    return 0;
+  if (argc != 2) stop("a worker takes one argument, its request as JSON; ./kit verify starts workers");
+  try {
+    const request asked = to_request(argv[1]);
+    for (const std::string& module : asked.modules) load(module);
+    std::visit([](const auto& what) { answer(what); }, asked.what);
+  } catch (const std::invalid_argument& e) {
+    stop(e.what());
   }
-  if (app.got_subcommand("ledger")) {
-    print_result(
-        to_json(make_ledger(header, as_included(header), sources, rows_in(expected), uses_in(uses), print_progress)));
-    return 0;
-  }
-  if (!r.weaken_site.empty()) set_weakening(find_weakening(sources, r.weaken_site, r.weaken_order, r.weaken_arg));
-  const json result = run(r, sources);
-  if (!r.weaken_site.empty() && !weakening_was_used()) {
-    stop("case " + r.name + " never executes [" + r.weaken_site + "]");
-  }
-  print_result(result);
   return 0;
 }
