@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <vector>
@@ -27,8 +25,6 @@ namespace {
 }
 
 constexpr unsigned most_jobs = 64;
-/// Options that a check in a test does not have.
-constexpr std::array<std::string_view, 5> of_command{"--ledger", "--ledger-of", "--jobs", "--json", "--html"};
 
 /// The options of one call, read one after the other.
 class reader {
@@ -36,12 +32,7 @@ class reader {
   reader(std::string_view words, run_options& to) : words_(split(words)), to_(to) {}
 
   [[nodiscard]] std::string read() {
-    while (next_ != words_.size() && wrong_.empty()) {
-      const std::string_view option = words_[next_++];
-      const bool is_of_command = std::find(of_command.begin(), of_command.end(), option) != of_command.end();
-      if (is_of_command && to_.of_command.empty()) to_.of_command = option;
-      take(option);
-    }
+    while (next_ != words_.size() && wrong_.empty()) take(words_[next_++]);
     if (wrong_.empty()) wrong_ = conflict();
     if (wrong_.empty() && to_.ledger && (to_.weakened.line != 0 || to_.search.show_execution != 0)) {
       wrong_ = "--ledger makes many checks: it goes with neither --weaken nor --execution";
@@ -65,95 +56,75 @@ class reader {
     return {};
   }
 
+  /// Reads the option by its line of the table, in which these names stand: to_, search, limits, and the functions
+  /// below.
   void take(std::string_view option) {
     exact_options& search = to_.search;
-    if (option == "--execution") {
-      search.show_execution = number(option);
-    } else if (option == "--max-executions") {
-      search.max_executions = number(option);
-    } else if (option == "--max-events") {
-      search.max_events_per_thread = static_cast<unsigned>(number(option));
-    } else if (option == "--time-limit") {
-      search.time_limit_seconds = static_cast<double>(number(option));
-    } else if (option == "--spurious") {
-      to_.limits.spurious_failures = search.spurious_failures = static_cast<unsigned>(number(option));
-    } else if (option == "--bound") {
-      search.bound = static_cast<unsigned>(number(option, exact_options::no_bound - 1));
-    } else if (option == "--sample") {
-      search.walks = number(option);
-      if (wrong_.empty() && search.walks == 0) wrong_ = "--sample takes a number of walks, at least 1";
-    } else if (option == "--seed") {
-      search.seed = number(option);
-    } else if (option == "--path") {
-      read_path(word(option, "the path that a failure shows, as 0.3.1"));
-    } else if (option == "--spurious-wakeups") {
-      to_.limits.spurious_wakeups = static_cast<unsigned>(number(option));
-      to_.limits.wakes_at_once_only = false;
-    } else if (option == "--reuse") {
-      to_.limits.reused = static_cast<unsigned>(number(option));
-    } else if (option == "--nondet") {
-      read_values(word(option, "a range, as 0..3"));
-    } else if (option == "--timeouts") {
-      to_.limits.timeouts = static_cast<unsigned>(number(option));
-    } else if (option == "--judge-timed-waits") {
-      to_.limits.judges_timed_waits = true;
-    } else if (option == "--rounds") {
-      to_.limits.rounds = static_cast<unsigned>(number(option));
-    } else if (option == "--load-buffering") {
-      search.load_buffering = true;
-    } else if (option == "--check-duplicates") {
-      search.check_duplicates = true;
-    } else if (option == "--every-iteration") {
-      to_.every_iteration = true;
-    } else if (option == "--no-leaks") {
-      to_.leaks = false;
-    } else if (option == "--weaken") {
-      const std::string_view change = word(option, "FILE:LINE:ORDER");
-      if (wrong_.empty()) wrong_ = read_order_change(change, to_.weakened);
-    } else if (option == "--ledger") {
-      to_.ledger = true;
-    } else if (option == "--ledger-of") {
-      to_.ledger = true;
-      to_.ledger_of.emplace_back(word(option, "the name of a file"));
-    } else if (option == "--jobs") {
-      to_.jobs = static_cast<unsigned>(number(option));
-      if (wrong_.empty() && (to_.jobs == 0 || to_.jobs > most_jobs)) {
-        wrong_ = fmt::format("--jobs takes a number from 1 to {}", most_jobs);
-      }
-    } else if (option == "--json") {
-      to_.json_file = word(option, "the name of a file");
-    } else if (option == "--html") {
-      to_.html_dir = word(option, "the name of a folder");
-    } else if (option == "--executed") {
-      to_.executed_file = word(option, "the name of a file");
-    } else if (option == "--without-assertions") {
-      to_.without_assertions = true;
-    } else if (option == "--title") {
-      to_.title = word(option, "a name");
-    } else if (option == "--replay") {
-      to_.replay = word(option, "a command");
-    } else {
-      wrong_ = fmt::format("there is no option '{}'", option);
-    }
+    bounds& limits = to_.limits;
+    option_ = option;
+#define OPTION(name, value, what, read, help) \
+  if (option == (name)) {                     \
+    needs_ = what;                            \
+    read;                                     \
+    return;                                   \
+  }
+#define COMMAND_OPTION(name, value, what, read, help)                      \
+  if (option == (name) && to_.of_command.empty()) to_.of_command = option; \
+  OPTION(name, value, what, read, help)
+#define INTERNAL_OPTION(name, value, what, read, help) OPTION(name, value, what, read, help)
+#define TOOL_OPTION(name, value, what, read, help)
+#include "options_table.hpp"
+#undef OPTION
+#undef COMMAND_OPTION
+#undef INTERNAL_OPTION
+#undef TOOL_OPTION
+    wrong_ = fmt::format("there is no option '{}'", option);
   }
 
-  [[nodiscard]] std::string_view word(std::string_view option, std::string_view what) {
-    if (next_ != words_.size() && !words_[next_].empty()) return words_[next_++];
-    wrong_ = fmt::format("{} needs {}", option, what);
-    return {};
-  }
-  [[nodiscard]] std::uint64_t number(std::string_view option, std::uint64_t most = ~std::uint64_t{0}) {
-    const std::string_view text = word(option, "a number");
+  // --- what the lines of the table call: each reads the value of the option, if it has one
+
+  static void flag(bool& to, bool value = true) { to = value; }
+  void text(std::string& to) { to = word(); }
+  template <class Number>
+  void number(Number& to, std::uint64_t most = ~std::uint64_t{0}) {
+    const std::string_view text = word();
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (wrong_.empty() && (error != std::errc{} || end != text.data() + text.size())) {
-      wrong_ = fmt::format("{} needs a number, not '{}'", option, text);
+      wrong_ = fmt::format("{} needs a number, not '{}'", option_, text);
     }
-    if (wrong_.empty() && value > most) wrong_ = fmt::format("{} takes a number up to {}", option, most);
-    return value;
+    if (wrong_.empty() && value > most) wrong_ = fmt::format("{} takes a number up to {}", option_, most);
+    to = static_cast<Number>(value);
+  }
+  void walks() {
+    number(to_.search.walks);
+    if (wrong_.empty() && to_.search.walks == 0) wrong_ = "--sample takes a number of walks, at least 1";
+  }
+  void spurious() {
+    number(to_.search.spurious_failures);
+    to_.limits.spurious_failures = to_.search.spurious_failures;
+  }
+  void wakeups() {
+    number(to_.limits.spurious_wakeups);
+    to_.limits.wakes_at_once_only = false;
+  }
+  void weakening() {
+    const std::string_view change = word();
+    if (wrong_.empty()) wrong_ = read_order_change(change, to_.weakened);
+  }
+  void ledger_of() {
+    to_.ledger = true;
+    to_.ledger_of.emplace_back(word());
+  }
+  void jobs() {
+    number(to_.jobs);
+    if (wrong_.empty() && (to_.jobs == 0 || to_.jobs > most_jobs)) {
+      wrong_ = fmt::format("--jobs takes a number from 1 to {}", most_jobs);
+    }
   }
   /// "-1..3"
-  void read_values(std::string_view text) {
+  void values() {
+    const std::string_view text = word();
     value_range range;
     const std::string_view::size_type dots = text.find("..");
     const bool read = dots != std::string_view::npos && read_number(text.substr(0, dots), range.first) &&
@@ -168,11 +139,18 @@ class reader {
       to_.limits.any_value = range;
     }
   }
+  /// The value of the option.
+  [[nodiscard]] std::string_view word() {
+    if (next_ != words_.size() && !words_[next_].empty()) return words_[next_++];
+    wrong_ = fmt::format("{} needs {}", option_, needs_);
+    return {};
+  }
   [[nodiscard]] static bool read_number(std::string_view text, std::int64_t& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} && end == text.data() + text.size();
   }
-  void read_path(std::string_view text) {
+  void path() {
+    const std::string_view text = word();
     const std::optional<exact::way> read = to_path(text);
     if (wrong_.empty() && !read)
       wrong_ = fmt::format("--path takes numbers with dots between, as 0.3.1, not '{}'", text);
@@ -182,6 +160,8 @@ class reader {
 
   std::vector<std::string_view> words_;
   std::size_t next_ = 0;
+  std::string_view option_;  ///< that is being read
+  std::string_view needs_;   ///< what people are told that it needs
   run_options& to_;
   std::string wrong_;
 };

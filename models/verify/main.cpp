@@ -5,12 +5,14 @@
 #include <chrono>
 #include <fstream>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "build.hpp"
 #include "effort.hpp"
 #include "html.hpp"
 #include "jobs.hpp"
@@ -26,41 +28,58 @@ using namespace runq::model;  // NOLINT(google-build-using-namespace): a main fi
 using json = nlohmann::json;
 using clock_type = std::chrono::steady_clock;
 
-void add_options(CLI::App& app, options& o) {
-  o.jobs = std::max(1U, std::thread::hardware_concurrency());
-  app.add_option("--budget", o.budget, "quick (five minutes on two processors) or full (as long as it takes)")
-      ->check(CLI::IsMember({"quick", "full"}));
-  app.add_option("--case", o.case_glob, "only cases that match this pattern, as 'ring/*'");
-  app.add_option("--engine", o.engine, "only this engine")->check(CLI::IsMember({"exact", "relacy", "genmc"}));
-  app.add_option("--mutant", o.mutant_glob, "only mutants that match this pattern, with their counterexamples");
-  app.add_option("--execution", o.execution, "show this execution of the one case that --case names");
-  app.add_option("--weaken", o.weaken, "with one --case: weaken SITE:ORDER, as ring.push.publish:relaxed, and show");
-  app.add_option_function<std::string>(
-         "--search", [&o](const std::string& kind) { o.search_given = true, json(kind).get_to(o.search); },
-         "with --execution: which search (default exhaustive)")
-      ->check(CLI::IsMember({"exhaustive", "random", "bounded", "full"}));
-  app.add_option("--bound", o.bound, "with --search bounded: how many pre-emptions");
-  app.add_option("--executions", "ignored: part of a replay line")->expected(1);
-  app.add_option("--json", o.json_file, "write all results to this file");
-  app.add_option("--html", o.html_dir, "write an index and a page per counterexample to this folder");
-  app.add_option("--jobs", o.jobs, "processes at a time: searches, or parts of one search")->check(CLI::Range(1, 1024));
-  auto* const shard = app.add_option("--shard", o.shard, "I/N: make only the I-th of N shares of the searches");
-  app.add_option("--merge", o.merge, "judge the --json files of all shares of a run instead of searching")
-      ->expected(-1)
-      ->excludes(shard);
-  app.add_flag("--update-counts", o.update_counts, "pin the explored counts: models/cases/*/<stem>/counts.txt");
-  app.add_flag("--update-ledger", o.update_ledger, "pin the ledger: models/cases/*/<stem>/ledger.json and its page");
-  app.add_flag("--update-mutants", o.update_mutants,
-               "write which cases kill each mutant, and how, into its .mutant file");
-  app.add_flag("--list", o.list, "name the cases and what each shows");
-  app.add_option("--targets", o.targets,
-                 "print what must be built first for the other options, and stop; ./kit asks this")
-      ->check(CLI::IsMember({"cases", "mutants"}));
-}
+// Adds the options to the parser, as the lines of their table say.
+class added_option {
+ public:
+  added_option(CLI::App& app, options& to, const char* name, const char* takes, const char* help)
+      : app_(app), to_(to), name_(name), takes_(takes), help_(help) {}
 
-int print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) fmt::print("{}\n", line);
-  return 0;
+  CLI::Option* flag(bool& to) { return app_.add_flag(name_, to, help_); }
+  template <class T>
+  CLI::Option* value(T& to) {
+    return described(app_.add_option(name_, to, help_));
+  }
+  CLI::Option* search() {
+    const auto take = [&to = to_](const std::string& kind) { to.search_given = true, json(kind).get_to(to.search); };
+    return described(app_.add_option_function<std::string>(name_, take, help_));
+  }
+  CLI::Option* ignored() { return app_.add_option(name_)->description(help_)->expected(1); }
+
+ private:
+  CLI::Option* described(CLI::Option* option) {
+    option->type_name(takes_)->option_text(takes_);
+    std::vector<std::string> words;
+    std::istringstream all(takes_);
+    for (std::string word; std::getline(all, word, '|');) words.push_back(word);
+    return words.size() < 2 ? option : option->check(CLI::IsMember(words));
+  }
+
+  CLI::App& app_;
+  options& to_;
+  const char* name_;
+  const char* takes_;
+  const char* help_;
+};
+
+void add_options(CLI::App& app, options& to) {
+  to.jobs = std::max(1U, std::thread::hardware_concurrency());
+#define OPTION(name, takes, kit, read, help)         \
+  {                                                  \
+    added_option option(app, to, name, takes, help); \
+    [[maybe_unused]] options& o = to;                \
+    option.read;                                     \
+  }
+#define INTERNAL_OPTION(name, takes, kit, read, help) \
+  OPTION(name, takes, kit, read, help)                \
+  app.get_option(name)->group("");
+#define KIT_OPTION(name, takes, kit, read, help)
+#define TOOL_OPTION(name, takes, kit, read, help)
+#include "options_table.hpp"
+#undef OPTION
+#undef INTERNAL_OPTION
+#undef KIT_OPTION
+#undef TOOL_OPTION
+  app.get_option("--merge")->excludes("--shard");
 }
 
 int list(const json& cases) {
@@ -179,9 +198,10 @@ int main(int argc, char** argv) {
   }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
-  if (o.targets == "cases") return print_lines(cases_targets(o, m));
+  // First the cases; once they are known, the deliberate bugs that they must notice.
+  if (o.build) build_targets(m, cases_targets(o, m));
   const json cases = cases_of(o, m);
-  if (o.targets == "mutants") return print_lines(mutant_targets(o, m, cases));
+  if (o.build) build_targets(m, mutant_targets(o, m, cases));
   if (o.list) return list(cases);
 
   catch_interrupt();

@@ -299,6 +299,10 @@ manifest read_manifest(const std::string& path) {
   for (std::string line; std::getline(in, line);) {
     const std::vector<std::string> fields = parts_of(line, '\t');
     if (fields.size() < 2) continue;
+    if (fields[0] == "build" && fields.size() == 3) {
+      m.cmake = fields[1];
+      m.build_dir = fields[2];
+    }
     if (fields[0] == "worker") m.worker = fields[1];
     if (fields[0] == "models") m.models_dir = fields[1];
     if (fields[0] == "docs") m.docs_dir = fields[1];

@@ -34,7 +34,7 @@ struct options {
   bool update_ledger = false;
   bool update_mutants = false;
   bool list = false;
-  std::string targets;  ///< "cases" or "mutants": what must be built for the other options
+  bool build = false;  ///< what the other options need
 
   [[nodiscard]] bool wants(const std::string& case_name) const;
   /// Whether a case of this stem can match the options.
@@ -70,6 +70,8 @@ struct source_mutant {
 
 /// What the build wrote: models/CMakeLists.txt.
 struct manifest {
+  std::string cmake;
+  std::string build_dir;
   std::string worker;
   std::string models_dir;
   std::string docs_dir;
