@@ -151,8 +151,8 @@ namespace {
 }
 
 /// Whether executions have numbers of their own; if not, their paths identify them.
-[[nodiscard]] bool are_counted(const session& s, const run_options& options) {
-  return options.search.walks == 0 && !s.is_part() && !options.has_path;
+[[nodiscard]] bool are_counted(session& s, const run_options& options) {
+  return options.search.walks == 0 && s.options().source == nullptr && !options.has_path;
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ void write_all(int to, const void* from, std::size_t size) noexcept {
 
 answer judge_briefly(const search_result& r, session& s, const run_options& options) {
   const order_change& weakened = options.weakened;
-  const std::set<std::string>& weakened_in = s.orders().weakened_in();
+  const std::set<std::string>& weakened_in = s.code().orders().weakened_in();
   const auto say = [](int status, std::string headline) { return answer{status, std::move(headline), {}, {}, {}}; };
   if (weakened_in.size() > 1) {
     return say(2, fmt::format("no verdict: {} is the name of several files: {}; give more of the path", weakened.file,
@@ -180,7 +180,7 @@ answer judge_briefly(const search_result& r, session& s, const run_options& opti
     const std::string number = are_counted(s, options) ? fmt::format(" in execution {}", r.executions) : "";
     return say(1, fmt::format("FAIL{}{}: {}: {}", number, changed(weakened), name_of(r.what), r.message));
   }
-  if (weakened.line != 0 && !s.orders().was_weakened()) {
+  if (weakened.line != 0 && !s.code().orders().was_weakened()) {
     return say(2, fmt::format("no verdict: no operation at {} was executed whose order is stronger than {}",
                               place_of(weakened), to_string(weakened.to)));
   }
@@ -204,9 +204,9 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   a.text = a.headline + "\n";
   if (r.what != failure::none || is_only_shown(r, options)) a.text += describe(r, s, sources);
   if (r.what != failure::none) {
-    a.text +=
-        fmt::format("T0 is the thread that {}.{}\n", s.is_whole_program() ? "runs main()" : "calls check()",
-                    are_counted(s, options) ? "" : " To see this execution again: --path " + path_text(s.last_way()));
+    a.text += fmt::format(
+        "T0 is the thread that {}.{}\n", s.memory().beginning().is_of_whole_program() ? "runs main()" : "calls check()",
+        are_counted(s, options) ? "" : " To see this execution again: --path " + path_text(s.last_way()));
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }

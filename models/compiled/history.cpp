@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The runtime side of <runq/history.hpp>: records calls with the moments of the graph, and judges them.
-#include "history.hpp"
+#include "runq/history.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,12 +15,9 @@
 #include "hook.hpp"
 #include "judged_calls.hpp"
 #include "order_search.hpp"
-#include "runq/history.hpp"
 #include "session.hpp"
 
 namespace runq::model::compiled {
-
-bool judging = false;
 
 namespace {
 
@@ -173,31 +170,31 @@ void judge(const void* history, const runq_check_specification& by, bool quiesce
   for (const recorded_call& c : calls.all()) {
     if (c.history != history) continue;
     if (!c.has_ended) {
-      s.fail(failure::misuse, "a history is judged while a call is under way: join the threads that make calls before",
-             code);
+      s.code().fail(failure::misuse,
+                    "a history is judged while a call is under way: join the threads that make calls before", code);
     }
     all.push_back(&c);
   }
   calls.note_judged(history);
   if (all.size() > max_judged_calls) {
-    s.give_up(fmt::format("limit reached: {} calls in a history; at most {} are judged", all.size(), max_judged_calls),
-              code);
+    s.code().give_up(
+        fmt::format("limit reached: {} calls in a history; at most {} are judged", all.size(), max_judged_calls), code);
   }
   const search_for_order order = search_of(all, quiescent);
   std::string essence = essence_of(all, order, &by);
   if (explained.count(essence) != 0) return;
-  judging = true;
+  this_process.judging = true;
   const bool has_order = order.explains_from(spec_state(by));
   if (!has_order) tell(all, order, spec_state(by));
-  judging = false;
+  this_process.judging = false;
   if (has_order) {
     explained.insert(std::move(essence));
     return;
   }
-  s.fail(failure::not_linearizable,
-         fmt::format("no sequential order explains what the calls returned{}",
-                     quiescent ? ", also if calls keep their order only across quiet moments" : ""),
-         code);
+  s.code().fail(failure::not_linearizable,
+                fmt::format("no sequential order explains what the calls returned{}",
+                            quiescent ? ", also if calls keep their order only across quiet moments" : ""),
+                code);
 }
 
 }  // namespace
@@ -207,28 +204,28 @@ void judge(const void* history, const runq_check_specification& by, bool quiesce
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 
 RUNQ_HOOK void runq_check_history_begin(const void* history) noexcept {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const checker_scope scope;
   calls.begin(history);
 }
 
 RUNQ_HOOK std::uint64_t runq_check_call_begin(const void* history, bool is_lock_free) noexcept {
-  if (!in_program) return 0;
+  if (!this_process.in_program) return 0;
   const checker_scope scope;
   session& s = current_session();
   if (calls.is_judged(history)) {
-    s.fail(runq::model::failure::misuse,
-           "a call is made after its history was judged: join the threads that make calls before",
-           __builtin_return_address(0));
+    s.code().fail(runq::model::failure::misuse,
+                  "a call is made after its history was judged: join the threads that make calls before",
+                  __builtin_return_address(0));
   }
   calls.all().push_back({history, s.search()->now()});
-  s.begin_call(is_lock_free);
+  s.threads().begin_call(is_lock_free);
   return calls.all().size() - 1;
 }
 
 RUNQ_HOOK void runq_check_call_end(std::uint64_t number, const void* call, std::size_t size, const char* text,
                                    std::size_t text_size) noexcept {
-  current_session().end_call();
+  current_session().threads().end_call();
   recorded_call& c = calls.all()[number];
   c.ended = current_session().search()->now();
   c.has_ended = true;
@@ -237,18 +234,18 @@ RUNQ_HOOK void runq_check_call_end(std::uint64_t number, const void* call, std::
 }
 
 RUNQ_HOOK void runq_check_judge(const void* history, const runq_check_specification* by, bool quiescent) noexcept {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const void* const code = __builtin_return_address(0);
   const checker_scope scope;
   judge(history, *by, quiescent, code);
 }
 
 RUNQ_HOOK void runq_check_let_one_stop(unsigned threads) noexcept {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const void* const code = __builtin_return_address(0);
   const checker_scope scope;
-  current_session().let_one_stop(threads, code);
+  current_session().threads().let_one_stop(threads, code);
 }
 
-RUNQ_HOOK bool runq_check_pause() noexcept { return std::exchange(in_program, false); }
-RUNQ_HOOK void runq_check_resume(bool was_checked) noexcept { in_program = was_checked; }
+RUNQ_HOOK bool runq_check_pause() noexcept { return std::exchange(this_process.in_program, false); }
+RUNQ_HOOK void runq_check_resume(bool was_checked) noexcept { this_process.in_program = was_checked; }

@@ -17,8 +17,9 @@ using runq::model::order_of;
 using runq::model::rmw_op;
 using runq::model::compiled::checker_scope;
 using runq::model::compiled::current_session;
-using runq::model::compiled::in_program;
+using runq::model::compiled::program_memory;
 using runq::model::compiled::session;
+using runq::model::compiled::this_process;
 
 runq::model::compiled::caller_state runq_caller;
 
@@ -33,7 +34,7 @@ inline constexpr bool is_wide = sizeof(T) == 16;
 template <class T>
 [[nodiscard]] std::uint64_t to_value(T value) {
   if constexpr (is_wide<T>) {
-    return current_session().number_of(value);
+    return current_session().wide().number_of(value);
   } else {
     return value;
   }
@@ -41,7 +42,7 @@ template <class T>
 template <class T>
 [[nodiscard]] T from_value(std::uint64_t value) {
   if constexpr (is_wide<T>) {
-    return current_session().wide_value(value);
+    return current_session().wide().value_of(value);
   } else {
     return static_cast<T>(value);
   }
@@ -92,39 +93,40 @@ T carry_out(T* at, rmw_op op, T operand) {
 template <class T>
 T load(const volatile T* at, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) return carry_out(p);
+  if (!this_process.in_program) return carry_out(p);
   const checker_scope scope;
   session& s = current_session();
   const runq::model::compiled::caller_state& caller = runq_caller;
-  s.look_for_waiting(caller, code);
-  const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
-  return from_value<T>(s.load(p, sizeof(T), s.effective(to_order_of_load(order, s), order_of::load, code), code, like));
+  s.waits().look_for_loop(caller, code);
+  const runq::model::exact::event_id like = s.waits().read_in_earlier_round(caller, p, false, code);
+  return from_value<T>(
+      s.atomics().load(p, sizeof(T), s.code().effective(to_order_of_load(order, s), order_of::load, code), code, like));
 }
 
 template <class T>
 void store(volatile T* at, T value, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) {
+  if (!this_process.in_program) {
     carry_out(p, rmw_op::exchange, value);
     return;
   }
   const checker_scope scope;
   session& s = current_session();
-  s.store(p, sizeof(T), to_value(value), s.effective(to_order(order), order_of::store, code), code);
+  s.atomics().store(p, sizeof(T), to_value(value), s.code().effective(to_order(order), order_of::store, code), code);
 }
 
 template <class T>
 T rmw(volatile T* at, rmw_op op, T operand, int order, const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) return carry_out(p, op, operand);
+  if (!this_process.in_program) return carry_out(p, op, operand);
   const checker_scope scope;
   session& s = current_session();
-  if (is_wide<T> && op != rmw_op::exchange) s.refuse("arithmetic on an atomic of 128 bits", code);
+  if (is_wide<T> && op != rmw_op::exchange) s.code().refuse("arithmetic on an atomic of 128 bits", code);
   const runq::model::compiled::caller_state& caller = runq_caller;
-  s.look_for_waiting(caller, code);
-  static_cast<void>(s.read_in_earlier_round(caller, p, true, code));
-  const std::memory_order applied = s.effective(to_order(order), order_of::rmw, code);
-  return from_value<T>(s.rmw(p, sizeof(T), op, to_value(operand), applied, code));
+  s.waits().look_for_loop(caller, code);
+  static_cast<void>(s.waits().read_in_earlier_round(caller, p, true, code));
+  const std::memory_order applied = s.code().effective(to_order(order), order_of::rmw, code);
+  return from_value<T>(s.atomics().rmw(p, sizeof(T), op, to_value(operand), applied, code));
 }
 
 enum class weakness : std::uint8_t { no, yes, unknown };
@@ -133,37 +135,41 @@ template <class T>
 bool compare_exchange(volatile T* at, T& expected, T desired, weakness weak, int success, int failure,
                       const void* code) {
   auto* const p = const_cast<T*>(at);
-  if (!in_program) return carry_out(p, expected, desired);
+  if (!this_process.in_program) return carry_out(p, expected, desired);
   const checker_scope scope;
   session& s = current_session();
   const runq::model::compiled::caller_state& caller = runq_caller;
-  s.look_for_waiting(caller, code);
-  s.access_expected(&expected, sizeof(T), session::expected_access::read, code);
+  s.waits().look_for_loop(caller, code);
+  s.memory().access_expected(&expected, sizeof(T), program_memory::expected_access::read, code);
   const T wanted = expected;
   std::uint64_t value = to_value(expected);
-  const runq::model::exact::event_id like = s.read_in_earlier_round(caller, p, false, code);
-  const bool done = s.compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes,
-                                       s.effective(to_order(success), order_of::rmw, code),
-                                       s.effective(to_order(failure), order_of::cas_failure, code), code, like);
+  const runq::model::exact::event_id like = s.waits().read_in_earlier_round(caller, p, false, code);
+  const bool done =
+      s.atomics().compare_exchange(p, sizeof(T), value, to_value(desired), weak == weakness::yes,
+                                   s.code().effective(to_order(success), order_of::rmw, code),
+                                   s.code().effective(to_order(failure), order_of::cas_failure, code), code, like);
   if (done && weak == weakness::yes) s.omitted().spurious_failures = true;
   if (done && weak == weakness::unknown) s.omitted().unknown_weakness = true;
   const T found = from_value<T>(value);
   if (!done) {
-    s.access_expected(&expected, sizeof(T),
-                      found == wanted ? session::expected_access::left : session::expected_access::changed, code);
+    s.memory().access_expected(
+        &expected, sizeof(T),
+        found == wanted ? program_memory::expected_access::left : program_memory::expected_access::changed, code);
   }
   expected = found;
   return done;
 }
 
 [[gnu::noinline]] void access(const void* at, std::size_t size, bool is_write, const void* code) {
-  if (in_program) runq::model::compiled::only_session->access_by_program(at, size, is_write, code);
+  if (this_process.in_program)
+    runq::model::compiled::this_process.only_session->memory().access_by_program(at, size, is_write, code);
 }
 
 /// The most frequent calls, each with code of its own.
 template <std::size_t Size, bool IsWrite>
 [[gnu::noinline]] void access(const void* at, const void* code) {
-  if (in_program) runq::model::compiled::only_session->access_by_program(at, Size, IsWrite, code);
+  if (this_process.in_program)
+    runq::model::compiled::this_process.only_session->memory().access_by_program(at, Size, IsWrite, code);
 }
 
 }  // namespace
@@ -250,9 +256,9 @@ namespace {
 
 template <class Function, class... Arguments>
 auto call_libatomic(const char* name, const void* code, Arguments... arguments) {
-  if (in_program) {
-    in_program = false;
-    current_session().refuse(std::string("an atomic variable that needs a lock, by ") + name + "()", code);
+  if (this_process.in_program) {
+    this_process.in_program = false;
+    current_session().code().refuse(std::string("an atomic variable that needs a lock, by ") + name + "()", code);
   }
   auto* const real = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
   if (real == nullptr) std::abort();
@@ -338,11 +344,11 @@ RUNQ_ENTRY("__", "atomic_exchange")
 RUNQ_ENTRY("__", "atomic_compare_exchange")
 
 RUNQ_HOOK void __tsan_atomic_thread_fence(int order) {
-  if (!in_program) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (!this_process.in_program) return __atomic_thread_fence(__ATOMIC_SEQ_CST);
   const checker_scope scope;
   session& s = current_session();
-  const std::memory_order applied = s.effective(to_order(order), order_of::fence, RUNQ_CALLER);
-  if (applied != std::memory_order::relaxed) s.fence(applied, RUNQ_CALLER);
+  const std::memory_order applied = s.code().effective(to_order(order), order_of::fence, RUNQ_CALLER);
+  if (applied != std::memory_order::relaxed) s.atomics().fence(applied, RUNQ_CALLER);
 }
 RUNQ_HOOK void __tsan_atomic_signal_fence(int) {}  // there are no signals in a check
 
@@ -413,12 +419,12 @@ RUNQ_HOOK void* __tsan_memset(void* to, int value, std::size_t size) {
 
 RUNQ_HOOK void __tsan_init() {}
 RUNQ_HOOK void __tsan_func_entry(void* code) {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const checker_scope scope;
-  current_session().enter_function(code);
+  current_session().code().enter_function(code);
 }
 RUNQ_HOOK void __tsan_func_exit() {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const checker_scope scope;
-  current_session().leave_function();
+  current_session().code().leave_function();
 }

@@ -29,7 +29,7 @@ template <class Function>
 template <class T>
 void note_touched(const void* code, T* p, const auto&...) noexcept {
   constexpr std::size_t largest = 128;  // of these objects
-  touched = {reinterpret_cast<const std::byte*>(const_cast<const std::remove_cv_t<T>*>(p)), largest, code};
+  this_process.touched = {reinterpret_cast<const std::byte*>(const_cast<const std::remove_cv_t<T>*>(p)), largest, code};
 }
 void note_touched(const void*, const auto&...) noexcept {}
 
@@ -57,7 +57,7 @@ inline constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
 
 /// The program's time at `t`, read on its behalf.
 [[nodiscard]] inline timespec time_at(session& s, const timespec* t, const void* code) {
-  s.access(t, sizeof *t, false, code);
+  s.memory().access(t, sizeof *t, false, code);
   return *t;
 }
 
@@ -67,12 +67,12 @@ template <class Take>
 [[nodiscard]] int take_before(session& s, const timespec* until, const void* code, Take&& take) {
   const timespec end = time_at(s, until, code);
   if (!is_time(end)) return take() ? 0 : EINVAL;
-  if (s.times_out(code)) {
-    s.let_time_pass_until(to_nanoseconds(end));
+  if (s.waits().times_out(code)) {
+    s.waits().let_time_pass_until(to_nanoseconds(end));
     return ETIMEDOUT;
   }
-  const unsigned since = s.position();
-  if (!take()) s.wait_for_others(since, code);
+  const unsigned since = s.waits().position();
+  if (!take()) s.waits().wait_for_others(since, code);
   return 0;
 }
 
@@ -80,7 +80,7 @@ template <class Take>
 
 // Outside of a check: return what the real function returns.
 #define RUNQ_PASS_ON(name, ...)                                \
-  if (!in_program) {                                           \
+  if (!this_process.in_program) {                              \
     static auto* const original = real<decltype(name)>(#name); \
     return original(__VA_ARGS__);                              \
   }                                                            \
@@ -90,11 +90,11 @@ template <class Take>
   note_touched(code, __VA_ARGS__);
 
 // The same for a function that initialises an object, by which a check knows it, too.
-#define RUNQ_PASS_ON_AND_NOTE(kind, name, object, ...)                               \
-  if (!in_program && (initialising || has_own_checks)) {                             \
-    static auto* const original = real<decltype(name)>(#name);                       \
-    const int result = original(object, __VA_ARGS__);                                \
-    if (result == 0) current_session().note_object_outside(kind, as_memory(object)); \
-    return result;                                                                   \
-  }                                                                                  \
+#define RUNQ_PASS_ON_AND_NOTE(kind, name, object, ...)                                          \
+  if (!this_process.in_program && (this_process.initialising || this_process.has_own_checks)) { \
+    static auto* const original = real<decltype(name)>(#name);                                  \
+    const int result = original(object, __VA_ARGS__);                                           \
+    if (result == 0) current_session().objects().note_outside(kind, as_memory(object));         \
+    return result;                                                                              \
+  }                                                                                             \
   RUNQ_PASS_ON(name, object, __VA_ARGS__)

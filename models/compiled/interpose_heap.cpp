@@ -30,13 +30,13 @@ namespace {
 
 /// Whether a call from there allocates for the program.
 [[nodiscard]] bool is_for_program(const void* code) {
-  if (!in_program && !initialising) return false;
+  if (!this_process.in_program && !this_process.initialising) return false;
   return !is_system_code(code);
 }
 
 void* allocate(std::size_t size, std::size_t alignment, const void* code) {
   const either_scope scope;
-  return current_session().allocate(size, alignment, code);
+  return current_session().memory().heap().allocate(size, alignment, code);
 }
 
 constexpr std::size_t usual_alignment = 16;
@@ -50,25 +50,25 @@ void* aligned_at(std::size_t alignment, std::size_t size, const void* code) {
     const either_scope scope;
     session& s = current_session();
     if (s.checking())
-      s.fail(failure::misuse, fmt::format("an alignment of {} bytes, no power of two", alignment), code);
+      s.code().fail(failure::misuse, fmt::format("an alignment of {} bytes, no power of two", alignment), code);
     return nullptr;
   }
   return allocate(size, alignment, code);
 }
 /// The C library frees what it has allocated for the program, as a copy of a string, and aborts at a variable.
 void require_from_heap(const void* p, const void* code) {
-  if (!in_program || !current_session().is_variable(p)) return;
+  if (!this_process.in_program || !current_session().memory().is_variable(p)) return;
   const checker_scope scope;
-  current_session().fail(failure::misuse, "what is freed was not allocated", code);
+  current_session().code().fail(failure::misuse, "what is freed was not allocated", code);
 }
 void free_at(void* p, const void* code) {
   if (p == nullptr) return;
   if (!owned_by_program(p)) {
     require_from_heap(p, code);
     __libc_free(p);
-  } else if (in_program || initialising) {
+  } else if (this_process.in_program || this_process.initialising) {
     const either_scope scope;
-    current_session().release(p, code);
+    current_session().free(p, code);
   }
 }
 
@@ -113,8 +113,8 @@ RUNQ_HOOK void* realloc(void* p, std::size_t size) {
   std::size_t old = 0;
   {
     const either_scope scope;
-    old = current_session().size_of(p);
-    if (current_session().checking()) current_session().access(p, old, false, code);
+    old = current_session().memory().heap().size_of(p);
+    if (current_session().checking()) current_session().memory().access(p, old, false, code);
   }
   void* const moved = malloc_at(size, code);
   if (moved == nullptr) return nullptr;
@@ -137,7 +137,7 @@ RUNQ_HOOK std::size_t malloc_usable_size(void* p) {
     static const auto real = reinterpret_cast<std::size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
     return real(p);
   }
-  return current_session().size_of(p);
+  return current_session().memory().heap().size_of(p);
 }
 
 #define RUNQ_NEW __attribute__((visibility("default")))

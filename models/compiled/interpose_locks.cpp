@@ -25,15 +25,15 @@ constexpr unsigned word = 4;
 constexpr std::uint64_t writing = 0x8000'0000;
 
 [[nodiscard]] bool take(session& s, pthread_rwlock_t* lock, bool as_writer, bool blocking, const void* code) {
-  constexpr auto what = session::taken_from::lock;
-  const bool done = as_writer ? s.take(lock, word, 0, 1, writing, blocking, what, code)
-                              : s.take(lock, word, 0, writing, 1, blocking, what, code);
-  if (done) s.note_held(a_read_write_lock, lock, code);
+  constexpr auto what = program_locks::taken_from::lock;
+  const bool done = as_writer ? s.locks().take(lock, word, 0, 1, writing, blocking, what, code)
+                              : s.locks().take(lock, word, 0, writing, 1, blocking, what, code);
+  if (done) s.locks().note_held(a_read_write_lock, lock, code);
   return done;
 }
 [[nodiscard]] int take_in_time(session& s, pthread_rwlock_t* lock, bool as_writer, const timespec* until,
                                const void* code) {
-  s.use_object(a_read_write_lock, lock, code);
+  s.objects().use(a_read_write_lock, lock, code);
   return take_before(s, until, code, [&] { return take(s, lock, as_writer, false, code); });
 }
 
@@ -41,21 +41,21 @@ constexpr std::uint64_t writing = 0x8000'0000;
 
 RUNQ_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
   RUNQ_PASS_ON(pthread_rwlock_init, lock, attributes)
-  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
-  s.initialise_object(a_read_write_lock, lock, code);
+  if (attributes != nullptr) s.memory().access(attributes, sizeof *attributes, false, code);
+  s.objects().initialise(a_read_write_lock, lock, code);
   return 0;
 }
 RUNQ_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
   RUNQ_PASS_ON(pthread_rwlock_destroy, lock)
-  s.destroy_object(a_read_write_lock, lock, code);
+  s.objects().destroy(a_read_write_lock, lock, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_rwlock_rdlock")
 extern "C" int runq_pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_rdlock, lock)
-  s.use_object(a_read_write_lock, lock, code);
-  s.look_for_waiting(caller, code);
+  s.objects().use(a_read_write_lock, lock, code);
+  s.waits().look_for_loop(caller, code);
   static_cast<void>(take(s, lock, false, true, code));
   return 0;
 }
@@ -63,8 +63,8 @@ RUNQ_ENTRY("", "pthread_rwlock_wrlock")
 extern "C" int runq_pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_wrlock, lock)
-  s.use_object(a_read_write_lock, lock, code);
-  s.look_for_waiting(caller, code);
+  s.objects().use(a_read_write_lock, lock, code);
+  s.waits().look_for_loop(caller, code);
   static_cast<void>(take(s, lock, true, true, code));
   return 0;
 }
@@ -72,16 +72,16 @@ RUNQ_ENTRY("", "pthread_rwlock_tryrdlock")
 extern "C" int runq_pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_tryrdlock, lock)
-  s.use_object(a_read_write_lock, lock, code);
-  s.look_for_waiting(caller, code);
+  s.objects().use(a_read_write_lock, lock, code);
+  s.waits().look_for_loop(caller, code);
   return take(s, lock, false, false, code) ? 0 : EBUSY;
 }
 RUNQ_ENTRY("", "pthread_rwlock_trywrlock")
 extern "C" int runq_pthread_rwlock_trywrlock(pthread_rwlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_rwlock_trywrlock, lock)
-  s.use_object(a_read_write_lock, lock, code);
-  s.look_for_waiting(caller, code);
+  s.objects().use(a_read_write_lock, lock, code);
+  s.waits().look_for_loop(caller, code);
   return take(s, lock, true, false, code) ? 0 : EBUSY;
 }
 RUNQ_HOOK int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
@@ -104,12 +104,12 @@ RUNQ_HOOK int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock
 }
 RUNQ_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   RUNQ_PASS_ON(pthread_rwlock_unlock, lock)
-  s.use_object(a_read_write_lock, lock, code);
-  s.require_held(a_read_write_lock, lock, code);
-  --s.held(lock);
+  s.objects().use(a_read_write_lock, lock, code);
+  s.locks().require_held(a_read_write_lock, lock, code);
+  --s.locks().held(lock);
   std::uint32_t value = 0;
   std::memcpy(&value, lock, sizeof value);  // this thread holds it: no other thread changes the kind of its holder
-  s.give_back(lock, word, value == writing ? writing : 1, value == writing, code);
+  s.locks().give_back(lock, word, value == writing ? writing : 1, value == writing, code);
   return 0;
 }
 
@@ -126,42 +126,43 @@ struct barrier {
 static_assert(sizeof(barrier) <= a_barrier.mark);
 
 /// Threads still look at the rounds when others have gone on, who may destroy the barrier: so these lie elsewhere.
-[[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) { return s.waiting_word(b, b->life); }
+[[nodiscard]] std::uint32_t* rounds_of(session& s, const barrier* b) { return s.waits().word_of(b, b->life); }
 
 }  // namespace
 
 RUNQ_HOOK int pthread_barrier_init(pthread_barrier_t* at, const pthread_barrierattr_t* attributes,
                                    unsigned count) noexcept {
   RUNQ_PASS_ON_AND_NOTE(a_barrier, pthread_barrier_init, at, attributes, count)
-  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
+  if (attributes != nullptr) s.memory().access(attributes, sizeof *attributes, false, code);
   if (count == 0) return EINVAL;
-  s.initialise_object(a_barrier, at, code);
-  const barrier fresh{0, s.lives_of(at), count};
+  s.objects().initialise(a_barrier, at, code);
+  const barrier fresh{0, s.objects().lives_of(at), count};
   std::memcpy(at, &fresh, sizeof fresh);
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_destroy(pthread_barrier_t* at) noexcept {
   RUNQ_PASS_ON(pthread_barrier_destroy, at)
-  s.destroy_object(a_barrier, at, code);
+  s.objects().destroy(a_barrier, at, code);
   return 0;
 }
 RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
   RUNQ_PASS_ON(pthread_barrier_wait, at)
-  s.use_object(a_barrier, at, code);
+  s.objects().use(a_barrier, at, code);
   auto* const b = reinterpret_cast<barrier*>(at);
   std::uint32_t* const rounds = rounds_of(s, b);
   const std::uint32_t needed = b->needed;
   if (needed == 0) {
-    s.fail(failure::misuse, fmt::format("{} is used whose memory was overwritten", s.name_of_object(a_barrier, at)),
-           code);
+    s.code().fail(failure::misuse,
+                  fmt::format("{} is used whose memory was overwritten", s.memory().name_of_object(a_barrier, at)),
+                  code);
   }
-  const std::uint64_t before = s.rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
+  const std::uint64_t before = s.atomics().rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
   const std::uint64_t round = before / needed;
   if ((before + 1) % needed == 0) {
-    s.store(rounds, word, round + 1, std::memory_order::release, code);
+    s.atomics().store(rounds, word, round + 1, std::memory_order::release, code);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  s.wait_while(rounds, word, round, std::memory_order::acquire, true, code);
+  s.waits().wait_while(rounds, word, round, std::memory_order::acquire, true, code);
   return 0;
 }
 
@@ -173,32 +174,34 @@ RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
     errno = EINVAL;
     return -1;
   }
-  s.access(now, sizeof *now, true, code);
-  const std::uint64_t time = s.time(code);
+  s.memory().access(now, sizeof *now, true, code);
+  const std::uint64_t time = s.waits().time(code);
   now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
   now->tv_nsec = static_cast<long>(time % nanoseconds_per_second);
   return 0;
 }
 RUNQ_HOOK int gettimeofday(timeval* now, void* zone) noexcept {
   RUNQ_PASS_ON(gettimeofday, now, zone)
-  s.access(now, sizeof *now, true, code);
-  const std::uint64_t time = s.time(code);
+  s.memory().access(now, sizeof *now, true, code);
+  const std::uint64_t time = s.waits().time(code);
   now->tv_sec = static_cast<time_t>(time / nanoseconds_per_second);
   now->tv_usec = static_cast<suseconds_t>(time % nanoseconds_per_second / 1000);
   return 0;
 }
 RUNQ_HOOK time_t time(time_t* now) noexcept {
   RUNQ_PASS_ON(time, now)
-  const auto seconds = static_cast<time_t>(s.time(code) / nanoseconds_per_second);
+  const auto seconds = static_cast<time_t>(s.waits().time(code) / nanoseconds_per_second);
   if (now == nullptr) return seconds;
-  s.access(now, sizeof *now, true, code);
+  s.memory().access(now, sizeof *now, true, code);
   return *now = seconds;
 }
 
 // A thread that sleeps goes on after that time; the search explores anyway what other threads do meanwhile.
 namespace {
 
-void sleep_for(session& s, std::uint64_t nanoseconds) { s.let_time_pass_until(s.known_time() + nanoseconds); }
+void sleep_for(session& s, std::uint64_t nanoseconds) {
+  s.waits().let_time_pass_until(s.waits().known_time() + nanoseconds);
+}
 
 [[nodiscard]] bool is_duration(const timespec& t) { return t.tv_sec >= 0 && is_time(t); }
 
@@ -219,7 +222,7 @@ RUNQ_HOOK int clock_nanosleep(clockid_t clock, int flags, const timespec* time, 
   const timespec wanted = time_at(s, time, code);
   if (clock > CLOCK_TAI || !is_duration(wanted)) return EINVAL;
   if ((flags & TIMER_ABSTIME) != 0) {
-    s.let_time_pass_until(to_nanoseconds(wanted));
+    s.waits().let_time_pass_until(to_nanoseconds(wanted));
   } else {
     sleep_for(s, to_nanoseconds(wanted));
   }
@@ -263,17 +266,17 @@ static_assert(sizeof(once_flag) == sizeof(pthread_once_t) && sizeof(tss_t) == si
 
 RUNQ_HOOK int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
   RUNQ_PASS_ON(thrd_create, thread, function, argument)
-  s.access(thread, sizeof *thread, true, code);
+  s.memory().access(thread, sizeof *thread, true, code);
   // A function of C11 returns an int, which is the lower half of the register in which a pointer is returned.
   *thread = s.spawn(reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(function)), argument, code);
   return thrd_success;
 }
 RUNQ_HOOK int thrd_join(thrd_t thread, int* result) {
   RUNQ_PASS_ON(thrd_join, thread, result)
-  if (s.is_running(thread)) return thrd_error;
-  void* const returned = s.join(thread, code);
+  if (s.threads().is_running(thread)) return thrd_error;
+  void* const returned = s.threads().join(thread, code);
   if (result == nullptr) return thrd_success;
-  s.access(result, sizeof *result, true, code);
+  s.memory().access(result, sizeof *result, true, code);
   *result = static_cast<int>(reinterpret_cast<std::uintptr_t>(returned));
   return thrd_success;
 }
@@ -287,7 +290,7 @@ RUNQ_HOOK int thrd_sleep(const timespec* duration, timespec* left) {
 RUNQ_HOOK int mtx_init(mtx_t* m, int type) {
   RUNQ_PASS_ON(mtx_init, m, type)
   if ((type & ~(mtx_plain | mtx_timed | mtx_recursive)) != 0) return thrd_error;
-  s.initialise_object(a_mutex, m, code);
+  s.objects().initialise(a_mutex, m, code);
   posix(m)->__data.__kind = (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL;
   return thrd_success;
 }

@@ -18,12 +18,12 @@ constexpr std::size_t page_bytes = 4096;
 RUNQ_HOOK void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
   const bool is_plain_memory =
       at == nullptr && (flags & (MAP_PRIVATE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
-  if (!in_program || !is_plain_memory) {
+  if (!this_process.in_program || !is_plain_memory) {
     static auto* const original = real<decltype(mmap)>("mmap");
     return original(at, size, protection, flags, file, offset);
   }
   const checker_scope scope;
-  void* const p = current_session().allocate(size, page_bytes, RUNQ_CALLER);
+  void* const p = current_session().memory().heap().allocate(size, page_bytes, RUNQ_CALLER);
   if (p == nullptr) return MAP_FAILED;
   return std::memset(p, 0, size);
 }
@@ -36,7 +36,8 @@ RUNQ_HOOK int munmap(void* p, std::size_t size) noexcept {
   }
   const either_scope scope;
   session& s = current_session();
-  const bool is_whole = s.size_of(p) <= size && s.size_of(static_cast<std::byte*>(p) - 1) == 0;
-  if (is_whole) s.release(p, RUNQ_CALLER);
+  const bool is_whole =
+      s.memory().heap().size_of(p) <= size && s.memory().heap().size_of(static_cast<std::byte*>(p) - 1) == 0;
+  if (is_whole) s.free(p, RUNQ_CALLER);
   return 0;
 }

@@ -22,17 +22,17 @@ namespace checker = runq::model::compiled;
 
 long refuse_or_call(const char* name, const char* what, const void* code, long a, long b, long c, long d, long e,
                     long f) {
-  if (checker::in_program) {
-    checker::in_program = false;
-    checker::current_session().refuse(what, code);
+  if (checker::this_process.in_program) {
+    checker::this_process.in_program = false;
+    checker::current_session().code().refuse(what, code);
   }
   return real(name)(a, b, c, d, e, f);
 }
 
 [[nodiscard]] any_function to_open(const char* name) {
-  if (!checker::in_program) return real(name);
+  if (!checker::this_process.in_program) return real(name);
   const checker::checker_scope scope;
-  checker::current_session().note_open();
+  checker::current_session().memory().beginning().note_open();
   return real(name);
 }
 

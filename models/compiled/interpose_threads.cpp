@@ -27,52 +27,52 @@ using runq::model::rmw_op;
 
 RUNQ_HOOK int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
                              void* argument) {
-  if (initialising) {
+  if (this_process.initialising) {
     std::fputs("runq-check: not modelled: threads that are started before main()\n", stderr);
     _exit(2);
   }
   RUNQ_PASS_ON(pthread_create, thread, attributes, function, argument)
   int detached = PTHREAD_CREATE_JOINABLE;
   if (attributes != nullptr) {
-    s.access(attributes, sizeof *attributes, false, code);
+    s.memory().access(attributes, sizeof *attributes, false, code);
     pthread_attr_getdetachstate(attributes, &detached);
   }
   // Written before the thread begins, which may read it: the end of std::thread's constructor, too, comes before that.
-  s.access(thread, sizeof *thread, true, code);
+  s.memory().access(thread, sizeof *thread, true, code);
   *thread = s.spawn(function, argument, code);
-  if (detached == PTHREAD_CREATE_DETACHED) s.detach(*thread, code);
+  if (detached == PTHREAD_CREATE_DETACHED) s.threads().detach(*thread, code);
   return 0;
 }
 RUNQ_HOOK int pthread_join(pthread_t thread, void** result) {
   RUNQ_PASS_ON(pthread_join, thread, result)
-  if (s.is_running(thread)) return EDEADLK;
-  void* const returned = s.join(thread, code);
+  if (s.threads().is_running(thread)) return EDEADLK;
+  void* const returned = s.threads().join(thread, code);
   if (result == nullptr) return 0;
-  s.access(result, sizeof *result, true, code);
+  s.memory().access(result, sizeof *result, true, code);
   *result = returned;
   return 0;
 }
 RUNQ_HOOK int pthread_detach(pthread_t thread) {
   RUNQ_PASS_ON(pthread_detach, thread)
-  s.detach(thread, code);
+  s.threads().detach(thread, code);
   return 0;
 }
 
 // The search explores anyway what other threads do meanwhile.
 RUNQ_HOOK int sched_yield() {
-  if (in_program) return 0;
+  if (this_process.in_program) return 0;
   static auto* const original = real<decltype(sched_yield)>("sched_yield");
   return original();
 }
 
 RUNQ_HOOK __attribute__((noreturn)) void pthread_exit(void* result) {
-  if (!in_program) {
+  if (!this_process.in_program) {
     static auto* const original = real<void(void*)>("pthread_exit");
     original(result);
     _exit(2);
   }
-  in_program = false;
-  current_session().exit_thread(result, RUNQ_CALLER);
+  this_process.in_program = false;
+  current_session().threads().exit(result, RUNQ_CALLER);
 }
 
 namespace {
@@ -86,7 +86,8 @@ std::vector<pthread_key_t> keys_outside;
 /// That key, if one is asked for outside of a check; nullptr: the session's is meant.
 [[nodiscard]] const pthread_key_t* outside(pthread_key_t key) {
   const std::size_t number = key & ~own_key;
-  const bool in_use = has_own_checks && !in_program && !initialising && number < keys_outside.size();
+  const bool in_use = this_process.has_own_checks && !this_process.in_program && !this_process.initialising &&
+                      number < keys_outside.size();
   return in_use ? &keys_outside[number] : nullptr;
 }
 
@@ -97,19 +98,20 @@ namespace runq::model::compiled {
 void require_own_key(pthread_key_t key, const void* code) {
   const bool is_own = (key & own_key) != 0;
   // A test may have created it outside of the check.
-  if (!in_program || is_own || has_own_checks || !current_session().is_own_code(code)) return;
+  if (!this_process.in_program || is_own || this_process.has_own_checks || !current_session().code().is_own(code))
+    return;
   const checker_scope scope;
-  static_cast<void>(current_session().value_of_key(~0U, code));
+  static_cast<void>(current_session().keys().value_of(~0U, code));
 }
 
 void give_keys_back() {
   for (std::size_t i = 0; i != keys_outside.size(); ++i) {
-    pthread_setspecific(keys_outside[i], current_session().value_of_key(static_cast<unsigned>(i), nullptr));
+    pthread_setspecific(keys_outside[i], current_session().keys().value_of(static_cast<unsigned>(i), nullptr));
   }
 }
 void take_keys() {
   for (std::size_t i = 0; i != keys_outside.size(); ++i) {
-    current_session().value_of_key(static_cast<unsigned>(i), nullptr) = pthread_getspecific(keys_outside[i]);
+    current_session().keys().value_of(static_cast<unsigned>(i), nullptr) = pthread_getspecific(keys_outside[i]);
   }
 }
 
@@ -126,15 +128,15 @@ namespace {
 }  // namespace
 
 RUNQ_HOOK int pthread_key_create(pthread_key_t* key, exit_handler at_exit) {
-  if (!in_program && !initialising) {
+  if (!this_process.in_program && !this_process.initialising) {
     static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
     return original(key, at_exit);
   }
-  const bool before_main = initialising;
+  const bool before_main = this_process.initialising;
   const either_scope scope;
   session& s = current_session();
-  if (s.checking()) s.access(key, sizeof *key, true, RUNQ_CALLER);
-  *key = s.create_key(at_exit, RUNQ_CALLER) | own_key;
+  if (s.checking()) s.memory().access(key, sizeof *key, true, RUNQ_CALLER);
+  *key = s.keys().create(at_exit, RUNQ_CALLER) | own_key;
   if (before_main) {
     static auto* const original = real<decltype(pthread_key_create)>("pthread_key_create");
     return original(&keys_outside.emplace_back(), at_exit);
@@ -148,7 +150,7 @@ RUNQ_HOOK int pthread_key_delete(pthread_key_t key) {
   }
   if (const pthread_key_t* const actual = outside(key)) return pthread_key_delete(*actual);
   const either_scope scope;
-  current_session().delete_key(key & ~own_key, RUNQ_CALLER);
+  current_session().keys().remove(key & ~own_key, RUNQ_CALLER);
   return 0;
 }
 RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
@@ -158,7 +160,7 @@ RUNQ_HOOK void* pthread_getspecific(pthread_key_t key) {
   }
   if (const pthread_key_t* const actual = outside(key)) return pthread_getspecific(*actual);
   const either_scope scope;
-  return current_session().value_of_key(key & ~own_key, RUNQ_CALLER);
+  return current_session().keys().value_of(key & ~own_key, RUNQ_CALLER);
 }
 RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
   if (is_of_library(key, RUNQ_CALLER)) {
@@ -167,36 +169,36 @@ RUNQ_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
   }
   if (const pthread_key_t* const actual = outside(key)) return pthread_setspecific(*actual, value);
   const either_scope scope;
-  current_session().value_of_key(key & ~own_key, RUNQ_CALLER) = const_cast<void*>(value);
+  current_session().keys().value_of(key & ~own_key, RUNQ_CALLER) = const_cast<void*>(value);
   return 0;
 }
 
 RUNQ_HOOK int __cxa_thread_atexit(exit_handler function, void* argument, void* module) {
-  if (!in_program && !initialising) {
+  if (!this_process.in_program && !this_process.initialising) {
     static auto* const original = real<int(exit_handler, void*, void*)>("__cxa_thread_atexit_impl");
     return original(function, argument, module);
   }
   const either_scope scope;
-  current_session().at_thread_exit(function, argument);
+  current_session().threads().at_thread_exit(function, argument);
   return 0;
 }
 RUNQ_HOOK int __cxa_atexit(exit_handler function, void* argument, void* module) {
-  if (!in_program && !initialising) {
+  if (!this_process.in_program && !this_process.initialising) {
     static auto* const original = real<int(exit_handler, void*, void*)>("__cxa_atexit");
     return original(function, argument, module);
   }
   const either_scope scope;
-  current_session().at_exit(function, argument);
+  current_session().threads().at_exit(function, argument);
   return 0;
 }
 
 RUNQ_HOOK int __cxa_at_quick_exit(exit_handler function, void* module) {
-  if (!in_program && !initialising) {
+  if (!this_process.in_program && !this_process.initialising) {
     static auto* const original = real<int(exit_handler, void*)>("__cxa_at_quick_exit");
     return original(function, module);
   }
   const either_scope scope;
-  current_session().at_quick_exit(function, nullptr);
+  current_session().threads().at_quick_exit(function, nullptr);
   return 0;
 }
 
@@ -208,10 +210,10 @@ namespace {
 
 /// Before a thread takes a mutex: whether it has it already, and then what the call returns.
 [[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result, const void* code) {
-  s.use_object(a_mutex, m, code);
+  s.objects().use(a_mutex, m, code);
   const int kind = kind_of(m);
-  if (kind == PTHREAD_MUTEX_NORMAL || s.held(m) == 0) return false;
-  if (kind == PTHREAD_MUTEX_RECURSIVE) ++s.held(m);
+  if (kind == PTHREAD_MUTEX_NORMAL || s.locks().held(m) == 0) return false;
+  if (kind == PTHREAD_MUTEX_RECURSIVE) ++s.locks().held(m);
   result = kind == PTHREAD_MUTEX_RECURSIVE ? 0 : EDEADLK;
   return true;
 }
@@ -219,20 +221,20 @@ namespace {
 [[nodiscard]] int try_lock(session& s, pthread_mutex_t* m, const caller_state& caller, const void* code) {
   int result = 0;
   if (held_already(s, m, result, code)) return result == EDEADLK ? EBUSY : 0;
-  s.look_for_waiting(caller, code);
-  if (s.held(m) != 0) {
+  s.waits().look_for_loop(caller, code);
+  if (s.locks().held(m) != 0) {
     // A generated program may call it so; its specification says what comes of it.
-    if (s.is_from(code, "bits/gthr-default.h") && !s.is_in_call()) {
-      s.fail(failure::misuse,
-             fmt::format("T{} tries to lock {}, which it holds: undefined in C++", s.running_thread() - 1,
-                         s.name_of_object(a_mutex, m)),
-             code);
+    if (s.code().is_from(code, "bits/gthr-default.h") && !s.threads().is_in_call()) {
+      s.code().fail(failure::misuse,
+                    fmt::format("T{} tries to lock {}, which it holds: undefined in C++", s.threads().running() - 1,
+                                s.memory().name_of_object(a_mutex, m)),
+                    code);
     }
     return EBUSY;
   }
-  if (s.fails_for_no_reason(code)) return EBUSY;
-  if (!s.try_lock(m, code, s.read_in_earlier_round(caller, m, false, code))) return EBUSY;
-  s.note_held(a_mutex, m, code);
+  if (s.locks().fails_for_no_reason(code)) return EBUSY;
+  if (!s.locks().try_lock(m, code, s.waits().read_in_earlier_round(caller, m, false, code))) return EBUSY;
+  s.locks().note_held(a_mutex, m, code);
   return 0;
 }
 
@@ -246,18 +248,18 @@ RUNQ_HOOK int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* 
   int kind = PTHREAD_MUTEX_NORMAL;
   int robust = PTHREAD_MUTEX_STALLED;
   if (attributes != nullptr) {
-    s.access(attributes, sizeof *attributes, false, code);
+    s.memory().access(attributes, sizeof *attributes, false, code);
     pthread_mutexattr_gettype(attributes, &kind);
     pthread_mutexattr_getrobust(attributes, &robust);
   }
-  if (robust != PTHREAD_MUTEX_STALLED) s.refuse("a robust mutex", code);
-  s.initialise_object(a_mutex, m, code);
+  if (robust != PTHREAD_MUTEX_STALLED) s.code().refuse("a robust mutex", code);
+  s.objects().initialise(a_mutex, m, code);
   m->__data.__kind = kind;
   return 0;
 }
 RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_destroy, m)
-  s.destroy_object(a_mutex, m, code);
+  s.objects().destroy(a_mutex, m, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_mutex_lock")
@@ -266,9 +268,9 @@ extern "C" int runq_pthread_mutex_lock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_lock, m)
   int result = 0;
   if (held_already(s, m, result, code)) return result;
-  s.look_for_waiting(caller, code);
-  s.lock(m, code);
-  s.note_held(a_mutex, m, code);
+  s.waits().look_for_loop(caller, code);
+  s.locks().lock(m, code);
+  s.locks().note_held(a_mutex, m, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_mutex_trylock")
@@ -288,16 +290,16 @@ RUNQ_HOOK int pthread_mutex_clocklock(pthread_mutex_t* m, clockid_t clock, const
 }
 RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
   RUNQ_PASS_ON(pthread_mutex_unlock, m)
-  s.use_object(a_mutex, m, code);
-  unsigned& held = s.held(m);
+  s.objects().use(a_mutex, m, code);
+  unsigned& held = s.locks().held(m);
   if (held > 1) {
     --held;
     return 0;
   }
   if (held == 0 && kind_of(m) != PTHREAD_MUTEX_NORMAL) return EPERM;
-  s.require_held(a_mutex, m, code);
+  s.locks().require_held(a_mutex, m, code);
   held = 0;
-  s.unlock(m, code);
+  s.locks().unlock(m, code);
   return 0;
 }
 
@@ -308,8 +310,8 @@ namespace {
 int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, const void* code) {
   int result = 0;
   if (held_already(s, m, result, code)) return result;
-  result = take_before(s, until, code, [&] { return s.held(m) == 0 && s.try_lock(m, code); });
-  if (result == 0) s.note_held(a_mutex, m, code);
+  result = take_before(s, until, code, [&] { return s.locks().held(m) == 0 && s.locks().try_lock(m, code); });
+  if (result == 0) s.locks().note_held(a_mutex, m, code);
   return result;
 }
 
@@ -317,17 +319,18 @@ int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, con
 /// only: a thread that has it more than once keeps it.
 class without_mutex {
  public:
-  without_mutex(session& s, pthread_mutex_t* m, const void* code) : s_(s), m_(m), code_(code), times_(s.held(m)) {
+  without_mutex(session& s, pthread_mutex_t* m, const void* code)
+      : s_(s), m_(m), code_(code), times_(s.locks().held(m)) {
     if (times_ > 1) return;
-    s_.require_held(a_mutex, m, code);
-    s_.held(m) = 0;
-    s_.unlock(m, code);
+    s_.locks().require_held(a_mutex, m, code);
+    s_.locks().held(m) = 0;
+    s_.locks().unlock(m, code);
   }
   void take_again() {
     if (times_ > 1) return;
-    s_.use_object(a_mutex, m_, code_);
-    s_.lock(m_, code_);
-    s_.held(m_) = times_;
+    s_.objects().use(a_mutex, m_, code_);
+    s_.locks().lock(m_, code_);
+    s_.locks().held(m_) = times_;
   }
 
  private:
@@ -339,23 +342,23 @@ class without_mutex {
 
 /// What a wait returns that does not begin; 0: it may.
 [[nodiscard]] int may_wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
-  s.use_object(a_condition_variable, c, code);
-  s.use_object(a_mutex, m, code);
-  return kind_of(m) != PTHREAD_MUTEX_NORMAL && s.held(m) == 0 ? EPERM : 0;
+  s.objects().use(a_condition_variable, c, code);
+  s.objects().use(a_mutex, m, code);
+  return kind_of(m) != PTHREAD_MUTEX_NORMAL && s.locks().held(m) == 0 ? EPERM : 0;
 }
 
 [[nodiscard]] int wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const caller_state& caller,
                        const void* code) {
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
-  const session::wait_begun begun = s.before_wait(caller);
-  if (s.returns_at_once(begun, code)) return 0;
-  const unsigned number = s.begin_waiting_for_condition(c, m, code);
+  const program_waits::wait_begun begun = s.waits().before_wait(caller);
+  if (s.waits().returns_at_once(begun, code)) return 0;
+  const unsigned number = s.waits().begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
-  if (s.wakes_up_for_no_reason(begun, code)) {
-    static_cast<void>(s.stop_waiting(c, number, code));
-    s.note_woken(begun);
+  if (s.waits().wakes_up_for_no_reason(begun, code)) {
+    static_cast<void>(s.waits().stop_waiting(c, number, code));
+    s.waits().note_woken(begun);
   } else {
-    s.wait_until_woken(c, number, true, code);
+    s.waits().wait_until_woken(c, number, true, code);
   }
   waiting.take_again();
   return 0;
@@ -366,19 +369,19 @@ class without_mutex {
   const timespec end = time_at(s, until, code);
   if (!is_time(end)) return EINVAL;
   if (const int error = may_wait(s, c, m, code); error != 0) return error;
-  const session::wait_begun begun = s.before_wait(caller);
-  if (s.returns_at_once(begun, code)) return 0;
-  const unsigned number = s.begin_waiting_for_condition(c, m, code);
+  const program_waits::wait_begun begun = s.waits().before_wait(caller);
+  if (s.waits().returns_at_once(begun, code)) return 0;
+  const unsigned number = s.waits().begin_waiting_for_condition(c, m, code);
   without_mutex waiting(s, m, code);
-  bool timed_out = s.times_out(code);
-  if (!timed_out && s.wakes_up_for_no_reason(begun, code)) {
-    static_cast<void>(s.stop_waiting(c, number, code));
-    s.note_woken(begun);
+  bool timed_out = s.waits().times_out(code);
+  if (!timed_out && s.waits().wakes_up_for_no_reason(begun, code)) {
+    static_cast<void>(s.waits().stop_waiting(c, number, code));
+    s.waits().note_woken(begun);
   } else if (timed_out) {
-    timed_out = s.stop_waiting(c, number, code);
-    s.let_time_pass_until(to_nanoseconds(end));
+    timed_out = s.waits().stop_waiting(c, number, code);
+    s.waits().let_time_pass_until(to_nanoseconds(end));
   } else {
-    s.wait_until_woken(c, number, false, code);
+    s.waits().wait_until_woken(c, number, false, code);
   }
   waiting.take_again();
   return timed_out ? ETIMEDOUT : 0;
@@ -388,13 +391,13 @@ class without_mutex {
 
 RUNQ_HOOK int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) {
   RUNQ_PASS_ON(pthread_cond_init, c, attributes)
-  if (attributes != nullptr) s.access(attributes, sizeof *attributes, false, code);
-  s.initialise_object(a_condition_variable, c, code);
+  if (attributes != nullptr) s.memory().access(attributes, sizeof *attributes, false, code);
+  s.objects().initialise(a_condition_variable, c, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_destroy(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_destroy, c)
-  s.destroy_object(a_condition_variable, c, code);
+  s.objects().destroy(a_condition_variable, c, code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_cond_wait")
@@ -419,14 +422,14 @@ extern "C" int runq_pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m
 }
 RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_signal, c)
-  s.use_object(a_condition_variable, c, code);
-  s.wake(c, false, code);
+  s.objects().use(a_condition_variable, c, code);
+  s.waits().wake(c, false, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_broadcast, c)
-  s.use_object(a_condition_variable, c, code);
-  s.wake(c, true, code);
+  s.objects().use(a_condition_variable, c, code);
+  s.waits().wake(c, true, code);
   return 0;
 }
 
@@ -440,16 +443,16 @@ enum : std::uint64_t { not_begun = 0, under_way = 1, done = 2 };
 [[nodiscard]] bool begin_once(session& s, void* state, const void* code) {
   for (;;) {
     std::uint64_t expected = not_begun;
-    if (s.compare_exchange(state, 4, expected, under_way, false, std::memory_order::acquire, std::memory_order::acquire,
-                           code)) {
+    if (s.atomics().compare_exchange(state, 4, expected, under_way, false, std::memory_order::acquire,
+                                     std::memory_order::acquire, code)) {
       return true;
     }
     if (expected == done) return false;
     if (expected != under_way) {
-      s.fail(failure::misuse, fmt::format("a pthread_once_t is used that was never initialised: it holds {}", expected),
-             code);
+      s.code().fail(failure::misuse,
+                    fmt::format("a pthread_once_t is used that was never initialised: it holds {}", expected), code);
     }
-    s.wait_while(state, 4, under_way, std::memory_order::acquire, true, code);
+    s.waits().wait_while(state, 4, under_way, std::memory_order::acquire, true, code);
   }
 }
 
@@ -465,11 +468,11 @@ RUNQ_HOOK void free_exception(void* thrown) noexcept __asm__("__cxa_free_excepti
 void free_exception(void* thrown) noexcept {
   void (*original)(void*) = nullptr;
   {
-    const bool is_checked = in_program;
-    in_program = false;
+    const bool is_checked = this_process.in_program;
+    this_process.in_program = false;
     original = real<void(void*)>("__cxa_free_exception");
-    if (is_checked) current_session().take_over(thrown);
-    in_program = is_checked;
+    if (is_checked) current_session().memory().heap().take_over(thrown);
+    this_process.in_program = is_checked;
   }
   original(thrown);
 }
@@ -490,26 +493,26 @@ template <class Result>
 }  // namespace
 
 int guard_acquire(std::uint64_t* guard) {
-  if (!in_program) return pass_on_guard<int>("__cxa_guard_acquire", guard);
+  if (!this_process.in_program) return pass_on_guard<int>("__cxa_guard_acquire", guard);
   const checker_scope scope;
   return begin_once(current_session(), state_of(guard), RUNQ_CALLER) ? 1 : 0;
 }
 void guard_release(std::uint64_t* guard) noexcept {
   auto* const finished = reinterpret_cast<std::uint8_t*>(guard);
-  if (!in_program) return pass_on_guard<void>("__cxa_guard_release", guard);
+  if (!this_process.in_program) return pass_on_guard<void>("__cxa_guard_release", guard);
   const checker_scope scope;
   session& s = current_session();
   const void* const code = RUNQ_CALLER;
-  s.store(finished, 1, 1, std::memory_order::release, code);
-  s.store(state_of(guard), 4, done, std::memory_order::release, code);
+  s.atomics().store(finished, 1, 1, std::memory_order::release, code);
+  s.atomics().store(state_of(guard), 4, done, std::memory_order::release, code);
 }
 void guard_abort(std::uint64_t* guard) noexcept {
-  if (!in_program) return pass_on_guard<void>("__cxa_guard_abort", guard);
+  if (!this_process.in_program) return pass_on_guard<void>("__cxa_guard_abort", guard);
   const checker_scope scope;
-  current_session().store(state_of(guard), 4, not_begun, std::memory_order::release, RUNQ_CALLER);
+  current_session().atomics().store(state_of(guard), 4, not_begun, std::memory_order::release, RUNQ_CALLER);
 }
 RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
-  if (!in_program) {
+  if (!this_process.in_program) {
     static auto* const original = real<decltype(pthread_once)>("pthread_once");
     return original(control, function);
   }
@@ -526,7 +529,7 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
     std::uint64_t state = not_begun;  // stays so if the function throws: the next caller tries again
     ~finish() {
       const checker_scope scope;
-      s.store(control, 4, state, std::memory_order::release, code);
+      s.atomics().store(control, 4, state, std::memory_order::release, code);
     }
   } at_end{s, control, code};
   function();
@@ -544,10 +547,11 @@ namespace {
 }
 [[nodiscard]] int as_errno(int error) { return error == 0 ? 0 : failed_with(error); }
 [[nodiscard]] bool take_one(session& s, sem_t* semaphore, bool blocking, const void* code) {
-  return s.take(semaphore, 4, 1, SEM_VALUE_MAX, ~std::uint64_t{0}, blocking, session::taken_from::semaphore, code);
+  return s.locks().take(semaphore, 4, 1, SEM_VALUE_MAX, ~std::uint64_t{0}, blocking,
+                        program_locks::taken_from::semaphore, code);
 }
 [[nodiscard]] int take_one_in_time(session& s, sem_t* semaphore, const timespec* until, const void* code) {
-  s.use_object(a_semaphore, semaphore, code);
+  s.objects().use(a_semaphore, semaphore, code);
   return as_errno(take_before(s, until, code, [&] { return take_one(s, semaphore, false, code); }));
 }
 
@@ -560,31 +564,31 @@ constexpr unsigned high = SEM_VALUE_MAX - (1U << 20);
 RUNQ_HOOK int sem_init(sem_t* semaphore, int shared, unsigned value) {
   RUNQ_PASS_ON_AND_NOTE(a_semaphore, sem_init, semaphore, shared, value)
   if (value > SEM_VALUE_MAX) return failed_with(EINVAL);
-  s.initialise_object(a_semaphore, semaphore, code);
+  s.objects().initialise(a_semaphore, semaphore, code);
   std::memcpy(semaphore, &value, sizeof value);
   semaphore->__size[begins_high] = value > high ? 1 : 0;
   return 0;
 }
 RUNQ_HOOK int sem_destroy(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_destroy, semaphore)
-  s.destroy_object(a_semaphore, semaphore, code);
+  s.objects().destroy(a_semaphore, semaphore, code);
   return 0;
 }
 RUNQ_HOOK int sem_post(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_post, semaphore)
-  s.use_object(a_semaphore, semaphore, code);
+  s.objects().use(a_semaphore, semaphore, code);
   if (semaphore->__size[begins_high] == 0) {
-    s.rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
+    s.atomics().rmw(semaphore, 4, rmw_op::add, 1, std::memory_order::acq_rel, code);
     return 0;
   }
-  return s.take(semaphore, 4, 0, SEM_VALUE_MAX, 1, false, session::taken_from::semaphore, code)
+  return s.locks().take(semaphore, 4, 0, SEM_VALUE_MAX, 1, false, program_locks::taken_from::semaphore, code)
              ? 0
              : failed_with(EOVERFLOW);
 }
 
 RUNQ_HOOK int sem_wait(sem_t* semaphore) {
   RUNQ_PASS_ON(sem_wait, semaphore)
-  s.use_object(a_semaphore, semaphore, code);
+  s.objects().use(a_semaphore, semaphore, code);
   static_cast<void>(take_one(s, semaphore, true, code));
   return 0;
 }
@@ -592,8 +596,8 @@ RUNQ_ENTRY("", "sem_trywait")
 extern "C" int runq_sem_trywait(sem_t* semaphore) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(sem_trywait, semaphore)
-  s.use_object(a_semaphore, semaphore, code);
-  s.look_for_waiting(caller, code);
+  s.objects().use(a_semaphore, semaphore, code);
+  s.waits().look_for_loop(caller, code);
   return take_one(s, semaphore, false, code) ? 0 : failed_with(EAGAIN);
 }
 RUNQ_HOOK int sem_timedwait(sem_t* semaphore, const timespec* until) {
@@ -607,31 +611,31 @@ RUNQ_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* u
 }
 RUNQ_HOOK int sem_getvalue(sem_t* semaphore, int* value) {
   RUNQ_PASS_ON(sem_getvalue, semaphore, value)
-  s.use_object(a_semaphore, semaphore, code);
-  s.access(value, sizeof *value, true, code);
-  *value = static_cast<int>(s.load(semaphore, 4, std::memory_order::relaxed, code));
+  s.objects().use(a_semaphore, semaphore, code);
+  s.memory().access(value, sizeof *value, true, code);
+  *value = static_cast<int>(s.atomics().load(semaphore, 4, std::memory_order::relaxed, code));
   return 0;
 }
 
 RUNQ_HOOK int pthread_spin_init(pthread_spinlock_t* lock, int shared) {
   RUNQ_PASS_ON_AND_NOTE(a_spin_lock, pthread_spin_init, lock, shared)
-  s.initialise_object(a_spin_lock, as_memory(lock), code);
+  s.objects().initialise(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_HOOK int pthread_spin_destroy(pthread_spinlock_t* lock) {
-  if (!in_program) current_session().forget_object_outside(as_memory(lock));
+  if (!this_process.in_program) current_session().objects().forget_outside(as_memory(lock));
   RUNQ_PASS_ON(pthread_spin_destroy, lock)
-  s.destroy_object(a_spin_lock, as_memory(lock), code);
+  s.objects().destroy(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_spin_lock")
 extern "C" int runq_pthread_spin_lock(pthread_spinlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_lock, lock)
-  s.use_object(a_spin_lock, as_memory(lock), code);
-  s.look_for_waiting(caller, code);
-  s.lock(as_memory(lock), code);
-  s.note_held(a_spin_lock, as_memory(lock), code);
+  s.objects().use(a_spin_lock, as_memory(lock), code);
+  s.waits().look_for_loop(caller, code);
+  s.locks().lock(as_memory(lock), code);
+  s.locks().note_held(a_spin_lock, as_memory(lock), code);
   return 0;
 }
 RUNQ_ENTRY("", "pthread_spin_trylock")
@@ -639,19 +643,19 @@ extern "C" int runq_pthread_spin_trylock(pthread_spinlock_t* lock) {
   const caller_state caller = runq_caller;
   RUNQ_PASS_ON(pthread_spin_trylock, lock)
   void* const mutex = as_memory(lock);
-  s.use_object(a_spin_lock, mutex, code);
-  s.look_for_waiting(caller, code);
-  if (s.held(mutex) != 0) return EBUSY;
-  if (!s.try_lock(mutex, code, s.read_in_earlier_round(caller, mutex, false, code))) return EBUSY;
-  s.note_held(a_spin_lock, mutex, code);
+  s.objects().use(a_spin_lock, mutex, code);
+  s.waits().look_for_loop(caller, code);
+  if (s.locks().held(mutex) != 0) return EBUSY;
+  if (!s.locks().try_lock(mutex, code, s.waits().read_in_earlier_round(caller, mutex, false, code))) return EBUSY;
+  s.locks().note_held(a_spin_lock, mutex, code);
   return 0;
 }
 RUNQ_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
   RUNQ_PASS_ON(pthread_spin_unlock, lock)
-  s.use_object(a_spin_lock, as_memory(lock), code);
-  s.require_held(a_spin_lock, as_memory(lock), code);
-  s.held(as_memory(lock)) = 0;
-  s.unlock(as_memory(lock), code);
+  s.objects().use(a_spin_lock, as_memory(lock), code);
+  s.locks().require_held(a_spin_lock, as_memory(lock), code);
+  s.locks().held(as_memory(lock)) = 0;
+  s.locks().unlock(as_memory(lock), code);
   return 0;
 }
 
@@ -663,27 +667,29 @@ long futex(session& s, int* at, int operation, unsigned value, const timespec* t
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
-      const unsigned number = s.begin_waiting(at, code);
+      const unsigned number = s.waits().begin_waiting(at, code);
       // The kernel orders what a thread did before it waits or wakes.
-      s.fence(std::memory_order::seq_cst, code);
-      if (s.load(at, 4, std::memory_order::relaxed, code) != value) {
-        static_cast<void>(s.stop_waiting(at, number, code));
+      s.atomics().fence(std::memory_order::seq_cst, code);
+      if (s.atomics().load(at, 4, std::memory_order::relaxed, code) != value) {
+        static_cast<void>(s.waits().stop_waiting(at, number, code));
         errno = EAGAIN;
         return -1;
       }
-      if (timeout != nullptr && s.times_out(code)) {
-        if (!s.stop_waiting(at, number, code)) return 0;
+      if (timeout != nullptr && s.waits().times_out(code)) {
+        if (!s.waits().stop_waiting(at, number, code)) return 0;
         // FUTEX_WAIT takes a duration, FUTEX_WAIT_BITSET a time.
-        const std::uint64_t begun = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT ? s.known_time() : 0;
-        s.let_time_pass_until(begun + to_nanoseconds(*timeout));
+        const std::uint64_t begun = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT ? s.waits().known_time() : 0;
+        s.waits().let_time_pass_until(begun + to_nanoseconds(*timeout));
         return failed_with(ETIMEDOUT);
       }
-      s.wait_until_woken(at, number, timeout == nullptr, code);
+      s.waits().wait_until_woken(at, number, timeout == nullptr, code);
       return 0;
     }
     case FUTEX_WAKE:
-    case FUTEX_WAKE_BITSET: s.fence(std::memory_order::seq_cst, code); return s.wake(at, value != 1, code);
-    default: s.refuse(fmt::format("futex operation {}", operation & FUTEX_CMD_MASK), code);
+    case FUTEX_WAKE_BITSET:
+      s.atomics().fence(std::memory_order::seq_cst, code);
+      return s.waits().wake(at, value != 1, code);
+    default: s.code().refuse(fmt::format("futex operation {}", operation & FUTEX_CMD_MASK), code);
   }
 }
 
@@ -695,13 +701,13 @@ RUNQ_HOOK long syscall(long number, ...) {
   std::array<long, 6> a{};
   for (long& each : a) each = va_arg(list, long);
   va_end(list);
-  if (!in_program || number == SYS_gettid) {
+  if (!this_process.in_program || number == SYS_gettid) {
     static auto* const original = real<long(long, ...)>("syscall");
     return original(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }
   const checker_scope scope;
   const void* const code = RUNQ_CALLER;
-  if (number != SYS_futex) current_session().refuse(fmt::format("system call {}", number), code);
+  if (number != SYS_futex) current_session().code().refuse(fmt::format("system call {}", number), code);
   return futex(current_session(), reinterpret_cast<int*>(a[0]), static_cast<int>(a[1]), static_cast<unsigned>(a[2]),
                reinterpret_cast<const timespec*>(a[3]), code);
 }
@@ -709,7 +715,7 @@ RUNQ_HOOK long syscall(long number, ...) {
 // --- output: kept back, see session.cpp -----------------------------------------------------------------------------
 
 RUNQ_HOOK int fflush(FILE* file) {
-  if (!in_program || (file != stdout && file != stderr && file != nullptr)) {
+  if (!this_process.in_program || (file != stdout && file != stderr && file != nullptr)) {
     static auto* const original = real<int(FILE*)>("fflush");
     return original(file);
   }
@@ -719,31 +725,31 @@ RUNQ_HOOK int fflush(FILE* file) {
 // --- ends -----------------------------------------------------------------------------------------------------------
 
 RUNQ_HOOK __attribute__((noreturn)) void abort() {
-  if (!in_program) {
+  if (!this_process.in_program) {
     static auto* const original = real<void()>("abort");
     original();
     _exit(134);
   }
-  in_program = false;
-  current_session().fail(failure::crash, "abort() is called", RUNQ_CALLER);
+  this_process.in_program = false;
+  current_session().code().fail(failure::crash, "abort() is called", RUNQ_CALLER);
 }
 RUNQ_HOOK __attribute__((noreturn)) void __assert_fail(const char* assertion, const char* file, unsigned line,
                                                        const char* function) noexcept {
-  if (!in_program) {
+  if (!this_process.in_program) {
     std::fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
     abort();
   }
-  in_program = false;
+  this_process.in_program = false;
   const std::string_view path = file;
-  current_session().fail(failure::check_failed,
-                         fmt::format("{}:{}: assertion fails: {}", path.substr(path.rfind('/') + 1), line, assertion),
-                         RUNQ_CALLER);
+  current_session().code().fail(
+      failure::check_failed,
+      fmt::format("{}:{}: assertion fails: {}", path.substr(path.rfind('/') + 1), line, assertion), RUNQ_CALLER);
 }
 namespace {
 
-[[noreturn]] void end_program(int status, session::ending how, const void* code) {
-  in_program = false;
-  current_session().exit_program(status, how, code);
+[[noreturn]] void end_program(int status, program_threads::ending how, const void* code) {
+  this_process.in_program = false;
+  current_session().threads().exit_program(status, how, code);
 }
 /// Without the loader's help: the checker may have crashed.
 [[noreturn]] void end_process(int status) {
@@ -753,18 +759,18 @@ namespace {
 }  // namespace
 
 RUNQ_HOOK __attribute__((noreturn)) void exit(int status) {
-  if (!in_program) real<void(int)>("exit")(status);
-  end_program(status, session::ending::exit, RUNQ_CALLER);
+  if (!this_process.in_program) real<void(int)>("exit")(status);
+  end_program(status, program_threads::ending::exit, RUNQ_CALLER);
 }
 RUNQ_HOOK __attribute__((noreturn)) void quick_exit(int status) noexcept {
-  if (!in_program) real<void(int)>("quick_exit")(status);
-  end_program(status, session::ending::quick_exit, RUNQ_CALLER);
+  if (!this_process.in_program) real<void(int)>("quick_exit")(status);
+  end_program(status, program_threads::ending::quick_exit, RUNQ_CALLER);
 }
 RUNQ_HOOK __attribute__((noreturn)) void _exit(int status) {
-  if (!in_program) end_process(status);
-  end_program(status, session::ending::at_once, RUNQ_CALLER);
+  if (!this_process.in_program) end_process(status);
+  end_program(status, program_threads::ending::at_once, RUNQ_CALLER);
 }
 RUNQ_HOOK __attribute__((noreturn)) void _Exit(int status) noexcept {
-  if (!in_program) end_process(status);
-  end_program(status, session::ending::at_once, RUNQ_CALLER);
+  if (!this_process.in_program) end_process(status);
+  end_program(status, program_threads::ending::at_once, RUNQ_CALLER);
 }

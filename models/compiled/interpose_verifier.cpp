@@ -18,31 +18,31 @@ using runq::model::failure;
 /// Only executions in which the condition holds count. Outside of a check there is no other execution to go on with.
 RUNQ_HOOK void __VERIFIER_assume(int condition) noexcept {
   if (condition != 0) return;
-  if (!in_program) {
+  if (!this_process.in_program) {
     std::fputs("__VERIFIER_assume: the condition does not hold\n", stderr);
     abort();
   }
-  in_program = false;
+  this_process.in_program = false;
   session& s = current_session();
   // What was read last decides the condition in most programs.
-  s.wait_for_others(s.position() - std::min(s.position(), 1U), RUNQ_CALLER);
+  s.waits().wait_for_others(s.waits().position() - std::min(s.waits().position(), 1U), RUNQ_CALLER);
 }
 
 /// Must not be reached.
 RUNQ_HOOK __attribute__((noreturn)) void __VERIFIER_error() {
-  if (!in_program) {
+  if (!this_process.in_program) {
     std::fputs("__VERIFIER_error: reached\n", stderr);
     std::abort();
   }
-  in_program = false;
-  current_session().fail(failure::check_failed, "__VERIFIER_error() is reached", RUNQ_CALLER);
+  this_process.in_program = false;
+  current_session().code().fail(failure::check_failed, "__VERIFIER_error() is reached", RUNQ_CALLER);
 }
 
 /// Returns true or false: both are explored.
 RUNQ_HOOK bool __VERIFIER_nondet_bool() noexcept {
-  if (!in_program) return false;
+  if (!this_process.in_program) return false;
   const checker_scope scope;
-  return current_session().choose(2, RUNQ_CALLER) != 0;
+  return current_session().code().choose(2, RUNQ_CALLER) != 0;
 }
 
 namespace {
@@ -58,10 +58,11 @@ template <class T>
                                     : std::numeric_limits<std::int64_t>::max();
   const std::int64_t first = std::max(range.first, least);
   const std::int64_t last = std::min(range.last, most);
-  if (first > last) s.give_up(fmt::format("{}(): its type has no value of --nondet {}", name, to_text(range)), code);
+  if (first > last)
+    s.code().give_up(fmt::format("{}(): its type has no value of --nondet {}", name, to_text(range)), code);
   s.omitted().values = true;
   const auto alternatives = static_cast<unsigned>(last - first + 1);
-  return static_cast<T>(first + (alternatives == 1 ? 0 : std::int64_t{s.choose(alternatives, code)}));
+  return static_cast<T>(first + (alternatives == 1 ? 0 : std::int64_t{s.code().choose(alternatives, code)}));
 }
 
 [[nodiscard]] pthread_t start_thread(void* (*function)(void*), void* argument, const void* code) {
@@ -73,7 +74,7 @@ template <class T>
 
 #define RUNQ_ANY(suffix, type)                                         \
   RUNQ_HOOK type __VERIFIER_nondet_##suffix() noexcept {               \
-    if (!in_program) return 0;                                         \
+    if (!this_process.in_program) return 0;                            \
     const checker_scope scope;                                         \
     return any_value<type>("__VERIFIER_nondet_" #suffix, RUNQ_CALLER); \
   }
@@ -94,11 +95,11 @@ RUNQ_ANY(u16, std::uint16_t)
 RUNQ_ANY(u32, std::uint32_t)
 
 // No range has values of these that a program could mean.
-#define RUNQ_NO_VALUE(suffix)                                                                         \
-  RUNQ_HOOK long __VERIFIER_nondet_##suffix() noexcept {                                              \
-    if (!in_program) return 0;                                                                        \
-    in_program = false;                                                                               \
-    current_session().refuse("__VERIFIER_nondet_" #suffix "(), which may be any value", RUNQ_CALLER); \
+#define RUNQ_NO_VALUE(suffix)                                                                                \
+  RUNQ_HOOK long __VERIFIER_nondet_##suffix() noexcept {                                                     \
+    if (!this_process.in_program) return 0;                                                                  \
+    this_process.in_program = false;                                                                         \
+    current_session().code().refuse("__VERIFIER_nondet_" #suffix "(), which may be any value", RUNQ_CALLER); \
   }
 RUNQ_NO_VALUE(pointer)
 RUNQ_NO_VALUE(float)
@@ -114,14 +115,14 @@ RUNQ_HOOK void __VERIFIER_loop_bound(int) noexcept {}
 /// As pthread_create().
 RUNQ_HOOK pthread_t __VERIFIER_spawn(void* (*function)(void*), void* argument) {
   pthread_t thread{};
-  if (in_program) return start_thread(function, argument, RUNQ_CALLER);
+  if (this_process.in_program) return start_thread(function, argument, RUNQ_CALLER);
   pthread_create(&thread, nullptr, function, argument);
   return thread;
 }
 /// The same: that the thread does what `like` does would spare executions, which are explored here.
 RUNQ_HOOK pthread_t __VERIFIER_spawn_symmetric(void* (*function)(void*), void* argument, pthread_t) {
   pthread_t thread{};
-  if (in_program) return start_thread(function, argument, RUNQ_CALLER);
+  if (this_process.in_program) return start_thread(function, argument, RUNQ_CALLER);
   pthread_create(&thread, nullptr, function, argument);
   return thread;
 }
@@ -133,9 +134,9 @@ namespace {
 constexpr std::size_t largest = SIZE_MAX >> 1;  // RSIZE_MAX
 
 void note_access(const void* at, std::size_t size, bool is_write, const void* code) {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const checker_scope scope;
-  current_session().access(at, size, is_write, code);
+  current_session().memory().access(at, size, is_write, code);
 }
 
 }  // namespace

@@ -21,13 +21,13 @@
 namespace runq::model::compiled {
 
 void known_call::reads(const void* at, std::size_t size) const {
-  current_session().access(at, size, false, *return_address_);
+  current_session().memory().access(at, size, false, *return_address_);
 }
 void known_call::writes(const void* at, std::size_t size) const {
-  current_session().access(at, size, true, *return_address_);
+  current_session().memory().access(at, size, true, *return_address_);
 }
 std::size_t known_call::reads_text(const char* text, std::size_t most) const {
-  touched = {reinterpret_cast<const std::byte*>(text), 1, *return_address_};
+  this_process.touched = {reinterpret_cast<const std::byte*>(text), 1, *return_address_};
   const std::size_t length = strnlen(text, most);
   reads(text, length == most ? length : length + 1);
   return length;
@@ -298,9 +298,9 @@ class tree_before {
   /// All nodes that have changed since.
   void note_changes(const void* code) const {
     session& s = current_session();
-    s.access(header_, sizeof *header_, true, code);
+    s.memory().access(header_, sizeof *header_, true, code);
     for (const auto& [node, before] : nodes_) {
-      if (std::memcmp(node, &before, sizeof before) != 0) s.access(node, sizeof *node, true, code);
+      if (std::memcmp(node, &before, sizeof before) != 0) s.memory().access(node, sizeof *node, true, code);
     }
   }
 
@@ -317,15 +317,15 @@ class tree_before {
 };
 
 void insert_and_rebalance(bool left, tree_node* node, tree_node* parent, tree_node& header) {
-  if (!in_program) return std::_Rb_tree_insert_and_rebalance(left, node, parent, header);
+  if (!this_process.in_program) return std::_Rb_tree_insert_and_rebalance(left, node, parent, header);
   const checker_scope scope;
   const tree_before before(parent, &header);
   std::_Rb_tree_insert_and_rebalance(left, node, parent, header);
-  current_session().access(node, sizeof *node, true, RUNQ_CALLER);
+  current_session().memory().access(node, sizeof *node, true, RUNQ_CALLER);
   before.note_changes(RUNQ_CALLER);
 }
 tree_node* rebalance_for_erase(tree_node* node, tree_node& header) {
-  if (!in_program) return std::_Rb_tree_rebalance_for_erase(node, header);
+  if (!this_process.in_program) return std::_Rb_tree_rebalance_for_erase(node, header);
   const checker_scope scope;
   tree_node* lowest = node;
   if (node->_M_left != nullptr && node->_M_right != nullptr) {
@@ -341,9 +341,9 @@ tree_node* rebalance_for_erase(tree_node* node, tree_node& header) {
 // ----------------------------------------------------------------------
 
 void access(const void* at, std::size_t size, bool is_write, const void* code) {
-  if (!in_program) return;
+  if (!this_process.in_program) return;
   const checker_scope scope;
-  current_session().access(at, size, is_write, code);
+  current_session().memory().access(at, size, is_write, code);
 }
 
 /// A thread object is read, then the thread is waited for, and then the object is written.
@@ -357,12 +357,12 @@ void join_thread(std::thread* thread) {
 /// An assertion in a header of the C++ library: an element is asked for that is not there, and the like.
 [[noreturn]] void assertion_of_library_fails(const char* file, int line, const char*, const char* condition) {
   const std::string_view path = file;
-  if (!in_program) {
+  if (!this_process.in_program) {
     std::fprintf(stderr, "%s:%d: Assertion '%s' failed.\n", file, line, condition);
     std::abort();
   }
-  in_program = false;
-  current_session().fail(
+  this_process.in_program = false;
+  current_session().code().fail(
       failure::check_failed,
       fmt::format("{}:{}: assertion of the C++ library fails: {}", path.substr(path.rfind('/') + 1), line, condition),
       RUNQ_CALLER);
@@ -373,7 +373,7 @@ void join_thread(std::thread* thread) {
   void* p = nullptr;
   {
     const checker_scope scope;
-    p = current_session().allocate(length + 1, 16, code);
+    p = current_session().memory().heap().allocate(length + 1, 16, code);
   }
   if (p == nullptr) return nullptr;
   auto* const copy = static_cast<char*>(p);
@@ -383,11 +383,11 @@ void join_thread(std::thread* thread) {
   return copy;
 }
 char* duplicate_string(const char* text) {
-  if (!in_program) return strdup(text);
+  if (!this_process.in_program) return strdup(text);
   return copy_string(text, std::strlen(text), RUNQ_CALLER);
 }
 char* duplicate_bounded(const char* text, std::size_t most) {
-  if (!in_program) return strndup(text, most);
+  if (!this_process.in_program) return strndup(text, most);
   return copy_string(text, strnlen(text, most), RUNQ_CALLER);
 }
 

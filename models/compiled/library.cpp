@@ -54,11 +54,11 @@ int call_body(int, char**, char**) {
   if (!take_signals() || !start_ticks()) return {};
   session& s = current_session();
   prepare(s, options);
-  if (!shows_failure) s.describe_nothing();
+  if (!shows_failure) s.options().describes = false;
   take_keys();
   s.begin_at(callers_stack);
-  search_result result = s.check(&call_body, 0, nullptr, nullptr, options.search);
-  if (!options.executed_file.empty() && !s.executed().append_to(options.executed_file)) {
+  search_result result = s.check({&call_body, 0, nullptr, nullptr}, options.search);
+  if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
     result = {};
     result.message = "limit reached: cannot write " + options.executed_file;
   }
@@ -123,7 +123,7 @@ struct some_of {
     std::size_t number = s.first;
     if (s.count > 1) {
       const checker_scope scope;
-      number += current_session().choose(static_cast<unsigned>(s.count), nullptr);
+      number += current_session().code().choose(static_cast<unsigned>(s.count), nullptr);
     }
     s.series->body(s.series->context, number);
   }
@@ -209,9 +209,9 @@ void run_series(const runq_check_series& series, const void* callers_stack, Take
 }
 
 void refuse_within_check(const void* code) {
-  if (!in_program) return;
-  in_program = false;
-  current_session().refuse("a check within a check", code);
+  if (!this_process.in_program) return;
+  this_process.in_program = false;
+  current_session().code().refuse("a check within a check", code);
 }
 
 }  // namespace
@@ -219,7 +219,7 @@ void refuse_within_check(const void* code) {
 }  // namespace runq::model::compiled
 
 RUNQ_HOOK int runq_check_announce() noexcept {
-  runq::model::compiled::has_own_checks = true;
+  runq::model::compiled::this_process.has_own_checks = true;
   return 0;
 }
 
@@ -249,19 +249,19 @@ RUNQ_HOOK void runq_check_fail(const char* what, const char* file, int line) noe
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
   const std::string_view path = file;
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (!in_program) {
+  if (!this_process.in_program) {
     std::fprintf(stderr, "%s:%d: %s\n", file, line, what);
     abort();
   }
   const void* const code = __builtin_return_address(0);
-  in_program = false;
-  current_session().fail(runq::model::failure::check_failed, fmt::format("{}:{}: {}", name, line, what), code);
+  this_process.in_program = false;
+  current_session().code().fail(runq::model::failure::check_failed, fmt::format("{}:{}: {}", name, line, what), code);
 }
 
 RUNQ_HOOK void runq_check_assertion(void (*report)(const void*, const void*), const void* a, const void* b,
                                     bool failed) noexcept {
   using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): this function has C's name
-  if (!in_program) return report(a, b);
+  if (!this_process.in_program) return report(a, b);
   const void* const code = __builtin_return_address(0);
   {
     // The framework's locks and notes are no part of what is checked.
@@ -269,6 +269,6 @@ RUNQ_HOOK void runq_check_assertion(void (*report)(const void*, const void*), co
     report(a, b);
   }
   if (!failed) return;
-  in_program = false;
-  current_session().fail(runq::model::failure::check_failed, "an assertion of the test fails", code);
+  this_process.in_program = false;
+  current_session().code().fail(runq::model::failure::check_failed, "an assertion of the test fails", code);
 }

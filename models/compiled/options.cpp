@@ -185,13 +185,13 @@ std::optional<exact::way> to_path(std::string_view text) {
 }
 
 void prepare(session& s, const run_options& options) {
-  s.count_leaks(options.leaks);
-  s.recognise_waiting(!options.every_iteration);
-  s.set_bounds(options.limits);
-  if (options.has_path) s.show_only(options.path);
-  s.orders().weaken(options.weakened);
-  if (!options.executed_file.empty()) s.executed().record();
-  for (const std::string& file : options.ledger_of) s.orders().include_file(file);
+  s.options().counts_leaks = options.leaks;
+  s.waits().recognise_loops(!options.every_iteration);
+  s.limits() = options.limits;
+  if (options.has_path) s.options().shown = options.path;
+  s.code().orders().weaken(options.weakened);
+  if (!options.executed_file.empty()) s.code().executed().record();
+  for (const std::string& file : options.ledger_of) s.code().orders().include_file(file);
 }
 
 std::string not_shared_out(const run_options& options) {

@@ -137,7 +137,7 @@ class imports {
 asm(R"(
 .type runq_watched_call, @function
 runq_watched_call:
-  cmpb $0, _ZN4runq5model8compiled10in_programE(%rip)
+  cmpb $0, _ZN4runq5model8compiled12this_processE(%rip)
   je 1f
   cmpq $0, (%r11)
   jne 2f
@@ -316,7 +316,7 @@ struct counted_table {
 [[nodiscard]] std::string name_of(const counted_code& c, session& s) {
   if (c.function != nullptr) return fmt::format("{}, in {}", short_name(c.function), c.place);
   if (c.code == nullptr) return fmt::format("assembly outside of functions, {}", c.place);
-  return fmt::format("inline assembly in {}, {}", s.function_at(c.code), c.place);
+  return fmt::format("inline assembly in {}, {}", s.code().function_at(c.code), c.place);
 }
 
 }  // namespace

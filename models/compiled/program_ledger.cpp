@@ -52,7 +52,7 @@ struct row {
 [[nodiscard]] std::string describe_unweakened(const search_result& r, session& s, const run_options& options) {
   const answer a = judge(r, s, options);
   json orders = json::array();
-  for (const auto& [where, written] : s.orders().noted()) {
+  for (const auto& [where, written] : s.code().orders().noted()) {
     orders.push_back({where.file, where.line, static_cast<int>(where.kind), static_cast<int>(written)});
   }
   json said = {{"status", a.status}, {"headline", a.headline}, {"text", a.text}, {"orders", orders}};
@@ -89,7 +89,7 @@ class maker {
  private:
   [[nodiscard]] answer check_unweakened() {
     const bool started = processes_.start(0, [this] {
-      current_session().orders().note();
+      current_session().code().orders().note();
       return describe_unweakened(check_(current_session(), options_), current_session(), options_);
     });
     if (!started)

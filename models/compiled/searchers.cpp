@@ -53,7 +53,7 @@ struct process {
   line_channel others(socket);
   session& s = current_session();
   part_source source(others, s);
-  s.take_work_from(&source);
+  s.options().source = &source;
   run_options own = options;
   own.search.progress = nullptr;
   const search_result r = check(s, own);

@@ -8,11 +8,17 @@
 
 namespace runq::model::compiled {
 
-/// After the search: from addresses to lines.
+void session::show(search_result& r) {
+  show_accesses(r);
+  for (event& e : r.trace) describe(e);
+  if (r.where.code != nullptr) r.where = code_.own_line(static_cast<const frame*>(r.where.code));
+}
+
+/// From addresses to lines.
 void session::describe(event& e) {
   if (e.where.code == nullptr) return;
   const auto* const at = static_cast<const frame*>(e.where.code);
-  const auto weakened = [&](order_of kind) { return orders_.is_weakened(at, e.order, kind, symbols_); };
+  const auto weakened = [&](order_of kind) { return code_.is_weakened(at, e.order, kind); };
   switch (e.kind) {
     case event_kind::load: e.weakened = weakened(order_of::load); break;
     case event_kind::store: e.weakened = weakened(order_of::store); break;
@@ -22,95 +28,91 @@ void session::describe(event& e) {
     case event_kind::fence: e.weakened = weakened(order_of::fence); break;
     default: break;
   }
-  e.where = symbols_.own_line(at);
+  e.where = code_.own_line(at);
 }
 
 std::string session::name_of_variable(unsigned index) {
-  return index < variables_.size() ? name_of_memory(variables_[index]) : "";
+  const void* const at = atomics_.address_of(index);
+  return at == nullptr ? "" : name_of_memory(at);
 }
 
 std::string session::name_of_memory(const void* at) {
-  for (const auto& [of, place] : waiting_places_) {
-    if (at >= &place && at < &place + 1) return fmt::format("waiters of {}", name_of_memory(of.first));
-  }
-  for (const auto& [of, object] : small_objects_) {
-    if (at == &object.now) return name_of_memory(of);
-  }
-  if (std::string name = symbols_.variable_at(at); !name.empty()) {
-    constexpr std::string_view unnamed = "(anonymous namespace)::";
-    for (std::size_t found = name.find(unnamed); found != std::string::npos; found = name.find(unnamed)) {
-      name.erase(found, unnamed.size());
-    }
-    return name;
-  }
-  if (heap_.owns(at)) {
-    const user_heap::block* const b = heap_.find(at);
-    if (b == nullptr) return "heap";
-    const auto offset = static_cast<const std::byte*>(at) - b->begin;
-    const frame* const allocated = frames_.at(b->allocated.at);
-    const int line = allocated == nullptr ? 0 : symbols_.own_line(allocated).line;
-    const std::string name = line == 0 ? "heap" : fmt::format("new@{}", line);
-    return offset == 0 ? name : fmt::format("{}+{}", name, offset);
-  }
-  for (unsigned t = 1; t <= max_threads; ++t) {
-    const std::byte* const stack = search_->stack_of(t).lowest();
-    if (stack != nullptr && at >= stack && at < stack + exact::fiber_stack_bytes)
-      return fmt::format("local of T{}", t - 1);
-    const std::byte* const pointer = t == 1 ? main_pointer_ : parked_.pointer(t - 2);
-    if (storage_.contains(at, pointer)) return fmt::format("thread_local of T{}", t - 1);
-  }
-  return {};
+  if (const void* const awaited = waits_.awaited_at(at)) return fmt::format("waiters of {}", memory_.name_of(awaited));
+  const void* const marked = objects_.marked_at(at);
+  return memory_.name_of(marked != nullptr ? marked : at);
 }
+
+namespace {
+
+/// Where the step belongs: after what its thread did before it.
+[[nodiscard]] std::size_t place_in(const std::vector<event>& trace, const event& e) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i + 1 < trace.size(); ++i) {
+    const event& before = trace[i];
+    const bool starts = before.kind == event_kind::spawn && static_cast<int>(before.value) == e.thread;
+    if (starts || (before.thread == e.thread && before.position < e.position)) at = i + 1;
+  }
+  return at;
+}
+
+/// Inserts the step, and keeps what refers to others.
+void insert(search_result& r, const event& e, std::size_t at) {
+  const auto moved = [at](std::uint32_t index) { return index != no_event && index >= at ? index + 1 : index; };
+  for (event& other : r.trace) other.reads_from = moved(other.reads_from);
+  r.partner = moved(r.partner);
+  r.trace.insert(r.trace.begin() + static_cast<std::ptrdiff_t>(at), e);
+}
+
+}  // namespace
 
 /// Plain accesses are no events of the graph: those that the failure is about become steps of the trace. If the last of
 /// them is plain, it is the failing one, and comes before the step that says that it fails.
 void session::show_accesses(search_result& r) {
   if (r.what == failure::none || r.trace.empty()) return;
-  if (shown_accesses_.size() > 2) shown_accesses_.resize(2);  // with load buffering: of the first of several failures
+  std::vector<shown_access>& all = now_.shown;
+  if (all.size() > 2) all.resize(2);  // with load buffering: of the first of several failures
   std::uint32_t number = 1;
   for (const event& e : r.trace) number = std::max(number, e.location + 1);
   // Names may be the same: two static variables of functions, two members of memory from one line.
   std::map<const void*, std::uint32_t> numbers;
-  for (const auto& [location, index] : r.variable_indices) numbers.try_emplace(variables_[index], location);
-  for (const shown_access& shown : shown_accesses_) {
+  for (const auto& [location, index] : r.variable_indices) numbers.try_emplace(atomics_.address_of(index), location);
+  for (const shown_access& shown : all) {
     if (shown.by.thread == user_heap::before_main) continue;
-    event e;
-    e.kind = shown.kind;
-    e.thread = shown.by.thread - 1;
-    e.where = {"", 0, frames_.at(shown.by.at)};
-    e.position = shown.by.position;
     const auto [at_number, added] = numbers.try_emplace(shown.at, number);
     if (added) ++number;
-    e.location = at_number->second;
+    event e = step_of(shown, at_number->second);
     r.variables[e.location] = name_of_memory(shown.at);
-    std::size_t at = 0;
-    for (std::size_t i = 0; i + 1 < r.trace.size(); ++i) {
-      const event& before = r.trace[i];
-      const bool starts = before.kind == event_kind::spawn && static_cast<int>(before.value) == e.thread;
-      if (starts || (before.thread == e.thread && before.position < e.position)) at = i + 1;
-    }
-    if (at != 0) e.known = r.trace[at - 1].known;
-    const bool is_failing = shown_accesses_.size() == 2 && &shown == &shown_accesses_.back();
-    const bool is_after_partner = r.partner != no_event && shown_accesses_.size() == 1;
-    if (is_failing || is_after_partner) at = r.trace.size() - 1;
-    const auto moved = [at](std::uint32_t index) { return index != no_event && index >= at ? index + 1 : index; };
-    for (event& other : r.trace) other.reads_from = moved(other.reads_from);
-    r.partner = moved(r.partner);
-    if (!is_failing && !is_after_partner) r.partner = static_cast<std::uint32_t>(at);
-    r.trace.insert(r.trace.begin() + static_cast<std::ptrdiff_t>(at), e);
+    const bool is_failing = all.size() == 2 && &shown == &all.back();
+    const bool is_after_partner = r.partner != no_event && all.size() == 1;
+    const bool is_last = is_failing || is_after_partner;
+    const std::size_t place = place_in(r.trace, e);
+    if (place != 0) e.known = r.trace[place - 1].known;
+    const std::size_t at = is_last ? r.trace.size() - 1 : place;
+    insert(r, e, at);
+    if (!is_last) r.partner = static_cast<std::uint32_t>(at);
   }
   name_memory(r, numbers);
+}
+
+event session::step_of(const shown_access& shown, std::uint32_t location) {
+  event e;
+  e.kind = shown.kind;
+  e.thread = shown.by.thread - 1;
+  e.where = {"", 0, code_.frame_at(shown.by.at)};
+  e.position = shown.by.position;
+  e.location = location;
+  return e;
 }
 
 /// Says of each step in which block its location lies, if a step allocates or frees that block.
 void session::name_memory(search_result& r, const std::map<const void*, std::uint32_t>& numbers) {
   std::map<std::uint32_t, const void*> addresses;
   for (const auto& [at, number] : numbers) addresses[number] = at;
-  for (const auto& [location, index] : r.variable_indices) addresses[location] = variables_[index];
+  for (const auto& [location, index] : r.variable_indices) addresses[location] = atomics_.address_of(index);
   for (event& e : r.trace) {
     const auto address = addresses.find(e.location);
-    if (address == addresses.end() || !heap_.owns(address->second)) continue;
-    const user_heap::block* const b = heap_.find(address->second);
+    if (address == addresses.end() || !memory_.heap().owns(address->second)) continue;
+    const user_heap::block* const b = memory_.heap().find(address->second);
     const auto memory = b == nullptr ? numbers.end() : numbers.find(b->begin);
     if (memory != numbers.end()) e.memory = memory->second;
   }

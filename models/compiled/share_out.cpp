@@ -117,7 +117,7 @@ std::string describe_part(const search_result& r, session& s, const answer& a) {
                {"how", static_cast<int>(r.how)},
                {"message", r.message},
                {"left_out", std::bit_cast<flags>(s.omitted())},
-               {"weakened", s.orders().weakened_in()}};
+               {"weakened", s.code().orders().weakened_in()}};
   for (const unseen_code& u : all_unseen_code(s)) said["not_seen"].push_back({u.what, u.times});
   if (a.result != nullptr) said["result"] = *a.result;
   return said.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -148,7 +148,8 @@ answer share_out::result(session& s, double seconds) const {
     const flags more = said["left_out"];
     for (std::size_t i = 0; i != more.size(); ++i) omitted[i] |= more[i];
     for (const json& u : said.value("not_seen", json::array())) add_unseen_code({{u[0], u[1]}});
-    for (const std::string& file : said["weakened"].get<std::vector<std::string>>()) s.orders().note_weakened_in(file);
+    for (const std::string& file : said["weakened"].get<std::vector<std::string>>())
+      s.code().orders().note_weakened_in(file);
   }
   s.omitted() = std::bit_cast<left_out>(omitted);
   if (!limit_.empty()) all.message = limit_;

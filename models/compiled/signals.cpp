@@ -14,7 +14,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "history.hpp"
 #include "start.hpp"
 
 namespace runq::model::compiled {
@@ -33,25 +32,26 @@ const void* crash_address = nullptr;
 /// Runs in place of the program's code that a signal has stopped.
 [[noreturn]] void crashed() {
   std::string what = fmt::format("{} ({})", strsignal(crash_signal), sigabbrev_np(crash_signal));
-  if (std::exchange(judging, false)) what += ", in calls that are made one after the other to judge a history";
+  if (std::exchange(this_process.judging, false))
+    what += ", in calls that are made one after the other to judge a history";
   if (current_session().is_end_of_stack(crash_address)) {
     what += fmt::format(": a thread has used up its stack of {} bytes", exact::fiber_stack_bytes);
   } else if (crash_signal == SIGSEGV || crash_signal == SIGBUS) {
     what += fmt::format(" at address {}", fmt::ptr(crash_address));
   }
-  current_session().fail(failure::crash, what, crash_code);
+  current_session().code().fail(failure::crash, what, crash_code);
 }
 
 /// Runs in place of code that does nothing that the engine would hear of.
 [[noreturn]] void run_endlessly() {
-  if (std::exchange(judging, false)) {
-    current_session().give_up(
+  if (std::exchange(this_process.judging, false)) {
+    current_session().code().give_up(
         fmt::format("limit reached: calls that are made one after the other, to judge a history, run for {} s: an "
                     "operation that waits needs a specification that says so by runq::wait_for_another_call()",
                     endless_seconds),
         crash_code);
   }
-  current_session().give_up(
+  current_session().code().give_up(
       fmt::format("limit reached: a thread runs for {} s of processor time without an atomic operation, a lock, or the "
                   "start or end of a thread: a loop that never ends, or a computation that is too long for a check",
                   endless_seconds),
@@ -60,7 +60,7 @@ const void* crash_address = nullptr;
 
 /// After the signal handler; the stack that was in use is not used again.
 void go_on_with(void (*function)(), gregset_t& registers) {
-  in_program = false;
+  this_process.in_program = false;
   registers[REG_RIP] = reinterpret_cast<greg_t>(function);
   registers[REG_RSP] = reinterpret_cast<greg_t>(crash_stack + crash_stack_bytes - 8);  // as after a call
 }
@@ -69,7 +69,8 @@ void go_on_with(void (*function)(), gregset_t& registers) {
 [[nodiscard]] bool is_on_behalf(const siginfo_t& fault) {
   if (fault.si_signo != SIGSEGV && fault.si_signo != SIGBUS) return false;
   if (!current_session().checking()) return false;
-  return touched.contains(fault.si_addr) || (fault.si_code == SI_KERNEL && touched.is_no_address());
+  return this_process.touched.contains(fault.si_addr) ||
+         (fault.si_code == SI_KERNEL && this_process.touched.is_no_address());
 }
 
 /// Allocates nothing: the checker may have crashed while it did.
@@ -85,17 +86,17 @@ void go_on_with(void (*function)(), gregset_t& registers) {
 }
 
 void on_signal(int number_of_signal, siginfo_t* info, void* context) {
-  if (number_of_signal == SIGSEGV && current_session().handle_fault(info->si_addr)) return;
+  if (number_of_signal == SIGSEGV && current_session().memory().beginning().handle_fault(info->si_addr)) return;
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   const bool overflow = number_of_signal == SIGSEGV && current_session().is_end_of_stack(info->si_addr);
-  const bool on_behalf = !in_program && is_on_behalf(*info);
-  if (!in_program && !judging && !overflow && !on_behalf) end_as_broken(number_of_signal);
+  const bool on_behalf = !this_process.in_program && is_on_behalf(*info);
+  if (!this_process.in_program && !this_process.judging && !overflow && !on_behalf) end_as_broken(number_of_signal);
   crash_signal = number_of_signal;
   crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;  // as if it were a return address
   crash_address = info->si_addr;
   if (on_behalf) {
-    crash_code = touched.code;
-    crash_address = touched.begin;
+    crash_code = this_process.touched.code;
+    crash_address = this_process.touched.begin;
   }
   go_on_with(&crashed, registers);
 }
@@ -109,7 +110,7 @@ void on_tick(int, siginfo_t*, void* context) {
     ticks = 0;
     return;
   }
-  if (++ticks < ticks_per_second * endless_seconds || (!in_program && !judging)) return;
+  if (++ticks < ticks_per_second * endless_seconds || (!this_process.in_program && !this_process.judging)) return;
   auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   crash_code = reinterpret_cast<const std::byte*>(registers[REG_RIP]) + 1;
   go_on_with(&run_endlessly, registers);

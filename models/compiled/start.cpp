@@ -25,9 +25,6 @@
 
 namespace runq::model::compiled {
 
-bool initialising = false;
-bool has_own_checks = false;
-
 namespace {
 
 main_function program_main = nullptr;
@@ -52,10 +49,10 @@ code_ranges system_code;
 }
 
 int checked_main(int argc, char** argv, char** environment) {
-  initialising = false;
+  this_process.initialising = false;
   if (std::getenv("RUNQ_CHECK_FILES") != nullptr) say_whose_files();
-  if (has_own_checks) {
-    current_session().register_exit_handlers();
+  if (this_process.has_own_checks) {
+    current_session().threads().register_exit_handlers();
     give_keys_back();
     return program_main(argc, argv, environment);
   }
@@ -84,7 +81,7 @@ int checked_main(int argc, char** argv, char** environment) {
       none.message = "limit reached: the system gives no timer";
       return none;
     }
-    return s.check(program_main, argc, argv, environment, o.search);
+    return s.check({program_main, argc, argv, environment}, o.search);
   };
   if (!options.ledger) options.search.progress = &print_progress;
   session& s = current_session();
@@ -96,7 +93,7 @@ int checked_main(int argc, char** argv, char** environment) {
   if (const std::string refused = write_results(a, options); !refused.empty()) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: " + refused + "\n", {}, {}});
   }
-  if (!options.executed_file.empty() && !s.executed().append_to(options.executed_file)) {
+  if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: cannot write " + options.executed_file + "\n", {}, {}});
   }
   if (!options.html_dir.empty()) a.text += "pages: " + options.html_dir + "/index.html\n";
@@ -107,7 +104,7 @@ int checked_main(int argc, char** argv, char** environment) {
 
 bool is_system_code(const void* code) noexcept { return system_code.contains(code); }
 
-bool owned_by_program(const void* p) noexcept { return session_exists && current_session().owns(p); }
+bool owned_by_program(const void* p) noexcept { return session_exists && current_session().memory().heap().owns(p); }
 
 }  // namespace runq::model::compiled
 
@@ -125,6 +122,6 @@ extern "C" __attribute__((visibility("default"))) int __libc_start_main(main_typ
   checker::watch_calls();
   static_cast<void>(checker::current_session());
   checker::session_exists = true;
-  checker::initialising = true;
+  checker::this_process.initialising = true;
   return real(&checker::checked_main, argc, argv, init, fini, loader_fini, stack_end);
 }

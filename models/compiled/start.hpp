@@ -6,27 +6,6 @@
 
 namespace runq::model::compiled {
 
-/// The initialisers of the program's global variables are running.
-extern bool initialising;
-/// The program is a test that calls runq::check() itself.
-extern bool has_own_checks;
-
-/// While the checker works on behalf of the program, before main() or in a check.
-class either_scope {
- public:
-  either_scope() noexcept : program_(in_program), initialising_(initialising) { in_program = initialising = false; }
-  either_scope(const either_scope&) = delete;
-  either_scope& operator=(const either_scope&) = delete;
-  ~either_scope() {
-    in_program = program_;
-    initialising = initialising_;
-  }
-
- private:
-  bool program_;
-  bool initialising_;
-};
-
 /// In a program that has checks of its own: the keys that were created before main() are the C library's again.
 void give_keys_back();
 /// What the calling thread has under those keys is what the first thread of a check begins with.

@@ -23,6 +23,7 @@
 // check -DVALUE_AGAIN: exhaustive
 // check -DHELD_BEFORE: passes; code that is not seen (named below)
 // check -DAT_EXIT: exhaustive, 2 executions
+// check -DSPIN_LOCK: exhaustive, 2 executions
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -101,7 +102,7 @@ static void* work(void* argument) {
 #endif
 #elif defined(VALUE_AGAIN)
   pthread_setspecific(key, &key);
-#elif defined(HELD_BEFORE) || defined(AT_EXIT)
+#elif defined(HELD_BEFORE) || defined(AT_EXIT) || defined(SPIN_LOCK)
   atomic_store(&flag, 1);
 #endif
   return argument;
@@ -238,6 +239,13 @@ int main(void) {
 #elif defined(AT_EXIT)
   // Handlers that other executions have registered do not run.
   atexit(at_exit);
+  pthread_create(&first, NULL, work, NULL);
+  (void)atomic_load(&flag);
+  pthread_join(first, NULL);
+#elif defined(SPIN_LOCK)
+  // What an execution initialises, the next one finds as it was before.
+  static pthread_spinlock_t spin;
+  pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
   pthread_create(&first, NULL, work, NULL);
   (void)atomic_load(&flag);
   pthread_join(first, NULL);

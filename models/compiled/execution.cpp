@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "execution.hpp"
+
+namespace runq::model::compiled {
+
+using exact::event_id;
+using exact::node;
+
+event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const {
+  const exact::graph& graph = search->current_graph();
+  const exact::clock known = search->knows();
+  const unsigned running = search->running();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), variable};
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (t == running) continue;
+    for (unsigned i = known[t]; i < graph.size(t); ++i) {
+      const node& n = graph.at(t, i);
+      if (!n.accesses(init) || (writes_only && n.kind != exact::node_kind::write)) continue;
+      if (n.hb[running] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
+    }
+  }
+  return exact::nobody;
+}
+
+unsigned execution::thread_with_stack_at(const void* at) const noexcept {
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    const std::byte* const stack = search->stack_of(t).lowest();
+    if (stack != nullptr && at >= stack && at < stack + exact::fiber_stack_bytes) return t;
+  }
+  return 0;
+}
+
+}  // namespace runq::model::compiled

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// What the parts of a session share: the search that is under way, the thread that it runs, and what the checker knows
+// of each thread at every step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "exact_search.hpp"
+#include "frames.hpp"
+#include "limits.hpp"
+#include "objects.hpp"
+#include "user_heap.hpp"
+
+namespace runq::model::compiled {
+
+/// At the end of each stack, never to be touched.
+inline constexpr std::size_t guard_bytes = 4096;
+
+/// A block of the heap that the thread was known to be allowed to use, when memory had been freed so often.
+struct usable_memory {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  std::uint32_t releases = 0;
+
+  [[nodiscard]] bool contains(const void* at, std::size_t size, std::uint32_t freed) const noexcept {
+    return at >= begin && static_cast<const std::byte*>(at) + size <= end && releases == freed;
+  }
+};
+
+struct held_lock {
+  const void* lock;
+  unsigned times;
+  const object_kind* kind;
+  code_place since;
+};
+struct taken_lock {
+  const void* lock;
+  unsigned position;  ///< events up to it
+};
+
+/// What more than one part of a session asks of a thread.
+struct thread_state {
+  frame* at = nullptr;                  ///< where in the program's code it is
+  std::array<usable_memory, 2> usable;  ///< the last blocks that it has used, the newest first
+  bool has_effect = false;              ///< it has done something else than to read since that was asked
+  unsigned repeated = 0;                ///< events up to the last store that has left its variable as it was
+  std::vector<held_lock> held;
+  std::vector<taken_lock> taken;  ///< and not given back
+
+  void begin(frame* root) noexcept {
+    at = root;
+    usable = {};
+    has_effect = false;
+    repeated = 0;
+    held.clear();
+    taken.clear();
+  }
+};
+
+/// A plain access that the failure is about: the engine's trace has no plain accesses.
+struct shown_access {
+  event_kind kind{};
+  step by;
+  const void* at = nullptr;
+};
+
+/// The execution that is under way, as all parts of a session see it.
+struct execution {
+  exact::search* search = nullptr;  ///< nullptr: no check is under way
+  bounds limits;
+  left_out omitted;
+  unsigned unjoined = 0;            ///< threads that were started in this execution, and not joined
+  std::vector<shown_access> shown;  ///< the one in conflict, if it is plain, and the failing one
+  std::array<thread_state, exact::thread_slots> threads;
+  /// The thread that runs, or has run last.
+  struct {
+    unsigned number = 0;
+    const unsigned* position = nullptr;  ///< its events so far
+    thread_state* state = nullptr;
+    const std::byte* stack = nullptr;  ///< its lowest address
+  } self;
+
+  [[nodiscard]] bool is_checked() const noexcept { return search != nullptr; }
+  [[nodiscard]] thread_state& running() noexcept { return *self.state; }
+  void enter(unsigned thread) noexcept {
+    self = {thread, search->position_of(thread), &threads[thread], search->stack_of(thread).lowest()};
+  }
+  void begin() noexcept {
+    unjoined = 0;
+    shown.clear();
+  }
+  /// The running thread does something that others can notice, or that it can find again.
+  void note_effect() noexcept { running().has_effect = true; }
+  /// Whether all other threads have been joined, or none has been started yet: what the running thread does now
+  /// happens-before everything that comes, and after everything that was, so that it races with nothing.
+  [[nodiscard]] bool is_alone() const noexcept { return unjoined == 0; }
+  [[nodiscard]] bool on_own_stack(const void* at) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(self.stack) <
+           exact::fiber_stack_bytes;
+  }
+  /// The thread on whose stack the address is; 0: on none.
+  [[nodiscard]] unsigned thread_with_stack_at(const void* at) const noexcept;
+  [[nodiscard]] bool on_a_stack(const void* at) const noexcept { return thread_with_stack_at(at) != 0; }
+  void show(event_kind kind, const step& by, const void* at) { shown.push_back({kind, by, at}); }
+  /// An event of the variable that neither happens-before the running thread's next one nor after its `position`-th.
+  [[nodiscard]] exact::event_id concurrent_event(std::uint16_t variable, bool writes_only, unsigned position) const;
+};
+
+}  // namespace runq::model::compiled

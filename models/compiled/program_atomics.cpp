@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "program_atomics.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace runq::model::compiled {
+
+using exact::event_id;
+using exact::node;
+
+namespace {
+
+constexpr unsigned mutex_bytes = 4;
+
+[[nodiscard]] std::uint64_t mask_of(unsigned size) {
+  return size >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
+}
+
+}  // namespace
+
+void program_atomics::find_libraries() {
+  waiters_ = find_symbol("_ZZNSt8__detail18__waiter_pool_base6_S_forEPKvE3__w");
+}
+
+std::uint64_t program_atomics::load(const void* at, unsigned size, std::memory_order order, const void* code,
+                                    event_id like) {
+  // notify() of libstdc++ 12 may look for waiters before what it notifies of is seen: every processor orders the two,
+  // but C++20 does not.
+  if (order == std::memory_order::seq_cst && waiters_.contains(at)) fence(order, code);
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  const std::uint64_t value = now_.search->load(variable, order, like, where);
+  check_access(g, at, size, code);
+  return value;
+}
+
+void program_atomics::store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  now_.search->store(variable, value, order, where);
+  if (repeats_value()) {
+    now_.running().repeated = now_.search->position();
+  } else {
+    now_.note_effect();
+  }
+  check_access(g, at, size, code);
+  leave_in_memory(g, at, size, value);
+}
+
+std::uint64_t program_atomics::rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
+                                   const void* code) {
+  if (unlocks_shared_pointer(op, size, operand, order, code)) order = std::memory_order::release;
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  const std::uint64_t value = now_.search->rmw(variable, op, operand, order, where);
+  check_access(g, at, size, code);
+  const std::uint64_t written = apply(op, value, operand) & mask_of(size);
+  if (written != value) now_.note_effect();
+  leave_in_memory(g, at, size, written);
+  return value;
+}
+
+bool program_atomics::compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired,
+                                       bool weak, std::memory_order success, std::memory_order failure,
+                                       const void* code, event_id like) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  const std::uint64_t wanted = expected;
+  const bool done = now_.search->compare_exchange(variable, expected, desired, weak, success, failure, like, where);
+  check_access(g, at, size, code);
+  if (done) leave_in_memory(g, at, size, desired);
+  // The next time a spurious failure will be a success.
+  if (done ? desired != wanted : expected == wanted) now_.note_effect();
+  return done;
+}
+
+// A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
+void program_atomics::fence(std::memory_order order, const void* code) { now_.search->fence(order, code_.here(code)); }
+
+bool program_atomics::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
+                           bool blocking, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  const bool done = now_.search->take(variable, first, count, delta, blocking, where);
+  check_access(g, at, size, code);
+  if (!done) return false;
+  const exact::graph& graph = now_.search->current_graph();
+  leave_in_memory(g, at, size, graph.at(now_.search->running(), now_.search->position() - 1).value);
+  return true;
+}
+
+void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  std::uint64_t before = delta;
+  if (is_all) {
+    now_.search->store(variable, 0, std::memory_order::release, where);
+  } else {
+    before = now_.search->rmw(variable, rmw_op::sub, delta, std::memory_order::release, where);
+  }
+  check_access(g, at, size, code);
+  leave_in_memory(g, at, size, before - delta);
+}
+
+void program_atomics::lock(void* mutex, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  now_.search->mutex_lock(at, where);
+  check_access(g, mutex, mutex_bytes, code);
+}
+
+bool program_atomics::try_lock(void* mutex, exact::event_id like, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  const bool done = now_.search->mutex_try_lock(at, like, where);
+  check_access(g, mutex, mutex_bytes, code);
+  return done;
+}
+
+void program_atomics::unlock(void* mutex, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(mutex);
+  location at = variable_at(g, mutex, mutex_bytes, where, code);
+  now_.search->mutex_unlock(at, where);
+  check_access(g, mutex, mutex_bytes, code);
+}
+
+location program_atomics::variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code) {
+  this_process.touched = {static_cast<const std::byte*>(at), size, code};
+  if ((reinterpret_cast<std::uintptr_t>(at) & (size - 1)) != 0) {
+    code_.fail(failure::misuse, fmt::format("an atomic operation of {} bytes on the misaligned address {}", size, at),
+               code);
+  }
+  const unsigned first = offset_in_granule(at);
+  for (const atomic_place& p : g.places()) {
+    const bool same = p.first == first && p.size == size;
+    if (same && wide_.read(at, size) == p.in_memory) return now_.search->known_variable(p.variable, mask_of(size));
+  }
+  return new_variable_at(g, at, size, where, code);
+}
+
+location program_atomics::new_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                          const void* code) {
+  const unsigned first = offset_in_granule(at);
+  const auto* const granule_begin = static_cast<const std::byte*>(at) - first;
+  if (g.atomics == nullptr) g.atomics = std::make_unique<atomic_places>();
+  std::vector<atomic_place>& places = g.atomics->now;
+  for (std::size_t i = places.size(); i-- != 0;) {
+    const atomic_place p = places[i];
+    if ((p.bytes() & bytes_from(first, size)) == 0) continue;
+    const bool same = p.first == first && p.size == size;
+    const bool reused = same && now_.on_a_stack(at) &&
+                        now_.concurrent_event(p.variable, false, now_.search->position()) == exact::nobody;
+    if (!reused && !is_private(p, granule_begin + p.first)) {
+      code_.refuse(same ? "an atomic variable that code without instrumentation has written"
+                        : "atomic operations of different sizes on the same memory",
+                   code);
+    }
+    ++g.atomics->generations[p.first];
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  memory_.beginning().keep(at, size);
+  const std::uint16_t variable = variable_number(g, at, size, code);
+  const std::uint64_t value = wide_.read(at, size);
+  const location found = now_.search->find_variable(variable, mask_of(size), value, where);
+  places.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
+  return found;
+}
+
+std::uint16_t program_atomics::variable_number(granule& g, const void* at, unsigned size, const void* code) {
+  const auto first = static_cast<std::uint8_t>(offset_in_granule(at));
+  const std::uint8_t generation = g.atomics->generations[first];
+  for (const atomic_places::numbered& k : g.atomics->known) {
+    if (k.generation == generation && k.place.first == first && k.place.size == size) return k.place.variable;
+  }
+  if (variables_.size() == exact::max_thread_events) {
+    now_.search->give_up(fmt::format("limit reached: {} atomic variables", exact::max_thread_events));
+  }
+  if (generation == 0xff) code_.refuse("an atomic variable that is constructed 255 times in the same place", code);
+  const auto variable = static_cast<std::uint16_t>(variables_.size());
+  variables_.push_back(at);
+  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
+  return variable;
+}
+
+/// Whether the variable lies on the running thread's stack, and no other thread has used it. Compilers do not show
+/// plain accesses to such variables: it may have gone, and something else may have come in its place.
+bool program_atomics::is_private(const atomic_place& place, const void* at) const {
+  if (!now_.on_own_stack(at)) return false;
+  const exact::graph& graph = now_.search->current_graph();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    if (t == now_.search->running()) continue;
+    for (unsigned i = 0; i != graph.size(t); ++i) {
+      if (graph.at(t, i).accesses(init)) return false;
+    }
+  }
+  return true;
+}
+
+/// Notes the value that an atomic write has left in memory: if another value is there later, code without hooks has
+/// written it.
+void program_atomics::leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value) {
+  wide_.write(at, size, value);
+  const unsigned first = offset_in_granule(at);
+  for (atomic_place& p : g.places()) {
+    if (p.first == first && p.size == size) p.in_memory = value;
+  }
+}
+
+/// Whether the running thread's last event, a store, leaves the variable as it was: the write before it, which the
+/// thread knows of, has the same value.
+bool program_atomics::repeats_value() const {
+  const exact::graph& graph = now_.search->current_graph();
+  const node& stored = graph.at(now_.search->running(), now_.search->position() - 1);
+  const event_id before = stored.older;
+  if (before == exact::nobody || graph.at(before).value != stored.value) return false;
+  return before.thread == exact::constructing || now_.search->knows().covers(before);
+}
+
+/// load() unlocks with relaxed order, which the next store() formally races with.
+bool program_atomics::unlocks_shared_pointer(rmw_op op, unsigned size, std::uint64_t operand, std::memory_order order,
+                                             const void* code) {
+  return op == rmw_op::sub && operand == 1 && size == sizeof(void*) && order == std::memory_order::relaxed &&
+         code_.is_from(code, "bits/shared_ptr_atomic.h");
+}
+
+void program_atomics::check_parts(granule& g, const void* at, unsigned size, const void* code) {
+  check_part(g, at, bytes_from(offset_in_granule(at), size), at, size, code);
+  if (size <= granule_bytes) return;
+  const void* const rest = static_cast<const std::byte*>(at) + granule_bytes;
+  check_part(memory_.at(rest), rest, bytes_from(0, size - granule_bytes), at, size, code);
+}
+
+void program_atomics::check_part(granule& g, const void* part, byte_mask bytes, const void* at, unsigned size,
+                                 const void* code) {
+  memory_.heap().check(g, part, bytes, at, size, {true, false}, code);
+  if (now_.is_alone() || !g.has_accesses()) return;
+  const exact::graph& graph = now_.search->current_graph();
+  const node& n = graph.at(now_.search->running(), now_.search->position() - 1);
+  plain_access a{code_.step_here(code), bytes, n.kind == exact::node_kind::write};
+  --a.position;
+  g.for_each_access([&](const plain_access& old) { memory_.check_against(old, a, part, false); });
+}
+
+}  // namespace runq::model::compiled

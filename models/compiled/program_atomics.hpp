@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Atomic operations of a compiled program, translated for the exact engine: they are events of its graph.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "execution.hpp"
+#include "program_code.hpp"
+#include "program_memory.hpp"
+#include "wide_values.hpp"
+
+namespace runq::model::compiled {
+
+/// The program's atomic variables and locks, which are found when they are first used. Values have up to 64 bits.
+class program_atomics {
+ public:
+  program_atomics(execution& now, program_code& code, program_memory& memory, wide_values& wide)
+      : now_(now), code_(code), memory_(memory), wide_(wide) {}
+
+  /// When a check begins.
+  void find_libraries();
+
+  // --- operations ---------------------------------------------------------------------------------------------------
+  std::uint64_t load(const void* at, unsigned size, std::memory_order order, const void* code,
+                     exact::event_id like = exact::nobody);
+  void store(void* at, unsigned size, std::uint64_t value, std::memory_order order, const void* code);
+  std::uint64_t rmw(void* at, unsigned size, rmw_op op, std::uint64_t operand, std::memory_order order,
+                    const void* code);
+  bool compare_exchange(void* at, unsigned size, std::uint64_t& expected, std::uint64_t desired, bool weak,
+                        std::memory_order success, std::memory_order failure, const void* code,
+                        exact::event_id like = exact::nobody);
+  void fence(std::memory_order order, const void* code);
+
+  // --- operations of locks: what they mean to the running thread is said by program_locks ---------------------------
+  void lock(void* mutex, const void* code);
+  [[nodiscard]] bool try_lock(void* mutex, exact::event_id like, const void* code);
+  void unlock(void* mutex, const void* code);
+  /// Adds `delta` to one of the `count` values from `first` on, or, `blocking`, waits until there is one.
+  [[nodiscard]] bool take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
+                          bool blocking, const void* code);
+  /// Subtracts `delta` from a lock that holds it, by a store if it is all that the lock holds.
+  void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
+
+  // --- variables ----------------------------------------------------------------------------------------------------
+  /// Where the one with that number lies; nullptr: there is none.
+  [[nodiscard]] const void* address_of(unsigned variable) const noexcept {
+    return variable < variables_.size() ? variables_[variable] : nullptr;
+  }
+
+ private:
+  /// The atomic variable of `size` bytes at `at`, of which the first are in that granule.
+  [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
+  [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
+                                         const void* code);
+  [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
+  [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
+  void leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value);
+  [[nodiscard]] bool repeats_value() const;
+  [[nodiscard]] bool unlocks_shared_pointer(rmw_op op, unsigned size, std::uint64_t operand, std::memory_order order,
+                                            const void* code);
+  /// `g` has the first bytes.
+  void check_access(granule& g, const void* at, unsigned size, const void* code) {
+    const bool is_simple = size <= granule_bytes && (now_.is_alone() || !g.has_accesses());
+    program_heap& heap = memory_.heap();
+    if (!is_simple || (heap.owns(at) && !heap.may_use(g, at, size))) check_parts(g, at, size, code);
+  }
+  void check_parts(granule& g, const void* at, unsigned size, const void* code);
+  void check_part(granule& g, const void* part, byte_mask bytes, const void* at, unsigned size, const void* code);
+
+  execution& now_;
+  program_code& code_;
+  program_memory& memory_;
+  wide_values& wide_;
+  std::vector<const void*> variables_;  ///< where they lie, by their numbers
+  address_range waiters_;  ///< where the standard library counts the threads that wait for an atomic variable
+};
+
+}  // namespace runq::model::compiled

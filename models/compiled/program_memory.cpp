@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "program_memory.hpp"
+
+#include <fmt/format.h>
+
+namespace runq::model::compiled {
+
+using exact::event_id;
+
+void program_memory::begin_execution() {
+  heap_.begin_execution();
+  shadow_.begin_execution();
+  object_call_ = {};
+}
+
+/// A loop that waits may leave the same value there in every round: only a different value is an effect.
+void program_memory::access_expected(const void* at, std::size_t size, expected_access how, const void* code) {
+  if (now_.on_own_stack(at)) return;
+  if (how == expected_access::changed) now_.note_effect();
+  access_plainly(at, size, how != expected_access::read, code);
+}
+
+void program_memory::access_slowly(const void* at, std::size_t size, bool is_write, const void* code) {
+  const checker_scope scope;
+  if (code_.executed().is_recording()) code_.executed().note(code);
+  access(at, size, is_write, code);
+}
+
+void program_memory::access_beside(granule& g, const void* at, byte_mask bytes, bool is_write, const void* code) {
+  const checker_scope scope;
+  access_shared(g, at, access_by_own(bytes, is_write, code));
+}
+
+void program_memory::access_parts(const void* at, std::size_t size, bool is_write, const void* code) {
+  const auto* part = static_cast<const std::byte*>(at);
+  const std::byte* const end = part + size;
+  while (part < end) {
+    const unsigned first = offset_in_granule(part);
+    const std::size_t count = std::min<std::size_t>(granule_bytes - first, static_cast<std::size_t>(end - part));
+    if (!now_.is_alone() || look_quickly(part, count, at, size, is_write, code) == nullptr) {
+      access_part(part, bytes_from(first, count), at, size, is_write, code);
+    }
+    part += count;
+  }
+}
+
+/// There are other accesses to the granule, or atomic variables in it.
+void program_memory::access_shared(granule& g, const void* part, const plain_access& a) {
+  g.for_each_access([&](const plain_access& old) { check_against(old, a, part, true); });
+  if (g.has_atomics()) access_atomics(g, part, a);
+  g.notes(a);
+}
+
+void program_memory::access_atomics(granule& g, const void* at, const plain_access& a) {
+  const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
+  std::vector<atomic_place>& places = g.atomics->now;
+  for (std::size_t i = places.size(); i-- != 0;) {
+    atomic_place& place = places[i];
+    if ((place.bytes() & a.bytes) == 0) continue;
+    check_against_atomic(place, begin, a);
+    if (!a.is_write) continue;
+    // Something else lives there from now on.
+    ++g.atomics->generations[place.first];
+    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+/// A plain access to memory in which an atomic variable lives. A read finds its newest value there.
+void program_memory::check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a) {
+  const event_id other = now_.concurrent_event(place.variable, !a.is_write, a.position);
+  if (other != exact::nobody) {
+    now_.search->set_partner(other);
+    now_.show(kind_of(a), a, static_cast<const std::byte*>(granule_begin) + place.first);
+    code_.fail(failure::data_race,
+               fmt::format("{}this {} by T{} is not atomic, the access by T{} at {} is", while_in_use(),
+                           word_for(a.is_write), a.thread - 1, other.thread - 1, code_.to_text(other)),
+               a.at.code);
+  }
+  if (a.is_write) return;
+  const exact::graph& graph = now_.search->current_graph();
+  const event_id init{static_cast<std::uint16_t>(exact::constructing), place.variable};
+  // The newest write that this access knows of; in a replay, later ones may be in the graph already.
+  event_id newest = graph.at(init).newest;
+  const exact::clock known = now_.search->knows();
+  while (newest != init && !known.covers(newest)) newest = graph.at(newest).older;
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(granule_begin)) + place.first;
+  place.in_memory = graph.at(newest).value;
+  wide_.write(begin, place.size, place.in_memory);
+}
+
+void program_memory::report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
+  now_.show(kind_of(old), old, at);
+  if (is_plain) now_.show(kind_of(a), a, at);
+  code_.fail(failure::data_race,
+             fmt::format("{}this {} by T{}, and the {} by T{} at {}", while_in_use(), word_for(a.is_write),
+                         a.thread - 1, word_for(old.is_write), old.thread - 1, code_.to_text(old.at)),
+             a.at.code);
+}
+
+/// Another thread uses the object at the same time: what the failure is about.
+std::string program_memory::while_in_use() {
+  if (object_call_.what == nullptr) return {};
+  if (object_call_.kind == nullptr) return fmt::format("a key is {} while in use: ", object_call_.what);
+  return fmt::format("{} is {} while in use: ", name_of_object(*object_call_.kind, object_call_.at), object_call_.what);
+}
+
+std::string program_memory::name_of(const void* at) {
+  if (std::string name = code_.variable_at(at); !name.empty()) {
+    constexpr std::string_view unnamed = "(anonymous namespace)::";
+    for (std::size_t found = name.find(unnamed); found != std::string::npos; found = name.find(unnamed)) {
+      name.erase(found, unnamed.size());
+    }
+    return name;
+  }
+  if (heap_.owns(at)) {
+    const user_heap::block* const b = heap_.find(at);
+    if (b == nullptr) return "heap";
+    const auto offset = static_cast<const std::byte*>(at) - b->begin;
+    const frame* const allocated = code_.frame_at(b->allocated.at);
+    const int line = allocated == nullptr ? 0 : code_.own_line(allocated).line;
+    const std::string name = line == 0 ? "heap" : fmt::format("new@{}", line);
+    return offset == 0 ? name : fmt::format("{}+{}", name, offset);
+  }
+  if (const unsigned t = now_.thread_with_stack_at(at)) return fmt::format("local of T{}", t - 1);
+  if (const unsigned t = identities_.thread_with_variable_at(at)) return fmt::format("thread_local of T{}", t - 1);
+  return {};
+}
+
+std::string program_memory::name_of_object(const object_kind& kind, const void* at) {
+  const std::string name = name_of(at);
+  return name.empty() ? fmt::format("the {} at {}", kind.name, at) : fmt::format("the {} {}", kind.name, name);
+}
+
+void program_memory::access_in_call(const object_call& call, const void* at, std::size_t size, bool is_write,
+                                    const void* code) {
+  object_call_ = call;
+  access(at, size, is_write, code);
+  object_call_ = {};
+}
+
+}  // namespace runq::model::compiled

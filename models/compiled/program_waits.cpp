@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "program_waits.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace runq::model::compiled {
+
+using exact::event_id;
+
+namespace {
+
+[[nodiscard]] std::uint64_t stack_word(const std::byte* at) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+void program_waits::begin_execution() noexcept {
+  for (auto& [at, place] : places_) place.begin_execution();
+}
+
+void program_waits::begin_thread(unsigned thread) {
+  thread_info& t = threads_[thread];
+  t.visits.clear();
+  t.rounds.clear();
+  t.woken.clear();
+  t.timed = 0;
+  t.timeouts = 0;
+  t.spurious_wakeups = 0;
+  t.passed.clear();
+}
+
+/// What was noted before the last effect.
+void program_waits::forget_before_effect() {
+  if (!std::exchange(now_.running().has_effect, false)) return;
+  thread_info& t = mine();
+  t.visits.clear();
+  t.rounds.clear();
+  t.woken.clear();
+}
+
+/// A loop that only reads repeats itself until it reads another value. Its state, which decides what it does next, is
+/// the registers and its own stack. Other memory is as it was: the thread has written none, and it can see what others
+/// write there only after it has read another value.
+void program_waits::look_for_loop(const caller_state& caller, const void* code) {
+  if (!recognises_loops_) return;
+  forget_before_effect();
+  constexpr std::size_t most_visits = 64;  // a loop with more operations is not recognised
+  const std::uint64_t state = state_of(caller);
+  std::vector<visit>& visits = mine().visits;
+  // While the thread is replayed, the graph says what it does.
+  if (now_.search->at_frontier()) {
+    for (const visit& v : visits) {
+      if (v.state == state) wait_as_in(v, code);
+    }
+  }
+  if (visits.size() == most_visits) visits.erase(visits.begin());
+  visits.push_back({state, now_.search->position(), mine().timed});
+}
+
+/// The running thread is where it was then.
+void program_waits::wait_as_in(const visit& before, const void* code) {
+  // A deadline may end this: an execution in which it does is explored, too.
+  if (before.timed != mine().timed) wait_for_others(before.position, code);
+  if (takes_locks_since(before.position)) now_.omitted.lock_rounds = true;
+  if (now_.running().repeated > before.position) now_.omitted.repeated_stores = true;
+  now_.search->await_since(before.position);
+  now_.search->await_failed(code_.here(code));
+}
+
+bool program_waits::takes_locks_since(unsigned position) const {
+  const exact::graph& graph = now_.search->current_graph();
+  for (unsigned i = position; i != now_.search->position(); ++i) {
+    if (graph.changes_value({static_cast<std::uint16_t>(now_.search->running()), static_cast<std::uint16_t>(i)})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The state of the running thread: its registers, its stack, and the locks that it holds. The words of the stack are
+/// taken by four independent sums, because a multiplication takes longer than all the rest.
+std::uint64_t program_waits::state_of(const caller_state& caller) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  constexpr std::size_t lanes = 4;
+  const auto mix = [](std::uint64_t& sum, std::uint64_t word) {
+    sum = (sum ^ word) * odd;
+    sum ^= sum >> 32;
+  };
+  std::array<std::uint64_t, lanes> sums{1, 2, 3, 4};
+  const std::byte* const end = now_.self.stack + exact::fiber_stack_bytes;
+  const std::byte* at = caller.stack;
+  for (; at + lanes * sizeof(std::uint64_t) <= end; at += lanes * sizeof(std::uint64_t)) {
+    for (std::size_t i = 0; i != lanes; ++i) mix(sums[i], stack_word(at + i * sizeof(std::uint64_t)));
+  }
+  std::uint64_t state = 0;
+  for (; at + sizeof(std::uint64_t) <= end; at += sizeof(std::uint64_t)) mix(state, stack_word(at));
+  for (const std::uint64_t sum : sums) mix(state, sum);
+  for (const std::uint64_t r : caller.registers) mix(state, r);
+  for (const taken_lock& l : now_.running().taken) mix(state, reinterpret_cast<std::uintptr_t>(l.lock));
+  for (const held_lock& h : now_.running().held) {
+    if (h.times > 1) mix(state, reinterpret_cast<std::uintptr_t>(h.lock) + h.times);  // a recursive mutex
+  }
+  return state;
+}
+
+/// A loop that counts its rounds is never in the same state twice. After some rounds the search explores only
+/// executions in which the loop ends by itself: it reads what it has read before, whatever has been written meanwhile.
+/// A loop that writes, or goes on for more than bounds::most_rounds, waits until it reads something else: what follows
+/// its end by the count is not explored.
+event_id program_waits::read_in_earlier_round(const caller_state& caller, const void* at, bool may_write,
+                                              const void* code) {
+  if (!recognises_loops_) return exact::nobody;
+  forget_before_effect();
+  const event_id next{static_cast<std::uint16_t>(now_.search->running()),
+                      static_cast<std::uint16_t>(now_.search->position())};
+  for (rounds_at& r : mine().rounds) {
+    if (r.code != code || r.stack != caller.stack || r.at != at) continue;
+    const event_id last = r.last;
+    const std::uint64_t value = now_.search->current_graph().at(last).value;
+    if (value != r.value) r.count = 1;
+    r.value = value;
+    r.last = next;
+    if (++r.count <= now_.limits.rounds) return exact::nobody;
+    if (!counts_in_vain(code)) now_.omitted.rounds = true;
+    if (may_write || r.count > bounds::most_rounds) wait_for_others(last.index, code);
+    return last;
+  }
+  mine().rounds.push_back({code, caller.stack, at, 1, next, 0});
+  return exact::nobody;
+}
+
+/// std::atomic::wait() spins for a fixed number of rounds, and forgets how many it took.
+bool program_waits::counts_in_vain(const void* code) { return code_.is_from(code, "bits/atomic_wait.h"); }
+
+void program_waits::note_taken(const void* lock) {
+  mine().rounds.clear();
+  now_.running().taken.push_back({lock, now_.search->position()});
+}
+
+/// A loop that waits may take a lock and give it back in each round. It may not give a lock back and take it again:
+/// another thread may have had the lock in between, and what this thread saw before is then older than what it sees
+/// now.
+void program_waits::note_given_back(const void* lock) {
+  std::vector<taken_lock>& taken = now_.running().taken;
+  const auto found = std::find_if(taken.begin(), taken.end(), [&](const taken_lock& l) { return l.lock == lock; });
+  if (found == taken.end()) return now_.note_effect();
+  thread_info& t = mine();
+  t.rounds.clear();
+  for (std::vector<visit>* const before : {&t.visits, &t.woken}) {
+    std::erase_if(*before, [&](const visit& v) { return v.position >= found->position; });
+  }
+  taken.erase(found);
+}
+
+program_waits::wait_begun program_waits::before_wait(const caller_state& caller) {
+  if (!recognises_loops_) return {0, wait_begun::no_round};
+  forget_before_effect();
+  const std::uint64_t state = state_of(caller);
+  for (const visit& v : mine().woken) {
+    if (v.state == state) return {state, v.position};
+  }
+  return {state, wait_begun::no_round};
+}
+
+void program_waits::note_woken(const wait_begun& wait) {
+  if (!recognises_loops_) return;
+  forget_before_effect();
+  mine().woken.push_back({wait.state, now_.search->position(), mine().timed});
+}
+
+/// A round that changes nothing and leads back to the wait may be left out, as one of a loop that takes locks.
+void program_waits::leave_out_round(const wait_begun& wait, const void* code) {
+  // While the thread is replayed, the graph says what it does.
+  if (wait.round == wait_begun::no_round || !now_.search->at_frontier()) return;
+  if (takes_locks_since(wait.round)) now_.omitted.lock_rounds = true;
+  wait_for_others(wait.round, code);
+}
+
+bool program_waits::may_wake_for_no_reason(const void* code) {
+  thread_info& t = mine();
+  if (t.spurious_wakeups == now_.limits.spurious_wakeups) {
+    now_.omitted.spurious_wakeups = true;
+    return false;
+  }
+  if (code_.choose(2, code) == 0) return false;
+  ++t.spurious_wakeups;
+  return true;
+}
+
+bool program_waits::returns_at_once(const wait_begun& wait, const void* code) {
+  if (!now_.limits.wakes_at_once_only) return false;
+  now_.omitted.spurious_wakeups = true;
+  leave_out_round(wait, code);
+  if (!may_wake_for_no_reason(code)) return false;
+  note_woken(wait);
+  return true;
+}
+
+bool program_waits::wakes_up_for_no_reason(const wait_begun& wait, const void* code) {
+  if (now_.limits.wakes_at_once_only) return false;
+  leave_out_round(wait, code);
+  return may_wake_for_no_reason(code);
+}
+
+unsigned program_waits::begin_waiting(const void* at, const void* code) {
+  const auto number =
+      static_cast<unsigned>(atomics_.rmw(&place_of(at).begun, 4, rmw_op::add, 1, std::memory_order::relaxed, code));
+  if (number >= waiting_place::most) {
+    now_.search->give_up(
+        fmt::format("limit reached: {} waits for one condition variable or atomic", waiting_place::most));
+  }
+  return number;
+}
+
+unsigned program_waits::begin_waiting_for_condition(const void* at, const void* mutex, const void* code) {
+  const step by = code_.step_here(code);
+  const unsigned number = begin_waiting(at, code);
+  waiting_place& place = place_of(at);
+  for (unsigned i = 0; i != number; ++i) {
+    const auto& other = place.waiters[i];
+    if (place.woken[i] != 0 || other.mutex == mutex) continue;
+    code_.fail(failure::misuse,
+               fmt::format("T{} waits for {} with another mutex than T{}, which waits for it at {}", by.thread - 1,
+                           memory_.name_of_object(a_condition_variable, at), other.thread - 1, code_.to_text(other.at)),
+               code);
+  }
+  place.waiters[number] = {by, mutex};
+  return number;
+}
+
+void program_waits::wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code) {
+  wait_while(&place_of(at).woken[number], 1, 0, std::memory_order::relaxed, for_ever, code);
+}
+
+bool program_waits::stop_waiting(const void* at, unsigned number, const void* code) {
+  std::uint64_t expected = 0;
+  return atomics_.compare_exchange(&place_of(at).woken[number], 1, expected, 2, false, std::memory_order::relaxed,
+                                   std::memory_order::relaxed, code);
+}
+
+unsigned program_waits::wake(const void* at, bool all, const void* code) {
+  waiting_place& place = place_of(at);
+  // Reads the newest count: a thread has begun to wait before this, or it sees what was done before this.
+  const std::uint64_t begun = atomics_.rmw(&place.begun, 4, rmw_op::add, 0, std::memory_order::relaxed, code);
+  std::vector<unsigned> asleep;
+  for (unsigned i = 0; i != begun && i != waiting_place::most; ++i) {
+    if (atomics_.load(&place.woken[i], 1, std::memory_order::relaxed, code) == 0) asleep.push_back(i);
+  }
+  unsigned woken = 0;
+  while (!asleep.empty() && (all || woken == 0)) {
+    const auto chosen = asleep.size() == 1 || all ? 0 : code_.choose(static_cast<unsigned>(asleep.size()), code);
+    const auto who = asleep.begin() + chosen;
+    std::uint64_t expected = 0;
+    if (atomics_.compare_exchange(&place.woken[*who], 1, expected, 1, false, std::memory_order::relaxed,
+                                  std::memory_order::relaxed, code)) {
+      ++woken;
+    }
+    asleep.erase(who);
+  }
+  return woken;
+}
+
+void program_waits::wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order,
+                               bool for_ever, const void* code) {
+  now_.note_effect();
+  const unsigned since = now_.search->position();
+  now_.search->await_begin();
+  if (atomics_.load(at, size, order, code) != value) return;
+  if (for_ever || now_.limits.judges_timed_waits) now_.search->await_failed(code_.here(code));
+  wait_for_others(since, code);
+}
+
+void program_waits::wait_for_others(unsigned since, const void* code) {
+  now_.search->wait_unjudged(since, code_.here(code));
+}
+
+bool program_waits::times_out(const void* code) {
+  thread_info& t = mine();
+  ++t.timed;
+  if (t.timeouts == now_.limits.timeouts) {
+    now_.omitted.timeouts = true;
+    return false;
+  }
+  if (now_.search->choose(2, code_.here(code)) == 0) return false;
+  ++t.timeouts;
+  now_.note_effect();
+  return true;
+}
+
+/// What the running thread knows of: clocks never go back along happens-before.
+std::uint64_t program_waits::known_time() const {
+  constexpr std::uint64_t at_start = 1'000'000'000'000;  // any time but 0
+  const exact::clock known = now_.search->knows();
+  const unsigned self = now_.search->running();
+  std::uint64_t time = at_start;
+  for (unsigned t = 1; t <= max_threads; ++t) {
+    for (const passed_time& p : threads_[t].passed) {
+      if (p.until > time && (t == self || p.at.before(known))) time = p.until;
+    }
+  }
+  return time;
+}
+
+std::uint64_t program_waits::time(const void* code) {
+  now_.omitted.clocks = true;
+  constexpr std::uint64_t long_enough = 1'000'000'000ULL * 3600 * 24;
+  if (times_out(code)) let_time_pass_until(known_time() + long_enough);
+  return known_time();
+}
+
+void program_waits::let_time_pass_until(std::uint64_t nanoseconds) {
+  mine().passed.push_back(
+      {{{}, now_.search->position(), static_cast<std::uint8_t>(now_.search->running())}, nanoseconds});
+}
+
+void program_waits::require_no_waiter(const void* begin, std::size_t size, const char* what, const void* code) {
+  for (const auto& [key, place] : places_) {
+    if (key.first < begin || key.first >= static_cast<const std::byte*>(begin) + size) continue;
+    for (unsigned i = 0; i != std::min(place.begun, waiting_place::most); ++i) {
+      if (place.woken[i] != 0 || place.waiters[i].thread == 0) continue;
+      code_.fail(
+          failure::misuse,
+          fmt::format("{} is {} while T{} waits for it at {}", memory_.name_of_object(a_condition_variable, key.first),
+                      what, place.waiters[i].thread - 1, code_.to_text(place.waiters[i].at)),
+          code);
+    }
+  }
+}
+
+const void* program_waits::awaited_at(const void* word) const noexcept {
+  for (const auto& [key, place] : places_) {
+    if (word >= &place && word < &place + 1) return key.first;
+  }
+  return nullptr;
+}
+
+}  // namespace runq::model::compiled
