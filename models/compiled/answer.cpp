@@ -82,6 +82,7 @@ namespace {
                 : fmt::format(", more than {} spurious wake-up{} of a thread", limits.spurious_wakeups,
                               limits.spurious_wakeups == 1 ? "" : "s");
   }
+  if (omitted.unordered_reuse && limits.reused != 0) also += ", blocks that another thread frees at the same time";
   if (omitted.reuse) {
     also += limits.reused == 0 ? std::string(", memory that is allocated again after it was freed (--reuse N)")
                                : fmt::format(", more than {} block{} that a thread allocates again", limits.reused,

@@ -34,7 +34,7 @@ inline constexpr bool is_wide = sizeof(T) == 16;
 template <class T>
 [[nodiscard]] std::uint64_t to_value(T value) {
   if constexpr (is_wide<T>) {
-    return current_session().wide().number_of(value);
+    return current_session().atomics().wide().number_of(value);
   } else {
     return value;
   }
@@ -42,7 +42,7 @@ template <class T>
 template <class T>
 [[nodiscard]] T from_value(std::uint64_t value) {
   if constexpr (is_wide<T>) {
-    return current_session().wide().value_of(value);
+    return current_session().atomics().wide().value_of(value);
   } else {
     return static_cast<T>(value);
   }

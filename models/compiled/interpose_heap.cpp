@@ -36,7 +36,7 @@ namespace {
 
 void* allocate(std::size_t size, std::size_t alignment, const void* code) {
   const either_scope scope;
-  return current_session().memory().heap().allocate(size, alignment, code);
+  return current_session().allocate(size, alignment, code);
 }
 
 constexpr std::size_t usual_alignment = 16;

@@ -23,7 +23,7 @@ RUNQ_HOOK void* mmap(void* at, std::size_t size, int protection, int flags, int 
     return original(at, size, protection, flags, file, offset);
   }
   const checker_scope scope;
-  void* const p = current_session().memory().heap().allocate(size, page_bytes, RUNQ_CALLER);
+  void* const p = current_session().allocate(size, page_bytes, RUNQ_CALLER);
   if (p == nullptr) return MAP_FAILED;
   return std::memset(p, 0, size);
 }

@@ -206,7 +206,47 @@ RUNQ_HOOK int __cxa_at_quick_exit(exit_handler function, void* module) {
 
 namespace {
 
+/// As in the C library, with the kind.
+constexpr int robust_bit = 16;
+
 [[nodiscard]] int kind_of(const pthread_mutex_t* m) { return m->__data.__kind & 3; }
+[[nodiscard]] bool is_robust(const pthread_mutex_t* m) { return (m->__data.__kind & robust_bit) != 0; }
+
+/// What the state is that a robust mutex protects. Only who has the mutex reads or changes this.
+enum protected_state : int { consistent, owner_died, lost };
+[[nodiscard]] int& protection_of(pthread_mutex_t* m) { return m->__data.__owner; }
+
+void give_back(session& s, pthread_mutex_t* m, const void* code) {
+  s.locks().held(m) = 0;
+  s.locks().unlock(m, code);
+}
+
+/// A thread has ended that had taken this robust mutex.
+void abandon_mutex(void* mutex) {
+  const checker_scope scope;
+  auto* const m = static_cast<pthread_mutex_t*>(mutex);
+  session& s = current_session();
+  if (s.locks().held(m) == 0) return;
+  protection_of(m) = owner_died;
+  give_back(s, m, nullptr);
+}
+
+/// What a call returns by which the thread has taken the mutex.
+[[nodiscard]] int result_of_taking(session& s, pthread_mutex_t* m, const void* code) {
+  if (!is_robust(m)) return 0;
+  if (protection_of(m) == lost) {
+    give_back(s, m, code);
+    return ENOTRECOVERABLE;
+  }
+  s.threads().at_death(&abandon_mutex, m);
+  return protection_of(m) == owner_died ? EOWNERDEAD : 0;
+}
+
+/// Who gives the mutex back without making its state consistent makes it useless.
+void give_back_as_it_is(session& s, pthread_mutex_t* m, const void* code) {
+  if (is_robust(m) && protection_of(m) == owner_died) protection_of(m) = lost;
+  give_back(s, m, code);
+}
 
 /// Before a thread takes a mutex: whether it has it already, and then what the call returns.
 [[nodiscard]] bool held_already(session& s, pthread_mutex_t* m, int& result, const void* code) {
@@ -235,7 +275,7 @@ namespace {
   if (s.locks().fails_for_no_reason(code)) return EBUSY;
   if (!s.locks().try_lock(m, code, s.waits().read_in_earlier_round(caller, m, false, code))) return EBUSY;
   s.locks().note_held(a_mutex, m, code);
-  return 0;
+  return result_of_taking(s, m, code);
 }
 
 /// A timeout may always happen.
@@ -252,9 +292,8 @@ RUNQ_HOOK int pthread_mutex_init(pthread_mutex_t* m, const pthread_mutexattr_t* 
     pthread_mutexattr_gettype(attributes, &kind);
     pthread_mutexattr_getrobust(attributes, &robust);
   }
-  if (robust != PTHREAD_MUTEX_STALLED) s.code().refuse("a robust mutex", code);
   s.objects().initialise(a_mutex, m, code);
-  m->__data.__kind = kind;
+  m->__data.__kind = kind | (robust == PTHREAD_MUTEX_ROBUST ? robust_bit : 0);
   return 0;
 }
 RUNQ_HOOK int pthread_mutex_destroy(pthread_mutex_t* m) {
@@ -271,7 +310,7 @@ extern "C" int runq_pthread_mutex_lock(pthread_mutex_t* m) {
   s.waits().look_for_loop(caller, code);
   s.locks().lock(m, code);
   s.locks().note_held(a_mutex, m, code);
-  return 0;
+  return result_of_taking(s, m, code);
 }
 RUNQ_ENTRY("", "pthread_mutex_trylock")
 extern "C" int runq_pthread_mutex_trylock(pthread_mutex_t* m) {
@@ -296,10 +335,16 @@ RUNQ_HOOK int pthread_mutex_unlock(pthread_mutex_t* m) {
     --held;
     return 0;
   }
-  if (held == 0 && kind_of(m) != PTHREAD_MUTEX_NORMAL) return EPERM;
+  if (held == 0 && (kind_of(m) != PTHREAD_MUTEX_NORMAL || is_robust(m))) return EPERM;
   s.locks().require_held(a_mutex, m, code);
-  held = 0;
-  s.locks().unlock(m, code);
+  give_back_as_it_is(s, m, code);
+  return 0;
+}
+RUNQ_HOOK int pthread_mutex_consistent(pthread_mutex_t* m) {
+  RUNQ_PASS_ON(pthread_mutex_consistent, m)
+  s.objects().use(a_mutex, m, code);
+  if (!is_robust(m) || s.locks().held(m) == 0 || protection_of(m) != owner_died) return EINVAL;
+  protection_of(m) = consistent;
   return 0;
 }
 
@@ -311,8 +356,9 @@ int lock_with_timeout(session& s, pthread_mutex_t* m, const timespec* until, con
   int result = 0;
   if (held_already(s, m, result, code)) return result;
   result = take_before(s, until, code, [&] { return s.locks().held(m) == 0 && s.locks().try_lock(m, code); });
-  if (result == 0) s.locks().note_held(a_mutex, m, code);
-  return result;
+  if (result != 0) return result;
+  s.locks().note_held(a_mutex, m, code);
+  return result_of_taking(s, m, code);
 }
 
 /// While a thread waits for a condition variable, it does not have the mutex. A recursive mutex is given back once
@@ -323,14 +369,15 @@ class without_mutex {
       : s_(s), m_(m), code_(code), times_(s.locks().held(m)) {
     if (times_ > 1) return;
     s_.locks().require_held(a_mutex, m, code);
-    s_.locks().held(m) = 0;
-    s_.locks().unlock(m, code);
+    give_back_as_it_is(s, m, code);
   }
-  void take_again() {
-    if (times_ > 1) return;
+  /// Returns what the call returns that waits, unless that is something else.
+  [[nodiscard]] int take_again() {
+    if (times_ > 1) return 0;
     s_.objects().use(a_mutex, m_, code_);
     s_.locks().lock(m_, code_);
     s_.locks().held(m_) = times_;
+    return result_of_taking(s_, m_, code_);
   }
 
  private:
@@ -360,8 +407,7 @@ class without_mutex {
   } else {
     s.waits().wait_until_woken(c, number, true, code);
   }
-  waiting.take_again();
-  return 0;
+  return waiting.take_again();
 }
 
 [[nodiscard]] int wait_with_timeout(session& s, pthread_cond_t* c, pthread_mutex_t* m, const timespec* until,
@@ -383,8 +429,8 @@ class without_mutex {
   } else {
     s.waits().wait_until_woken(c, number, false, code);
   }
-  waiting.take_again();
-  return timed_out ? ETIMEDOUT : 0;
+  const int error = waiting.take_again();
+  return error != 0 ? error : timed_out ? ETIMEDOUT : 0;
 }
 
 }  // namespace
@@ -535,6 +581,22 @@ RUNQ_HOOK int pthread_once(pthread_once_t* control, void (*function)()) {
   function();
   at_end.state = done;
   return 0;
+}
+
+// --- promises that a thread keeps when it ends
+// ------------------------------------------------------------------------
+
+/// std::promise::set_value_at_thread_exit() and its like: the function of libstdc++ is not instrumented.
+extern "C" void make_ready(void* waiting) __asm__("_ZNSt13__future_base13_State_baseV211_Make_ready6_S_runEPv");
+RUNQ_HOOK void make_ready_at_thread_exit(void* waiting) __asm__(
+    "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv");
+void make_ready_at_thread_exit(void* waiting) {
+  if (!this_process.in_program) {
+    static auto* const original = real<void(void*)>("_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv");
+    return original(waiting);
+  }
+  const checker_scope scope;
+  current_session().threads().at_death(&make_ready, waiting);
 }
 
 // --- semaphores and spin locks --------------------------------------------------------------------------------------

@@ -373,7 +373,7 @@ void join_thread(std::thread* thread) {
   void* p = nullptr;
   {
     const checker_scope scope;
-    p = current_session().memory().heap().allocate(length + 1, 16, code);
+    p = current_session().allocate(length + 1, 16, code);
   }
   if (p == nullptr) return nullptr;
   auto* const copy = static_cast<char*>(p);

@@ -21,6 +21,7 @@ struct left_out {
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
   bool values = false;             ///< __VERIFIER_nondet_int(), or one of its like, might have returned another value
   bool reuse = false;              ///< a block might have been allocated that was freed before (once more)
+  bool unordered_reuse = false;    ///< so might one of whose free by another thread the thread does not know
   // Both together:
   bool lock_rounds = false;   ///< a loop that takes locks, and gives them back, was taken to wait
   bool failed_tries = false;  ///< a try_lock failed that is not std::lock's: it may have noticed such a round
@@ -41,7 +42,7 @@ struct bounds {
   unsigned spurious_failures = 0;  ///< in an execution
   unsigned spurious_wakeups = 1;   ///< of a thread: waits for condition variables that end for no reason
   bool wakes_at_once_only = true;  ///< they end before anything else happens
-  unsigned reused = 0;             ///< of a thread: allocations that get a block which it has freed
+  unsigned reused = 0;             ///< of a thread: allocations that get a block which was freed before
   unsigned timeouts = 2;           ///< of a thread: timed waits that end, and deadlines that pass
   value_range any_value{0, 3};     ///< of __VERIFIER_nondet_int() and its like: at most `most_values` of them
   static constexpr std::int64_t most_values = 65'536;

@@ -30,7 +30,7 @@ OPTION("--max-events", "N", "a number", number(search.max_events_per_thread), "g
 OPTION("--time-limit", "SECONDS", "a number", number(search.time_limit_seconds), "give up after this time")
 OPTION("--spurious", "N", "a number", spurious(), "so many weak compare-exchanges of an execution, and try_lock() of a thread, may fail for no reason (default: 0)")
 OPTION("--spurious-wakeups", "N", "a number", wakeups(), "so many waits of a thread for condition variables may end for no reason, at any time (default: one may, at once when it begins)")
-OPTION("--reuse", "N", "a number", number(limits.reused), "so many allocations of a thread may get memory that it has freed before, at the same address, while other threads run (default: 0)")
+OPTION("--reuse", "N", "a number", number(limits.reused), "so many allocations of a thread may get memory that was freed before, by this thread, or by another one so that this one knows of it, at the same address, while other threads run (default: 0)")
 OPTION("--timeouts", "N", "a number", number(limits.timeouts), "so many timed waits of a thread may end, and deadlines pass (default: 2)")
 OPTION("--rounds", "N", "a number", number(limits.rounds), "so many rounds of a loop that waits, and counts them, are explored (default: 4), and its last")
 OPTION("--nondet", "LO..HI", "a range, as 0..3", values(), "__VERIFIER_nondet_int() and its like return each value of this range (default: 0..3)")

@@ -42,6 +42,8 @@ class program_atomics {
   /// Subtracts `delta` from a lock that holds it, by a store if it is all that the lock holds.
   void give_back(void* at, unsigned size, std::uint64_t delta, bool is_all, const void* code);
 
+  [[nodiscard]] wide_values& wide() noexcept { return wide_; }
+
   // --- variables ----------------------------------------------------------------------------------------------------
   /// Where the one with that number lies; nullptr: there is none.
   [[nodiscard]] const void* address_of(unsigned variable) const noexcept {

@@ -57,16 +57,12 @@ const user_heap::block& program_heap::usable_block(const void* at, std::size_t s
   return *b;
 }
 
-/// What a thread has freed it may get again while others run, so that an address that one of them has kept is that of
-/// something else. What is left of atomic variables there is forgotten.
-void* program_heap::again_or_new(std::size_t size, std::size_t alignment, const step& by, const void* code) {
-  std::byte* const freed =
-      now_.search == nullptr || now_.is_alone() ? nullptr : heap_.last_freed(by.thread, size, alignment);
-  if (freed == nullptr || !uses_again(code)) return heap_.allocate(size, alignment, by);
+void* program_heap::allocate_again(user_heap::freed_block& freed, std::size_t size, const step& by) {
   const user_heap::block& b = heap_.allocate_again(freed, size, by);
   ++releases_;
-  forget_atomics(freed, b.end());
-  return freed;
+  forget_atomics(freed.at, b.end());
+  begin_block(b);
+  return freed.at;
 }
 
 void program_heap::forget_atomics(std::byte* begin, const std::byte* end) {
@@ -77,34 +73,20 @@ void program_heap::forget_atomics(std::byte* begin, const std::byte* end) {
   }
 }
 
-bool program_heap::uses_again(const void* code) {
-  unsigned& reused = reused_[now_.self.number];
-  if (reused == now_.limits.reused) {
-    now_.omitted.reuse = true;
-    return false;
-  }
-  if (code_.choose(2, code) == 0) return false;
-  ++reused;
-  return true;
-}
-
-void* program_heap::allocate(std::size_t size, std::size_t alignment, const void* code) {
-  step by;
-  if (now_.search != nullptr) {
-    now_.note_effect();
-    by = code_.step_here(code);
-  } else {
-    by.thread = user_heap::before_main;
-  }
-  void* const p = again_or_new(size, alignment, by, code);
-  constexpr int pattern = 0xbe;  // so that no code relies on zeros, or on what an earlier execution left
+void* program_heap::allocate(std::size_t size, std::size_t alignment, const step& by) {
+  void* const p = heap_.allocate(size, alignment, by);
   if (p != nullptr) {
-    std::memset(p, pattern, size);
-    if (now_.search != nullptr) let_use(*heap_.find(p));
-  } else if (now_.search != nullptr) {
+    begin_block(*heap_.find(p));
+  } else if (now_.is_checked()) {
     now_.search->give_up(fmt::format("limit reached: {} bytes of heap memory per thread", user_arena_bytes));
   }
   return p;
+}
+
+void program_heap::begin_block(const user_heap::block& b) {
+  constexpr int pattern = 0xbe;  // so that no code relies on zeros, or on what an earlier execution left
+  std::memset(b.begin, pattern, b.size);
+  if (now_.is_checked()) let_use(b);
 }
 
 std::size_t program_heap::size_of(void* p) noexcept {

@@ -29,9 +29,10 @@ class program_heap {
   [[nodiscard]] bool reserve() { return heap_.reserve(); }
   [[nodiscard]] user_heap& blocks() noexcept { return heap_; }
   void begin_execution();
-  void begin_thread(unsigned thread) { reused_[thread] = 0; }
 
-  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const void* code);
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const step& by);
+  /// Gives out a block that is free. What is left of atomic variables there is forgotten.
+  [[nodiscard]] void* allocate_again(user_heap::freed_block& freed, std::size_t size, const step& by);
   /// The block at `p`, which may be freed now: no other thread uses it meanwhile.
   [[nodiscard]] user_heap::block& block_to_free(void* p, const void* code);
   void free(user_heap::block& b, const void* code);
@@ -69,8 +70,7 @@ class program_heap {
     auto& [first, second] = now_.running().usable;
     second = std::exchange(first, {b.begin, b.end(), releases_});
   }
-  [[nodiscard]] void* again_or_new(std::size_t size, std::size_t alignment, const step& by, const void* code);
-  [[nodiscard]] bool uses_again(const void* code);
+  void begin_block(const user_heap::block& b);
   void forget_atomics(std::byte* begin, const std::byte* end);
   void require_unused(const user_heap::block& b, const step& by, const void* code);
   void mark_reachable(const std::byte* begin, const std::byte* end, std::vector<const user_heap::block*>& found);
@@ -79,8 +79,7 @@ class program_heap {
   program_code& code_;
   shadow& shadow_;
   user_heap heap_;
-  std::uint32_t releases_ = 0;                          ///< blocks that were freed in this execution
-  std::array<unsigned, exact::thread_slots> reused_{};  ///< of each thread: blocks that it was given again
+  std::uint32_t releases_ = 0;  ///< blocks that were freed in this execution
 };
 
 }  // namespace runq::model::compiled

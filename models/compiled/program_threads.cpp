@@ -42,6 +42,7 @@ void program_threads::begin_thread(unsigned thread) {
   t.spawned = 0;
   t.given_up = nullptr;
   t.exit_handlers.clear();
+  t.deaths.clear();
   t.in_call = t.has_called = t.in_lock_free_call = false;
 }
 
@@ -62,6 +63,7 @@ void program_threads::end(void* result) {
   this_process.in_program = true;
   run_exit_handlers(t.exit_handlers);
   keys_.run_handlers();
+  run_exit_handlers(t.deaths);
   this_process.in_program = false;
   t.has_ended = true;
   if (running() != 1) now_.search->finish_thread();
@@ -136,6 +138,8 @@ void program_threads::exit_program(int status, ending how, const void* code) {
 void program_threads::run_destructors() {
   for (auto d = destructors_.rbegin(); d != destructors_.rend(); ++d) (*d)();
 }
+
+void program_threads::at_death(exit_handler function, void* argument) { mine().deaths.push_back({function, argument}); }
 
 void program_threads::at_thread_exit(exit_handler function, void* argument) {
   if (now_.search == nullptr) return at_exit(function, argument);

@@ -58,6 +58,8 @@ class program_threads {
   /// pthread_exit: unwinds the running thread's stack, and ends it.
   [[noreturn]] void exit(void* result, const void* code);
   void at_thread_exit(exit_handler function, void* argument);
+  /// When the running thread has ended, after its destructors, unless the program ends with it.
+  void at_death(exit_handler function, void* argument);
   void at_exit(exit_handler function, void* argument) { exit_handlers_.push_back({function, argument}); }
   void at_quick_exit(exit_handler function, void* argument) { quick_handlers_.push_back({function, argument}); }
   /// For a program that calls runq::check() and then ends as usual: registers the exit handlers of its global
@@ -97,6 +99,7 @@ class program_threads {
     const char* given_up = nullptr;  ///< its handle: "joined" or "detached"
     step given_up_by;
     std::vector<handler> exit_handlers;
+    std::vector<handler> deaths;
     bool in_call = false;     ///< that a history records
     bool has_called = false;  ///< likewise, in this execution
     bool in_lock_free_call = false;

@@ -172,6 +172,7 @@ void session::begin_execution() {
   threads_.begin_execution();
   keys_.begin_execution();
   waits_.begin_execution();
+  reuse_.begin_execution();
   objects_.begin_execution();
   begin_thread(1);
   std::set_terminate(&terminated);
@@ -179,7 +180,7 @@ void session::begin_execution() {
 
 void session::begin_thread(unsigned thread) {
   now_.threads[thread].begin(code_.root());
-  memory_.heap().begin_thread(thread);
+  reuse_.begin_thread(thread);
   threads_.begin_thread(thread);
   keys_.begin_thread(thread);
   waits_.begin_thread(thread);
@@ -203,6 +204,18 @@ pthread_t session::spawn(void* (*function)(void*), void* argument, const void* c
   now_.search->spawn(child, code_.here(code));
   begin_thread(child);
   return threads_.start(child, started, function, argument);
+}
+
+void* session::allocate(std::size_t size, std::size_t alignment, const void* code) {
+  step by;
+  if (!checking()) {
+    by.thread = user_heap::before_main;
+    return memory_.heap().allocate(size, alignment, by);
+  }
+  now_.note_effect();
+  by = code_.step_here(code);
+  void* const again = reuse_.allocate(size, alignment, by, code);
+  return again != nullptr ? again : memory_.heap().allocate(size, alignment, by);
 }
 
 void session::free(void* p, const void* code) {

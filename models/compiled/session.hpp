@@ -11,6 +11,7 @@
 //     program_threads   how threads begin and end
 //     program_waits     how threads wait
 //     program_locks     which thread holds which lock
+//     program_reuse     which blocks are allocated again
 //     program_objects   what became of mutexes, condition variables, and their like
 //
 // Atomic operations, locks, and the start and end of threads are events of the engine's graph. Plain accesses are none.
@@ -29,6 +30,7 @@
 #include "program_locks.hpp"
 #include "program_memory.hpp"
 #include "program_objects.hpp"
+#include "program_reuse.hpp"
 #include "program_threads.hpp"
 #include "program_waits.hpp"
 #include "wide_values.hpp"
@@ -50,7 +52,6 @@ class session final : public exact::program {
   [[nodiscard]] program_waits& waits() noexcept { return waits_; }
   [[nodiscard]] program_locks& locks() noexcept { return locks_; }
   [[nodiscard]] program_objects& objects() noexcept { return objects_; }
-  [[nodiscard]] wide_values& wide() noexcept { return wide_; }
 
   // --- before a check -----------------------------------------------------------------------------------------------
   /// A check begins in the middle of a program. Every execution finds the program's memory, and the stack frames of its
@@ -94,6 +95,7 @@ class session final : public exact::program {
 
   // --- what more than one part takes part in ------------------------------------------------------------------------
   [[nodiscard]] pthread_t spawn(void* (*function)(void*), void* argument, const void* code);
+  [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment, const void* code);
   /// Frees the block of the heap at `p`.
   void free(void* p, const void* code);
 
@@ -130,6 +132,7 @@ class session final : public exact::program {
   program_threads threads_{now_, code_, identities_, keys_};
   program_waits waits_{now_, code_, memory_, atomics_};
   program_locks locks_{now_, code_, memory_, atomics_, waits_};
+  program_reuse reuse_{now_, code_, memory_.heap(), atomics_, waits_};
   program_objects objects_{now_, code_, memory_, waits_, locks_};
 
   check_options options_;

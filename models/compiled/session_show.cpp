@@ -38,6 +38,7 @@ std::string session::name_of_variable(unsigned index) {
 
 std::string session::name_of_memory(const void* at) {
   if (const void* const awaited = waits_.awaited_at(at)) return fmt::format("waiters of {}", memory_.name_of(awaited));
+  if (const void* const freed = reuse_.block_of(at)) return fmt::format("reuse of {}", memory_.name_of(freed));
   const void* const marked = objects_.marked_at(at);
   return memory_.name_of(marked != nullptr ? marked : at);
 }

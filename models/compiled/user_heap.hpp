@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The heap of a compiled program. Each thread allocates from its own arena, from the beginning in every execution, so
 // that a re-executed thread gets the same addresses whatever other threads do. No address is used twice in one
-// execution, so that a dangling pointer never points at a new object, unless it is asked for: then a thread gets back a
-// block that it has freed itself.
+// execution, so that a dangling pointer never points at a new object, unless it is asked for: then a thread gets a
+// block that was freed before.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include <sys/mman.h>
@@ -42,6 +43,7 @@ class user_heap {
     step allocated;
     step released;
     bool is_released = false;
+    unsigned lives = 0;  ///< how many times it was allocated again
 
     /// A block of no bytes has an address nevertheless.
     [[nodiscard]] std::byte* end() const noexcept { return begin + (size == 0 ? 1 : size); }
@@ -77,25 +79,37 @@ class user_heap {
     const std::size_t begin = (used + red_zone + alignment - 1) / alignment * alignment;
     if (size > user_arena_bytes || begin > user_arena_bytes - size) return nullptr;
     used = begin + size;
-    blocks_[by.thread].push_back({arena + begin, size, by, {}, false});
+    blocks_[by.thread].push_back({arena + begin, size, by, {}, false, 0});
     return arena + begin;
   }
 
-  /// A block that could be given out again.
-  void note_free(const block& b) { freed_[b.released.thread].push_back(b.begin); }
-  /// The last block that the thread has freed and that is as large, in multiples of 16 bytes; nullptr: there is none.
-  [[nodiscard]] std::byte* last_freed(unsigned thread, std::size_t size, std::size_t alignment) noexcept {
-    const std::vector<std::byte*>& freed = freed_[thread];
-    const auto found = std::find_if(freed.rbegin(), freed.rend(), [&](const std::byte* at) {
-      return units_of(find(at)->size) == units_of(size) && reinterpret_cast<std::uintptr_t>(at) % alignment == 0;
+  /// A block that was freed, and by whom it was allocated next.
+  struct freed_block {
+    std::byte* at;
+    unsigned lives;
+    step freed;
+    bool is_taken = false;
+    step taken;
+  };
+  void note_free(const block& b) { freed_[b.released.thread].push_back({b.begin, b.lives, b.released, false, {}}); }
+  /// Of the blocks that the thread has freed and that are as large, in multiples of 16 bytes, the last one that
+  /// `may_be` given out again; nullptr: there is none.
+  template <class Predicate>
+  [[nodiscard]] freed_block* last_freed(unsigned thread, std::size_t size, std::size_t alignment, Predicate&& may_be) {
+    std::deque<freed_block>& freed = freed_[thread];
+    const auto found = std::find_if(freed.rbegin(), freed.rend(), [&](const freed_block& f) {
+      const bool fits =
+          units_of(find(f.at)->size) == units_of(size) && reinterpret_cast<std::uintptr_t>(f.at) % alignment == 0;
+      return fits && may_be(f);
     });
-    return found == freed.rend() ? nullptr : *found;
+    return found == freed.rend() ? nullptr : &*found;
   }
   /// Gives out a block that is free.
-  const block& allocate_again(std::byte* at, std::size_t size, const step& by) noexcept {
-    std::erase(freed_[by.thread], at);
-    block& b = *find(at);
-    b = {at, size, by, {}, false};
+  const block& allocate_again(freed_block& freed, std::size_t size, const step& by) noexcept {
+    freed.is_taken = true;
+    freed.taken = by;
+    block& b = *find(freed.at);
+    b = {freed.at, size, by, {}, false, freed.lives + 1};
     return b;
   }
 
@@ -130,7 +144,7 @@ class user_heap {
 
   std::byte* memory_ = nullptr;
   std::array<std::vector<block>, exact::thread_slots> blocks_;
-  std::array<std::vector<std::byte*>, exact::thread_slots> freed_;  ///< by each thread, and not given out again
+  std::array<std::deque<freed_block>, exact::thread_slots> freed_;  ///< by each thread; they stay where they are
   std::array<std::size_t, exact::thread_slots> used_{};
   std::vector<block> remembered_;
 };

@@ -24,7 +24,6 @@
 // check -DTIMES: passes
 // check alone -D_GNU_SOURCE -DCLOCKS: passes
 // check -DKINDS: passes
-// check -DROBUST: no verdict: not modelled: a robust mutex
 // check -DRECURSIVE_WAIT: FAIL deadlock
 // check -DTWO_MUTEXES: FAIL misuse: T
 // check -DOVERWRITTEN: FAIL misuse: the barrier
@@ -245,11 +244,6 @@ int main(void) {
   assert(pthread_mutex_lock(&lock) == 0 && pthread_mutex_trylock(&lock) == 0);
   assert(pthread_mutex_unlock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0);
   assert(pthread_mutex_unlock(&lock) == EPERM);
-#elif defined(ROBUST)
-  pthread_mutexattr_t robust;
-  pthread_mutexattr_init(&robust);
-  pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&lock, &robust);
 #elif defined(RECURSIVE_WAIT)
   // The wait gives the mutex back once, and it is locked twice.
   initialise_lock(PTHREAD_MUTEX_RECURSIVE);
