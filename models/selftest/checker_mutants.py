@@ -27,7 +27,9 @@ variable RUNQ_CHECKER_MUTANT, "exact_graph/joins_the_smaller_clock", chooses one
 `run` first makes each test without a mutant: it must pass. Then it makes each with each mutant that names it. A line of the
 file of --killers says how a kind of test is made: `exact<tab>gtest<tab>PROGRAM`, `check<tab>programs<tab>RUNQ_CHECK<tab>DIR`, or
 `name<tab>command<tab>WORD<tab>…`; in the words, {} is what follows the kind in `killed by:`. A mutant dies if the test fails, crashes,
-or uses up its processor time or its memory, which is said.
+or uses up its time or its memory, which is said. Its time is --seconds of processor time for each process, and by the clock
+20 times what the test took without a mutant, at least --patience seconds: processes that wait for each other sleep most of the
+time, and the system, which charges a process for the ticks that it meets it at, hardly ever charges them.
 """
 import argparse
 import collections
@@ -37,10 +39,12 @@ import os
 import pathlib
 import re
 import resource
+import select
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(here.parent / "verify"), str(here.parent / "compiled" / "test")]
@@ -102,22 +106,53 @@ def limit(seconds):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def ran(command, mutant, seconds, environment=None):
+def end_group(process):
+    """Ends what the process has started and left behind. To be called before it is waited for: until then its number is its own."""
+    try:
+        os.killpg(process.pid, 9)
+    except ProcessLookupError:
+        pass
+
+
+def ran(command, mutant, limits, environment=None):
     """Runs it with the mutant. Returns its status or "time limit", and what it printed."""
     all_variables = {**os.environ, **(environment or {})}
     all_variables.pop(VARIABLE, None)
     if mutant is not None:
         all_variables[VARIABLE] = mutant
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               errors="replace", env=all_variables, start_new_session=True, preexec_fn=lambda: limit(seconds))
-    try:
-        # Processor time is what is limited. A test that waits for ever uses none.
-        output, _ = process.communicate(timeout=20 * seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        return "time limit", process.communicate()[0]
-    # -24: SIGXCPU
-    return ("time limit" if process.returncode in (-24, -9) else process.returncode), output
+    with tempfile.TemporaryFile("w+", errors="replace") as output:  # no pipe, which others could hold open
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=all_variables,
+                                   start_new_session=True, preexec_fn=lambda: limit(limits.processor))
+        ends = os.pidfd_open(process.pid)
+        in_time = bool(select.select([ends], [], [], limits.clock)[0])
+        os.close(ends)
+        end_group(process)
+        status = process.wait()
+        output.seek(0)
+        # -24: SIGXCPU
+        return ("time limit" if not in_time or status in (-24, -9) else status), output.read()
+
+
+Limits = collections.namedtuple("Limits", "processor clock")
+
+
+class Clocks:
+    """How long each test may take: at first long enough for any machine, and once it has been made without a mutant, 20 times
+    as long as that took."""
+    FACTOR = 20
+
+    def __init__(self, seconds, patience):
+        self.seconds, self.patience, self.taken = seconds, patience, {}
+
+    def limits(self, test):
+        clock = self.FACTOR * (self.seconds if test not in self.taken else self.taken[test])
+        return Limits(self.seconds, max(self.patience, clock))
+
+    def measure(self, test, make):
+        begin = time.monotonic()
+        result = make(self.limits(test))
+        self.taken[test] = time.monotonic() - begin
+        return result
 
 
 class gtest:
@@ -129,15 +164,15 @@ class gtest:
     def prepare(self, names, folder):
         pass
 
-    def test(self, name, mutant, seconds):
+    def test(self, name, mutant, limits):
         """Returns None if it passes, or how it fails."""
-        status, output = ran([self.program, f"--gtest_filter={name}", "--gtest_brief=1"], mutant, seconds)
+        status, output = ran([self.program, f"--gtest_filter={name}", "--gtest_brief=1"], mutant, limits)
         if status == 0 and "[  PASSED  ] 0 tests" in output:
             return f"there is no test {name}"
         return None if status == 0 else "fails" if status == 1 else status_text(status)
 
-    def find(self, mutant, seconds):
-        status, output = ran([self.program, "--gtest_brief=1"], mutant, seconds)
+    def find(self, mutant, limits):
+        status, output = ran([self.program, "--gtest_brief=1"], mutant, limits)
         return sorted(set(re.findall(r"^\[  FAILED  \] ([^, ]+\.[^, ]+)", output, re.MULTILINE))) or [
             f"({status_text(status)})" if status else "nothing"]
 
@@ -161,7 +196,7 @@ class programs:
         every = list(dict.fromkeys(check for checks in self.checks.values() for check in checks))
         self.commands = run_program.compiled_together(self.o, "-O1", every, folder)
 
-    def test(self, name, mutant, seconds):
+    def test(self, name, mutant, limits):
         for check in self.checks[name]:
             options, environment = ["--check-duplicates", *check.asked], {}
             if check in self.commands:
@@ -169,15 +204,15 @@ class programs:
                 environment = {"LD_BIND_NOW": "1", "RUNQ_CHECK": "\n".join(options)}
             else:
                 command = [self.tool, "--compiler", "g++", *options, check.program, "--", "-O1", *check.macros, *check.flags]
-            status, output = ran(command, mutant, seconds, environment)
+            status, output = ran(command, mutant, limits, environment)
             if isinstance(status, str) or status < 0:
                 return status_text(status)
             if "were met before" in output or not self.run_program.as_expected(check.expected, status, output, "g++"):
                 return f"says {output.splitlines()[0][:60] if output else 'nothing'!r}"
         return None
 
-    def find(self, mutant, seconds):
-        return [name for name in self.checks if self.test(name, mutant, seconds)] or ["nothing"]
+    def find(self, mutant, limits):
+        return [name for name in self.checks if self.test(name, mutant, limits)] or ["nothing"]
 
 
 class command:
@@ -187,9 +222,9 @@ class command:
     def prepare(self, names, folder):
         pass
 
-    def test(self, name, mutant, seconds):
+    def test(self, name, mutant, limits):
         words = [part for word in self.words for part in (shlex.split(name) if word == "{}" else [word])]
-        status, _ = ran(words, mutant, seconds)
+        status, _ = ran(words, mutant, limits)
         return None if status == 0 else "fails" if status == 1 else status_text(status)
 
 
@@ -215,14 +250,14 @@ def split(killer):
     return kind, name
 
 
-def verdict_on(mutant, refused, kinds, seconds):
+def verdict_on(mutant, refused, kinds, clocks):
     """Returns whether the mutant dies, and how, or why not."""
     if mutant.name in refused:
         return False, f"does not apply: {refused[mutant.name]}"
     hows = []
     for killer in mutant.killers:
         kind, name = split(killer)
-        how = kinds[kind].test(name, mutant.name, seconds)
+        how = kinds[kind].test(name, mutant.name, clocks.limits((kind, name)))
         if how is None:
             return False, f"lives: {killer} passes"
         hows.append(how)
@@ -237,24 +272,25 @@ def run(o):
     for kind in sorted({kind for kind, _ in tests}):
         if kind not in kinds:
             sys.exit(f"there is no kind of test {kind!r}, but {', '.join(kinds)}")
-    good = True
+    good, clocks = True, Clocks(o.seconds, o.patience)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         for kind in kinds:
             names = [name for k, name in tests if k == kind]
             if names:
                 kinds[kind].prepare(names, folder)
-        for (kind, name), how in zip(tests, pool.map(lambda t: kinds[t[0]].test(t[1], None, o.seconds), tests)):
+        unchanged = pool.map(lambda t: clocks.measure(t, lambda limits: kinds[t[0]].test(t[1], None, limits)), tests)
+        for (kind, name), how in zip(tests, unchanged):
             if how is not None:
                 good = False
                 print(f"{kind}: {name}: without a mutant: {how}")
         if o.find:
             found = pool.map(lambda m: [f"{k}: {t}" for k in kinds if hasattr(kinds[k], "checks") or isinstance(kinds[k], gtest)
-                                        for t in kinds[k].find(m.name, o.seconds)], mutants)
+                                        for t in kinds[k].find(m.name, clocks.limits(None))], mutants)
             for mutant, what in zip(mutants, found):
                 print(mutant.name, *what, sep="\n    ", flush=True)
             return
         areas = collections.defaultdict(collections.Counter)
-        for mutant, (dies, how) in zip(mutants, pool.map(lambda m: verdict_on(m, refused, kinds, o.seconds), mutants)):
+        for mutant, (dies, how) in zip(mutants, pool.map(lambda m: verdict_on(m, refused, kinds, clocks), mutants)):
             count = areas[mutant.name.split("/")[0]]
             count["made"] += 1
             if mutant.lives:
@@ -288,6 +324,7 @@ def main():
     running.add_argument("--only", default="*", metavar="GLOB", help="only mutants with such names")
     running.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N")
     running.add_argument("--seconds", type=int, default=10, metavar="N", help="of processor time for each test")
+    running.add_argument("--patience", type=int, default=20, metavar="N", help="at least so many seconds by the clock for each test")
     running.add_argument("--all", action="store_true", help="say of each mutant how its test fails")
     running.add_argument("--find", action="store_true", help="instead: which tests of all notice each mutant")
     for command in (writing, running):
