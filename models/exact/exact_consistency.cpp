@@ -93,36 +93,17 @@ class psc {
     }
   }
 
+  /// Between accesses only. Happens-before leads on through a fence, and a cycle has an edge along memory: those that
+  /// lead to an access lead to all fences behind it, too, and those that leave one also leave from all fences before
+  /// it.
   [[nodiscard]] bool hb_edge(unsigned a, unsigned b) const {
+    if (is_fence(a) || is_fence(b)) return false;
     const event_id from = events_[a];
     const event_id to = events_[b];
     const node& n = g_.at(to);
     if (!n.hb.covers(from)) return false;
     if (from.thread == to.thread) return true;  // po
-    if (is_fence(a) && is_fence(b)) return true;
-    if (is_fence(a)) return before_predecessor(from, to) || shares_location(from, to, n.variable);
-    if (is_fence(b)) return n.hb[from.thread] > from.index + 1 || shares_location(from, to, g_.at(from).variable);
     return g_.at(from).variable == n.variable || between_other_locations(from, to);
-  }
-
-  /// [Fsc];hb?;po: the fence happens-before what precedes `to` in po.
-  [[nodiscard]] bool before_predecessor(event_id fence, event_id to) const {
-    return to.index != 0 && g_.at(to.thread, to.index - 1U).hb.covers(fence);
-  }
-
-  /// from hb x hb to, where x accesses `variable`. hb grows along po, so the last access in each thread decides.
-  [[nodiscard]] bool shares_location(event_id from, event_id to, event_id variable) const {
-    for (unsigned t = constructing + 1; t != g_.end_of_threads(); ++t) {
-      const clock& seen = g_.at(to).hb;
-      event_id x = last_access(g_, t, seen, variable);
-      if (x == to) {
-        clock earlier = seen;
-        earlier[t] = to.index;
-        x = last_access(g_, t, earlier, variable);
-      }
-      if (x != nobody && x != from && g_.at(x).hb.covers(from)) return true;
-    }
-    return false;
   }
 
   /// from po c hb d po to, where c and d access other locations than `from` and `to`: the first such c, the last d.

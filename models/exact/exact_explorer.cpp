@@ -119,7 +119,7 @@ bool explorer::finish_rmw(unsigned thread) {
   delay_reads(write);
   if (successor_rmw(g, source) != nobody) return false;  // atomicity: another one read from the same source
   g.place_after(write, source);
-  return g.at(write).newer == nobody || !may_close_psc_cycle(g, write) || psc_acyclic(g);
+  return true;  // a cycle of seq_cst events with the write would be one with the read
 }
 
 // --- backward revisits -------------------------------------------------------------------------------------------
@@ -172,8 +172,8 @@ bool explorer::maximally_added(event_id e, const clock& prefix) const {
   const auto previous = [&](event_id x) { return g.at(x).stamp <= n.stamp || prefix.covers(x); };
   event_id newest = e;
   if (n.kind == node_kind::read) {
-    if (n.spurious || !previous(n.source)) return false;
-    newest = n.source;
+    if (n.spurious) return false;
+    newest = n.source;  // if that came later, it goes as well, and is not maximally added: the read depends on it
   } else if (g.contains(n.revisited) && g.at(n.revisited).source == e && g.at(n.revisited).stamp < n.stamp) {
     return false;  // an earlier read depends on it
   }

@@ -152,8 +152,10 @@ void judge::judge_beside_stopped_thread() {
 bool judge::saw_newest_values(unsigned thread) const {
   for (unsigned i = run_.threads[thread].await_begin; i < run_.g->size(thread); ++i) {
     const node& n = run_.g->at(thread, i);
-    if (n.kind != node_kind::read || run_.g->at(n.source).newer == nobody) continue;
-    if (!driver_.waiting_loops_write() || n.spurious) return false;
+    if (n.kind != node_kind::read) continue;
+    if (n.spurious) return false;  // it would try again
+    if (run_.g->at(n.source).newer == nobody) continue;
+    if (!driver_.waiting_loops_write()) return false;
     const event_id written{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(i + 1)};
     if (n.exclusive && run_.g->changes_value(written)) {
       if (!only_waiting_rounds_after(n.source)) return false;

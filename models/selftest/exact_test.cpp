@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "../cases/litmus/known_shapes.hpp"
-#include "brute_force.hpp"
+#include "oracle/enumerate.hpp"
 #include "program_scenario.hpp"
 #include "reference/chase_lev_2013.hpp"
 #include "reference/go_runq.hpp"
@@ -651,7 +651,7 @@ TEST(brute_force, agrees_on_random_programs) {
   std::mt19937 random(20'260'101);
   for (unsigned compared = 0; compared != programs;) {
     const selftest::program p = selftest::random_program(random, max_instructions);
-    const auto expected = selftest::enumerate(p, budget);
+    const auto expected = selftest::enumerate_all(p, budget);
     if (!expected) continue;
     ++compared;
     selftest::current_program = &p;
@@ -666,7 +666,9 @@ TEST(brute_force, agrees_on_random_programs) {
 void expect_agreement(const selftest::program& p, const selftest::enumeration& expected, exact_options options = {}) {
   selftest::current_program = &p;
   selftest::program_outcomes.clear();
+  selftest::outcomes_have_plain_reads = true;
   const search_result r = search<selftest::program_scenario>(static_cast<unsigned>(p.size()), options);
+  selftest::outcomes_have_plain_reads = false;
   expect_pass(r);
   ASSERT_EQ(r.executions, expected.graphs) << selftest::to_text(p);
   ASSERT_EQ(selftest::program_outcomes, expected.outcomes) << selftest::to_text(p);
@@ -678,12 +680,13 @@ TEST(brute_force, agrees_on_fences_around_relaxed_accesses_of_four_threads) {
   unsigned ordered = 0;  // programs in which the fences forbid something
   for (unsigned compared = 0; compared != 500;) {
     selftest::program p = selftest::random_fenced_program(random);
-    const auto expected = selftest::enumerate(p, budget);
+    const auto expected = selftest::enumerate_all(p, budget);
     if (!expected) continue;
     ++compared;
     ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *expected));
     for (auto& code : p) std::erase_if(code, [](const auto& i) { return i.what == selftest::action::fence; });
-    if (const auto without = selftest::enumerate(p, budget); without && without->graphs != expected->graphs) ++ordered;
+    if (const auto without = selftest::enumerate_all(p, budget); without && without->graphs != expected->graphs)
+      ++ordered;
   }
   EXPECT_GE(ordered, 25U);
 }
@@ -708,7 +711,7 @@ TEST(brute_force, agrees_that_a_relaxed_read_orders_the_fences_on_both_sides_of_
       {access(action::load, first, acq), access(action::store, x, rlx)},
       {access(action::load, x, rlx), access(action::store, second, rel)},
       {access(action::load, second, acq), access(action::fence, 0, sc), access(action::load, y, rlx)}};
-  const auto expected = selftest::enumerate(p, 2'000);
+  const auto expected = selftest::enumerate_all(p, 2'000);
   ASSERT_TRUE(expected);
   EXPECT_EQ(expected->graphs, 15U);
   expect_agreement(p, *expected);
@@ -722,7 +725,7 @@ TEST(brute_force, agrees_that_a_release_and_an_acquire_order_the_seq_cst_accesse
   const selftest::program p{{access(action::store, x, sc), access(action::store, y, rel)},
                             {access(action::load, y, acq), access(action::load, z, sc)},
                             {access(action::store, z, sc), access(action::load, x, sc)}};
-  const auto expected = selftest::enumerate(p, 2'000);
+  const auto expected = selftest::enumerate_all(p, 2'000);
   ASSERT_TRUE(expected);
   EXPECT_EQ(expected->graphs, 7U);
   expect_agreement(p, *expected);
@@ -734,9 +737,9 @@ TEST(brute_force, agrees_on_spurious_failures_of_weak_exchanges) {
   unsigned more_with_two = 0;
   for (unsigned compared = 0; compared != 400;) {
     const selftest::program p = selftest::random_program(random, 7, selftest::flavour::weak_exchanges);
-    const auto none = selftest::enumerate(p, budget);
-    const auto one = selftest::enumerate(p, budget, false, 1);
-    const auto two = selftest::enumerate(p, budget, false, 2);
+    const auto none = selftest::enumerate_all(p, budget);
+    const auto one = selftest::enumerate_all(p, budget, 1);
+    const auto two = selftest::enumerate_all(p, budget, 2);
     if (!none || !one || !two) continue;
     ++compared;
     ASSERT_NO_FATAL_FAILURE(expect_agreement(p, *none));
@@ -756,7 +759,7 @@ TEST(brute_force, agrees_on_mutexes_plain_memory_and_its_release) {
   unsigned locked = 0;
   for (unsigned compared = 0; compared != 2'000;) {
     const selftest::program p = selftest::random_program(random, 5, selftest::flavour::memory);
-    const auto expected = selftest::enumerate(p, budget);
+    const auto expected = selftest::enumerate_all(p, budget);
     if (!expected) continue;
     ++compared;
     if (expected->failures.empty()) {
@@ -788,7 +791,7 @@ TEST(brute_force, agrees_on_loops_that_wait) {
   for (unsigned compared = 0; compared != 600;) {
     const selftest::program p = selftest::random_program(random, 5, selftest::flavour::waiting);
     if (selftest::has(p, [](selftest::action a) { return a == selftest::action::wait_exchange; })) continue;
-    const auto expected = selftest::enumerate(p, budget);
+    const auto expected = selftest::enumerate_all(p, budget);
     if (!expected) continue;
     ++compared;
     if (expected->failures.empty()) {
@@ -817,8 +820,8 @@ TEST(brute_force, contains_every_outcome_with_a_delayed_read) {
   std::uint64_t graphs_allowed = 0;
   for (unsigned compared = 0; compared != programs;) {
     const selftest::program p = selftest::random_program(random, max_instructions, selftest::flavour::loads_and_stores);
-    const auto without = selftest::enumerate(p, budget);
-    const auto with = selftest::enumerate(p, budget, true);
+    const auto without = selftest::enumerate_all(p, budget);
+    const auto with = selftest::enumerate_all(p, budget, 0, true);
     if (!with || !without) continue;
     ++compared;
     selftest::current_program = &p;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -36,8 +37,9 @@ enum class step_kind : unsigned char {
 };
 
 /// An event by its thread and its number there. Thread -1: the initial value of location `index`; nothing, where a step
-/// reads nothing.
+/// reads nothing. Thread `not_known`: some write of the value that was read.
 struct place {
+  static constexpr int not_known = -2;
   int thread = -1;
   unsigned index = 0;
 };
@@ -46,8 +48,10 @@ struct step {
   step_kind is{};
   unsigned variable = event::nowhere;  ///< the location; of plain steps, the plain variable; start, join: the thread
   order with = order::relaxed;
-  unsigned value = 0;     ///< read or written
-  place source{};         ///< read: what it reads from; wake: the notification
+  unsigned value = 0;  ///< read or written
+  place source{};      ///< read: what it reads from; wake: the notification
+  /// write: the steps of its thread that its value is computed from, the read before it and its own; -1: none
+  int from = -1, from_own = -1;
   bool second = false;    ///< a write: of the read-modify-write that began with the step before
   bool is_noted = false;  ///< the value is part of the outcome
   bool blocks = false;    ///< the thread stays here for ever
@@ -60,6 +64,7 @@ struct thread_state {
   unsigned next = 0;       ///< the instruction
   bool must_lock = false;  ///< at the end of a wait for the condition variable
   unsigned last = 0;       ///< the value that it has read last
+  int last_step = -1;      ///< in which step
   unsigned local = 0;
   std::vector<step> steps;
 };
@@ -80,8 +85,9 @@ struct state {
       for (const step& s : t.steps) {
         add(static_cast<unsigned>(s.is));
         if (s.is != step_kind::read && s.is != step_kind::wake) continue;
-        add(static_cast<unsigned>(s.source.thread + 1));
+        add(static_cast<unsigned>(s.source.thread + 2));
         add(s.source.index);
+        if (s.source.thread == place::not_known) add(s.value);
       }
       text += '|';
     }
@@ -91,8 +97,8 @@ struct state {
 
 class enumerator {
  public:
-  enumerator(const program& p, std::uint64_t budget, unsigned spurious)
-      : program_(p), budget_(budget), spurious_(spurious) {}
+  enumerator(const program& p, std::uint64_t budget, unsigned spurious, bool cycles)
+      : program_(p), budget_(budget), spurious_(spurious), cycles_(cycles) {}
 
   std::optional<enumeration> run() {
     state s;
@@ -100,21 +106,91 @@ class enumerator {
     if (has(program_, [](action a) { return a == action::start; })) {
       for (std::size_t t = 1; t != s.threads.size(); ++t) s.threads[t].now = status::unborn;
     }
+    if (cycles_) find_values(s);
     explore(s);
     if (budget_ == 0) return std::nullopt;
     return std::move(result_);
   }
 
  private:
+  // --- cycles of program order and reads-from ------------------------------------------------------------------------
+
+  /// Which values a read may find, from what is computed of those that are known: as often as there are instructions,
+  /// in each of which a value may be computed from others.
+  void find_values(const state& begin) {
+    for (std::set<unsigned>& v : values_) v = {0};
+    std::size_t rounds = 0;
+    for (const thread_code& code : program_) rounds += code.size();
+    only_values_ = true;
+    for (bool is_more = true; is_more && rounds-- != 0 && budget_ != 0;) {
+      seen_.clear();
+      explore(begin);
+      is_more = false;
+      for (unsigned v = 0; v != locations; ++v) {
+        const std::size_t before = values_[v].size();
+        values_[v].merge(written_[v]);
+        is_more = is_more || values_[v].size() != before;
+      }
+    }
+    only_values_ = false;
+    seen_.clear();
+  }
+
+  /// Reads that found a value: from each write of it.
+  void match(state& s, unsigned t, unsigned n) {
+    for (; t != s.threads.size(); ++t, n = 0) {
+      for (; n != s.threads[t].steps.size(); ++n) {
+        if (s.threads[t].steps[n].source.thread == place::not_known) return match_read(s, t, n);
+      }
+    }
+    judge(s);
+  }
+  void match_read(state& s, unsigned t, unsigned n) {
+    const step reader = s.threads[t].steps[n];
+    const auto read_from = [&](place source) {
+      s.threads[t].steps[n].source = source;
+      match(s, t, n + 1);
+    };
+    if (reader.value == 0) read_from({-1, reader.variable});
+    for (unsigned other = 0; other != s.threads.size(); ++other) {
+      for (unsigned i = 0; i != s.threads[other].steps.size(); ++i) {
+        const step& w = s.threads[other].steps[i];
+        const bool fits = w.is == step_kind::write && w.variable == reader.variable && w.value == reader.value;
+        if (fits) read_from({static_cast<int>(other), i});
+      }
+    }
+    s.threads[t].steps[n].source.thread = place::not_known;
+  }
+
+  /// [atomics.order]/8: no value is computed from itself.
+  [[nodiscard]] bool no_value_from_nowhere(const execution& x) const {
+    const relation data = x.pairs([&](unsigned a, unsigned b) {
+      if (b < locations || x.events[a].thread != x.events[b].thread) return false;
+      const step& s = step_of(x, b);
+      const auto n = static_cast<int>(a - first_[static_cast<unsigned>(x.events[a].thread)]);
+      return n == s.from || n == s.from_own;
+    });
+    return (data | x.rf).acyclic();
+  }
+
   // --- the threads' steps ------------------------------------------------------------------------------------------
 
   void explore(const state& s) {
     if (budget_ == 0 || !seen_.insert(s.name()).second) return;
+    if (seen_.size() == most_states) {
+      budget_ = 0;
+      return;
+    }
     bool is_over = true;
     for (unsigned t = 0; t != s.threads.size(); ++t) {
-      if (advance(s, t)) is_over = false;
+      if (!advance(s, t)) continue;
+      is_over = false;
+      if (cycles_) return;  // with values that are found, no thread has to wait for another one's write
     }
-    if (is_over) judge(s);
+    if (!is_over || only_values_) return;
+    if (!cycles_) return judge(s);
+    state found = s;
+    match(found, 0, 0);
   }
 
   /// Whether the thread can go on: then with each of the states that follow.
@@ -138,9 +214,11 @@ class enumerator {
     }
     switch (i.what) {
       case action::fence: return go_on(after, t, {.is = step_kind::fence, .with = i.order});
-      case action::store:
-        return go_on(after, t,
-                     {.is = step_kind::write, .variable = i.variable, .with = i.order, .value = operand(i, now)});
+      case action::store: {
+        step w{.is = step_kind::write, .variable = i.variable, .with = i.order, .value = operand(i, now)};
+        w.from = i.adds_last_read ? now.last_step : -1;
+        return go_on(after, t, w);
+      }
       case action::unlock: return go_on(after, t, unlock());
       case action::plain_read:
         return go_on(after, t, {.is = step_kind::plain_read, .variable = i.variable, .is_noted = true});
@@ -166,6 +244,7 @@ class enumerator {
   }
 
   bool go_on(state& after, unsigned t, const step& with) {
+    note_written(with);
     after.threads[t].steps.push_back(with);
     explore(after);
     return true;
@@ -174,8 +253,13 @@ class enumerator {
   bool add_local(state& after, unsigned t, const instruction& i) {
     thread_state& now = after.threads[t];
     now.last = now.local += i.operand;
+    now.last_step = -1;
     return go_on(after, t,
                  {.is = step_kind::fence, .value = now.last, .is_noted = true});  // a relaxed fence is nothing
+  }
+
+  void note_written(const step& s) {
+    if (only_values_ && s.is == step_kind::write) written_[s.variable].insert(s.value);
   }
 
   static step unlock() {
@@ -209,6 +293,11 @@ class enumerator {
   /// From every write that there is.
   bool read(const state& s, unsigned t, const instruction& i) {
     const unsigned location = location_of(i);
+    if (cycles_) {
+      for (const unsigned value : std::set<unsigned>(values_[location]))
+        read_from(s, t, i, {place::not_known, location}, value);
+      return true;
+    }
     read_from(s, t, i, {-1, location}, 0);
     for (unsigned other = 0; other != s.threads.size(); ++other) {
       for (unsigned n = 0; n != s.threads[other].steps.size(); ++n) {
@@ -229,7 +318,7 @@ class enumerator {
   void read_and_write(const state& s, unsigned t, const instruction& i, place source, unsigned value, bool fails) {
     state after = s;
     if (fails) ++after.spurious;
-    if (!fails && does_write(i, value) && is_taken(s, source)) return;  // two cannot be right after it
+    if (!cycles_ && !fails && does_write(i, value) && is_taken(s, source)) return;  // two cannot be right after it
     thread_state& now = after.threads[t];
     const bool writes = !fails && does_write(i, value);
     const bool waits = must_wait(i, value);
@@ -242,12 +331,18 @@ class enumerator {
       step w{
           .is = step_kind::write, .variable = r.variable, .with = r.with, .value = locks ? 1 : written(i, now, value)};
       w.second = true;
+      w.from = i.adds_last_read ? now.last_step : -1;
+      w.from_own = i.what == action::add ? static_cast<int>(now.steps.size()) - 1 : -1;
+      note_written(w);
       now.steps.push_back(w);
     }
     step& noted = now.steps[now.steps.size() - (writes ? 2 : 1)];
     if (i.what == action::try_lock) noted.value = writes ? 1 : 0;
     noted.is_noted = i.what != action::lock;
-    if (i.what != action::lock) now.last = noted.value;
+    if (i.what != action::lock) {
+      now.last = noted.value;
+      now.last_step = static_cast<int>(now.steps.size()) - (writes ? 2 : 1);
+    }
     if (now.must_lock) {
       now.must_lock = false;
     } else {
@@ -319,7 +414,7 @@ class enumerator {
     execution x(std::move(events));
     add_relations(x);
     const relation hb = axioms::happens_before(x);
-    if (!axioms::no_thin_air(x) || !axioms::no_cycle_of_hb(hb)) return;
+    if (!(cycles_ ? no_value_from_nowhere(x) : axioms::no_thin_air(x)) || !axioms::no_cycle_of_hb(hb)) return;
     for (unsigned v = 0; v != locations; ++v) {
       writes_[v].clear();
       for (unsigned e = locations; e != x.size(); ++e) {
@@ -546,8 +641,14 @@ class enumerator {
   const program& program_;
   std::uint64_t budget_;
   unsigned spurious_;
+  static constexpr std::size_t most_states = 200'000;
   std::unordered_set<std::string> seen_;
   enumeration result_;
+
+  bool cycles_;                                       ///< of program order and reads-from
+  bool only_values_ = false;                          ///< which values are written is asked, not what is consistent
+  std::array<std::set<unsigned>, locations> values_;  ///< of each location, that a read may find
+  std::array<std::set<unsigned>, locations> written_;
 
   // Of the candidate that is judged:
   const state* state_ = nullptr;
@@ -557,8 +658,8 @@ class enumerator {
 
 }  // namespace
 
-std::optional<enumeration> enumerate_all(const program& p, std::uint64_t budget, unsigned spurious) {
-  return enumerator(p, budget, spurious).run();
+std::optional<enumeration> enumerate_all(const program& p, std::uint64_t budget, unsigned spurious, bool cycles) {
+  return enumerator(p, budget, spurious, cycles).run();
 }
 
 }  // namespace runq::model::selftest

@@ -175,11 +175,14 @@ std::optional<std::string> judge_executed(const program& p, const enumeration& e
   options.spurious_failures = spurious;
   options.check_duplicates = true;
   ++to.searches;
-  if (auto wrong = differs(search_executed(p, options, nullptr), expected, true)) return "with main(): " + *wrong;
+  const answer whole = search_executed(p, options, nullptr);
+  if (auto wrong = differs(whole, expected, true)) return "with main(): " + *wrong;
   if (!how.parts || !expected.failures.empty()) return std::nullopt;
   options.check_duplicates = false;  // on its way to a part a search meets executions of others
   all_parts parts;
-  if (auto wrong = differs(search_executed(p, options, &parts), expected, true)) return "in parts: " + *wrong;
+  const answer in_parts = search_executed(p, options, &parts);
+  if (auto wrong = differs(in_parts, expected, true)) return "in parts: " + *wrong;
+  if (in_parts.result.blocked != whole.result.blocked) return "in parts: another number of blocked executions";
   return std::nullopt;
 }
 

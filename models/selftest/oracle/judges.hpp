@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "../brute_force.hpp"
 #include "../program.hpp"
+#include "enumerate.hpp"
 
 namespace runq::model::selftest {
 

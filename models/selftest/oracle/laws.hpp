@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../brute_force.hpp"
 #include "../program.hpp"
+#include "enumerate.hpp"
 
 namespace runq::model::selftest {
 

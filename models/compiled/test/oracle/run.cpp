@@ -13,6 +13,7 @@
 
 #include <runq/check.hpp>
 
+#include "lines.hpp"
 #include "oracle.hpp"
 #include "outside.hpp"
 
@@ -45,15 +46,7 @@ program_list::program_list(const char* optimised, const oracle_program* first, s
 
 namespace {
 
-std::set<std::string> lines_of(std::string_view text) {
-  std::set<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.emplace(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
+using random_programs::lines_of;
 
 void run_threads(const oracle_program& p, state& s) {
   if (p.has_main) return p.threads[0](s, s.results[0]);

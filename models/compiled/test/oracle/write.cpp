@@ -55,7 +55,7 @@ struct output {
     return name;
   }
   static std::string text_of(const instruction& i, bool is_allocated) {
-    std::string text = statement(i, true);
+    std::string text = statement(i);
     const std::string direct = fmt::format("s.plain[{}]", i.variable);
     if (const std::size_t at = text.find(direct); is_allocated && at != std::string::npos)
       text.replace(at, direct.size(), fmt::format("plain_at(s, {})", i.variable));

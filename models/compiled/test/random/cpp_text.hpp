@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "brute_force.hpp"
+#include "oracle/enumerate.hpp"
 #include "program.hpp"
 
 namespace random_programs {
@@ -25,8 +25,7 @@ inline const char* name_of(std::memory_order order) {
   }
 }
 
-/// `notes_plain`: a plain read is among the outcome's values.
-inline std::string statement(const instruction& i, bool notes_plain = false) {
+inline std::string statement(const instruction& i) {
   const std::string v = fmt::format("s.v[{}]", i.variable);
   const std::string operand = fmt::format("{}U{}", i.operand, i.adds_last_read ? " + last" : "");
   const std::string order = name_of(i.order);
@@ -46,9 +45,7 @@ inline std::string statement(const instruction& i, bool notes_plain = false) {
     case action::fence: return fmt::format("std::atomic_thread_fence({});", order);
     case action::lock: return "s.mutex.lock();";
     case action::unlock: return "s.mutex.unlock();";
-    case action::plain_read:
-      return notes_plain ? fmt::format("r.note(*s.plain[{}]);", i.variable)
-                         : fmt::format("r.plain += *s.plain[{}];", i.variable);
+    case action::plain_read: return fmt::format("r.note(*s.plain[{}]);", i.variable);
     case action::plain_write: return fmt::format("*s.plain[{}] = {};", i.variable, operand);
     case action::release: return fmt::format("free_plain(s, r, {});", i.variable);
     case action::wait_load:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs as C++ sources, to compare what the front end finds in them with the brute force
-// (models/selftest/brute_force.hpp). write.cpp writes them, with what is expected; run.cpp checks them.
+// Random programs as C++ sources, to compare what the front end finds in them with the enumerator
+// (models/selftest/oracle/enumerate.hpp). write.cpp writes them, with what is expected; run.cpp checks them.
 #pragma once
 
 #include <array>
@@ -19,7 +19,6 @@ constexpr std::size_t most_reads = 16;
 struct thread_result {
   std::array<unsigned, most_reads> read{};
   unsigned reads = 0;
-  unsigned plain = 0;  ///< so that no plain read is in vain
   std::array<bool, plain_variables> has_freed{};
 
   void note(unsigned value) { read[reads++] = value; }
@@ -35,7 +34,7 @@ struct state {
 /// Not inlined, so that no compiler sees what is used after it.
 void free_plain(state& s, thread_result& r, unsigned variable);
 
-/// What the brute force finds when at most so many weak compare-exchanges fail spuriously.
+/// What the enumerator finds when at most so many weak compare-exchanges fail spuriously.
 struct expectation {
   unsigned long graphs;  ///< 0: not asked
   const char* outcomes;  ///< a line for each, sorted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs, compiled like any program: the front end finds as many executions as the brute force, with the same
-// outcomes, none of them twice; or one of the failures that the brute force finds.
+// Random programs, compiled like any program: the front end finds as many executions as the enumerator, with the same
+// outcomes, none of them twice; or one of the failures that the enumerator finds.
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <runq/check.hpp>
 
+#include "lines.hpp"
 #include "random.hpp"
 
 namespace random_programs {
@@ -22,16 +23,6 @@ namespace random_programs {
 }
 
 namespace {
-
-std::set<std::string> lines_of(std::string_view text) {
-  std::set<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.emplace(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
 
 void run(const random_program& p) {
   state s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes random programs as C++, with what the brute force finds in them.
+// Writes random programs as C++, with what the enumerator finds in them.
 #include <cstdint>
 #include <cstdio>
 #include <random>
@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "brute_force.hpp"
 #include "cpp_text.hpp"
+#include "oracle/enumerate.hpp"
 #include "program.hpp"
 
 namespace {
@@ -55,7 +55,7 @@ void add_some(output& to, unsigned count, const char* flavour, unsigned most_spu
     const program p = make();
     std::vector<enumeration> expected;
     for (unsigned spurious = 0; spurious <= most_spurious; ++spurious) {
-      auto found = enumerate(p, budget, false, spurious);
+      auto found = enumerate_all(p, budget, spurious);
       if (found) expected.push_back(std::move(*found));
     }
     if (expected.size() != most_spurious + 1) continue;
