@@ -3,7 +3,7 @@
 // check -DDIES: passes, 2 executions
 // check -DDIES -DWRONG: FAIL assertion
 // check -DDIES -DSTALLED: FAIL misuse: T1 has ended while it holds
-// check -DDIES -DTRIES: passes, 3 executions
+// check -DDIES -DTRIES: passes
 // check -DDIES -DTWICE: passes, 2 executions
 // check -DDIES -DRECURSIVE: passes, 2 executions
 // check -DGIVES_UP: passes
