@@ -346,8 +346,9 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
   current_session().memory().access(at, size, is_write, code);
 }
 
-/// A thread object is read, then the thread is waited for, and then the object is written.
-void join_thread(std::thread* thread) {
+/// A thread object is read, then the thread is waited for, and then the object is written. The address of this function
+/// is even, as that of a member function must be: an odd one in a pointer to a member says that it is virtual.
+[[gnu::aligned(16)]] void join_thread(std::thread* thread) {
   const void* const code = RUNQ_CALLER;
   access(thread, sizeof *thread, false, code);
   thread->join();
