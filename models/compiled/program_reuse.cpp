@@ -29,7 +29,8 @@ std::vector<user_heap::freed_block*> program_reuse::candidates(std::size_t size,
 }
 
 void* program_reuse::allocate(std::size_t size, std::size_t alignment, const step& by, const void* code) {
-  if (now_.is_alone()) return nullptr;
+  const bool is_said = now_.limits.reused == 0 && now_.omitted.reuse;
+  if (now_.is_alone() || is_said || !heap_.blocks().may_have_freed(size)) return nullptr;
   const std::vector<user_heap::freed_block*> all = candidates(size, alignment);
   if (all.empty()) return nullptr;
   unsigned& reused = reused_[now_.self.number];

@@ -70,6 +70,7 @@ class user_heap {
       used_[t] = unused_begin(t);
     }
     blocks_[before_main] = remembered_;
+    freed_sizes_ = 0;
   }
 
   /// nullptr when the thread's arena is exhausted.
@@ -86,20 +87,27 @@ class user_heap {
   /// A block that was freed, and by whom it was allocated next.
   struct freed_block {
     std::byte* at;
+    std::size_t units;  ///< of 16 bytes
     unsigned lives;
     step freed;
     bool is_taken = false;
     step taken;
   };
-  void note_free(const block& b) { freed_[b.released.thread].push_back({b.begin, b.lives, b.released, false, {}}); }
+  void note_free(const block& b) {
+    freed_sizes_ |= size_bit(b.size);
+    freed_[b.released.thread].push_back({b.begin, units_of(b.size), b.lives, b.released, false, {}});
+  }
+  /// Whether a block that is as large may have been freed in this execution.
+  [[nodiscard]] bool may_have_freed(std::size_t size) const noexcept { return (freed_sizes_ & size_bit(size)) != 0; }
   /// Of the blocks that the thread has freed and that are as large, in multiples of 16 bytes, the last one that
   /// `may_be` given out again; nullptr: there is none.
   template <class Predicate>
   [[nodiscard]] freed_block* last_freed(unsigned thread, std::size_t size, std::size_t alignment, Predicate&& may_be) {
     std::deque<freed_block>& freed = freed_[thread];
+    if (freed.empty()) return nullptr;
+    const std::size_t units = units_of(size);
     const auto found = std::find_if(freed.rbegin(), freed.rend(), [&](const freed_block& f) {
-      const bool fits =
-          units_of(find(f.at)->size) == units_of(size) && reinterpret_cast<std::uintptr_t>(f.at) % alignment == 0;
+      const bool fits = f.units == units && reinterpret_cast<std::uintptr_t>(f.at) % alignment == 0;
       return fits && may_be(f);
     });
     return found == freed.rend() ? nullptr : &*found;
@@ -136,6 +144,10 @@ class user_heap {
   static constexpr std::size_t red_zone = 16;
 
   [[nodiscard]] static constexpr std::size_t units_of(std::size_t size) noexcept { return (size + 15) / 16; }
+  /// Sizes of which some share a bit.
+  [[nodiscard]] static constexpr std::uint64_t size_bit(std::size_t size) noexcept {
+    return std::uint64_t{1} << units_of(size) % 64;
+  }
 
   /// So that the threads' memory is not at the same places of the shadow's cache.
   [[nodiscard]] static constexpr std::size_t unused_begin(unsigned thread) noexcept {
@@ -145,6 +157,7 @@ class user_heap {
   std::byte* memory_ = nullptr;
   std::array<std::vector<block>, exact::thread_slots> blocks_;
   std::array<std::deque<freed_block>, exact::thread_slots> freed_;  ///< by each thread; they stay where they are
+  std::uint64_t freed_sizes_ = 0;                                   ///< their size_bit()s
   std::array<std::size_t, exact::thread_slots> used_{};
   std::vector<block> remembered_;
 };
