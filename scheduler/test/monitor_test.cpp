@@ -92,7 +92,7 @@ struct one_round {
   [[nodiscard]] instant last_poll() const { return polled_at; }
   void poll() { ++polls; }
   [[nodiscard]] instant earliest_timer() const { return timer; }
-  void fire_late_timers(instant now) {
+  void fire_timers(instant now) {
     EXPECT_EQ(now, t);
     ++fires;
   }
@@ -108,6 +108,11 @@ struct one_round {
   instant timer = runq::detail::never;
   int polls = 0;
   int fires = 0;
+  struct question {
+    void timers_fired() { asked_after_fires = round.fires; }
+    one_round& round;
+    int asked_after_fires = 0;
+  } deadlocks{*this};
   runq::monitor_loop<one_round, no_parker, runq::detail::monitor_rhythm> loop{*this};
 };
 
@@ -130,6 +135,7 @@ TEST_F(monitor, X5_it_fires_timers_that_are_late_by_more_than_1_ms) {
     one_round round;
     round.timer = round.t - late;
     round.loop.run();
+    EXPECT_EQ(round.deadlocks.asked_after_fires, round.fires) << "a machine may rely on its question about a deadlock";
     return round.fires;
   };
   EXPECT_EQ(fires(1'000'001), 1);
@@ -177,7 +183,11 @@ struct rounds_of_test {
   [[nodiscard]] static instant last_poll() { return 0; }
   static void poll() {}
   [[nodiscard]] static instant earliest_timer() { return runq::detail::never; }
-  static void fire_late_timers(instant) {}
+  static void fire_timers(instant) {}
+  struct no_question {
+    static void timers_fired() {}
+  };
+  no_question deadlocks;
   bool look_at_processors(instant) {
     if (round == 3) loop.stop();
     return round == acts_in_round;

@@ -26,13 +26,6 @@ bool core::worth_a_deep_sleep() const noexcept {
   return true;
 }
 
-// Asks about a deadlock as well, because a machine that was about to sleep until one of these timers may not enter the
-// poller any more.
-void core::fire_late_timers(instant now) {
-  (void)fire_timers(now);
-  deadlocks.timers_fired();
-}
-
 bool core::look_at_processors(instant t) {
   bool acted = false;
   processors_.for_each([&](processor& p) { acted |= watch(seen_by_monitor_[p.index], p, t); });

@@ -131,6 +131,9 @@ class machine_loop_model : public scenario {
     }
     // Gives up if there is no token yet, unless `dozes_on`. A scenario sees to it that no machine dozes for ever.
     [[nodiscard]] bool doze() {
+      require(dozes != may_doze, "a machine dozes although it has to look at a timer, or at descriptors");
+      ++dozes;
+      if (chain != nullptr) ++*chain;
       if (!dozes_on) return parker::take();
       park();
       return true;
@@ -144,6 +147,9 @@ class machine_loop_model : public scenario {
     [[nodiscard]] bool holds() const { return holds_; }
     int unparked = 0;  // calls of unpark() since the construction ended
     bool dozes_on = false;
+    int dozes = 0;                   // how often the machine has dozed
+    int may_doze = -1;               // how often it may do so at most; -1: as often as it likes
+    std::uint64_t* chain = nullptr;  // counts the tasks of a chain that goes on while the machine dozes
 
    private:
     bool constructing_ = true;
@@ -256,12 +262,12 @@ class machine_loop_model : public scenario {
     return p.global_first;
   }
   [[nodiscard]] int clock() const { return 0; }
-  [[nodiscard]] bool poll_now(processor&) { return false; }
+  [[nodiscard]] virtual bool poll_now(processor&) { return false; }
   [[nodiscard]] virtual bool nobody_polls() const { return false; }
-  [[nodiscard]] bool unwatched() const { return false; }
+  [[nodiscard]] virtual bool unwatched() const { return false; }
   virtual void poll() { require(false, "a machine polls although no task waits, or another machine polls"); }
-  [[nodiscard]] bool timers_due() const { return false; }
-  [[nodiscard]] bool fire_due_timers() { return false; }
+  [[nodiscard]] virtual bool timers_due() const { return false; }
+  [[nodiscard]] virtual bool fire_due_timers() { return false; }
   void hold(machine& m, processor& p) {
     m.held = &p;
     m.parker.holds(true);

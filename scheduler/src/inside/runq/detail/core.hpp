@@ -262,7 +262,6 @@ class core {
   [[nodiscard]] bool all_processors_idle() const noexcept { return parking.idle_processors() >= parking.limit(); }
   [[nodiscard]] bool worth_a_deep_sleep() const noexcept;
   [[nodiscard]] instant last_poll() const noexcept { return events.last_poll(); }
-  void fire_late_timers(instant now);
   [[nodiscard]] bool look_at_processors(instant now);
 
   instant slept_until_ = never;  // of the one machine that sleeps in the poller

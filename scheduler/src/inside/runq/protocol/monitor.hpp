@@ -57,8 +57,10 @@ concept monitor_host = requires(Host& host, std::int64_t instant) {
   host.poll();
   // When the first timer of all is due, or later than any clock().
   { host.earliest_timer() } -> std::convertible_to<std::int64_t>;
-  // Fires what is due then.
-  host.fire_late_timers(instant);
+  // Fires what is due then; may return something.
+  host.fire_timers(instant);
+  // A deadlock_question.
+  host.deadlocks.timers_fired();
   // Acts on tasks that run too long, and on blocking calls; whether there was one.
   { host.look_at_processors(instant) } -> std::same_as<bool>;
 };
@@ -169,8 +171,12 @@ class monitor_loop {
   void poll(instant t) {
     if (host_.nobody_polls() && t - host_.last_poll() > poll_period) host_.poll();
   }
+  // A machine that was about to sleep until one of these timers may not enter the poller any more. Then it asks no
+  // question about a deadlock, so the monitor does.
   void fire_timers(instant t) {
-    if (host_.earliest_timer() < t - lateness) host_.fire_late_timers(t);
+    if (host_.earliest_timer() >= t - lateness) return;
+    (void)host_.fire_timers(t);
+    host_.deadlocks.timers_fired();
   }
 
   Host& host_;
