@@ -191,7 +191,7 @@ struct host {
   [[nodiscard]] processor& processor_at(unsigned i) { return all[i]; }
   [[nodiscard]] bool global_first(processor&) { return ++dispatches % 61 == 0; }
   [[nodiscard]] bool nobody_polls() const { return descriptors && !somebody_in_the_poller; }
-  [[nodiscard]] static bool unwatched() { return false; }
+  [[nodiscard]] bool unwatched() const { return timers_for_later && !somebody_in_the_poller; }
   void poll() { polled_at.push_back(dispatches); }
   [[nodiscard]] static int clock() { return 0; }
   [[nodiscard]] static bool poll_now(processor&) { return false; }
@@ -232,6 +232,7 @@ struct host {
   int* comes_and_ends_the_run = nullptr;  // into the global queue, at a steal
   int dispatches = 0;
   bool descriptors = false;
+  bool timers_for_later = false;
   bool somebody_in_the_poller = false;
   std::vector<int> polled_at;
   std::vector<unsigned> victims;
@@ -333,6 +334,30 @@ TEST(machine_loop, a_machine_that_dozes_gets_up_for_a_timer_that_is_due) {
     if (due) h.due_next = &waits;
     EXPECT_FALSE(h.looping.next(h.m));
     EXPECT_EQ(h.parking.dozes_on, std::optional(!due));
+  }
+}
+
+// It was slower than another thief, which has left one more.
+TEST(machine_loop, a_machine_that_dozes_gets_up_for_a_fork_or_a_task_that_has_yielded) {
+  for (const auto place : {&processor::forks_thief, &processor::yielded_thief}) {
+    host h;
+    for (processor& p : h.all) p.queue_thief.size = 0;
+    h.tasks_of_a_chain = 1;
+    (h.all[1].*place).answers = {steal_status::lost, steal_status::taken};
+    EXPECT_FALSE(h.looping.next(h.m));
+    EXPECT_EQ(h.parking.dozes_on, std::optional(false));
+  }
+}
+
+TEST(machine_loop, a_machine_does_not_doze_while_there_are_timers_and_no_machine_sleeps_in_the_poller) {
+  for (const bool polls : {false, true}) {
+    host h;
+    for (processor& p : h.all) p.queue_thief.size = 0;
+    h.tasks_of_a_chain = 1;
+    h.timers_for_later = true;
+    h.somebody_in_the_poller = polls;
+    EXPECT_FALSE(h.looping.next(h.m));
+    EXPECT_EQ(h.parking.dozes_on.has_value(), polls);
   }
 }
 
