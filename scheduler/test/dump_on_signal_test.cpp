@@ -4,8 +4,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -138,15 +136,7 @@ TEST_F(dump_on, several_schedulers_may_have_the_same_signal_or_others) {
 }
 
 /// How many threads of this process print dumps.
-std::size_t threads_that_dump() {
-  std::size_t n = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(entry.path() / "comm"), name);
-    n += name == "runq dumps" ? 1 : 0;
-  }
-  return n;
-}
+std::size_t threads_that_dump() { return sched_test::threads_named("runq dumps"); }
 
 // A thread that was joined is listed for a moment more.
 TEST_F(dump_on, its_thread_ends_with_the_last_scheduler) {

@@ -46,6 +46,7 @@
 
 #include "interposed.hpp"
 #include "net_support.hpp"
+#include "resting.hpp"
 #include "support.hpp"
 
 namespace {
@@ -953,19 +954,23 @@ TEST_F(faults, the_task_of_signals_that_have_ended_hands_on_what_it_has_read) {
       {.procs = 2});
 }
 
+// Refused twice: what the first scheduler had noted is gone when the second one asks.
 TEST_F(faults, a_signal_that_the_system_refuses_for_dumps_is_an_error_and_changes_nothing) {
   RUNQ_NEEDS_INTERPOSITION();
   const auto make = [] { const scheduler s({.procs = 1, .dump_on = SIGUSR1}); };
   struct sigaction before {};
   EXPECT_EQ(sigaction(SIGUSR1, nullptr, &before), 0);
-  error_of_action = EINVAL;
-  int error = 0;
-  try {
-    make();
-  } catch (const std::system_error& e) {
-    error = e.code().value();
+  for (int i = 0; i != 2; ++i) {
+    error_of_action = EINVAL;
+    int error = 0;
+    try {
+      make();
+    } catch (const std::system_error& e) {
+      error = e.code().value();
+    }
+    EXPECT_EQ(error, EINVAL);
   }
-  EXPECT_EQ(error, EINVAL);
+  EXPECT_TRUE(sched_test::comes_true([] { return sched_test::threads_named("runq dumps") == 0; }));
   make();
   struct sigaction now {};
   EXPECT_EQ(sigaction(SIGUSR1, nullptr, &now), 0);

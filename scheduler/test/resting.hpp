@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Whether threads sleep, read from their states in /proc and not from the processor time that they use.
+// What /proc says of the threads of this process: their names, and whether they sleep, read from their states and not
+// from the processor time that they use.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "support.hpp"
@@ -28,6 +31,17 @@ inline constexpr bool has_only_its_own_threads = RUNQ_TEST_TSAN == 0 && RUNQ_TES
     }
   }
   return seen;
+}
+
+/// How many threads of this process have this name. A thread that was joined may still be among them for a moment.
+[[nodiscard]] inline std::size_t threads_named(std::string_view wanted) {
+  std::size_t n = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(entry.path() / "comm"), name);
+    n += name == wanted ? 1 : 0;
+  }
+  return n;
 }
 
 /// Waits until all other threads sleep and none of them is woken for 100 ms. False: that did not happen within
