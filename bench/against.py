@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 
 import run
+from rows import ROWS, sizes, small_sizes
 
 
 def queue_jobs(build):
@@ -33,10 +34,10 @@ def queue_jobs(build):
     return jobs
 
 
-def scheduler_jobs(sizes):
+def scheduler_jobs(size_of):
     jobs = {}
-    for row, size in sizes.items():
-        for workers in (1,) if row in run.ONE_WORKER else run.worker_counts()[0]:
+    for row, size in size_of.items():
+        for workers in (1,) if row in ROWS and ROWS[row].workers == "one" else run.worker_counts()[0]:
             def measure(where, row=row, size=size, workers=workers):
                 done = run.execute([where / "candidate_runq", row, str(workers), str(size), "0.1"], workers)
                 return float(done.stdout)
@@ -50,7 +51,7 @@ def jobs_of(options):
         theirs = queue_jobs(options.against)
         jobs |= {row: job for row, job in queue_jobs(options.build).items() if row in theirs}
     if options.what in ("scheduler", "all"):
-        jobs |= scheduler_jobs(run.SMALL if options.smoke else run.SIZES)
+        jobs |= scheduler_jobs(small_sizes() if options.smoke else sizes())
     chosen = {row: job for row, job in jobs.items() if re.search(options.only, row)}
     if not chosen:
         sys.exit(f"against.py: both builds together have no row that matches '{options.only}'")

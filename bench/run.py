@@ -33,136 +33,11 @@ import textwrap
 import time
 from pathlib import Path
 
+from rows import CHECKOUTS, ROWS, SCHEDULERS, SWEEPS, sizes, small_sizes
+from statements import STATEMENTS
+
 MARKERS = ("<!-- bench/run.py: begin -->", "<!-- bench/run.py: end -->")
 MARKERS_OF_SOME_ROWS = ("<!-- bench/run.py --only: begin -->", "<!-- bench/run.py --only: end -->")
-
-# The sizes of the rows. The stacks of Boost.Fiber (128 KiB) and of Go (2 KiB) limit how many tasks they can have.
-SIZES = {"fib": 27, "skynet": 10**6, "queens": 12, "tree": 10**6, "spawn": 10**6, "forks": 10**6,
-         "scope": 10**6, "pingpong": 100000, "yield": 300, "memory": 200000, "started": 200000, "idle": 3000, "pipes": 20000, "echo": 200,
-         "sleep": 200, "blocking": 20, "parked": 10000, "beside_yields": 200, "beside_waiters": 10**6}
-SMALL = {"fib": 10, "skynet": 100, "queens": 5, "tree": 500, "spawn": 500, "forks": 500, "scope": 500,
-         "pingpong": 50, "yield": 3, "memory": 500, "started": 500, "idle": 20, "grain": 1000, "grain_again": 1000, "pipes": 50, "echo": 2,
-         "sleep": 5, "blocking": 1, "parked": 20, "beside_yields": 5, "beside_waiters": 100}
-OF_FIBERS = {"fib": 18, "skynet": 10**4, "spawn": 10**4, "memory": 10**4, "yield": 100}
-UNITS = {"fib": "ns per fork", "skynet": "ns per leaf", "queens": "ms", "tree": "ns per node", "spawn": "ns per task",
-         "forks": "ns per fork", "scope": "ns per child", "pingpong": "ns per round", "yield": "ns per yield",
-         "memory": "bytes per task", "started": "bytes per task", "idle": "CPU ms per second", "pipes": "ns per round", "echo": "ns per echo",
-         "sleep": "µs late", "blocking": "ms", "parked": "CPU ms per second",
-         "beside_yields": "ns per round", "beside_waiters": "ns per round", "wrk": "ns per request", "wrk_p99": "µs",
-         "pipes_calls": "system calls per round", "echo_calls": "system calls per echo",
-         "sleep_calls": "system calls per sleep"}
-TITLES = {"fib": "fib(27), no cutoff", "skynet": "skynet, 10⁶ leaves", "queens": "12 queens",
-          "tree": "lopsided tree, 10⁶ nodes (1 : 15)", "spawn": "one task starts 10⁶ and waits",
-          "forks": "10⁶ forks before one join", "scope": "10⁶ children of a scope",
-          "pingpong": "ping-pong over two channels", "yield": "1000 tasks yield in turn",
-          "memory": "a task that waits, resident memory", "started": "a task that was started and has not run, resident memory", "idle": "all tasks wait, CPU time",
-          "pipes": "ping-pong over two pipes", "pipes_calls": "ping-pong over two pipes",
-          "echo": "TCP echo, 64 connections within the process", "echo_calls": "TCP echo, 64 connections within the process",
-          "sleep": "a sleep of 1 ms, median", "sleep_calls": "a sleep of 1 ms",
-          "blocking": "8 tasks, 20 calls each that block for 1 ms", "parked": "10,000 sockets are waited for, CPU time",
-          "beside_yields": "ping-pong over two pipes, beside a task that only yields",
-          "beside_waiters": "a thread answers after 100 µs, beside 10⁶ tasks that wait",
-          "wrk": "HTTP, wrk with 64 connections", "wrk_p99": "HTTP, wrk with 64 connections, 99 percent of answers within"}
-ONE_WORKER = ("memory", "started", "blocking", "parked", "beside_yields", "beside_waiters")
-FORK_ROWS = ("fib", "skynet", "queens", "tree", "forks", "scope")
-CHECKOUTS = ("libfork", "stdexec", "taskflow", "toomanycooks")  # of which no package is in Debian
-SCHEDULERS = {  # name: program, environment, rows (None: all it has)
-    "runq": ("candidate_runq", {}, None),
-    "runq_child": ("candidate_runq", {"RUNQ_FORKS": "child"}, FORK_ROWS),
-    "runq_task": ("candidate_runq", {"RUNQ_FORKS": "task"}, FORK_ROWS),
-    "runq_global_queue": ("candidate_runq_global_queue", {"RUNQ_FORKS": "task"}, None),  # no queue but one
-    "go": ("candidate_go", {}, None),
-    "tokio": ("candidate_tokio", {}, None),
-    "rayon": ("candidate_rayon", {}, None),
-    "tbb": ("candidate_tbb", {}, None),
-    "fiber": ("candidate_fiber", {}, None),
-    **{name: (f"candidate_{name}", {}, None) for name in CHECKOUTS},
-}
-SWEEP_TASKS = [10**3, 10**4, 10**5, 10**6, 10**7]
-SWEEP_GRAIN = [10, 100, 1000, 10**4, 10**5]
-SWEEP_LIMIT = {"go": 10**6, "fiber": 10**4}
-SWEEP_CANDIDATES = ["runq", "runq_global_queue", "go", "tokio", "rayon", "tbb", "fiber", *CHECKOUTS]
-# These start all threads but one in the time that is measured; the threads of the others exist before.
-STARTS_THREADS = ["runq", "runq_global_queue"]
-
-WAITING_PEERS = ("go", "tokio", "fiber", "libfork", "toomanycooks")  # whose tasks can wait
-
-WORK_SHARES = ((100, "100 ns"), (1000, "1 µs"), (10**4, "10 µs"), (10**5, "100 µs"))
-
-# The statements: ours / theirs, at most. `ours` and `theirs` are (row, candidate), or a number instead of theirs; of several
-# candidates the fastest counts. Of work shares, where more is better, it is theirs / ours.
-STATEMENTS = [
-    ("queues", "ring, owner alone, 64 at a time, against crossbeam's FIFO", ("pairs/64", "ring"), ("pairs/64", "crossbeam_fifo"), 1.0),
-    ("queues", "ring, owner alone, 64 at a time, against Go's run queue", ("pairs/64", "ring"), ("pairs/64", "go_runq"), 0.6),
-    ("queues", "ring with a thief flat out: owner, against crossbeam's FIFO in batches", ("thief", "ring"), ("thief", "crossbeam_fifo_batch"), 0.9),
-    ("queues", "ring with a thief flat out: time per element that the thief got, against crossbeam's FIFO in batches", ("thief:stolen", "ring"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
-    ("queues", "ring with a thief flat out that steals into memory: owner, against crossbeam's FIFO in batches", ("thief", "ring_steal_half"), ("thief", "crossbeam_fifo_batch"), 0.9),
-    ("queues", "ring with a thief flat out that steals into memory: time per element that the thief got, against crossbeam's FIFO in batches", ("thief:stolen", "ring_steal_half"), ("thief:stolen", "crossbeam_fifo_batch"), 0.8),
-    ("queues", "ring drained of 256 by a thief, against crossbeam's FIFO in batches", ("drain", "ring"), ("drain", "crossbeam_fifo_batch"), 0.65),
-    ("queues", "ring drained of 256 by a thief that steals into memory, against crossbeam's FIFO in batches", ("drain", "ring_steal_half"), ("drain", "crossbeam_fifo_batch"), 0.65),
-    ("queues", "ring: part that a thief cannot get while the owner does nothing, percent", ("drain:left", "ring"), 1, 0.0),
-    ("queues", "ring: part that a thief that steals into memory cannot get while the owner does nothing, percent", ("drain:left", "ring_steal_half"), 1, 0.0),
-    ("queues", "chase_lev, owner alone, 64 at a time, against crossbeam's LIFO", ("pairs/64", "chase_lev"), ("pairs/64", "crossbeam_lifo"), 1.0),
-    *(("queues", f"split_ring, owner alone, {n} at a time, against a ring without thieves", (f"pairs/{n}", "split_ring"), (f"pairs/{n}", "plain_ring"), 1.4)
-      for n in (1, 64, 200)),
-    *(("queues", f"split_deque, owner alone, {n} at a time, against a stack without thieves", (f"pairs/{n}", "split_deque"), (f"pairs/{n}", "plain_stack"), 1.3)
-      for n in (1, 64, 200)),
-    *(statement for queue in ("split_ring", "split_deque") for statement in (
-        ("queues", f"{queue}: part that a thief cannot get while the owner does nothing, percent", ("drain:left", queue), 1, 0.0),
-        ("queues", f"{queue}: system calls by which a thief drains 256 while the owner does nothing", ("drain:barriers", queue), 1, 1.0),
-        ("queues", f"{queue}: 4 elements reach an idle thief while the owner is in a task of 100 µs, ns", ("reach", queue), 1, 3000))),
-    ("queues", "ring: 4 elements reach an idle thief while the owner is in a task of 100 µs, ns", ("reach", "ring"), 1, 3000),
-    ("queues", "split_ring with a thief flat out: owner, against ring", ("thief", "split_ring"), ("thief", "ring_steal_half"), 1.0),
-    ("queues", "split_ring with a thief flat out: time per element that the thief got, against ring", ("thief:stolen", "split_ring"), ("thief:stolen", "ring_steal_half"), 1 / 0.7),
-    ("queues", "inject, batches of 128, one producer, against a list under a mutex", ("put_1/128", "inject"), ("put_1/128", "mutex_list"), 1.2),
-    ("queues", "inject, batches of 128, two producers, against a list under a mutex", ("put_2/128", "inject"), ("put_2/128", "mutex_list"), 1.2),
-    ("queues", "inject, batches of 128, a producer and a consumer, against a list under a mutex", ("put_take/128", "inject"), ("put_take/128", "mutex_list"), 1.2),
-    ("scheduler", "fib against Go, 1 worker", ("fib/1", "runq"), ("fib/1", "go"), 1 / 15),
-    ("scheduler", "fib against Go, 2 workers", ("fib/2", "runq"), ("fib/2", "go"), 1 / 15),
-    ("scheduler", "fib against oneTBB, 1 worker", ("fib/1", "runq"), ("fib/1", "tbb"), 0.25),
-    ("scheduler", "fib against oneTBB, 2 workers", ("fib/2", "runq"), ("fib/2", "tbb"), 0.25),
-    ("scheduler", "fib against libfork, 1 worker", ("fib/1", "runq"), ("fib/1", "libfork"), 1.0),
-    ("scheduler", "fib against libfork, 2 workers", ("fib/2", "runq"), ("fib/2", "libfork"), 1.0),
-    ("scheduler", "skynet against Go, 1 worker", ("skynet/1", "runq"), ("skynet/1", "go"), 0.1),
-    ("scheduler", "skynet against Go, 2 workers", ("skynet/2", "runq"), ("skynet/2", "go"), 0.1),
-    ("scheduler", "skynet against oneTBB, 1 worker", ("skynet/1", "runq"), ("skynet/1", "tbb"), 1.0),
-    ("scheduler", "skynet against oneTBB, 2 workers", ("skynet/2", "runq"), ("skynet/2", "tbb"), 1.0),
-    *(("scheduler", f"{row} against the fastest peer whose tasks can wait, {w} worker{'s' * (w - 1)}", (f"{row}/{w}", "runq"), (f"{row}/{w}", WAITING_PEERS), 1.0)
-      for row in ("skynet", "queens", "tree") for w in (1, 2)),
-    ("scheduler", "spawn against oneTBB, 1 worker", ("spawn/1", "runq"), ("spawn/1", "tbb"), 1.3),
-    ("scheduler", "spawn against oneTBB, 2 workers", ("spawn/2", "runq"), ("spawn/2", "tbb"), 1.0),
-    ("scheduler", "spawn, 1 worker, ns per task", ("spawn/1", "runq"), 1, 150),
-    ("scheduler", "spawn, 2 workers against 1", ("spawn/2", "runq"), ("spawn/1", "runq"), 1.0),
-    ("scheduler", "ping-pong against Go, 1 worker", ("pingpong/1", "runq"), ("pingpong/1", "go"), 0.35),
-    ("scheduler", "ping-pong against Go, 2 workers", ("pingpong/2", "runq"), ("pingpong/2", "go"), 0.5),
-    ("scheduler", "yield against Go, 1 worker", ("yield/1", "runq"), ("yield/1", "go"), 0.3),
-    ("scheduler", "yield against Go, 2 workers", ("yield/2", "runq"), ("yield/2", "go"), 0.3),
-    ("scheduler", "yield against tokio, 1 worker", ("yield/1", "runq"), ("yield/1", "tokio"), 0.6),
-    ("scheduler", "yield against tokio, 2 workers", ("yield/2", "runq"), ("yield/2", "tokio"), 1.0),
-    *(("scheduler", f"work share of oneTBB against ours, tasks of {text}, all workers", (f"grain/{n}", "tbb"), (f"grain/{n}", "runq"), 1.0)
-      for n, text in WORK_SHARES),
-    *(("scheduler", f"work share of oneTBB against ours the second time in a run, tasks of {text}, all workers", (f"grain/{n}", "tbb"),
-       (f"grain_again/{n}", "runq"), 1.0) for n, text in WORK_SHARES),
-    ("scheduler", "10⁶ forks before one join, 2 workers: runs of 100 that failed", ("survive/2", "runq"), 1, 0),
-    ("scheduler", "a task that waits, resident bytes, all included", ("memory/1", "runq"), 1, 192),
-    ("scheduler", "a task that was started, resident bytes, all included, a pointer of its own among them", ("started/1", "runq"), 1, 168),
-    ("scheduler", "all tasks wait, 2 workers, CPU ms per second", ("idle/2", "runq"), 1, 0.05),
-    ("scheduler", "ping-pong over pipes against Go, 1 worker", ("pipes/1", "runq"), ("pipes/1", "go"), 1 / 1.3),
-    ("scheduler", "ping-pong over pipes against Go, 2 workers", ("pipes/2", "runq"), ("pipes/2", "go"), 1 / 1.3),
-    ("scheduler", "TCP echo, 64 connections, against Go, 1 worker", ("echo/1", "runq"), ("echo/1", "go"), 0.77),
-    ("scheduler", "TCP echo, 64 connections, against Go, 2 workers", ("echo/2", "runq"), ("echo/2", "go"), 0.77),
-    ("scheduler", "system calls per echo against Go, 1 worker", ("echo_calls/1", "runq"), ("echo_calls/1", "go"), 1.0),
-    ("scheduler", "a sleep of 1 ms lasts too long, against Go, 1 worker", ("sleep/1", "runq"), ("sleep/1", "go"), 1.0),
-    ("scheduler", "a sleep of 1 ms lasts too long, against Go, 2 workers", ("sleep/2", "runq"), ("sleep/2", "go"), 1.0),
-    ("scheduler", "system calls per sleep against Go, 1 worker", ("sleep_calls/1", "runq"), ("sleep_calls/1", "go"), 1.0),
-    ("scheduler", "8 tasks, 20 blocking calls of 1 ms each, 1 worker, ms", ("blocking/1", "runq"), 1, 25),
-    ("scheduler", "10,000 sockets are waited for, CPU ms per second", ("parked/1", "runq"), 1, 0.05),
-    ("scheduler", "HTTP under wrk against Go's net/http, 1 worker", ("wrk/1", "runq"), ("wrk/1", "go"), 1 / 1.2),
-    ("scheduler", "HTTP under wrk against Go's net/http, 2 workers", ("wrk/2", "runq"), ("wrk/2", "go"), 1 / 1.2),
-    ("scheduler", "HTTP under wrk against Go's net/http, 99th percentile, 1 worker", ("wrk_p99/1", "runq"), ("wrk_p99/1", "go"), 1.0),
-    ("scheduler", "HTTP under wrk against Go's net/http, 99th percentile, 2 workers", ("wrk_p99/2", "runq"), ("wrk_p99/2", "go"), 1.0),
-]
-
 
 def fail(message):
     sys.exit(f"run.py: {message}")
@@ -349,7 +224,7 @@ def candidates_built(build):
     def belongs(name):
         return name.startswith("runq") or (checkout_of(build, name) if name in CHECKOUTS else has_peers(build))
 
-    return {name: c for name, c in SCHEDULERS.items() if os.access(build / c[0], os.X_OK) and belongs(name)}
+    return {name: c for name, c in SCHEDULERS.items() if os.access(build / c.program, os.X_OK) and belongs(name)}
 
 
 def worker_counts():
@@ -365,11 +240,11 @@ def measure_scheduler(build, results, options):
     built = candidates_built(build)
 
     def job(row, candidate, workers, n, seconds, key):
-        program, env, _ = built[candidate]
+        it = built[candidate]
 
         def measure():
             peer = not candidate.startswith("runq")
-            done = execute([build / program, row, str(workers), str(n), str(seconds)], workers, env, may_die=peer)
+            done = execute([build / it.program, row, str(workers), str(n), str(seconds)], workers, it.environment, may_die=peer)
             if done and done.returncode == 0:
                 results.add(key, candidate, float(done.stdout))
             elif done:
@@ -377,32 +252,28 @@ def measure_scheduler(build, results, options):
                 results.absent[f"{candidate}, {key}"] = f"died of signal {-done.returncode} at least once"
         return measure
 
+    counts = {"one": [1], "two": [w for w in usual if w <= 2], "all": [*usual, too_many]}
     jobs, sweeps = [], []
-    for candidate, (_, _, rows) in built.items():
-        for row, n in SIZES.items():
-            if rows and row not in rows:
+    for candidate, it in built.items():
+        for name, size in sizes().items():
+            row = ROWS[name]
+            if it.forks and not row.forks:
                 continue
-            size = OF_FIBERS.get(row, n) if candidate == "fiber" else n
-            if row in ONE_WORKER:
-                counts = [1]
-            elif row in ("fib", "skynet", "spawn", "tree"):
-                counts = [*usual, too_many]
-            else:
-                counts = [w for w in usual if w <= 2]
-            for workers in counts:
-                key = f"{row}/{workers}"
+            if candidate == "fiber" and row.of_fibers:
+                size = row.of_fibers
+            for workers in counts[row.workers]:
+                key = f"{name}/{workers}"
                 if re.search(options.only, key):
-                    jobs.append(job(row, candidate, workers, size, 0.1, key))
-        if candidate not in SWEEP_CANDIDATES:
-            continue
-        for n in SWEEP_TASKS:
-            if n <= SWEEP_LIMIT.get(candidate, n) and re.search(options.only, f"tasks/{n}"):
-                sweeps.append(job("spawn", candidate, usual[-1], n, 0 if n > 10**6 else 0.05, f"tasks/{n}"))
-        for ns in SWEEP_GRAIN:
-            if re.search(options.only, f"grain/{ns}"):
-                jobs.append(job("grain", candidate, usual[-1], ns, 0.05, f"grain/{ns}"))
-            if candidate in STARTS_THREADS and re.search(options.only, f"grain_again/{ns}"):
-                jobs.append(job("grain_again", candidate, usual[-1], ns, 0.05, f"grain_again/{ns}"))
+                    jobs.append(job(name, candidate, workers, size, 0.1, key))
+        for sweep in SWEEPS.values():
+            for n in sweep.values_for(candidate):
+                key = f"{sweep.name}/{n}"
+                if not re.search(options.only, key):
+                    continue
+                if sweep.name == "tasks":
+                    sweeps.append(job(sweep.row, candidate, usual[-1], n, 0 if n > 10**6 else 0.05, key))
+                else:
+                    jobs.append(job(sweep.row, candidate, usual[-1], n, 0.05, key))
     repetitions = options.repetitions or 7
     run_all(jobs, repetitions, "scheduler")
     run_all(sweeps, min(repetitions, 3), "by number of tasks")
@@ -412,13 +283,13 @@ def measure_scheduler(build, results, options):
     floor = build / "floor_bench"
     if floor.exists() and not results.rows.get("floor"):
         for _ in range(repetitions):
-            for name in ("two_coroutine_calls", "symmetric_transfer"):
+            for name in (row.floor for row in ROWS.values() if row.floor):
                 output = execute([floor, f"--benchmark_filter=^floor/{name}$", "--benchmark_format=json"]).stdout
                 results.add("floor", name, 1e9 / json.loads(output)["benchmarks"][0]["items_per_second"])
     if "runq" in built and re.search(options.only, "survive/2"):
         failed = 0
         for _ in range(100):
-            done = subprocess.run([build / "candidate_runq", "forks", "2", str(SIZES["forks"]), "0"],
+            done = subprocess.run([build / "candidate_runq", "forks", "2", str(ROWS["forks"].size), "0"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             failed += done.returncode != 0
         results.add("survive/2", "runq", failed)
@@ -427,18 +298,23 @@ def measure_scheduler(build, results, options):
     measure_system_calls(build, results, built, repetitions)
     count, by = instruction_counter()
     results.context["instructions"] = by
-    for candidate, (program, env, _) in built.items():
-        # The difference of two sizes: starting up and ending cancel.
-        for row, few, many, operations in (("fib", 12, 17, 2583 - 232), ("spawn", 1000, 5000, 4000),
-                                           ("pingpong", 500, 2500, 2000), ("yield", 2, 8, 6000)):
-            key = f"{row}/1"
+    for candidate, it in built.items():
+        for row in (row for row in ROWS.values() if row.instructions):
+            key = f"{row.name}/1"
             if not count or not results.rows.get(key, {}).get(candidate):
                 continue
-            both = [count([str(build / program), row, "1", str(n), "0"], env) for n in (few, many)]
-            if None not in both:
-                results.entry(key, candidate)["instructions"] = (both[1] - both[0]) / operations
-            progress(f"instructions: {candidate} {row}")
+            each = per_operation(row.instructions, lambda n, row=row: count(
+                [str(build / it.program), row.name, "1", str(n), "0"], it.environment))
+            if each is not None:
+                results.entry(key, candidate)["instructions"] = each
+            progress(f"instructions: {candidate} {row.name}")
     progress("")
+
+
+def per_operation(counted, count):
+    """By the difference of two runs; None if one of them was not counted."""
+    both = [count(n) for n in (counted.few, counted.many)]
+    return None if None in both else (both[1] - both[0]) / counted.operations
 
 
 def measure_system_calls(build, results, built, repetitions):
@@ -446,15 +322,15 @@ def measure_system_calls(build, results, built, repetitions):
     if not count:
         results.absent["system calls"] = "neither perf with tracepoints nor strace"
         return
-    # The difference of two sizes: starting up and ending cancel.
-    for row, few, many, operations in (("pipes", 1000, 5000, 4000), ("echo", 50, 250, 200 * 64), ("sleep", 100, 400, 300)):
-        for candidate, (program, env, _) in built.items():
-            if not results.rows.get(f"{row}/1", {}).get(candidate):
+    for row in (row for row in ROWS.values() if row.system_calls):
+        for candidate, it in built.items():
+            if not results.rows.get(f"{row.system_calls_of}/1", {}).get(candidate):
                 continue
             for _ in range(repetitions):
-                both = [count([str(build / program), row, "1", str(n), "0"], 1, env) for n in (few, many)]
-                results.add(f"{row}_calls/1", candidate, (both[1] - both[0]) / operations)
-            progress(f"system calls: {candidate} {row}")
+                each = per_operation(row.system_calls, lambda n, row=row, it=it: count(
+                    [str(build / it.program), row.system_calls_of, "1", str(n), "0"], 1, it.environment))
+                results.add(f"{row.name}/1", candidate, each)
+            progress(f"system calls: {candidate} {row.system_calls_of}")
     progress("")
 
 
@@ -507,10 +383,10 @@ def smoke(build, what):
                 execute([program, "--benchmark_min_time=0.001"])
             seen.add(program)
     if what in ("scheduler", "all"):
-        for candidate, (program, env, _) in candidates_built(build).items():
-            for row, n in SMALL.items():
+        for it in candidates_built(build).values():
+            for row, n in small_sizes().items():
                 for workers in (1, 2):
-                    done = execute([build / program, row, str(workers), str(n), "0"], None, env)
+                    done = execute([build / it.program, row, str(workers), str(n), "0"], None, it.environment)
                     count += done is not None
         tried = Results()
         measure_wrk(build, tried, 1)
@@ -634,36 +510,34 @@ def tables(results):
                      [[row.replace("_", " "), c, cell(results, row, c), instructions(results, row, c)] for row, c in others],
                      "`slot`: one task into the slot and out again. `overflow`: a task through ring, global queue and back.")
     counts = [*results.context.get("workers", []), results.context.get("too_many")]
-    for row, title in TITLES.items():
+    for row, about in ROWS.items():
         shown = [w for w in counts if f"{row}/{w}" in has]
         if not shown:
             continue
         yield from table(
-            f"{title}: {UNITS[row]}",
+            f"{about.title}: {about.unit}",
             ["scheduler", *(f"{w} worker{'s' if w > 1 else ''}" + (", too many" if w == counts[-1] else "") for w in shown),
-             *(f"relative to runq, {w}" for w in shown), *(["instructions"] if row in ("fib", "spawn", "pingpong", "yield") else [])],
+             *(f"relative to runq, {w}" for w in shown), *(["instructions"] if about.instructions else [])],
             [[c, *(cell(results, f"{row}/{w}", c) for w in shown), *(ratio(results, f"{row}/{w}", c, "runq") for w in shown),
-              *([instructions(results, f"{row}/1", c)] if row in ("fib", "spawn", "pingpong", "yield") else [])]
+              *([instructions(results, f"{row}/1", c)] if about.instructions else [])]
              for c in candidates_of(results, *(f"{row}/{w}" for w in shown))]
-            + floor_line(results, row, len(shown)))
-    for prefix, title, values in (("tasks", "By number of tasks: one task starts so many, all workers; ns per task", SWEEP_TASKS),
-                                  ("grain", "By length of tasks: percent of the workers' time that went into the work", SWEEP_GRAIN),
-                                  ("grain_again", "By length of tasks, the second time in a run of the scheduler", SWEEP_GRAIN)):
-        shown = [n for n in values if f"{prefix}/{n}" in has]
-        unit = (lambda n: f"{n:,}") if prefix == "tasks" else (lambda n: f"{n} ns" if n < 1000 else f"{n // 1000} µs")
+            + floor_line(results, about, len(shown)))
+    for name, sweep in SWEEPS.items():
+        shown = [n for n in sweep.values if f"{name}/{n}" in has]
+        unit = (lambda n: f"{n:,}") if name == "tasks" else (lambda n: f"{n} ns" if n < 1000 else f"{n // 1000} µs")
         if shown:
-            yield from table(title, ["scheduler", *map(unit, shown)],
-                             [[c, *(cell(results, f"{prefix}/{n}", c) for n in shown)]
-                              for c in candidates_of(results, *(f"{prefix}/{n}" for n in shown))])
+            yield from table(sweep.title, ["scheduler", *map(unit, shown)],
+                             [[c, *(cell(results, f"{name}/{n}", c) for n in shown)]
+                              for c in candidates_of(results, *(f"{name}/{n}" for n in shown))])
     if results.absent:
         yield "Absent", ["what", "why"], [[c, why] for c, why in results.absent.items()], ""
 
 
 def floor_line(results, row, columns):
-    name = {"fib": "two_coroutine_calls", "pingpong": "symmetric_transfer"}.get(row)
+    name = row.floor
     if not name or not results.rows.get("floor", {}).get(name):
         return []
-    runq = results.median(f"{row}/1", "runq")
+    runq = results.median(f"{row.name}/1", "runq")
     first = f"{results.median('floor', name) / runq:.2f}" if runq else "–"
     return [[f"floor: {name.replace('_', ' ')}", cell(results, "floor", name), *["–"] * (columns - 1), first,
              *["–"] * (columns - 1), instructions(results, "floor", name)]]
@@ -791,7 +665,7 @@ def draw(results, folder):
     def curves(name, prefix, values, x_label, y_label, log_y, at=None):
         figure, axes = pyplot.subplots(figsize=(7, 3.6))
         drawn = False
-        for order, c in enumerate(c for c in SCHEDULERS if c in SWEEP_CANDIDATES):
+        for order, c in enumerate(SWEEPS["tasks"].candidates):
             points = [(n, m) for n in values if (m := results.median(f"{prefix}/{n}", c))]
             if len(points) < 2:
                 continue
@@ -819,9 +693,9 @@ def draw(results, folder):
     bars("drain", "drain", "drained by a thief: ns per item")
     counts = [*results.context.get("workers", []), results.context.get("too_many")]
     for row in ("fib", "skynet", "spawn", "tree"):
-        curves(f"{row}", row, [w for w in counts if w], "workers", f"{TITLES[row]}: {UNITS[row]}", True, at=2)
-    curves("tasks", "tasks", SWEEP_TASKS, "tasks", "ns per task", True)
-    curves("grain", "grain", SWEEP_GRAIN, "length of a task, ns", "percent of the workers' time in the work", False)
+        curves(f"{row}", row, [w for w in counts if w], "workers", f"{ROWS[row].title}: {ROWS[row].unit}", True, at=2)
+    curves("tasks", "tasks", SWEEPS["tasks"].values, "tasks", "ns per task", True)
+    curves("grain", "grain", SWEEPS["grain"].values, "length of a task, ns", "percent of the workers' time in the work", False)
     return True
 
 
