@@ -13,6 +13,7 @@
 
 #include "chaos_atomics.hpp"
 #include "fifo_laws.hpp"
+#include "runner.hpp"
 
 namespace third_party {
 

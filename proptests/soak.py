@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 
-# What a suite prints (laws.hpp): its seed, as RapidCheck does, a line for each law, and a summary.
+# What a suite prints (runner.hpp): its seed, as RapidCheck does, a line for each law, and a summary.
 SEED = re.compile(r"\w+: seed \d+, |Using configuration: ")
 VERDICT = re.compile(r"(PASS|FAIL|UNDECIDED|GAVE UP|ERROR)  \S+  (\d+) cases  (\d+) calls")
 SUMMARY = re.compile(r"\w+: \d+ laws, \d+ failed")

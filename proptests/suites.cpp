@@ -6,6 +6,7 @@
 #include "fifo_laws.hpp"
 #include "inject_laws.hpp"
 #include "local_queue_laws.hpp"
+#include "runner.hpp"
 #include "runnext_laws.hpp"
 #include "split_ring_laws.hpp"
 
