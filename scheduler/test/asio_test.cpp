@@ -20,6 +20,7 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <asio/awaitable.hpp>
 #include <asio/bind_cancellation_slot.hpp>
@@ -203,6 +204,26 @@ TEST_F(on_asio_test, many_tasks_hop_at_the_same_time) {
       },
       {.procs = 4});
   EXPECT_EQ(sum, 50 * rounds);
+}
+
+TEST_F(on_asio_test, what_the_function_owns_ends_on_the_io_thread) {
+  struct function {
+    int operator()() const { return *owned; }
+    std::shared_ptr<const int> owned;
+  };
+  runq::run([&]() -> task<> {
+    std::thread::id ended_on;
+    const auto notes = [&](const int* n) {
+      ended_on = std::this_thread::get_id();
+      delete n;
+    };
+    function f{std::shared_ptr<const int>(new int(7), notes)};
+    auto call = on_asio(io, f);
+    f.owned = nullptr;
+    const int n = co_await call;
+    EXPECT_EQ(n, 7);
+    EXPECT_EQ(ended_on, io_thread());
+  });
 }
 
 TEST_F(on_asio_test, an_exception_comes_back) {
@@ -453,7 +474,8 @@ TEST_F(asio_token_test, an_operation_does_not_begin_after_a_stop) {
   runq::run([&]() -> task<> {
     std::stop_source stop;
     stop.request_stop();
-    asio::steady_timer timer(io, 24h);
+    asio::io_context not_run;
+    asio::steady_timer timer(not_run, 24h);
     const std::exception_ptr error = co_await error_of(timer.async_wait(asio_token(stop.get_token())));
     EXPECT_TRUE(is_cancelled(error));
   });
@@ -681,6 +703,67 @@ TEST_F(asio_token_test, what_ends_an_operation_after_a_stop_is_its_own_error_unl
       one_processor);
 }
 
+// The request is on its way to the io thread when the operation ends there.
+TEST_F(asio_token_test, an_operation_that_has_ended_is_not_asked_to_end) {
+  scheduler s({.procs = 2});
+  gate waits;
+  s.run([&]() -> task<> {
+    std::stop_source stop;
+    int asked = 0;
+    auto waiting = runq::spawn([&]() -> task<> {
+      const auto ends = [&](auto handler) {
+        handler.get_cancellation_slot().assign([&asked](asio::cancellation_type) { ++asked; });
+        waits.pass();
+        stop.request_stop();
+        std::move(handler)();
+      };
+      co_await operation_on(io, ends, stop.get_token());
+    });
+    const bool somebody = co_await somebody_waits(s);
+    EXPECT_TRUE(somebody);
+    waits.open();
+    co_await waiting;
+    co_await on_asio(io, [] {});
+    EXPECT_EQ(asked, 0);
+  });
+}
+
+/// An executor that keeps what it is to call, and shares `copies` with its copies.
+struct keeps_all {
+  template <class F>
+  void execute(F f) const {
+    kept->push_back([f = std::make_shared<F>(std::move(f))] { std::move (*f)(); });
+  }
+  [[nodiscard]] const keeps_all& require(asio::execution::blocking_t::never_t /*which*/) const noexcept {
+    return *this;
+  }
+  [[nodiscard]] asio::execution_context& query(asio::execution::context_t /*which*/) const noexcept { return *io; }
+  [[nodiscard]] bool operator==(const keeps_all&) const noexcept = default;
+  asio::io_context* io;
+  std::vector<std::function<void()>>* kept;
+  std::shared_ptr<int> copies;
+};
+
+// The queue of the executor still has the operation.
+TEST_F(asio_token_test, an_operation_that_never_begins_keeps_no_executor_when_its_run_has_ended) {
+  std::vector<std::function<void()>> kept;
+  const keeps_all executor{&io, &kept, std::make_shared<int>(0)};
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          const auto never = [](auto) { ADD_FAILURE(); };
+          auto token = asio_token();
+          auto operation = asio::async_initiate<decltype(token), void()>(asio::bind_executor(executor, never), token);
+          co_await operation;
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+      },
+      one_processor);
+  EXPECT_FALSE(kept.empty());
+  EXPECT_EQ(executor.copies.use_count(), 2) << "one is in the initiation, which lies in the queue";
+}
+
 /// An executor that calls at once, until it has no memory.
 struct calls_at_once {
   template <class F>
@@ -832,7 +915,8 @@ TEST_F(asio_go_test, a_cancellation_of_asio_stops_the_task) {
     asio::cancellation_signal signal;
     runq::channel<bool> ended(1);
     const auto sleeps = [](std::stop_token stop) -> task<> { co_await runq::sleep_for(24h, stop); };
-    const auto keeps = [&ended](const std::exception_ptr& error) {
+    const auto keeps = [&](const std::exception_ptr& error) {
+      EXPECT_FALSE(signal.slot().has_handler()) << "the task has ended";
       const bool was_cancelled = is_cancelled(error);
       (void)ended.try_send(bool{was_cancelled});
     };

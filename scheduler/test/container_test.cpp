@@ -60,7 +60,9 @@ TEST_F(container, X16_a_container_that_does_not_see_its_own_path_reads_the_top) 
 }
 
 TEST_F(container, X16_quotas_of_version_1) {
-  file("proc/self/cgroup", "9:cpuset:/a\n4:cpu,cpuacct:/a\n0::/");
+  file("proc/self/cgroup", "9:cpuset:/others\n4:cpu,cpuacct:/a\n0::/");
+  file("sys/fs/cgroup/cpu/others/cpu.cfs_period_us", "100000");
+  file("sys/fs/cgroup/cpu/others/cpu.cfs_quota_us", "100000");
   file("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000");
   file("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1");
   EXPECT_EQ(cpus_of_quota(root), 0U);
@@ -86,10 +88,12 @@ TEST_F(container, X16_lines_without_two_colons_are_nobodys) {
 }
 
 TEST_F(container, X16_the_default_number_of_processors_is_that_of_the_quota_but_at_least_two) {
-  if (std::getenv("RUNQ_PROCS") != nullptr) GTEST_SKIP() << "RUNQ_PROCS decides";
-  const unsigned quota = cpus_of_quota();
-  if (quota == 0) GTEST_SKIP() << "no quota here";
-  EXPECT_LE(runq::default_procs(), std::max(quota, 2U));
+  using runq::detail::cpus_to_use;
+  EXPECT_EQ(cpus_to_use(8, 0), 8U) << "no quota";
+  EXPECT_EQ(cpus_to_use(8, 1), 2U);
+  EXPECT_EQ(cpus_to_use(8, 5), 5U);
+  EXPECT_EQ(cpus_to_use(8, 9), 8U);
+  EXPECT_EQ(cpus_to_use(1, 1), 1U);
 }
 
 }  // namespace

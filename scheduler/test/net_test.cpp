@@ -652,8 +652,10 @@ TEST_F(net, a_stream_that_another_thread_or_scheduler_destroys_ends_what_is_in_p
       auto reading = runq::spawn([&]() -> task<int> { co_return co_await error_of_read(*owned); });
       const bool waits = co_await somebody_waits(s);
       EXPECT_TRUE(waits);
-      destroy([&owned] { owned.reset(); });
-      EXPECT_EQ(s.dump().find("[IO wait]"), std::string::npos) << s.dump();
+      destroy([&] {
+        owned.reset();
+        EXPECT_EQ(s.dump().find("[IO wait]"), std::string::npos) << "while the task of the other scheduler goes on";
+      });
       const int error = co_await reading;
       EXPECT_EQ(error, ECANCELED);
     });

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -433,7 +434,7 @@ TEST(trace, S12_the_detailed_lines_are_those_of_go) {
 TEST(trace, S12_details_say_which_machine_runs_which_task_on_which_processor) {
   runq::scheduler s({.procs = 2});
   s.run([&]() -> task<> {
-    co_await runq::yield();
+    co_await runq::sleep_for(1ms);  // and runs again
     const std::string self = std::to_string(runq::this_task::id());
     const std::string where = std::to_string(runq::this_task::processor());
     std::string text;
@@ -486,6 +487,32 @@ TEST(trace, S12_details_show_a_task_in_a_blocking_call) {
   });
   s.run([&]() -> task<> { co_await runq::blocking([&] { call.pass(); }); });
   observer.join();
+}
+
+// Until the monitor takes the processor, which may be at once.
+TEST(trace, S12_details_show_a_processor_in_a_blocking_call) {
+  runq::run(
+      []() -> task<> {
+        bool shown = false;
+        for (const auto end = runq::clock::now() + sched_test::patience; !shown && runq::clock::now() < end;) {
+          const auto p = co_await runq::blocking(
+              [&s = runq::this_scheduler()] { return fields_of(s.trace(true), processor_line, "0"); });
+          shown = p.size() == 3 && p[1] == "2";
+        }
+        EXPECT_TRUE(shown);
+      },
+      {.procs = 1});
+}
+
+TEST(trace, S12_the_threads_are_those_of_the_machines_and_the_monitors) {
+  runq::scheduler s({.procs = 1});
+  s.run([&]() -> task<> {
+    std::smatch f;
+    const std::string line = lines_of(s.trace()).at(0);
+    EXPECT_TRUE(std::regex_match(line, f, plain_line)) << line;
+    EXPECT_EQ(f[4], "2") << line;
+    co_return;
+  });
 }
 
 // ---- RUNQ_TRACE -----------------------------------------------------------------------------------------------------
@@ -809,13 +836,26 @@ TEST(trace, X15_what_contains_others_comes_before_them) {
   EXPECT_EQ(checked(file.text()).arrows, 1U);
 }
 
-// The monitor had it before only, or takes it after the end of the recording.
+TEST(trace, X15_a_processor_of_which_only_others_tell_has_a_lane_with_its_name) {
+  const temporary file;
+  runq::detail::tracer t(file.name);
+  const runq::detail::instant begin = runq::detail::now();
+  t.looked(1, begin, begin + 100);
+  t.stole(7, 1, 1, begin, begin + 50);
+  t.called_without(3, 5, {1, "main"}, begin, begin + 100);
+  t.write();
+  std::set<std::string> names;
+  for (const auto& [lane, name] : checked(file.text()).names) names.insert(name);
+  EXPECT_EQ(names, (std::set<std::string>{"P1", "P5", "P7", "M3 without a processor"}));
+}
+
+// The monitor had it before only, or just when the call began, or takes it after the end of the recording.
 TEST(trace, X15_a_call_whose_processor_was_not_taken_by_the_end_has_no_slice_there) {
-  for (const bool taken_before : {false, true}) {
+  for (const std::optional<int> taken_before : {std::optional<int>(), std::optional(10), std::optional(0)}) {
     const temporary file;
     runq::detail::tracer t(file.name);
     const runq::detail::instant begin = runq::detail::now() + 10;
-    if (taken_before) t.taken_from_call(0, begin - 10);
+    if (taken_before) t.taken_from_call(0, begin - *taken_before);
     t.called_without(3, 0, {1, "main"}, begin, begin + 100);
     t.write();
     const recorded all = checked(file.text());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::infinity();
 
-double ratio(double quota, double period) { return quota > 0 && period > 0 ? quota / period : none; }
+double ratio(double quota, double period) { return quota > 0 ? quota / period : none; }
 
 // "150000 100000", or "max 100000".
 double quota_of_version_2(const std::filesystem::path& group) {
@@ -64,5 +64,7 @@ unsigned cpus_of_quota(const std::filesystem::path& root) {
   }
   return least > std::numeric_limits<unsigned>::max() ? 0 : static_cast<unsigned>(std::ceil(least));
 }
+
+unsigned cpus_to_use(unsigned cpus, unsigned quota) { return quota == 0 ? cpus : std::min(cpus, std::max(quota, 2U)); }
 
 }  // namespace runq::detail

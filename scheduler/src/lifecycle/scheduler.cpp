@@ -36,18 +36,11 @@ unsigned cpus_of_this_thread() {
   return 1;
 }
 
-// With a quota at least 2, as in Go, so that a task that waits for the quota's next period does not delay all others.
-unsigned cpus_to_use() {
-  const unsigned quota = detail::cpus_of_quota();
-  // by chance: whether this machine has a quota.
-  return quota == 0 ? cpus_of_this_thread() : std::min(cpus_of_this_thread(), std::max(quota, 2U));
-}
-
 }  // namespace
 
 unsigned default_procs() {
   const char* const wanted = std::getenv("RUNQ_PROCS");
-  if (wanted == nullptr) return cpus_to_use();
+  if (wanted == nullptr) return detail::cpus_to_use(cpus_of_this_thread(), detail::cpus_of_quota());
   const std::string text = wanted;
   unsigned n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);

@@ -64,8 +64,8 @@ void begin_elsewhere(std::thread& fresh) noexcept {
   if (here < 0 || pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed) != 0) return;
   cpu_set_t others = allowed;
   CPU_CLR(static_cast<std::size_t>(here), &others);
-  if (CPU_COUNT(&others) == 0) return;
-  // by chance: the CPUs that are allowed change meanwhile.
+  // Fails where there are no others.
+  // by chance: whether this thread may run on one CPU only.
   if (pthread_setaffinity_np(fresh.native_handle(), sizeof others, &others) != 0) return;
   (void)pthread_setaffinity_np(fresh.native_handle(), sizeof allowed, &allowed);
 }

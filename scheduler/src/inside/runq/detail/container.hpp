@@ -12,4 +12,8 @@ namespace runq::detail {
 /// up: 2 for 1.5. 0 if there is none. `root` is where /proc and /sys are.
 [[nodiscard]] unsigned cpus_of_quota(const std::filesystem::path& root = "/");
 
+/// How many of `cpus` to use, for that quota. With a quota at least 2, as in Go, so that a task that waits for the
+/// quota's next period does not delay all others.
+[[nodiscard]] unsigned cpus_to_use(unsigned cpus, unsigned quota);
+
 }  // namespace runq::detail
