@@ -21,14 +21,14 @@ namespace runq::model {
 
 struct source_file {
   std::string path;
-  std::string shown;      ///< as messages and unmodelled.txt call it: "scheduler/src/net/net.cpp"
+  std::string shown;      ///< as messages and unmodelled.txt call it: "scheduler/src/net/poller.cpp"
   bool modelled = false;  ///< a header with cases
 };
 
 struct names_found {
   unsigned operations = 0;
   unsigned unmodelled = 0;
-  std::vector<std::string> faults;  ///< "net.cpp:142: …": what is wrong, and what to do
+  std::vector<std::string> faults;  ///< "poller.cpp:142: …": what is wrong, and what to do
 };
 
 /// `listed`: how many operations of a file are unmodelled, as models/unmodelled.txt says.

@@ -17,7 +17,7 @@ namespace runq::model {
 
 struct small_kernel;
 
-/// A task that reads a file, as net.cpp does, until it has got a byte or is at the end.
+/// A task that reads a file, as connection.hpp does, until it has got a byte or is at the end.
 struct reading_task {
   explicit reading_task(small_kernel& in) : kernel(in) {}
   small_kernel& kernel;

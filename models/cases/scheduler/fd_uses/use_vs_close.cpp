@@ -7,7 +7,7 @@
 namespace runq::model {
 namespace {
 
-/// A descriptor, as net.cpp has it. The number is plain memory: 1 while it is the descriptor's.
+/// A descriptor, as connection.hpp has it. The number is plain memory: 1 while it is the descriptor's.
 struct descriptor : scenario {
   void operation() {
     if (!uses.begin()) return told();
