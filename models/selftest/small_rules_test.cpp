@@ -298,14 +298,8 @@ TEST(small_graphs, a_graph_is_the_same_in_another_process) {
   exact::graph g;
   g.finds_variables = true;
   ASSERT_TRUE(g.find_variable(0, 0xff, 3));
-  exact::operation spawn;
-  spawn.kind = exact::node_kind::spawn;
-  spawn.operand = 2;
-  g.append(1, spawn);
-  exact::operation of_2;
-  of_2.kind = exact::node_kind::fence;
-  of_2.order = sc;
-  g.append(2, of_2);
+  g.append(1, exact::step::spawn{2});
+  g.append(2, exact::step::fence{sc});
   g.unfinished_rmw = 2;
   g.delayed = {1, 0};
   g.fixed_until = 1;
@@ -573,7 +567,7 @@ TEST_F(small_teams, a_failure_of_another_process_has_to_be_found_again) {
   const case_spec spec = spec_of<shared_search>(3);
   exact::search s(spec, {.jobs = 2});
   (void)s.run();
-  EXPECT_EQ(s.undecided(), exact::search::again::without_time_limit);
+  EXPECT_EQ(s.undecided(), exact::again::without_time_limit);
 }
 
 TEST_F(small_teams, a_limit_is_one_of_all_processes) {

@@ -42,7 +42,8 @@ concept poll_sleep_host = requires(Host& host, std::int64_t instant) {
   host.fire_timers();
 };
 
-/// How machines sleep. `Token` is a poll_sleep_token, and `Host` a poll_sleep_host. Nothing here takes a lock.
+/// How machines sleep. `Token` is a poll_sleep_token, and `Host` a poll_sleep_host if a thread parks. Nothing here
+/// takes a lock.
 template <class Token, class Host, class Atomics = std_atomics>
 class poll_sleep {
   template <class T>
@@ -54,7 +55,7 @@ class poll_sleep {
 
   explicit poll_sleep(Host& host) noexcept
       : host_(host), busy_(false), sleeps_until_(awake), sleeper_(nullptr), rung_(false) {
-    static_assert(poll_sleep_token<Token> && poll_sleep_host<Host>);
+    static_assert(poll_sleep_token<Token>);
   }
   poll_sleep(const poll_sleep&) = delete;
   poll_sleep& operator=(const poll_sleep&) = delete;
@@ -117,6 +118,7 @@ class poll_sleep {
   // `sleep` is what a machine does if another one is in the poller. Returns what `sleep` returns.
   template <class Sleep>
   bool park_or(Token& token, Sleep&& sleep) {
+    static_assert(poll_sleep_host<Host>);
     while (!token.take()) {
       // [poll_sleep.enter] acquire: pairs with [poll_sleep.leave]: what the last machine in the poller did there, and
       // what its host keeps for the one that polls; weaker: a sleeper overlooks its own token (two_sleepers).
