@@ -169,6 +169,7 @@ const bool added[] = {
         .property = "a machine that looks for work fires the timers of a processor whose machine is busy",
         .threads = 2,
         .quick = {.random = 5'000, .bound = 2},
+        .kept_for = "the timer belongs to a processor whose machine is busy",
     }),
     add_case<polls_before_it_sleeps>({
         .name = "machine_loop/polls_before_it_sleeps",

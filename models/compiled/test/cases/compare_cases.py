@@ -27,7 +27,7 @@ def run(command, **more):
 
 def native(worker, module, case):
     """Executions without a spurious failure, and with at most one."""
-    output = run([worker, "--module", module, "run", "--case", case])
+    output = run([worker, json.dumps({"modules": [module], "search": {"case_name": case}})])
     result = json.loads(re.search(r"^R (.*)$", output, re.MULTILINE)[1])
     if result.get("what") != "none" or result.get("how") != "exhaustive":
         sys.exit(f"{case}, natively: {output}")
