@@ -24,7 +24,9 @@ from failing import fail
 HERE = pathlib.Path(__file__).resolve().parent
 CASES_FOLDER = HERE.parent / "cases/queues/ring"
 SCRIPTS = (CASES_FOLDER / "owner_vs_thieves.cpp").read_text()
-SCRIPT = re.compile(r'add_case<script<ring_of<(\d+)((?:[^<>]|<[^<>]*>)*)>, ([^>]*)>>\(\{\s*\.name = "ring/(\w+)"')
+SCRIPT = re.compile(
+    r'add_case<script<(?:ring|object)_of<(\d+)((?:[^<>]|<[^<>]*>)*)>, ([^>]*)>>\(\{\s*\.name = "ring/(\w+)"'
+)
 # Together they call every operation that is proved (shed_half_of_full has the lines of shed_half), with two and with three
 # threads, and a thief of a thief. --all takes every script of that file that can be replayed, in several minutes.
 CASES = [
