@@ -13,7 +13,7 @@ foreach(name IN LISTS runq_stems ITEMS all)
   list(APPEND single_headers "${single_header_dir}/runq_${name}.hpp")
 endforeach()
 foreach(stem IN LISTS runq_stems)
-  list(APPEND counts "${PROJECT_SOURCE_DIR}/models/cases/queues/${stem}/counts.txt")
+  list(APPEND counts "${PROJECT_SOURCE_DIR}/models/cases/queues/${stem}/pinned.txt")
 endforeach()
 add_custom_command(
   OUTPUT ${single_headers}

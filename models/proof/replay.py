@@ -115,9 +115,9 @@ class Case:
             moves, task = moves_of(text, own, task)
             self.moves.append(moves)
         self.finish = [Move("r", ring) for ring in range(self.threads)]
-        pinned = re.search(rf"^ring/{name} exhaustive (\d+)$", (CASES_FOLDER / "counts.txt").read_text(), re.M)
+        pinned = re.search(rf"^ring/{name} (\d+)$", (CASES_FOLDER / "pinned.txt").read_text(), re.M)
         if not pinned:
-            fail(f"counts.txt does not say how many graphs ring/{name} has")
+            fail(f"pinned.txt does not say how many graphs ring/{name} has")
         self.graphs = int(pinned[1])
 
 
@@ -136,7 +136,7 @@ def graphs_of(case, worker, module):
     if answer["executions"] != len(found):
         fail(f"ring/{case.name}: {answer['executions']} graphs, of which {len(found)} were shown")
     if len(found) != case.graphs:
-        fail(f"ring/{case.name} has {len(found)} graphs, but {case.graphs} in counts.txt")
+        fail(f"ring/{case.name} has {len(found)} graphs, but {case.graphs} in pinned.txt")
     return found
 
 

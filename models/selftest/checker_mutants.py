@@ -5,7 +5,7 @@
 usage: checker_mutants.py write OUTPUT_DIR MODELS_DIR TABLE...
        checker_mutants.py run --killers FILE --written DIR [--only GLOB] [--jobs N] [--seconds N] [--find] TABLE...
 
-A table, `mutants/<area>.mutants`, has a block for each mutant, in the form of a mutant file (apply_mutant.py):
+A table, `mutants/<area>.mutants`, has a block for each mutant, in the form of verify/mutants.py:
 
     === joins_the_smaller_clock
     # Joining two clocks keeps the smaller entries.
@@ -48,7 +48,7 @@ import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(here.parent / "verify"), str(here.parent / "compiled" / "test")]
-from apply_mutant import mutate, parse, parse_table, write_if_other  # noqa: E402
+from mutants import mutate, parse, parse_table, write_if_other  # noqa: E402
 from mutant_variants import changed_bodies, combined  # noqa: E402
 
 FOLDERS = ("check", "exact", "explain", "explain/html", "verify", "compiled", "compiled/include/runq")

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[1])
-from apply_mutant import parse, parse_table  # noqa: E402
+from mutants import parse, parse_table  # noqa: E402
 from mutant_variants import bodies, changed_bodies, combined  # noqa: E402
 
 HEADER = """#pragma once

@@ -39,7 +39,7 @@ job search(const char* name, const char* engine, const char* label, json result)
   j.engine = json(engine).get<engine_name>();
   j.label = label;
   j.result = std::move(result);
-  if (j.label == "exhaustive") j.counts_key = j.case_name + " exhaustive";
+  j.is_pinned = j.label == "exhaustive";
   return j;
 }
 
@@ -120,7 +120,7 @@ class judgements : public testing::Test {
  protected:
   judgements() {
     fs::create_directories(dir_ / "ring");
-    std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned exhaustive 7\nring/other exhaustive 8\n";
+    std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7\nring/other 8\n";
   }
   // `glob`: the cases that were asked for; of those that are pinned all must have run.
   said judge(std::vector<job> jobs, const std::string& glob = "ring/pinned of another run") {
@@ -132,17 +132,15 @@ class judgements : public testing::Test {
     manifest m;
     m.models_dir = dir_;
     for (const auto& [name, killers] : mutants_) {
-      m.mutants.push_back({{}, "", "", dir_ / "ring/mutants" / (name + ".mutant"), killers});
+      m.mutants.push_back({"ring/" + name, {}, "", "", "", killers});
     }
-    pinned_counts counts({{"ring", {dir_ / "ring", "", ""}}});
-    pinned_killers killers;
+    pinned_facts pinned({{"ring", {dir_ / "ring", "", ""}}});
     pinned_ledger orders({{"ring", {dir_ / "ring", "", ""}}}, dir_);
-    report judge(o, m, counts, killers, orders);
+    report judge(o, m, pinned, orders);
     testing::internal::CaptureStdout();
     for (job& j : jobs) judge(j);
     judge.finish(jobs.size(), jobs.size(), 1.0);
-    if (o.update_counts) counts.write();
-    if (o.update_mutants) killers.write();
+    if (o.pin) pinned.write();
     said all;
     all.text = testing::internal::GetCapturedStdout();
     all.results = judge.to_json(jobs);
@@ -173,7 +171,7 @@ class judgements : public testing::Test {
     EXPECT_EQ(s.page["totals"]["failed"], failed);
   }
 
-  [[nodiscard]] std::string counts() const { return read_file(dir_ / "ring/counts.txt"); }
+  [[nodiscard]] std::string pinned() const { return read_file(dir_ / "ring/pinned.txt"); }
 
   own_folder folder_;
   const fs::path dir_ = folder_.path();
@@ -242,55 +240,52 @@ TEST_F(judgements, a_pinned_case_that_did_not_run_fails) {
                  0);
 }
 
-TEST_F(judgements, a_pinned_search_that_no_budget_makes_fails) {
-  std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned bounded 3 70\nring/pinned exhaustive 7\n";
-  job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
-  j.about = {{"quick", {{"bound", 2}}}, {"full", {{"bound", 3}}}};
-  expect_all_say(judge({j}, "ring/p*"), 1, 1, 0);
-  j.about["full"]["bound"] = 4;
-  const said s = judge({j}, "ring/p*");
+TEST_F(judgements, a_pinned_mutant_that_no_table_has_fails_and_is_forgotten) {
+  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7\ngone: ring/pinned (lost)\nof_pinned: ring/pinned (lost)\n";
+  const job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
+  const said s = judge({j}, "ring/*");
   expect_all_say(s, 1, 1, 1);
-  EXPECT_NE(s.text.find("(bounded 3), but no budget has this search"), std::string::npos) << s.text;
+  EXPECT_NE(s.text.find("ring/gone"), std::string::npos) << s.text;
+  options o;
+  o.pin = true;
+  o.case_glob = "ring/*";
+  expect_all_say(judge({j}, o), 1, 1, 0);
+  EXPECT_TRUE(pinned().ends_with("ring/pinned 7\nof_pinned: ring/pinned (lost)\n")) << pinned();
 }
 
-TEST_F(judgements, a_larger_search_of_the_full_budget_needs_no_pin) {
-  options o;
-  o.case_glob = "*";
-  o.engine = "relacy";  // not the whole run, which needs a ledger
-  job exact = search("ring/other", "exact", "exhaustive", found("none", "exhaustive", 8));
-  job pinned = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
-  job relacy = search("ring/pinned", "relacy", "bounded 3", found("none", "bounded"));
-  relacy.counts_key = "ring/pinned bounded 3";
-  expect_all_say(judge({exact, pinned, relacy}, o), 2, 3, 1);
-  o.budget = "full";
-  const said s = judge({exact, pinned, relacy}, o);
-  expect_all_say(s, 3, 3, 0);
-  EXPECT_NE(s.text.find("PASS bounded 3, not pinned"), std::string::npos) << s.text;
+// Relacy's number of executions follows from its limit, so that it is not pinned; how far it came is said.
+TEST_F(judgements, a_search_by_relacy_says_its_bound_and_is_not_pinned) {
+  job j = search("ring/pinned", "relacy", "widening", found("none", "bounded"));
+  j.result["bound"] = 3;
+  const said passes = judge({j});
+  expect_all_say(passes, 1, 1, 0);
+  EXPECT_NE(passes.text.find("PASS bounded 3"), std::string::npos) << passes.text;
+  j.result["what"] = "lost";
+  const said fails = judge({j});
+  expect_all_say(fails, 0, 1, 1);
+  EXPECT_NE(fails.text.find("--case ring/pinned --search bounded --bound 3 --execution 7"), std::string::npos)
+      << fails.text;
 }
 
 TEST_F(judgements, an_update_of_some_counts_keeps_the_others) {
-  std::ofstream(dir_ / "ring/counts.txt") << "# The head of the file.\n## A note.\nring/other bounded 3 90\nring/other "
-                                             "exhaustive 8\nring/pinned bounded 3 70\nring/pinned exhaustive 6\n";
+  std::ofstream(dir_ / "ring/pinned.txt") << "# The head of the file.\n## A note.\nring/other 8 +2\nring/pinned 6\n"
+                                             "of_other: ring/other (lost)\n";
   options o;
-  o.update_counts = true;
+  o.pin = true;
   o.case_glob = "ring/pinned";
-  job j = search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"));
-  j.about["full"]["bound"] = 3;
-  judge({j}, o);
-  EXPECT_NE(counts().find("## A note.\nring/other bounded 3 90\nring/other exhaustive 8\nring/pinned bounded 3 70\n"
-                          "ring/pinned exhaustive 7\n"),
-            std::string::npos)
-      << counts();
+  judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
+  EXPECT_TRUE(pinned().ends_with("## A note.\nring/other 8 +2\nring/pinned 7\nof_other: ring/other (lost)\n"))
+      << pinned();
 }
 
 TEST_F(judgements, an_update_forgets_cases_that_are_gone_also_the_last_of_a_stem) {
   options o;
-  o.update_counts = true;
+  o.pin = true;
   o.case_glob = "*";
   judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}, o);
-  EXPECT_EQ(counts().find("ring/other"), std::string::npos) << counts();
+  EXPECT_EQ(pinned().find("ring/other"), std::string::npos) << pinned();
   judge({}, o);
-  EXPECT_EQ(counts().find("ring/pinned"), std::string::npos) << counts();
+  EXPECT_EQ(pinned().find("ring/pinned"), std::string::npos) << pinned();
 }
 
 TEST_F(judgements, blocked_executions_are_pinned_too) {
@@ -299,7 +294,7 @@ TEST_F(judgements, blocked_executions_are_pinned_too) {
   const said s = judge({search("ring/pinned", "exact", "exhaustive", result)});
   expect_all_say(s, 0, 1, 1);
   EXPECT_NE(s.text.find("explored 7 +3 graphs, pinned are 7"), std::string::npos) << s.text;
-  std::ofstream(dir_ / "ring/counts.txt") << "ring/pinned exhaustive 7 +3\n";
+  std::ofstream(dir_ / "ring/pinned.txt") << "ring/pinned 7 +3\n";
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", result)}), 1, 1, 0);
   expect_all_say(judge({search("ring/pinned", "exact", "exhaustive", found("none", "exhaustive"))}), 0, 1, 1);
 }
@@ -326,7 +321,7 @@ TEST_F(judgements, what_fails_fails_on_the_page) {
                  0, 5, 5);
 }
 
-// A source mutant whose lines `killed by:` say `named`; the cases of its module fail as `seen` says.
+// A source mutant for which `named` is pinned; the cases of its module fail as `seen` says.
 job source_mutant_of(const json& named, const json& seen) {
   job j = must_fail("ring/changed", "in the source", "data race");
   j.about["killers"] = named;
@@ -339,7 +334,7 @@ job source_mutant_of(const json& named, const json& seen) {
   return j;
 }
 
-TEST_F(judgements, a_mutant_dies_of_the_cases_that_it_names_in_the_way_that_it_names) {
+TEST_F(judgements, a_mutant_dies_of_the_pinned_cases_in_the_pinned_way) {
   const json named = {{"ring/a", "data race"}, {"ring/b", "lost"}};
   const auto judge_seen = [&](const json& seen) { return judge({source_mutant_of(named, seen)}); };
   const auto expect_red = [&](const json& seen, const char* why) {
@@ -350,10 +345,10 @@ TEST_F(judgements, a_mutant_dies_of_the_cases_that_it_names_in_the_way_that_it_n
   expect_all_say(judge_seen({{"ring/a", "data race"}, {"ring/b", "lost"}, {"ring/c", "none"}}), 0, 0, 0);
   expect_red({{"ring/a", "data race"}, {"ring/b", "none"}}, "ring/b does not notice it");
   expect_red({{"ring/a", "data race"}, {"ring/b", "deadlock"}}, R"(ring/b fails by "deadlock", not by "lost")");
-  expect_red({{"ring/a", "data race"}}, "it names ring/b, which is no case");
+  expect_red({{"ring/a", "data race"}}, "ring/b is pinned, which is no case");
   expect_red({{"ring/a", "data race"}, {"ring/b", "cut off"}}, "ring/b is undecided");
   expect_red({{"ring/a", "data race"}, {"ring/b", "lost"}, {"ring/c", "lost"}},
-             "ring/c (lost) notices it, too, which it does not name");
+             "ring/c (lost) notices it, too, which is not pinned");
 }
 
 TEST_F(judgements, searches_of_other_cases_that_were_cut_off_are_counted) {
@@ -393,28 +388,35 @@ TEST_F(judgements, every_case_has_a_mutant_of_its_own_or_says_what_it_is_kept_fo
   expect_all_say(judge_case(nothing, "ring/new", "ring/new"), 1, 1, 0);
 }
 
-TEST_F(judgements, what_was_seen_of_a_mutant_is_written_into_its_file) {
-  const fs::path file = dir_ / "ring/mutants/changed.mutant";
-  fs::create_directories(file.parent_path());
-  std::ofstream(file) << "# A change.\nfile: runq/ring.hpp\nkilled by: ring/a (?)\nkilled by: ring/b (lost)\n"
-                         "breaks: ring/law\n--- old\nx\n--- new\ny\n";
+TEST_F(judgements, who_kills_a_mutant_is_pinned) {
+  std::ofstream(dir_ / "ring/pinned.txt")
+      << "changed: ring/a (?)\nchanged: ring/b (lost)\nof_other: ring/other (lost)\n";
   job j = source_mutant_of({{"ring/a", "?"}, {"ring/b", "lost"}},
                            {{"ring/a", "data race"}, {"ring/b", "none"}, {"ring/c", "cut off"}, {"ring/d", "lost"}});
-  j.about["file"] = file;
   options o;
   o.case_glob = "ring/pinned of another run";
-  o.update_mutants = true;
+  o.pin = true;
   expect_all_say(judge({j}, o), 0, 0, 0);
-  EXPECT_EQ(read_file(file),
-            "# A change.\nfile: runq/ring.hpp\nkilled by: ring/a (data race)\nkilled by: ring/d (lost)\n"
-            "breaks: ring/law\n--- old\nx\n--- new\ny\n");
+  EXPECT_TRUE(pinned().ends_with("changed: ring/a (data race)\nchanged: ring/d (lost)\nof_other: ring/other (lost)\n"))
+      << pinned();
 }
 
-TEST_F(judgements, a_mutant_that_names_a_source_is_refused) {
-  std::ofstream(dir_ / "manifest.tsv") << "mutant\tmutant_ring_changed\tm.so\tstatus\tring/mutants/changed.mutant\t"
-                                          "ring/push_vs_steal (lost),ring/owner_vs_thieves\n";
-  EXPECT_EXIT((void)read_manifest(dir_ / "manifest.tsv"), testing::ExitedWithCode(2),
-              "takes a case, once, and how it fails, .* not ring/owner_vs_thieves");
+TEST_F(judgements, what_kills_a_mutant_is_a_case_and_how_it_fails) {
+  std::ofstream(dir_ / "ring/pinned.txt") << "changed: ring/owner_vs_thieves\n";
+  EXPECT_EXIT(pinned_facts({{"ring", {dir_ / "ring", "", ""}}}), testing::ExitedWithCode(2),
+              "a case and how it fails, .* not by ring/owner_vs_thieves");
+}
+
+TEST_F(judgements, the_pins_of_a_mutant_are_read_with_the_manifest) {
+  std::ofstream(dir_ / "ring/pinned.txt") << "changed: ring/a (data race)\nchanged: local_queue/b (lost)\n";
+  std::ofstream(dir_ / "manifest.tsv") << "cases\tring\t" << (dir_ / "ring").string() << "\tcases_ring.so\n"
+                                       << "mutant\tring/changed\tvariants_ring\tmodules\tstatus\tring.mutants\n"
+                                       << "mutant\tring/new\tvariants_ring\tmodules\tstatus\tring.mutants\n";
+  const manifest m = read_manifest(dir_ / "manifest.tsv");
+  ASSERT_EQ(m.mutants.size(), 2U);
+  EXPECT_EQ(m.mutants[0].killers,
+            (std::map<std::string, std::string>{{"ring/a", "data race"}, {"local_queue/b", "lost"}}));
+  EXPECT_TRUE(m.mutants[1].killers.empty());
 }
 
 TEST_F(judgements, the_proof_is_judged_like_a_search) {
@@ -451,15 +453,15 @@ TEST(searches, the_effort_is_what_is_pinned) {
   const own_folder folder;
   const fs::path& dir = folder.path();
   fs::create_directories(dir / "ring");
-  std::ofstream(dir / "ring/counts.txt") << "ring/a bounded 3 700000\nring/a exhaustive 100 +50\nring/b exhaustive 9\n";
+  std::ofstream(dir / "ring/pinned.txt") << "ring/a 100 +50\nring/b 9\nchanged: ring/a (lost)\n";
   std::ofstream(dir / "ring/ledger.json") << "[{}, {}]";
-  const pinned_counts counts({{"ring", {dir / "ring", "", ""}}});
+  const pinned_facts pinned({{"ring", {dir / "ring", "", ""}}});
   const pinned_ledger orders({{"ring", {dir / "ring", "", ""}}}, dir);
-  std::vector<job> jobs{search("ring/a", "exact", "exhaustive", {}), search("ring/a", "relacy", "bounded 3", {}),
+  std::vector<job> jobs{search("ring/a", "exact", "exhaustive", {}), search("ring/a", "relacy", "widening", {}),
                         ledger("ring", {}), search("ring/b", "relacy", "random", {}), must_fail("ring/b", "m", "lost")};
-  jobs[1].counts_key = "ring/a bounded 3";
+  jobs[1].asked = request{{}, search_request{.kind = search_kind::widening, .executions = 700'000}};
   jobs[3].asked = request{{}, search_request{.kind = search_kind::random, .executions = 1'400'000}};
-  estimate(jobs, counts, orders);
+  estimate(jobs, pinned, orders);
   EXPECT_DOUBLE_EQ(jobs[0].effort, 150 / 15'000.0);
   EXPECT_DOUBLE_EQ(jobs[1].effort, 10);
   EXPECT_DOUBLE_EQ(jobs[2].effort, 2 * 159 / 15'000.0);

@@ -29,7 +29,7 @@ ends 2 "--jobs" --jobs none
 ends 2 "no case matches 'ring/nope'" --case ring/nope
 ends 2 "no mutant matches 'nope'" --mutant nope
 ends 2 "no mutant matches 'nope' in the cases that match 'ring/*'" --mutant nope --case 'ring/*'
-ends 2 "so not with --shard or --merge" --update-mutants --shard 1/2
+ends 2 "with --merge, not with --shard" --pin --shard 1/2
 ends 2 "full name of one case" --weaken ring.push.publish:relaxed
 ends 2 "SITE:ORDER" --case ring/push_vs_steal --weaken ring.push.publish
 ends 2 "'weak' is no memory order" --case ring/push_vs_steal --weaken ring.push.publish:weak

@@ -11,6 +11,6 @@ namespace runq::model {
 
 /// Sets the effort of each job: of a search from its pinned executions, of a ledger from the executions of its stem's
 /// cases and the number of its rows, of other jobs from their limits. It only decides in which order jobs start.
-void estimate(std::vector<job>& jobs, const pinned_counts& counts, const pinned_ledger& ledger);
+void estimate(std::vector<job>& jobs, const pinned_facts& pinned, const pinned_ledger& ledger);
 
 }  // namespace runq::model

@@ -50,7 +50,7 @@ struct job {
   std::string worker;                  ///< the program
   std::optional<request> asked{};      ///< what the worker of the models is asked for;
   std::vector<std::string> arguments;  ///< of another program
-  std::string counts_key;              ///< empty: the number of executions is not pinned
+  bool is_pinned = false;              ///< the number of executions
   std::string replay;                  ///< options that make the same search again
   std::string changed;                 ///< a mutant's change, in a few words
   nlohmann::json about;                ///< what the worker says of the case

@@ -154,7 +154,7 @@ void spread(std::vector<job>& jobs, unsigned width) {
 }
 
 // Makes the searches that the options ask for, or takes their results from files; judges and prints each.
-std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, const pinned_counts& counts,
+std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, const pinned_facts& pinned,
                               const pinned_ledger& ledger, report& judge, json& shard) {
   if (!o.merge.empty()) {
     merged_run run = merge_shares(o, m, cases);
@@ -171,7 +171,7 @@ std::vector<job> run_or_merge(options& o, const manifest& m, const json& cases, 
     jobs = jobs_of(parse_share(o.shard), std::move(jobs));
   }
   spread(jobs, o.jobs);
-  estimate(jobs, counts, ledger);
+  estimate(jobs, pinned, ledger);
   const std::size_t done = run_searches_then_ledgers(jobs, o.jobs, judge);
   const double seconds = std::chrono::duration<double>(clock_type::now() - started).count();
   judge.finish(done, jobs.size(), seconds);
@@ -190,11 +190,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;  // --help ends with 0
   }
-  if (!o.shard.empty() && (o.update_counts || o.update_ledger)) {
+  if (!o.shard.empty() && (o.pin || o.update_ledger)) {
     usage_error("what is pinned is updated from the whole: with --merge, not with --shard");
-  }
-  if (o.update_mutants && (!o.shard.empty() || !o.merge.empty())) {
-    usage_error("--update-mutants searches every case of each mutant to its limit, so not with --shard or --merge");
   }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
@@ -205,15 +202,13 @@ int main(int argc, char** argv) {
   if (o.list) return list(cases);
 
   catch_interrupt();
-  pinned_counts counts(m.cases);
-  pinned_killers killers;
+  pinned_facts pinned(m.cases);
   pinned_ledger ledger(m.cases, m.docs_dir);
-  report judge(o, m, counts, killers, ledger);
+  report judge(o, m, pinned, ledger);
   if (o.shows_one()) return show_one(o, m, cases, judge);
   json shard;
-  const std::vector<job> jobs = run_or_merge(o, m, cases, counts, ledger, judge, shard);
-  if (o.update_counts) counts.write();
-  if (o.update_mutants) killers.write();
+  const std::vector<job> jobs = run_or_merge(o, m, cases, pinned, ledger, judge, shard);
+  if (o.pin) pinned.write();
   if (o.update_ledger) ledger.write();
   write_results(o, jobs, judge, shard);
   if (was_interrupted()) return 130;

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Puts all mutants of each shipped header into one copy of it, so that cases are compiled once for all of them.
 
-usage: mutant_variants.py OUTPUT_DIR HEADERS_DIRS MUTANT_FILE...
+usage: mutant_variants.py OUTPUT_DIR HEADERS_DIRS CASES_DIR STEM/NAME...
 
-A colon separates the folders in HEADERS_DIRS. For each mutant, OUTPUT_DIR/<stem>_<name> gets what apply_mutant.py
-writes: the changed header, whose lines counterexamples show, and the file `status`. OUTPUT_DIR/all/<header> has all
+A colon separates the folders in HEADERS_DIRS. For each mutant, OUTPUT_DIR/<stem>_<name> gets the changed header, whose lines
+counterexamples show, and the file `status` (mutants.py). OUTPUT_DIR/all/<header> has all
 mutants: a function that a mutant changes has the changed body and the shipped one, and the worker says which one runs
 (variant.hpp):
 
@@ -18,7 +18,7 @@ import pathlib
 import re
 import sys
 
-from apply_mutant import parse, write, write_if_other
+from mutants import mutants_of, write, write_if_other
 
 NO_CODE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*", re.DOTALL | re.MULTILINE
@@ -93,7 +93,7 @@ def combined(source, file, mutants):
         if changed is None:
             sys.exit(
                 f"{name} changes something other than functions' bodies, so it cannot be chosen at run time: "
-                "give its .mutant file the line `module: its own`"
+                "let it say `module: its own`"
             )
         for i in changed:
             variants[i].append((name, placed(mutated, *bodies(mutated)[i], copy)))
@@ -111,19 +111,19 @@ def combined(source, file, mutants):
 
 def main():
     output, headers_dirs = pathlib.Path(sys.argv[1]), [pathlib.Path(d) for d in sys.argv[2].split(":")]
-    mutants_of = {}
-    for mutant in map(pathlib.Path, sys.argv[3:]):
-        text = mutant.read_text()
-        fields, changes = parse(text)
-        header, stem = fields["file"], mutant.parent.parent.name
+    mutants = {mutant.name: mutant for mutant in mutants_of(sys.argv[3])}
+    of_headers = {}
+    for name in sys.argv[4:]:
+        mutant = mutants[name]
+        header = mutant.header
         file = next(d / header for d in headers_dirs if (d / header).exists())
-        copy = output / f"{stem}_{mutant.stem}"
-        mutated = write(copy, header, file.read_text(), changes)
-        of_header = mutants_of.setdefault((header, file), [])
-        if mutated is not None and fields.get("module") != "its own":  # the runner reports those that do not apply
-            of_header.append((f"{stem}/{mutant.stem}", copy / header, mutated))
-    for (header, file), mutants in mutants_of.items():
-        write_if_other(output / "all" / header, combined(file.read_text(), file, mutants))
+        copy = output / name.replace("/", "_")
+        mutated = write(copy, header, file.read_text(), mutant.changes)
+        of_header = of_headers.setdefault((header, file), [])
+        if mutated is not None and not mutant.apart:  # the runner reports those that do not apply
+            of_header.append((name, copy / header, mutated))
+    for (header, file), of_header in of_headers.items():
+        write_if_other(output / "all" / header, combined(file.read_text(), file, of_header))
 
 
 if __name__ == "__main__":

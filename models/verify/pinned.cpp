@@ -53,71 +53,93 @@ An order that became redundant was weakened one step further, until something fa
 no row. A row says nothing about programs larger than the models: see [limits](limits.md).
 )";
 
+constexpr const char* facts_head =
+    R"(# What `./kit verify` saw: the executions of each case, and +blocked ones; and which cases notice each mutant, and how. A
+# change is a failure until it is explained; then: ./kit verify --pin
+)";
+
+[[nodiscard]] std::string file_of(const stem_cases& stem) { return (fs::path(stem.dir) / "pinned.txt").string(); }
+[[nodiscard]] std::string stem_of(const std::string& name) { return name.substr(0, name.find('/')); }
+
+// "ring/push_vs_steal 20 +3"
+[[nodiscard]] std::pair<std::string, explored> count_in(const std::string& line) {
+  std::istringstream words(line);
+  std::string name;
+  explored count;
+  char plus = 0;
+  words >> name >> count.executions >> plus >> count.blocked;
+  return {name, count};
+}
+
+// "ring/push_vs_steal (data race)"
+[[nodiscard]] std::pair<std::string, std::string> killer_in(const std::string& file, const std::string& text) {
+  const std::size_t open = text.find(" (");
+  if (open == std::string::npos || text.back() != ')' || text.size() <= open + 3) {
+    usage_error(file + ": a mutant is followed by a case and how it fails, as ring/push_vs_steal (data race), not by " +
+                text + "; with (?) for how, ./kit verify --mutant NAME --pin writes what it sees");
+  }
+  return {text.substr(0, open), text.substr(open + 2, text.size() - open - 3)};
+}
+
 }  // namespace
 
 std::string to_text(const explored& e) {
   return e.blocked == 0 ? std::to_string(e.executions) : fmt::format("{} +{}", e.executions, e.blocked);
 }
 
-pinned_counts::pinned_counts(std::map<std::string, stem_cases> stems) : stems_(std::move(stems)) {
+pinned_facts::pinned_facts(std::map<std::string, stem_cases> stems) : stems_(std::move(stems)) {
   for (const auto& [stem, of_stem] : stems_) {
-    std::ifstream in(fs::path(of_stem.dir) / "counts.txt");
+    const std::string file = file_of(of_stem);
+    std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
       if (line.starts_with("##")) notes_[stem] += line + "\n";
       if (line.empty() || line[0] == '#') continue;
-      explored count;
-      if (const std::size_t plus = line.rfind(" +"); plus != std::string::npos) {
-        count.blocked = std::strtoull(line.c_str() + plus + 2, nullptr, 10);
-        line.resize(plus);
+      const std::size_t colon = line.find(": ");
+      if (colon == std::string::npos) {
+        counts_.insert(count_in(line));
+      } else {
+        killers_[stem + "/" + line.substr(0, colon)].push_back(killer_in(file, line.substr(colon + 2)));
       }
-      const std::size_t last = line.rfind(' ');
-      count.executions = std::strtoull(line.c_str() + last, nullptr, 10);
-      counts_[line.substr(0, last)] = count;
     }
   }
 }
 
-std::optional<explored> pinned_counts::find(const std::string& key) const {
-  const auto it = counts_.find(key);
+std::optional<explored> pinned_facts::count_of(const std::string& name) const {
+  const auto it = counts_.find(name);
   return it == counts_.end() ? std::nullopt : std::optional(it->second);
 }
 
-std::vector<std::string> pinned_counts::keys() const {
+std::vector<std::string> pinned_facts::counted_cases() const {
   std::vector<std::string> all;
-  for (const auto& [key, count] : counts_) all.push_back(key);
+  for (const auto& [name, count] : counts_) all.push_back(name);
   return all;
 }
 
-void pinned_counts::write() const {
-  std::map<std::string, std::string> files;
-  for (const auto& [stem, of_stem] : stems_) {
-    if (fs::exists(fs::path(of_stem.dir) / "counts.txt")) files[stem];  // even if no counts are left for it
-  }
-  for (const auto& [key, count] : counts_)
-    files[key.substr(0, key.find('/'))] += fmt::format("{} {}\n", key, to_text(count));
-  for (const auto& [stem, lines] : files) {
-    std::ofstream(fs::path(stems_.at(stem).dir) / "counts.txt")
-        << "# Executions of each search that ran to completion, and +blocked ones. A "
-           "change is a failure until it is explained;\n"
-           "# then: ./kit verify --update-counts\n"
-        << (notes_.contains(stem) ? notes_.at(stem) : "") << lines;
-  }
+pinned_facts::killers pinned_facts::killers_of(const std::string& mutant) const {
+  const auto it = killers_.find(mutant);
+  return it == killers_.end() ? killers{} : it->second;
 }
 
-void pinned_killers::write() const {
-  constexpr std::string_view field = "killed by: ";
-  for (const auto& [file, by] : seen_) {
-    std::istringstream before(read_file(file));
-    std::string after;
-    bool written = false;
-    for (std::string line; std::getline(before, line);) {
-      if (!line.starts_with(field)) {
-        after += line + "\n";
-      } else if (!std::exchange(written, true)) {
-        for (const auto& [name, how] : by) after += fmt::format("{}{} ({})\n", field, name, how);
-      }
+std::vector<std::string> pinned_facts::killed_mutants() const {
+  std::vector<std::string> all;
+  for (const auto& [mutant, by] : killers_) all.push_back(mutant);
+  return all;
+}
+
+void pinned_facts::write() const {
+  std::map<std::string, std::string> files;
+  for (const auto& [stem, of_stem] : stems_) {
+    if (fs::exists(file_of(of_stem))) files[stem];  // even if nothing is left for it
+  }
+  for (const auto& [name, count] : counts_) files[stem_of(name)] += fmt::format("{} {}\n", name, to_text(count));
+  for (const auto& [mutant, by] : killers_) {
+    const std::string stem = stem_of(mutant);
+    for (const auto& [name, how] : by) {
+      files[stem] += fmt::format("{}: {} ({})\n", mutant.substr(stem.size() + 1), name, how);
     }
-    std::ofstream(file) << after;
+  }
+  for (const auto& [stem, lines] : files) {
+    std::ofstream(file_of(stems_.at(stem))) << facts_head << (notes_.contains(stem) ? notes_.at(stem) : "") << lines;
   }
 }
 

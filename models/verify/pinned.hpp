@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is pinned in the tree, so that a change is noticed: the executions of each complete search, which cases kill
-// each mutant, and the order ledger.
+// What is pinned in the tree, so that a change is noticed: the executions of each case's complete search, which cases
+// kill each mutant, and the order ledger.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace runq::model {
 
-/// What a search explored.
+/// What a complete search explored.
 struct explored {
   std::uint64_t executions = 0;  ///< complete ones
   std::uint64_t blocked = 0;     ///< abandoned, because a thread in them waits for ever
@@ -25,35 +25,31 @@ struct explored {
 /// "12", or "12 +3" with three blocked ones.
 [[nodiscard]] std::string to_text(const explored& e);
 
-/// models/cases/*/<stem>/counts.txt: lines of "<case> <search> <executions>[ +<blocked>]". Lines that begin with "##"
-/// are notes, as on why a count has changed; they stay.
-class pinned_counts {
+/// models/cases/*/<stem>/pinned.txt: what was seen of a stem's cases, a line "<case> <executions>[ +<blocked>]" for
+/// each, and of its mutants, a line "<mutant>: <case> (<how it fails>)" for each case that notices one. Lines that
+/// begin with "##" are notes, as on why a count has changed; they stay.
+class pinned_facts {
  public:
-  explicit pinned_counts(std::map<std::string, stem_cases> stems);
-  [[nodiscard]] std::optional<explored> find(const std::string& key) const;
-  void set(const std::string& key, explored count) { counts_[key] = count; }
-  void forget(const std::string& key) { counts_.erase(key); }
-  /// The keys "<case> <search>" of all counts that are pinned.
-  [[nodiscard]] std::vector<std::string> keys() const;
+  /// The cases that notice a mutant, in the order of the file, and how each fails.
+  using killers = std::vector<std::pair<std::string, std::string>>;
+
+  explicit pinned_facts(std::map<std::string, stem_cases> stems);
+  /// Of the case "ring/push_vs_steal".
+  [[nodiscard]] std::optional<explored> count_of(const std::string& name) const;
+  void set_count(const std::string& name, explored count) { counts_[name] = count; }
+  void forget_count(const std::string& name) { counts_.erase(name); }
+  [[nodiscard]] std::vector<std::string> counted_cases() const;
+  /// Of the mutant "ring/takes_all"; empty if none are pinned.
+  [[nodiscard]] killers killers_of(const std::string& mutant) const;
+  void set_killers(const std::string& mutant, killers seen) { killers_[mutant] = std::move(seen); }
+  [[nodiscard]] std::vector<std::string> killed_mutants() const;
   void write() const;
 
  private:
   std::map<std::string, stem_cases> stems_;
   std::map<std::string, explored> counts_;
+  std::map<std::string, killers> killers_;
   std::map<std::string, std::string> notes_;  ///< by stem
-};
-
-/// The lines `killed by:` of models/cases/*/<stem>/mutants/*.mutant, with what was seen in this run.
-class pinned_killers {
- public:
-  /// The cases that notice the mutant of one file, and how each fails.
-  using killers = std::vector<std::pair<std::string, std::string>>;
-  void set(const std::string& file, killers seen) { seen_[file] = std::move(seen); }
-  /// Writes the lines `killed by:` of these files again, and leaves the rest of the files as it is.
-  void write() const;
-
- private:
-  std::map<std::string, killers> seen_;
 };
 
 /// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.

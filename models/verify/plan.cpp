@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "noted_orders.hpp"
+#include "pinned.hpp"
 
 namespace runq::model {
 
@@ -78,8 +79,8 @@ namespace fs = std::filesystem;
   return text;
 }
 
-// The cases of a stem that is about no shipped header, such as the corpus, have no .mutant files: a bug that is seeded
-// in the same source takes their place.
+// The cases of a stem that is about no shipped header, such as the corpus, have no table of mutants: a bug that is
+// seeded in the same source takes their place.
 void note_seeded_bug_beside(const manifest& m, const json& cases, job& j) {
   if (!m.cases.at(stem_of(j.about)).header.empty()) return;
   const auto bug = std::find_if(cases.begin(), cases.end(),
@@ -87,25 +88,31 @@ void note_seeded_bug_beside(const manifest& m, const json& cases, job& j) {
   if (bug != cases.end()) j.about["seeded_bug_beside"] = (*bug)["name"];
 }
 
+// Relacy's executions of each case: of a search that is run to its end for one pre-emption more each time, until it
+// would take more than the first number; and at random. The same for all cases, because the verdict is the exact
+// engine's.
+struct relacy_executions {
+  std::uint64_t bounded;
+  std::uint64_t random;
+};
+[[nodiscard]] relacy_executions relacy_budget(const options& o) {
+  return o.budget == "full" ? relacy_executions{2'000'000, 2'000'000} : relacy_executions{20'000, 5'000};
+}
+
 // Searches that must find nothing: the exact engine's, then Relacy's.
 void plan_case(const options& o, const manifest& m, const json& cases, const json& c, std::vector<job>& jobs) {
-  const auto add = [&](engine_name engine, const std::string& label, const search_request& search, bool pinned) {
+  const auto add = [&](engine_name engine, const search_request& search) {
     if (!o.wants_engine(engine)) return;
-    job j = search_job(m, c, engine, label, search);
+    job j = search_job(m, c, engine, to_text(search.kind), search);
     note_seeded_bug_beside(m, cases, j);
     j.replay = options_of(search);
-    if (pinned) j.counts_key = j.case_name + " " + label;
+    j.is_pinned = engine == engine_name::exact;
     jobs.push_back(std::move(j));
   };
-  add(engine_name::exact, "exhaustive", {.kind = search_kind::exhaustive}, true);
-  const json& budget = c[o.budget];
-  if (budget["full"].get<bool>()) add(engine_name::relacy, "full", {.kind = search_kind::full}, true);
-  if (const auto bound = budget["bound"].get<unsigned>(); bound != 0) {
-    add(engine_name::relacy, fmt::format("bounded {}", bound), {.kind = search_kind::bounded, .bound = bound}, true);
-  }
-  if (const auto random = budget["random"].get<std::uint64_t>(); random != 0) {
-    add(engine_name::relacy, "random", {.kind = search_kind::random, .executions = random}, false);
-  }
+  const auto [bounded, random] = relacy_budget(o);
+  add(engine_name::exact, {.kind = search_kind::exhaustive});
+  add(engine_name::relacy, {.kind = search_kind::widening, .executions = bounded});
+  add(engine_name::relacy, {.kind = search_kind::random, .executions = random});
 }
 
 // GenMC's verdict on the same case, if GenMC is installed: as far as it comes in the given time.
@@ -161,14 +168,14 @@ void plan_order_mutants(const options& o, const manifest& m, const json& c, std:
   std::vector<source_mutant> wanted;
   if (!o.wants_engine(engine_name::exact)) return wanted;
   std::copy_if(m.mutants.begin(), m.mutants.end(), std::back_inserter(wanted), [&](const source_mutant& mutant) {
-    return o.wants_mutant(fs::path(mutant.file).stem()) &&
-           (o.wants(mutant.name()) || is_noticed_by_wanted(mutant, o, cases));
+    const std::string name = mutant.name.substr(mutant.name.find('/') + 1);
+    return o.wants_mutant(name) && (o.wants(mutant.name) || is_noticed_by_wanted(mutant, o, cases));
   });
   return wanted;
 }
 
-// With the quick budget, the search of a case that a mutant does not name ends after this many graphs. If it has found
-// nothing by then, the case is counted as undecided.
+// With the quick budget, the search of a case that is not pinned for a mutant ends after this many graphs. If it has
+// found nothing by then, the case is counted as undecided.
 constexpr std::uint64_t quick_graphs_of_others = 1'000;
 
 [[nodiscard]] std::vector<std::string> modules_of(const source_mutant& mutant) {
@@ -177,26 +184,26 @@ constexpr std::uint64_t quick_graphs_of_others = 1'000;
   return modules;
 }
 
-// One job per source mutant. It searches all cases of each source that holds a case which the mutant names: the named
-// cases must fail, the others must pass.
+// One job per source mutant. It searches all cases of each source that holds a case which is pinned for the mutant:
+// these cases must fail, the others must pass.
 void plan_source_mutants(const options& o, const manifest& m, const json& cases, std::vector<job>& jobs) {
   for (const source_mutant& mutant : mutants_wanted(o, m, cases)) {
     job j;
-    j.case_name = mutant.name();
+    j.case_name = mutant.name;
     j.label = "in the source";
     j.engine = engine_name::exact;
     j.expect = job::expectation::fail;
     j.worker = m.worker;
-    mutant_request asked{.name = mutant.name()};
+    mutant_request asked{.name = mutant.name};
     for (const auto& [name, how] : mutant.killers) asked.named.insert(name);
-    if (o.budget == "quick" && !o.update_mutants) asked.graphs_others = quick_graphs_of_others;
+    if (o.budget == "quick" && !o.pin) asked.graphs_others = quick_graphs_of_others;
     j.asked = request{modules_of(mutant), std::move(asked)};
     for (const std::string& module : j.asked->modules) {
       if (!fs::exists(module)) j.broken = module + " is not built; ./kit verify builds it";
     }
-    j.about = {{"file", mutant.file}, {"killers", mutant.killers}};
+    j.about = {{"killers", mutant.killers}};
     if (const std::string status = read_file(mutant.status); j.broken.empty() && status != "applied") {
-      j.broken = fmt::format("{} does not apply: {}", mutant.file, status);
+      j.broken = fmt::format("{}: {} does not apply: {}", mutant.table, mutant.name, status);
     }
     jobs.push_back(std::move(j));
   }
@@ -252,16 +259,11 @@ void plan_proof(const manifest& m, std::vector<job>& jobs) {
   jobs.push_back(std::move(j));
 }
 
-// What a mutant's lines `killed by:` say: "ring/push_vs_steal (data race)".
-void read_killers(const std::vector<std::string>& texts, source_mutant& mutant) {
-  for (const std::string& text : texts) {
-    const std::size_t open = text.find(" (");
-    const bool whole = open != std::string::npos && text.back() == ')' && text.size() > open + 3;
-    if (!whole || !mutant.killers.emplace(text.substr(0, open), text.substr(open + 2, text.size() - open - 3)).second) {
-      usage_error(mutant.file +
-                  ": `killed by:` takes a case, once, and how it fails, as ring/push_vs_steal (data race), not " +
-                  text + "; ./kit verify --mutant NAME --update-mutants writes what it sees");
-    }
+// What is pinned of the mutants.
+void read_killers(manifest& m) {
+  const pinned_facts pinned(m.cases);
+  for (source_mutant& mutant : m.mutants) {
+    for (const auto& [name, how] : pinned.killers_of(mutant.name)) mutant.killers.emplace(name, how);
   }
 }
 
@@ -314,12 +316,11 @@ manifest read_manifest(const std::string& path) {
     if (fields[0] == "cases" && fields.size() == 4) m.cases[fields[1]] = {fields[2], fields[3], {}};
     if (fields[0] == "python") m.python = fields[1];
     if (fields[0] == "mutant" && fields.size() == 6) {
-      source_mutant mutant{parts_of(fields[1], ','), fields[2], fields[3], fields[4], {}};
-      read_killers(parts_of(fields[5], ','), mutant);
-      m.mutants.push_back(std::move(mutant));
+      m.mutants.push_back({fields[1], parts_of(fields[2], ','), fields[3], fields[4], fields[5]});
     }
   }
   find_headers(m);
+  read_killers(m);
   m.genmc = find_on_path("genmc");
   return m;
 }
@@ -345,11 +346,6 @@ std::vector<source_file> named_sources(const manifest& m) {
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.shown < b.shown; });
   return files;
-}
-
-std::string source_mutant::name() const {
-  const fs::path path = file;
-  return path.parent_path().parent_path().filename().string() + "/" + path.stem().string();
 }
 
 json cases_of(const options& o, const manifest& m) {

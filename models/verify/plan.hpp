@@ -30,9 +30,8 @@ struct options {
   std::string shard;               ///< "I/N"; empty: the whole
   std::vector<std::string> merge;  ///< --json files of the shares to put together
   unsigned jobs = 1;
-  bool update_counts = false;
+  bool pin = false;
   bool update_ledger = false;
-  bool update_mutants = false;
   bool list = false;
   bool build = false;  ///< what the other options need
 
@@ -60,12 +59,14 @@ struct stem_cases {
 [[nodiscard]] std::string header_of(const std::map<std::string, stem_cases>& stems, const std::string& stem);
 
 struct source_mutant {
-  std::vector<std::string> targets;            ///< what to build: modules with its killers over the mutated header
-  std::string modules_dir;                     ///< where they are built
-  std::string status;                          ///< a file with "applied", or the reason why not
-  std::string file;                            ///< the .mutant file
-  std::map<std::string, std::string> killers;  ///< cases that must notice, and how: "ring/push_vs_steal", "data race"
-  [[nodiscard]] std::string name() const;      ///< "ring/takes_all"
+  std::string name;  ///< "ring/takes_all"
+  std::vector<std::string>
+      targets;              ///< what to build: modules with the cases that are searched, over the mutated header
+  std::string modules_dir;  ///< where they are built
+  std::string status;       ///< a file with "applied", or the reason why not
+  std::string table;        ///< the .mutants file
+  std::map<std::string, std::string>
+      killers{};  ///< the cases that are pinned, and how: "ring/push_vs_steal", "data race"
 };
 
 /// What the build wrote: models/CMakeLists.txt.

@@ -19,7 +19,9 @@ using json = nlohmann::json;
 [[nodiscard]] std::string coverage_words(const job& j) {
   const std::string how = j.result["how"];
   const std::string given = j.about.contains("axiom") ? ", given " + j.about["axiom"].get<std::string>() : "";
-  return (how == "bounded" ? j.label : how == "full" ? "full search" : how) + given;
+  const std::string bounded =
+      j.result.contains("bound") ? fmt::format("bounded {}", j.result["bound"].get<unsigned>()) : j.label;
+  return (how == "bounded" ? bounded : how == "full" ? "full search" : how) + given;
 }
 
 [[nodiscard]] explored explored_by(const json& result) {
@@ -52,17 +54,6 @@ using json = nlohmann::json;
   return std::find(seen.begin(), seen.end(), outcome) != seen.end();
 }
 
-// Whether some budget makes this search of a case, in the words of counts.txt.
-[[nodiscard]] bool is_search_of(const json& about, const std::string& search) {
-  if (search == "exhaustive") return true;
-  for (const char* budget : {"quick", "full"}) {
-    const json relacy = about.value(budget, json::object());
-    if (search == "full" && relacy.value("full", false)) return true;
-    if (search == fmt::format("bounded {}", relacy.value("bound", 0U))) return true;
-  }
-  return false;
-}
-
 [[nodiscard]] bool is_corpus(const job& j) { return j.case_name.starts_with("corpus/"); }
 
 // Bugs of the corpus that wait for a part that is not there yet: a line each in models/cases/corpus/waiting.txt.
@@ -87,18 +78,16 @@ void print_counterexample(const json& r) {
   for (const json& text : r["counterexample"]) fmt::print("  {}\n", text.get<std::string>());
 }
 
-report::report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers,
-               pinned_ledger& ledger)
+report::report(const options& o, const manifest& m, pinned_facts& pinned, pinned_ledger& ledger)
     : options_(o),
       manifest_(m),
-      counts_(counts),
-      killers_(killers),
+      pinned_(pinned),
       ledger_(ledger),
       genmc_absent_(m.genmc.empty()),
       waiting_(count_waiting(m.models_dir)) {}
 
 void report::operator()(job& j) {
-  if (!j.counts_key.empty()) counted_.insert(j.case_name);
+  if (j.is_pinned) counted_.insert(j.case_name);
   if (j.result.contains("error") && j.engine != engine_name::genmc) {
     failed(j, fmt::format("ERROR {}: {}", j.label, j.result["error"].get<std::string>()));
   } else {
@@ -123,6 +112,7 @@ void report::judge_search(job& j) {
   const auto executions = r["executions"].get<std::uint64_t>();
   if (failed_in(r)) {
     if (j.engine == engine_name::exact) exact_failed_.insert(j.case_name);
+    if (r.contains("bound")) j.replay = fmt::format("--search bounded --bound {}", r["bound"].get<unsigned>());
     failed(j,
            fmt::format("FAIL {} ({} {}): {}", failure_words(r, j.engine == engine_name::exact ? "graph" : "execution"),
                        to_text(j.engine), j.label, r["message"].get<std::string>()));
@@ -163,7 +153,7 @@ void report::judge_genmc(job& j) {
                           executions, r["message"].get<std::string>()));
     return;
   }
-  const auto exact = counts_.find(j.case_name + " exhaustive");
+  const auto exact = pinned_.count_of(j.case_name);
   std::string note = !exact                            ? ""
                      : exact->executions == executions ? "agrees"
                                                        : fmt::format("exact: {} graphs", exact->executions);
@@ -180,41 +170,41 @@ void report::judge_genmc(job& j) {
 }
 
 report::pinning report::compare_with_pinned(job& j) {
-  if (j.counts_key.empty()) return pinning::as_pinned;
+  if (!j.is_pinned) return pinning::as_pinned;
   const explored now = explored_by(j.result);
-  if (options_.update_counts) {
-    counts_.set(j.counts_key, now);
+  if (options_.pin) {
+    pinned_.set_count(j.case_name, now);
     return pinning::as_pinned;
   }
-  const auto pinned = counts_.find(j.counts_key);
+  const auto pinned = pinned_.count_of(j.case_name);
   if (pinned == now) return pinning::as_pinned;
   // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.
-  // Most larger searches of the full budget take too long to be pinned; those that are pinned must agree.
-  if (!pinned && (options_.case_glob != "*" || (j.engine == engine_name::relacy && options_.budget == "full"))) {
-    return pinning::is_new;
-  }
-  failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then "
-                                 "./kit verify --update-counts",
+  if (!pinned && options_.case_glob != "*") return pinning::is_new;
+  failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then ./kit verify --pin",
                                  j.label, to_text(now), unit(j), to_text(*pinned))
-                   : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --update-counts", j.label,
-                                 to_text(now), unit(j)));
+                   : fmt::format("FAIL {}: explored {} {}, none pinned: ./kit verify --pin", j.label, to_text(now),
+                                 unit(j)));
   return pinning::differs;
 }
 
 void report::judge_pinned_that_did_not_run() {
-  for (const std::string& key : counts_.keys()) {
-    const std::string name = key.substr(0, key.find(' '));
-    const std::string search = key.substr(name.size() + 1);
-    if (!options_.wants(name)) continue;
-    const auto model = models_.find(name);
-    const bool ran = counted_.contains(name);
-    if (ran && (model == models_.end() || is_search_of(model->second, search))) continue;
-    if (options_.update_counts) {
-      counts_.forget(key);
+  for (const std::string& name : pinned_.counted_cases()) {
+    if (!options_.wants(name) || counted_.contains(name)) continue;
+    if (options_.pin) {
+      pinned_.forget_count(name);
     } else {
-      problem(name, fmt::format("FAIL it is pinned ({}), but {}? Then ./kit verify --update-counts", search,
-                                ran ? "no budget has this search: has the case's bound changed"
-                                    : "did not run: is its case gone"));
+      problem(name, "FAIL it is pinned, but did not run: is its case gone? Then ./kit verify --pin");
+    }
+  }
+  std::set<std::string> there;
+  for (const source_mutant& mutant : manifest_.mutants) there.insert(mutant.name);
+  for (const std::string& name : pinned_.killed_mutants()) {
+    if (!options_.wants(name) || there.contains(name)) continue;
+    if (options_.pin) {
+      pinned_.set_killers(name, {});
+    } else {
+      problem(name,
+              "FAIL it is pinned who kills it, but no table has such a mutant; is it gone? Then ./kit verify --pin");
     }
   }
 }
@@ -238,7 +228,7 @@ report::mutants_by_case report::mutants_of_cases() const {
   mutants_by_case mutants;
   for (const source_mutant& mutant : manifest_.mutants) {
     for (const auto& [name, how] : mutant.killers) mutants.some.insert(name);
-    if (mutant.killers.size() == 1) mutants.alone.emplace(mutant.killers.begin()->first, mutant.name());
+    if (mutant.killers.size() == 1) mutants.alone.emplace(mutant.killers.begin()->first, mutant.name);
   }
   for (const auto& [name, about] : models_) {
     if (about.contains("seeded_bug_beside")) mutants.alone.emplace(name, about["seeded_bug_beside"]);
@@ -271,7 +261,7 @@ void report::judge_who_kills() {
       }
     } else if (kept_for.empty()) {
       // Somebody may try a new model.
-      if (options_.case_glob != "*" && !counts_.find(name + " exhaustive")) continue;
+      if (options_.case_glob != "*" && !pinned_.count_of(name)) continue;
       problem(name,
               "FAIL no mutant is killed by this case alone: write one, or say what the case is there for (.kept_for)");
     } else if (mutants.some.contains(name) || in_ledger.contains(name) ||
@@ -287,11 +277,11 @@ void report::judge_who_kills() {
        fmt::format(
            "{} cases kill a mutant alone; {} kill what others kill, too, {} nothing, and say what they are kept for",
            alone, shared, none),
-       fmt::format("(of {}; cases that a mutant does not name: {} searches to the end, {} cut off, so undecided)",
+       fmt::format("(of {}; cases that are not pinned for a mutant: {} searches to the end, {} cut off, so undecided)",
                    models_.size(), unnoticed_, undecided_));
 }
 
-bool report::dies_as_named(job& j) {
+bool report::dies_as_pinned(job& j) {
   std::map<std::string, std::string> missing = j.about["killers"];
   std::vector<std::string> faults;
   for (const json& c : j.result["cases"]) {
@@ -305,18 +295,17 @@ bool report::dies_as_named(job& j) {
     faults.push_back(how == "none" ? name + (c["how"] == "cut_short" ? " is undecided: its search was cut off"
                                                                      : " does not notice it")
                      : is_named    ? fmt::format("{} fails by \"{}\", not by \"{}\"", name, how, wanted)
-                                   : fmt::format("{} ({}) notices it, too, which it does not name", name, how));
+                                   : fmt::format("{} ({}) notices it, too, which is not pinned", name, how));
   }
-  for (const auto& [name, how] : missing) faults.push_back("it names " + name + ", which is no case");
+  for (const auto& [name, how] : missing) faults.push_back(name + " is pinned, which is no case");
   if (faults.empty()) return true;
-  failed(j, fmt::format("KILLED otherwise than `killed by:` says: {}; is that right? Then ./kit verify --mutant {} "
-                        "--update-mutants",
+  failed(j, fmt::format("KILLED otherwise than is pinned: {}; is that right? Then ./kit verify --mutant {} --pin",
                         fmt::join(faults, "; "), j.case_name.substr(j.case_name.find('/') + 1)));
   return false;
 }
 
 void report::count_killers(const job& j) {
-  pinned_killers::killers seen;
+  pinned_facts::killers seen;
   for (const json& c : j.result["cases"]) {
     if (c["what"] != "none") {
       seen.emplace_back(c["case"], c["what"]);
@@ -324,7 +313,7 @@ void report::count_killers(const job& j) {
       ++(c["how"] == "cut_short" ? undecided_ : unnoticed_);
     }
   }
-  if (options_.update_mutants) killers_.set(j.about["file"], std::move(seen));
+  if (options_.pin) pinned_.set_killers(j.case_name, std::move(seen));
 }
 
 void report::judge_must_fail(job& j) {
@@ -347,7 +336,7 @@ void report::judge_must_fail(job& j) {
   }
   if (j.about.contains("killers")) {
     count_killers(j);
-    if (!options_.update_mutants && !dies_as_named(j)) return;
+    if (!options_.pin && !dies_as_pinned(j)) return;
   }
   ++dead;
   settle(j, job_outcome::killed, bug ? "CAUGHT" : "KILLED");

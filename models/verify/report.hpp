@@ -18,7 +18,7 @@ namespace runq::model {
 
 class report {
  public:
-  report(const options& o, const manifest& m, pinned_counts& counts, pinned_killers& killers, pinned_ledger& ledger);
+  report(const options& o, const manifest& m, pinned_facts& pinned, pinned_ledger& ledger);
 
   /// Judges one finished job and prints its line, or its counterexample.
   void operator()(job& j);
@@ -35,10 +35,10 @@ class report {
   void judge_search(job& j);
   void judge_genmc(job& j);
   void judge_must_fail(job& j);
-  // Whether a source mutant is killed by the cases that its file names and by no others, each in the named way; prints
-  // the differences.
-  [[nodiscard]] bool dies_as_named(job& j);
-  // Counts the searches of cases that the mutant does not name, and keeps what was seen for --update-mutants.
+  // Whether a source mutant is killed by the cases that are pinned and by no others, each in the pinned way; prints the
+  // differences.
+  [[nodiscard]] bool dies_as_pinned(job& j);
+  // Counts the searches of cases that are not pinned for the mutant, and keeps what was seen for --pin.
   void count_killers(const job& j);
   void judge_litmus(job& j);
   void judge_progress(job& j);
@@ -56,14 +56,14 @@ class report {
   // does both. Counts both kinds.
   void judge_who_kills();
   struct mutants_by_case {
-    std::set<std::string> some;                ///< the cases that a mutant's file names
+    std::set<std::string> some;                ///< the cases that notice a mutant
     std::map<std::string, std::string> alone;  ///< by case: a mutant that no other case kills
   };
   [[nodiscard]] mutants_by_case mutants_of_cases() const;
   // The cases whose failures show in the ledger that an order is needed.
   [[nodiscard]] std::set<std::string> cases_of_ledger() const;
-  // Fails for every pinned case that was asked for and of which no search was made, and for every pinned search of a
-  // case that no budget makes.
+  // Fails for every pinned case that was asked for and of which no search was made, and for every pinned mutant of
+  // which the tables know nothing.
   void judge_pinned_that_did_not_run();
 
   // The one place where a search gets its verdict; the printed text, --json and --html all show this one.
@@ -79,13 +79,12 @@ class report {
 
   const options& options_;
   const manifest& manifest_;
-  pinned_counts& counts_;
-  pinned_killers& killers_;
+  pinned_facts& pinned_;
   pinned_ledger& ledger_;
   const bool genmc_absent_;
   std::set<std::string> exact_failed_;            ///< cases
   std::map<std::string, nlohmann::json> models_;  ///< cases that must pass, and what the worker says of them
-  unsigned unnoticed_ = 0;         ///< complete searches of cases that a mutant does not name: they find nothing
+  unsigned unnoticed_ = 0;         ///< complete searches of cases that are not pinned for a mutant: they find nothing
   unsigned undecided_ = 0;         ///< of these searches, those that were cut off before they found anything
   std::set<std::string> counted_;  ///< cases of which a search was made whose count is pinned
   std::string last_heading_;

@@ -21,7 +21,8 @@ enum class search_kind : unsigned char {
   exhaustive,  ///< the exact engine's
   random,      ///< Relacy's: a number of random executions,
   bounded,     ///< all executions with a number of pre-emptions,
-  full,        ///< and all executions
+  full,        ///< all executions,
+  widening,    ///< and bounded searches with one pre-emption more each time, as long as their number is small
   mutant,      ///< of a case that must fail: by both engines
   litmus,      ///< of a litmus test: by all
   progress,    ///< the exact engine's, with each thread frozen at each of its steps
@@ -31,6 +32,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(search_kind, {{search_kind::exhaustive, "exhaustive
                                            {search_kind::random, "random"},
                                            {search_kind::bounded, "bounded"},
                                            {search_kind::full, "full"},
+                                           {search_kind::widening, "widening"},
                                            {search_kind::mutant, "mutant"},
                                            {search_kind::litmus, "litmus"},
                                            {search_kind::progress, "progress"}})
@@ -50,7 +52,7 @@ struct search_request {
   search_kind kind = search_kind::exhaustive;
   unsigned jobs = 1;             ///< of an exhaustive search: processes that share it
   unsigned bound = 2;            ///< of a bounded search: pre-emptions
-  std::uint64_t executions = 0;  ///< of a random search; 0: its default
+  std::uint64_t executions = 0;  ///< of a random search, 0: its default; of a widening one: in all
   std::uint64_t first = 1;       ///< of a random search: the number of the first execution
   std::uint64_t show = 0;        ///< end at this execution, and show it; 0: none
   bool show_all = false;         ///< of an exhaustive search: show each execution
@@ -60,10 +62,10 @@ struct search_request {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(search_request, case_name, kind, jobs, bound, executions, first, show,
                                                 show_all, note_orders, weakened)
 
-/// Searches of all cases in the sources that hold a case which a mutant names, with that mutant.
+/// Searches of all cases in the sources that hold a case which is pinned for a mutant, with that mutant; all cases if none is.
 struct mutant_request {
   std::string name;                      ///< "ring/takes_all"
-  std::set<std::string> named{};         ///< cases that the mutant says it is killed by
+  std::set<std::string> named{};         ///< cases that are pinned for the mutant
   std::uint64_t graphs_others = 20'000;  ///< at most so many of each other case
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(mutant_request, name, named, graphs_others)

@@ -26,6 +26,33 @@ namespace {
 
 }  // namespace
 
+widened_search widen_relacy(const case_spec& spec, std::uint64_t executions,
+                            const std::function<void(std::uint64_t)>& progress) {
+  constexpr unsigned widest_bound = 16;
+  widened_search widened;
+  widened.result.how = coverage::sampled;  // unless a search goes to its end
+  relacy_options options{.search = relacy_search::bounded, .progress = progress};
+  std::uint64_t all = 0;
+  double seconds = 0;
+  std::uint64_t before = 0;
+  for (options.context_bound = 0; options.context_bound <= widest_bound && all < executions; ++options.context_bound) {
+    options.executions = executions - all;
+    search_result r = run_relacy(spec, options);
+    all += r.executions;
+    seconds += r.seconds;
+    const bool fails = r.what != failure::none;
+    if (!fails && r.how != coverage::bounded) break;
+    const bool none_is_new = r.executions == before;
+    before = r.executions;
+    widened = {std::move(r), static_cast<int>(options.context_bound)};
+    if (fails) return widened;
+    if (none_is_new) break;
+  }
+  widened.result.executions = all;
+  widened.result.seconds = seconds;
+  return widened;
+}
+
 both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions) {
   return {run_exact(spec, complete_search), relacy_until_failure(spec, executions), &spec};
 }
@@ -60,7 +87,7 @@ mutant_verdicts search_all_for_failure(std::uint64_t executions, const mutant_li
   both_verdicts& first = all.first;
   std::set<std::string_view> sources;
   for (const case_spec& c : cases()) {
-    if (limits.named.contains(c.name)) sources.insert(c.file);
+    if (limits.named.empty() || limits.named.contains(c.name)) sources.insert(c.file);
   }
   for (const case_spec& c : cases()) {
     if (c.seeded_bug || c.litmus.outcome != nullptr || !sources.contains(c.file)) continue;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,15 @@ struct both_verdicts {
   const case_spec* by = nullptr;  ///< the case that was searched last
 };
 
+/// Relacy's search to its end with no pre-emption, then with one, and so on, until the next one would take more than
+/// `executions` in all, or has no execution that the one before did not have.
+struct widened_search {
+  search_result result;  ///< `executions`: in all searches, or the number in its search of the one that fails
+  int bound = -1;        ///< most pre-emptions of the last search that went to its end, or fails; -1: none did
+};
+[[nodiscard]] widened_search widen_relacy(const case_spec& spec, std::uint64_t executions,
+                                          const std::function<void(std::uint64_t)>& progress = {});
+
 /// For a mutant or a seeded bug: the exact engine to the end, then Relacy with growing width until it fails, too.
 /// `executions` bounds each of Relacy's searches.
 [[nodiscard]] both_verdicts search_for_failure(const case_spec& spec, std::uint64_t executions);
@@ -39,12 +49,12 @@ struct case_verdict {
 
 /// A source mutant, and how many graphs the search of one case under it may take.
 struct mutant_limits {
-  std::set<std::string> named;           ///< cases that the mutant says it is killed by
+  std::set<std::string> named;           ///< cases that are pinned for the mutant
   std::uint64_t graphs_named = 20'000;   ///< of each of these
   std::uint64_t graphs_others = 20'000;  ///< of each other case
 };
 
-/// The verdicts on all cases in the sources that hold a case which the mutant names.
+/// The verdicts on all cases in the sources that hold a case which is pinned for the mutant; on all cases if none is.
 struct mutant_verdicts {
   both_verdicts first;              ///< of the first case that fails; of the last one if none does
   std::vector<case_verdict> cases;  ///< of each

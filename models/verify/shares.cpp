@@ -41,7 +41,7 @@ void mix(std::uint64_t& hash, const std::string& text) {
 // A number that changes with the headers, the models and the checkers: shares of different sources do not belong
 // together, although the version is the same. What is pinned is judged when merging and so does not matter.
 [[nodiscard]] std::string source_mark(const manifest& m) {
-  const std::set<std::string> kinds{".hpp", ".cpp", ".mutant"};
+  const std::set<std::string> kinds{".hpp", ".cpp", ".mutants"};
   std::uint64_t hash = 0xcbf29ce484222325;
   std::vector<std::string> dirs = m.headers_dirs;
   dirs.push_back(m.models_dir);

@@ -37,26 +37,13 @@ namespace fs = std::filesystem;
 using namespace runq::model;  // NOLINT(google-build-using-namespace): a main file of this namespace's program
 using json = nlohmann::json;
 
-[[nodiscard]] json to_json(const relacy_budget& b) {
-  return {{"random", b.random}, {"bound", b.bound}, {"full", b.full}};
-}
-
 [[nodiscard]] json to_json(const case_spec& c) {
   json mutants = json::array();
   for (const order_mutant& m : c.mutants) {
     mutants.push_back({{"name", m.name}, {"site", m.site}, {"weaker", m.weaker}, {"arg", m.arg}});
   }
-  relacy_budget full = c.full;
-  if (full.bound == 0) full.bound = c.quick.bound + 1;
-  full.full |= c.quick.full;
-  json j = {{"name", c.name},
-            {"file", c.file},
-            {"property", c.property},
-            {"threads", c.threads},
-            {"quick", to_json(c.quick)},
-            {"full", to_json(full)},
-            {"mutants", mutants},
-            {"seeded_bug", c.seeded_bug}};
+  json j = {{"name", c.name},       {"file", c.file},     {"property", c.property},
+            {"threads", c.threads}, {"mutants", mutants}, {"seeded_bug", c.seeded_bug}};
   if (c.progress != progress_claim::none) {
     j["progress"] = c.progress == progress_claim::lock_free ? "lock-free" : "blocking";
   }
@@ -268,6 +255,13 @@ void keep_sought(const search_result& r) {
   return run_relacy(spec, options);
 }
 
+[[nodiscard]] json widening(const case_spec& spec, const search_request& r, source_index& sources) {
+  const widened_search widened = widen_relacy(spec, r.executions, print_progress);
+  json j = to_json(widened.result, sources);
+  if (widened.bound >= 0) j["bound"] = widened.bound;
+  return j;
+}
+
 [[nodiscard]] json search_all_executions(const case_spec& spec, const search_request& r, source_index& sources) {
   exact_options options = complete_search;
   options.jobs = r.jobs;
@@ -287,6 +281,7 @@ constexpr std::uint64_t relacy_mutant_executions = 40'000;
   const case_spec& spec = find_case(r.case_name);
   switch (r.kind) {
     case search_kind::exhaustive: return search_all_executions(spec, r, sources);
+    case search_kind::widening: return widening(spec, r, sources);
     case search_kind::mutant: return to_json(search_for_failure(spec, relacy_mutant_executions), sources);
     case search_kind::litmus: return litmus(spec, sources);
     case search_kind::progress: return to_json(check_progress(spec), sources);

@@ -66,8 +66,8 @@ if(NOT Python3_Interpreter_FOUND)
   message(WARNING "runqkit: Python 3 was not found; the seeded bugs of the fuzz targets are left out")
   return()
 endif()
-set(cases "${PROJECT_SOURCE_DIR}/models/cases/queues")
-set(script "${PROJECT_SOURCE_DIR}/models/verify/apply_mutant.py")
+set(cases "${PROJECT_SOURCE_DIR}/models/cases")
+set(script "${PROJECT_SOURCE_DIR}/models/verify/mutants.py")
 set(headers "${PROJECT_SOURCE_DIR}/deque/include")
 set(options_with_a_bug -fsanitize=fuzzer -w -O0)
 runq_fuzz_kind(with_a_bug "${options_with_a_bug}")
@@ -82,15 +82,14 @@ foreach(
   local_queue.new_task_first
   chase_lev.growth_forgets_the_oldest
   split_deque.full_off_by_one)
-  string(REPLACE "." "/mutants/" file ${id})
-  set(file "${cases}/${file}.mutant")
+  string(REPLACE "." "/" mutant ${id})
   string(REGEX REPLACE "[.].*" "" stem ${id})
   set(out "${CMAKE_CURRENT_BINARY_DIR}/mutants/${id}")
   set(header "${out}/runq/${stem}.hpp")
   add_custom_command(
     OUTPUT "${header}"
-    COMMAND "${Python3_EXECUTABLE}" "${script}" --must-apply "${file}" "${headers}" "${out}"
-    DEPENDS "${file}" "${script}" "${headers}/runq/${stem}.hpp"
+    COMMAND "${Python3_EXECUTABLE}" "${script}" apply "${cases}" ${mutant} "${headers}" "${out}"
+    DEPENDS "${cases}/queues/${stem}/${stem}.mutants" "${script}" "${headers}/runq/${stem}.hpp"
     VERBATIM)
   set(name fuzz_mutant_${id})
   runq_fuzz_program(${name} with_a_bug "${here}/${stem}_fuzz.cpp" "${header}")

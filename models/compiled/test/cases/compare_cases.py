@@ -67,8 +67,8 @@ def main():
     folder_of_lists = tempfile.TemporaryDirectory()
     executed = os.path.join(folder_of_lists.name, "executed")
     for folder, module in (stem.split("=") for stem in o.stems):
-        with open(os.path.join(folder, "counts.txt"), encoding="utf-8") as file:
-            pinned = re.findall(r"^(\S+) exhaustive (\d+)", file.read(), re.MULTILINE)
+        with open(os.path.join(folder, "pinned.txt"), encoding="utf-8") as file:
+            pinned = re.findall(r"^(\S+/\S+) (\d+)", file.read(), re.MULTILINE)
         for case, count in pinned:
             if o.own_policy and o.own_policy in case:
                 print(f"     {case}: left out (--own-policy)")
