@@ -13,8 +13,6 @@ constexpr double exact_graphs_per_second = 15'000;
 constexpr double relacy_executions_per_second = 70'000;
 constexpr double seconds_of_genmc = 20;
 
-[[nodiscard]] std::string stem_of(const std::string& name) { return name.substr(0, name.find('/')); }
-
 [[nodiscard]] double seconds_of(const explored& e) {
   return static_cast<double>(e.executions + e.blocked) / exact_graphs_per_second;
 }

@@ -82,6 +82,11 @@ void add_options(CLI::App& app, options& to) {
   app.get_option("--merge")->excludes("--shard");
 }
 
+int print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) fmt::print("{}\n", line);
+  return 0;
+}
+
 int list(const json& cases) {
   for (const json& c : cases) {
     fmt::print("{:<40} {}\n", c["name"].get<std::string>(), c["property"].get<std::string>());
@@ -195,6 +200,7 @@ int main(int argc, char** argv) {
   }
 
   const manifest m = read_manifest(RUNQ_MANIFEST);
+  if (o.names) return print_lines(names_of_operations(m).faults);
   // First the cases; once they are known, the deliberate bugs that they must notice.
   if (o.build) build_targets(m, cases_targets(o, m));
   const json cases = cases_of(o, m);

@@ -21,8 +21,9 @@ OPTION("--html", "DIR", "", value(o.html_dir), "write an index, and the countere
 OPTION("--jobs", "N", "", value(o.jobs)->check(CLI::Range(1, 1024)), "processes at the same time: searches, or parts of one search (default: processors)")
 OPTION("--shard", "I/N", "", value(o.shard), "make only the I-th of N shares of the searches; needs --json FILE")
 OPTION("--merge", "FILES", "", value(o.merge)->expected(-1), "judge the JSON files of all shares, as if one machine had made all searches")
-OPTION("--pin", "", "", flag(o.pin), "pin what is seen (models/cases/*/<stem>/pinned.txt), once you know why it changed: how many executions each case has, and which cases notice each mutant, and how")
+OPTION("--pin", "", "", flag(o.pin), "pin what is seen (models/cases/*/<stem>/pinned.txt), once you know why it changed: how many executions each case has, and which cases notice each mutant, and how. First it says what else has to change with a changed header")
 OPTION("--update-ledger", "", "", flag(o.update_ledger), "pin the ledgers (models/cases/*/<stem>/ledger.json), and write docs/memory-orders.md again")
+KIT_OPTION("--consequences", "", "consequences", , "instead: only say what else has to change with a changed header: mutants that no longer apply, rows of the ledger, lines of the proof, names of operations, texts that quote it")
 KIT_OPTION("--field", "[GLOB...]", "field", , "instead: check the structures of other libraries that docs/field.md tells of, as they are installed, and compare with that page; --field --help for the options")
 KIT_OPTION("--peers", "DIR [GLOB...]", "cdschecker", , "instead: check the programs that CDSChecker was published with, from a checkout of them")
 KIT_OPTION("--genmc", "DIR [GLOB...]", "genmc", , "instead: check the tests that GenMC is published with, from a checkout of it, and compare how many executions are explored")
@@ -31,5 +32,6 @@ KIT_OPTION("--oracle", "", "oracle", , "instead: check the checker: compare the 
 KIT_OPTION("--checker-mutants", "", "checker_mutants", , "instead: seed bugs into the checker itself, one at a time; a test must notice each. --only GLOB: only these; --all: say of each how its test fails; --find: name all tests that fail")
 TOOL_OPTION("--help", "", "", , "all options, with what they mean")
 INTERNAL_OPTION("--executions", "N", "", ignored(), "ignored: part of a replay line")
+INTERNAL_OPTION("--names", "", "", flag(o.names), "only print what is wrong with the names of atomic operations; ./kit verify --consequences asks for this")
 INTERNAL_OPTION("--build", "", "", flag(o.build), "build what the other options need; ./kit verify asks for this")
 // clang-format on

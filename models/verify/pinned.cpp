@@ -59,7 +59,6 @@ constexpr const char* facts_head =
 )";
 
 [[nodiscard]] std::string file_of(const stem_cases& stem) { return (fs::path(stem.dir) / "pinned.txt").string(); }
-[[nodiscard]] std::string stem_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
 // "ring/push_vs_steal 20 +3"
 [[nodiscard]] std::pair<std::string, explored> count_in(const std::string& line) {
@@ -82,6 +81,8 @@ constexpr const char* facts_head =
 }
 
 }  // namespace
+
+std::string stem_of(const std::string& name) { return name.substr(0, name.find('/')); }
 
 std::string to_text(const explored& e) {
   return e.blocked == 0 ? std::to_string(e.executions) : fmt::format("{} +{}", e.executions, e.blocked);
@@ -171,8 +172,14 @@ std::vector<std::string> pinned_ledger::differences(const std::string& stem, con
 }
 
 void pinned_ledger::write() const {
-  for (const auto& [stem, rows] : rows_)
-    std::ofstream(fs::path(stems_.at(stem).dir) / "ledger.json") << rows.dump(1) << "\n";
+  for (const auto& [stem, rows] : rows_) {
+    const fs::path file = fs::path(stems_.at(stem).dir) / "ledger.json";
+    if (rows.empty()) {
+      fs::remove(file);
+    } else {
+      std::ofstream(file) << rows.dump(1) << "\n";
+    }
+  }
   std::ofstream(page_file_) << page();
 }
 

@@ -16,6 +16,9 @@
 
 namespace runq::model {
 
+/// Of a case or a mutant: "ring" of "ring/push_vs_steal".
+[[nodiscard]] std::string stem_of(const std::string& name);
+
 /// What a complete search explored.
 struct explored {
   std::uint64_t executions = 0;  ///< complete ones
@@ -52,7 +55,7 @@ class pinned_facts {
   std::map<std::string, std::string> notes_;  ///< by stem
 };
 
-/// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger.
+/// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger; there is no file if there are no rows.
 class pinned_ledger {
  public:
   pinned_ledger(std::map<std::string, stem_cases> stems, std::string docs_dir);

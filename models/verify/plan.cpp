@@ -96,7 +96,7 @@ struct relacy_executions {
   std::uint64_t random;
 };
 [[nodiscard]] relacy_executions relacy_budget(const options& o) {
-  return o.budget == "full" ? relacy_executions{2'000'000, 2'000'000} : relacy_executions{20'000, 5'000};
+  return o.budget == "full" ? relacy_executions{2'000'000, 2'000'000} : relacy_executions{10'000, 5'000};
 }
 
 // Searches that must find nothing: the exact engine's, then Relacy's.
@@ -331,7 +331,7 @@ std::string header_of(const std::map<std::string, stem_cases>& stems, const std:
   return known ? as_included(found->second.header) : stem + ".hpp";
 }
 
-std::vector<source_file> named_sources(const manifest& m) {
+names_found names_of_operations(const manifest& m) {
   std::vector<source_file> files;
   for (const std::string& dir : m.sources_dirs) {
     if (!fs::is_directory(dir)) continue;  // a copy of the project without its scheduler
@@ -345,7 +345,7 @@ std::vector<source_file> named_sources(const manifest& m) {
     }
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.shown < b.shown; });
-  return files;
+  return check_names(files, read_unmodelled(m.models_dir + "/unmodelled.txt"));
 }
 
 json cases_of(const options& o, const manifest& m) {

@@ -33,6 +33,7 @@ struct options {
   bool pin = false;
   bool update_ledger = false;
   bool list = false;
+  bool names = false;  ///< only say what is wrong with the names of operations
   bool build = false;  ///< what the other options need
 
   [[nodiscard]] bool wants(const std::string& case_name) const;
@@ -90,8 +91,8 @@ struct manifest {
 /// The cases of all stems that the options may ask about, as the worker describes them.
 [[nodiscard]] nlohmann::json cases_of(const options& o, const manifest& m);
 
-/// The sources whose atomic operations have names, and which of them have models.
-[[nodiscard]] std::vector<source_file> named_sources(const manifest& m);
+/// The atomic operations of the sources, and what is wrong with their names.
+[[nodiscard]] names_found names_of_operations(const manifest& m);
 
 /// What must be built for cases_of(), and then for plan().
 [[nodiscard]] std::vector<std::string> cases_targets(const options& o, const manifest& m);

@@ -211,8 +211,7 @@ void report::judge_pinned_that_did_not_run() {
 
 void report::judge_names() {
   if (manifest_.sources_dirs.empty()) return;
-  const names_found found =
-      check_names(named_sources(manifest_), read_unmodelled(manifest_.models_dir + "/unmodelled.txt"));
+  const names_found found = names_of_operations(manifest_);
   heading("names",
           "every atomic operation of the sources has a name of its own, with its order, partner and consequence");
   for (const std::string& fault : found.faults) {
