@@ -15,7 +15,8 @@ which macros decide what is included, or one that defines something in a namespa
 checks it, as its users have it do.
 
 With --shipped and --mutants the program has been compiled, over the shipped headers and over those with all mutants; the
-word `MUTANT=park/no_second_look` chooses one. There are no other FLAGS then, and a thread may have 20,000 events.
+word `MUTANT=park/no_second_look` chooses one. There are no other FLAGS then, and a thread may have 20,000 events. With --native it
+has been compiled without the checker, too: that program is run first, 100 times, and must end with 0.
 
 Where a check fails, as it has to, validate.py judges the execution that it shows once more, by the axioms alone.
 """
@@ -184,6 +185,17 @@ def make_checks(o, level, checks, commands, folder):
     return failed
 
 
+def run_natively(program):
+    """Returns how many of its runs fail: the first one ends them."""
+    for number in range(1, 101):
+        ran = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+        if ran.returncode != 0:
+            print(f"FAIL {program}, native run {number}: status {ran.returncode}\n{ran.stdout}")
+            return 1
+    print(f"ok   {os.path.basename(program)}: {number} native runs")
+    return 0
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--tool")
@@ -191,12 +203,13 @@ def main():
     options.add_argument("--levels", default="-O0 -O1 -O2")
     options.add_argument("--shipped", metavar="PROGRAM")
     options.add_argument("--mutants", metavar="PROGRAM")
+    options.add_argument("--native", metavar="PROGRAM")
     options.add_argument("--include", action="append", default=[], metavar="DIR")
     options.add_argument("programs", nargs="+")
     o = options.parse_args()
     if o.shipped:
         o.levels = "compiled"
-    failed = 0
+    failed = run_natively(o.native) if o.native else 0
     checks = [check for program in o.programs for check in checks_of(program)]
     for level in o.levels.split():
         with tempfile.TemporaryDirectory() as folder:
