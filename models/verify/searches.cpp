@@ -46,7 +46,10 @@ widened_search widen_relacy(const case_spec& spec, std::uint64_t executions,
     before = r.executions;
     widened = {std::move(r), static_cast<int>(options.context_bound)};
     if (fails) return widened;
-    if (none_is_new) break;
+    if (none_is_new) {  // an execution with more pre-emptions would begin like one with so many
+      widened.result.how = coverage::full;
+      break;
+    }
   }
   widened.result.executions = all;
   widened.result.seconds = seconds;

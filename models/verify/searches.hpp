@@ -27,7 +27,7 @@ struct both_verdicts {
 };
 
 /// Relacy's search to its end with no pre-emption, then with one, and so on, until the next one would take more than
-/// `executions` in all, or has no execution that the one before did not have.
+/// `executions` in all. If a search has no execution that the one before did not have, there are no others at all.
 struct widened_search {
   search_result result;  ///< `executions`: in all searches, or the number in its search of the one that fails
   int bound = -1;        ///< most pre-emptions of the last search that went to its end, or fails; -1: none did
