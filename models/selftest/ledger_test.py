@@ -54,7 +54,7 @@ def try_wrong_rows(command, header, true):
     with tempfile.TemporaryDirectory() as folder:
         for name, rows in (("right", true["rows"]), ("wrong", [turned_round(row) for row in true["rows"]])):
             file = pathlib.Path(folder, name)
-            file.write_text(json.dumps(rows))
+            file.write_text(json.dumps({pathlib.Path(header).stem: rows}))
             found = result_of(*command, ledger={"header": header, "expected": str(file)})
             if verdicts(found) != verdicts(true) or found["holes"] != true["holes"]:
                 sys.exit(f"with {name} rows: {verdicts(found)} {found['holes']}\nwithout: {verdicts(true)} {true['holes']}")

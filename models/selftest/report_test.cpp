@@ -135,7 +135,7 @@ class judgements : public testing::Test {
       m.mutants.push_back({"ring/" + name, {}, "", "", "", killers});
     }
     pinned_facts pinned({{"ring", {dir_ / "ring", "", ""}}});
-    pinned_ledger orders({{"ring", {dir_ / "ring", "", ""}}}, dir_);
+    pinned_ledger orders({{"ring", {dir_ / "ring", "", "ring.hpp"}}}, dir_, dir_);
     report judge(o, m, pinned, orders);
     testing::internal::CaptureStdout();
     for (job& j : jobs) judge(j);
@@ -454,9 +454,10 @@ TEST(searches, the_effort_is_what_is_pinned) {
   const fs::path& dir = folder.path();
   fs::create_directories(dir / "ring");
   std::ofstream(dir / "ring/pinned.txt") << "ring/a 100 +50\nring/b 9\nchanged: ring/a (lost)\n";
-  std::ofstream(dir / "ring/ledger.json") << "[{}, {}]";
+  fs::create_directories(dir / "cases");
+  std::ofstream(dir / "cases/ledger.json") << R"({"ring": [{}, {}]})";
   const pinned_facts pinned({{"ring", {dir / "ring", "", ""}}});
-  const pinned_ledger orders({{"ring", {dir / "ring", "", ""}}}, dir);
+  const pinned_ledger orders({{"ring", {dir / "ring", "", "ring.hpp"}}}, dir, dir);
   std::vector<job> jobs{search("ring/a", "exact", "exhaustive", {}), search("ring/a", "relacy", "widening", {}),
                         ledger("ring", {}), search("ring/b", "relacy", "random", {}), must_fail("ring/b", "m", "lost")};
   jobs[1].asked = request{{}, search_request{.kind = search_kind::widening, .executions = 700'000}};
@@ -509,7 +510,8 @@ TEST_F(judgements, a_ledger_is_compared_with_its_rows) {
                 {"weaker", "relaxed"},    {"verdict", verdict}, {"case", "ring/a"},
                 {"what", "check failed"}, {"executions", 1},    {"reason", "of the test"}};
   };
-  std::ofstream(dir_ / "ring/ledger.json") << json::array({row(0, "killed"), row(1, "redundant")}).dump();
+  fs::create_directories(dir_ / "cases");
+  std::ofstream(dir_ / "cases/ledger.json") << json{{"ring", {row(0, "killed"), row(1, "redundant")}}}.dump();
   const auto judge_rows = [&](const json& rows) {
     return judge({ledger("ring", {{"rows", rows}, {"holes", json::array()}})});
   };
@@ -527,6 +529,29 @@ TEST_F(judgements, a_ledger_is_compared_with_its_rows) {
   another["site"] = "ring.y";
   expect_red(json::array({row(0, "killed"), row(1, "redundant"), another}), 1,
              "CHANGED [ring.y] acquire → relaxed is killed, and has no row");
+}
+
+TEST(ledgers, a_row_is_a_line_and_is_read_again) {
+  const own_folder folder;
+  const fs::path& dir = folder.path();
+  fs::create_directories(dir / "cases");
+  const std::map<std::string, stem_cases> stems{{"ring", {"", "", "ring.hpp"}}, {"inject", {"", "", "inject.hpp"}}};
+  const auto row = [](const char* site) {
+    return json{{"site", site},           {"arg", 0},        {"written", "acquire"}, {"weaker", "relaxed"},
+                {"verdict", "redundant"}, {"executions", 1}, {"reason", "a guess"}};
+  };
+  pinned_ledger before(stems, dir, dir);
+  before.set("ring", json::array({row("ring.a"), row("ring.b")}));
+  before.set("inject", json::array());
+  before.write();
+  const std::string text = read_file(dir / "cases/ledger.json");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6) << text;
+  EXPECT_EQ(text.find("inject"), std::string::npos) << text;
+  const pinned_ledger again(stems, dir, dir);
+  EXPECT_EQ(again.by_stem().at("ring"), before.by_stem().at("ring"));
+  EXPECT_TRUE(again.page_is_current());
+  EXPECT_EXIT(pinned_ledger({}, dir, dir), testing::ExitedWithCode(2),
+              "there is a ledger of ring, but no header ring.hpp");
 }
 
 TEST(shares, every_search_is_in_one_share) {

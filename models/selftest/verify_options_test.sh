@@ -72,8 +72,8 @@ has given/index.html 'given membarrier(2)'
 ends 0 "PASS full search" --case ring/exact_half --engine relacy
 ends 0 "PASS bounded" --case ring/push_vs_steal --engine relacy
 build=$(dirname "$verify")
-"$build/runq_worker" --module "$build/cases_ring.so" run --case ring/push_vs_steal --search widening --executions 10000 \
-  --site ring.push.publish --order relaxed >weakened.txt
+"$build/runq_worker" "{\"modules\": [\"$build/cases_ring.so\"], \"search\": {\"case_name\": \"ring/push_vs_steal\",
+  \"kind\": \"widening\", \"executions\": 10000, \"weakened\": {\"site\": \"ring.push.publish\", \"to\": \"relaxed\"}}}" >weakened.txt
 has weakened.txt '"bound":'
 has weakened.txt '"what":"uninitialised read"'
 

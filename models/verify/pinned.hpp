@@ -55,10 +55,10 @@ class pinned_facts {
   std::map<std::string, std::string> notes_;  ///< by stem
 };
 
-/// models/cases/*/<stem>/ledger.json: the rows of one header's order ledger; there is no file if there are no rows.
+/// models/cases/ledger.json: by stem, the rows of its header's order ledger; a stem without rows is left out.
 class pinned_ledger {
  public:
-  pinned_ledger(std::map<std::string, stem_cases> stems, std::string docs_dir);
+  pinned_ledger(std::map<std::string, stem_cases> stems, const std::string& models_dir, const std::string& docs_dir);
   [[nodiscard]] const std::map<std::string, nlohmann::json>& by_stem() const noexcept { return rows_; }
   /// The differences between the pinned rows of `stem` and `rows`, in words; empty if there are none. The evidence
   /// (which scenario, after how many graphs) may change freely; the verdicts may not.
@@ -71,6 +71,7 @@ class pinned_ledger {
 
  private:
   std::map<std::string, stem_cases> stems_;
+  std::string file_;
   std::string page_file_;
   std::map<std::string, nlohmann::json> rows_;
 };

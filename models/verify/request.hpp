@@ -73,7 +73,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(mutant_request, name, named, gra
 /// The ledger of a header: every weakening of its orders.
 struct ledger_request {
   std::string header;
-  std::string expected{};  ///< a file with the rows of an earlier ledger, which save time where they still hold
+  std::string expected{};  ///< a file with the rows of earlier ledgers, which save time where they still hold
   std::string uses{};      ///< a file with what searches with note_orders have told, which saves those searches
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ledger_request, header, expected, uses)

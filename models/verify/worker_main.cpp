@@ -111,11 +111,13 @@ using json = nlohmann::json;
   return j;
 }
 
-[[nodiscard]] std::vector<ledger_row> rows_in(const std::string& file) {
+// The rows of a header's stem in the pinned ledger.
+[[nodiscard]] std::vector<ledger_row> rows_in(const std::string& file, const std::string& header) {
   std::vector<ledger_row> rows;
   if (file.empty()) return rows;
   std::ifstream in(file);
-  for (const json& r : json::parse(in)) {
+  const json all = json::parse(in);
+  for (const json& r : all.value(fs::path(header).stem().string(), json::array())) {
     const std::string verdict = r.at("verdict");
     ledger_row row;
     row.site = r.at("site");
@@ -318,8 +320,8 @@ void answer(const mutant_request& r) {
 
 void answer(const ledger_request& r) {
   source_index sources;
-  print_result(to_json(
-      make_ledger(r.header, as_included(r.header), sources, rows_in(r.expected), uses_in(r.uses), print_progress)));
+  print_result(to_json(make_ledger(r.header, as_included(r.header), sources, rows_in(r.expected, r.header),
+                                   uses_in(r.uses), print_progress)));
 }
 
 }  // namespace
