@@ -43,7 +43,6 @@ const bool added[] = {
         .name = "corpus/S01_fixed_array_published",
         .property = "a thief finds the elements in an array that has just been grown: ppp ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -42,7 +42,6 @@ const bool added[] = {
         .name = "corpus/S02_fixed_new_array_used",
         .property = "the element whose push grew the array is found again: pppt ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -42,7 +42,6 @@ const bool added[] = {
         .name = "corpus/S03_fixed_signed_bottom",
         .property = "a pop from an empty deque at index 0 finds nothing: tpt ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

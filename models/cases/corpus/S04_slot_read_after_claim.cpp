@@ -43,7 +43,6 @@ const bool added[] = {
         .name = "corpus/S04_fixed_slot_read_before_claim",
         .property = "a thief runs the task that it claimed, not what the owner has put in its place since: p ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

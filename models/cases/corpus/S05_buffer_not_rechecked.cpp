@@ -81,7 +81,6 @@ const bool added[] = {
         .name = "corpus/S05_fixed_buffer_rechecked",
         .property = "a thief of several elements notices that the owner has replaced the buffer: ttp ‖ steal half",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -50,7 +50,6 @@ const bool added[] = {
         .name = "corpus/S06_fixed_self_is_no_victim",
         .property = "an owner that steals from itself does not disturb other thieves: steal half of itself, g ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

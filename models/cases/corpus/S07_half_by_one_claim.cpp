@@ -72,7 +72,6 @@ const bool added[] = {
         .name = "corpus/S07_fixed_one_claim_each",
         .property = "a thief of half a LIFO deque and its owner never take the same element: tt ‖ steal half",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

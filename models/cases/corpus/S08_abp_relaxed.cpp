@@ -119,7 +119,6 @@ const bool added[] = {
         .name = "corpus/S08_fixed_abp_fence",
         .property = "owner and thief never take the same task of an ABP deque: t ‖ steal steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -48,7 +48,6 @@ const bool added[] = {
         .name = "corpus/S09_fixed_cursor_wrapping",
         .property = "a full ring is full while its 8-bit cursors pass from 255 to 0: pg ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -78,7 +78,6 @@ const bool added[] = {
         .name = "corpus/S10_fixed_full_is_not_empty",
         .property = "a full ring is told from an empty one: ppg ‖ steal half",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<slots_not_given_back<bug::seeded>>({
         .name = "corpus/S10_slots_not_given_back",
@@ -90,7 +89,6 @@ const bool added[] = {
         .name = "corpus/S10_fixed_slots_given_back",
         .property = "a slot is not written while a thief still copies it: two owners steal from each other",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

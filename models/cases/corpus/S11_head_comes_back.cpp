@@ -54,7 +54,6 @@ const bool added[] = {
         .name = "corpus/S11_fixed_wider_cursor",
         .property = "a claim fails when tasks have been taken since the thief looked: ggpgpg ‖ steal half",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

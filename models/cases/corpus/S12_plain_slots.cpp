@@ -49,7 +49,6 @@ const bool added[] = {
         .name = "corpus/S12_fixed_atomic_slots",
         .property = "a thief's look at a slot that is not its own is no data race: gp ‖ steal half",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

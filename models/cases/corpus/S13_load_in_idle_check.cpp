@@ -61,7 +61,6 @@ const bool added[] = {
         .name = "corpus/S13_fixed_rmw_in_idle_check",
         .property = "no worker sleeps while a task waits: submit ‖ search, stop, look again, sleep",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -123,7 +123,6 @@ const bool added[] = {
         .name = "corpus/S14_fixed_unpark_exchanges",
         .property = "a worker sees the work of all threads that have unparked it: park ‖ work, unpark ‖ work, unpark",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<park_overwrites<bug::seeded>>({
         .name = "corpus/S14_park_overwrites",
@@ -135,7 +134,6 @@ const bool added[] = {
         .name = "corpus/S14_fixed_park_exchanges",
         .property = "a worker sees the work of all threads that have unparked it: park ‖ unpark, work, unpark",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

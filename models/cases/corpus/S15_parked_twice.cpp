@@ -102,7 +102,6 @@ const bool added[] = {
         .name = "corpus/S15_fixed_counted_in",
         .property = "a worker that was woken for a dump is woken for a task, too: work ‖ dump, submit",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -77,7 +77,6 @@ const bool added[] = {
         .name = "corpus/S16_fixed_worker_needed",
         .property = "no task waits beside an idle processor: submit ‖ give the processor back, sleep",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -91,7 +91,6 @@ const bool added[] = {
         .name = "corpus/S17_fixed_no_preemption",
         .property = "the world stops although a machine is being woken: wake-up ‖ stop the world ‖ the woken machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -229,7 +229,6 @@ const bool added[] = {
         .name = "corpus/S19_fixed_taken_back",
         .property = "a block that is taken back and granted again is neither skipped nor read too early: tppp ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<round_and_round<bwos_traits{.round_tag = false}>>({
         .name = "corpus/S19_no_round_tag",
@@ -241,7 +240,6 @@ const bool added[] = {
         .name = "corpus/S19_fixed_round_tag",
         .property = "a thief that slept while all blocks were used once does not skip one: spspsp ‖ steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

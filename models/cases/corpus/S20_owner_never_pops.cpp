@@ -62,7 +62,6 @@ const bool added[] = {
         .property =
             "without an owner's pop a thief needs no seq_cst: every task exactly once: ppp ‖ steal steal ‖ steal",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<owner_pops<bug::seeded>>({
         .name = "corpus/S20_owner_pops",
@@ -74,7 +73,6 @@ const bool added[] = {
         .name = "corpus/S20_fixed_owner_pops",
         .property = "owner and thief never take the same task: t ‖ steal steal",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

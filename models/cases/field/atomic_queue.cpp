@@ -107,7 +107,6 @@ const bool added[] = {
         .name = "field/fixed_atomic_queue_not_empty",
         .property = "a pop answers that a queue is empty only if it was: push pop ‖ push pop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<hand_over<queue_orders{}>>({
         .name = "field/atomic_queue_no_acquire",
@@ -119,7 +118,6 @@ const bool added[] = {
         .name = "field/fixed_atomic_queue_acquires",
         .property = "what an element points at arrives with it: push ‖ pop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -73,7 +73,6 @@ const bool added[] = {
         .name = "field/fixed_boost_free_list",
         .property = "two threads push, and take their nodes from one free list: push ‖ push",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -91,7 +91,6 @@ const bool added[] = {
         .name = "field/fixed_eigen_prewait",
         .property = "a waiter is woken by a notification that follows what it waits for: wait ‖ set, notify",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

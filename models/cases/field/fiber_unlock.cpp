@@ -42,7 +42,6 @@ const bool added[] = {
         .name = "field/fixed_fiber_unlock",
         .property = "a lock protects plain memory: add ‖ add",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -63,7 +63,6 @@ const bool added[] = {
         .name = "field/fixed_semaphore_sleeps",
         .property = "who waits for a semaphore gets it when it is released: try_acquire release ‖ acquire",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

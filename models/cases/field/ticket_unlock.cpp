@@ -36,7 +36,6 @@ const bool added[] = {
         .name = "field/fixed_ticket_unlock",
         .property = "a lock that is given back can be taken: lock unlock ‖ lock unlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

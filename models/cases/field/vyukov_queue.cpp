@@ -102,7 +102,6 @@ const bool added[] = {
         .name = "field/fixed_vyukov_queue_not_empty",
         .property = "a pop answers that a queue is empty only if it was: push pop ‖ push pop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -104,7 +104,6 @@ const bool added[] = {
         .name = "field/fixed_xenium_steal",
         .property = property,
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

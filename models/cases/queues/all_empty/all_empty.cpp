@@ -115,7 +115,6 @@ const bool added[] = {
         .name = "all_empty/never_both",
         .property = "all_empty() never says yes about two deques of which one holds a task at each moment",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .progress = progress_claim::lock_free,
         .kept_for = "the smallest program",
     }),
@@ -130,14 +129,12 @@ const bool added[] = {
         .property =
             "all_empty() never says yes while two deques, of which one always holds a task, get and lose tasks in turn",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
     }),
     add_case<with_inject>({
         .name = "all_empty/with_inject",
         .property = "all_empty() never says yes about a shared queue and a deque whose owner pops after it saw a put",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::blocking,
     }),
     add_case<two_owners<>>({
@@ -145,7 +142,6 @@ const bool added[] = {
         .property =
             "all_empty() never says yes about deques of two owners, one of which pops after it saw the other's push",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"observe_relaxed", "counted.observe", std::memory_order::relaxed},
                     {"pushed_relaxed", "counted.pushed", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
@@ -156,7 +152,6 @@ const bool added[] = {
         .property =
             "all_empty() never says yes about split deques, one of which gets a task before the other loses one",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the queues are split_deques",
     }),
@@ -164,7 +159,6 @@ const bool added[] = {
         .name = "all_empty/two_owners_of_split_rings",
         .property = "all_empty() never says yes about split rings, one of which gets a task before the other loses one",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the queues are split_rings",
     }),

@@ -49,13 +49,11 @@ const bool added[] = {
         .name = "chase_lev/interrupt_last_two",
         .property = "an owner that pops two tasks sees what two thieves have taken; fences by interrupt",
         .threads = 3,
-        .quick = {.random = 2'000, .bound = 0},
     }),
     add_case<interrupted<popped_and_pushed, 2>>({
         .name = "chase_lev/interrupt_popped_and_pushed",
         .property = "owner and thief share out the last task and the next one; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .mutants = {{"reset_relaxed", "chase_lev.pop.reset", std::memory_order::relaxed}},
         .kept_for = "the order of chase_lev.pop.reset, with fences by interrupt",
     }),

@@ -11,7 +11,6 @@ const bool added[] = {
         .name = "local_queue/interrupt_split_overflow",
         .property = "with a split_ring, what overflows and what is stolen are disjoint; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "the ring is a split_ring, with fences by interrupt",
     }),
 };

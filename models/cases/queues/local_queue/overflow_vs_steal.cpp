@@ -162,14 +162,12 @@ const bool added[] = {
         .name = "local_queue/overflow_vs_steal",
         .property = "what overflows and what is stolen are disjoint: every task runs exactly once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program that overflows",
     }),
     add_case<full_ring_vs_steal<4>>({
         .name = "local_queue/full_ring_of_4_vs_steal",
         .property = "a push overflows only a ring that is full when half of it is claimed: it moves 0 or 3 tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .progress = progress_claim::lock_free,
         .kept_for = "a ring of 4",
     }),
@@ -177,21 +175,18 @@ const bool added[] = {
         .name = "local_queue/full_ring_of_8_vs_steal",
         .property = "a push overflows only a ring that is full when half of it is claimed: it moves 0 or 5 tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a ring of 8",
     }),
     add_case<three_thieves>({
         .name = "local_queue/three_thieves",
         .property = "three thieves and an owner that makes six calls, with overflow, run every task exactly once",
         .threads = 4,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the largest program",
     }),
     add_case<overflow_vs_take>({
         .name = "local_queue/overflow_vs_take",
         .property = "an overflow arrives in the global queue whole and in order, contents visible",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .kept_for = "another processor takes from the global queue",
     }),
     add_case<fair_shares_vs_steal>({
@@ -199,7 +194,6 @@ const bool added[] = {
         .property = "two processors' fair shares of the global queue, and a steal from one of them, run every task "
                     "exactly once",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"publish_relaxed", "ring.push_batch.publish", std::memory_order::relaxed}},
         .kept_for = "two shares of the global queue, and the order that publishes a share",
     }),
@@ -207,7 +201,6 @@ const bool added[] = {
         .name = "local_queue/drain_vs_steal",
         .property = "a drained processor and a thief share out the tasks: each exactly once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a processor is drained",
     }),
     // A one_object needs no handles. The algorithm is the same, so its counts are those of
@@ -216,14 +209,12 @@ const bool added[] = {
         .name = "local_queue/one_object",
         .property = "a one_object of a local queue: what overflows and what is stolen are disjoint",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "overflow_vs_steal without handles: the algorithm is the same",
     }),
     add_case<moved>({
         .name = "local_queue/one_object_moved",
         .property = "a one_object of a local queue is moved while no thread uses it, and each task keeps its place",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -66,7 +66,6 @@ const bool added[] = {
         .property =
             "with a split_ring, too, what overflows and what is stolen are disjoint: every task runs exactly once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the ring is a split_ring",
     }),
@@ -74,14 +73,12 @@ const bool added[] = {
         .name = "local_queue/split_drain_vs_steal",
         .property = "with a split_ring, a drained processor and a thief share out the tasks: each exactly once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
     }),
     add_case<moving_task<false>>({
         .name = "local_queue/split_has_work_approx_sees_a_moving_task",
         .property = "has_work_approx() never says no while a task moves from runnext to a split_ring (two threads)",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the ring is a split_ring; has_work_approx() is asked",
     }),
@@ -89,7 +86,6 @@ const bool added[] = {
         .name = "local_queue/split_has_work_sees_a_moving_task",
         .property = "has_work() never says no while a task moves from runnext to a split_ring (two threads)",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the ring is a split_ring; has_work() is asked",
     }),
@@ -98,7 +94,6 @@ const bool added[] = {
         .property =
             "has_work_approx() never denies a task that was published in a split_ring, whatever a third thread steals",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "the ring is a split_ring",
     }),

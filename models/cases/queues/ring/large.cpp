@@ -9,7 +9,6 @@ const bool added = add_case<script<ring_of<4>, "", "pppgpp", steal, steal, steal
     .name = "ring/three_thieves",
     .property = "three thieves and an owner that makes six calls run every task exactly once",
     .threads = 4,
-    .quick = {.random = 5'000, .bound = 1},
 });
 
 }  // namespace

@@ -62,28 +62,24 @@ const bool added[] = {
         .name = "shared_barrier/interrupt_one_thief",
         .property = "owner and thief never both miss the other; the barrier is the thief's own",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<interrupted<asked<2, 2>, 3>>({
         .name = "shared_barrier/interrupt_two_thieves",
         .property = "owner and thief never both miss the other, whoever of two thieves has made the barrier",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smallest program with a barrier of another thread",
     }),
     add_case<interrupted<asked<2, 1, 2>, 3>>({
         .name = "shared_barrier/interrupt_two_thieves_again",
         .property = "likewise, for the second barrier that each of two thieves asks for",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "several barriers of one thread",
     }),
     add_case<interrupted<asked<1, 1, 1, 2>, 4>>({
         .name = "shared_barrier/interrupt_a_thief_and_two_others",
         .property = "likewise, for a thief beside two threads that make and share barriers, too",
         .threads = 4,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a barrier that serves two threads at once",
     }),
 };

@@ -169,40 +169,34 @@ const bool added[] = {
         .name = "shared_fifo/put_vs_take",
         .property = "every task is taken exactly once, its contents visible, a batch in order",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 3},
         .progress = progress_claim::blocking,
     }),
     add_case<one_segment>({
         .name = "shared_fifo/one_segment",
         .property = "two consumers take the values of one segment while a producer fills it and begins the next one",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two consumers empty one segment",
     }),
     add_case<spare_is_shared>({
         .name = "shared_fifo/spare_is_shared",
         .property = "one of two producers reuses the segment that was emptied last",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a producer reuses an emptied segment",
     }),
     add_case<both_allocate>({
         .name = "shared_fifo/both_allocate",
         .property = "two producers that find the last segment full link one each, and nothing is lost",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<has_work_approx_sees_a_put>({
         .name = "shared_fifo/has_work_approx_sees_a_put",
         .property = "has_work_approx() and has_work() never deny a task whose put happened before",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
     }),
     add_case<all_empty_vs_put_and_take>({
         .name = "shared_fifo/all_empty_vs_put_and_take",
         .property = "all_empty() is not misled by a task that comes and goes",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

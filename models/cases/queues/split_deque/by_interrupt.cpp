@@ -11,28 +11,24 @@ const bool added[] = {
         .name = "split_deque/interrupt_last_one",
         .property = "owner and thief never both get the last task; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "last_one with fences by interrupt",
     }),
     add_case<interrupted_script<deque_of<4, 0>, "pp", "gpg", "o">>({
         .name = "split_deque/interrupt_seized",
         .property = "a thief takes half of the private tasks while the owner pushes and pops; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "seized with fences by interrupt",
     }),
     add_case<interrupted_script<deque_of<4, 0>, "ppp", "gg", "o">>({
         .name = "split_deque/interrupt_seized_to_the_last",
         .property = "owner and thief share out three private tasks; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "seized_to_the_last with fences by interrupt",
     }),
     add_case<interrupted_script<deque_of<2, 0>, "p", "g", "t", "t">>({
         .name = "split_deque/interrupt_two_thieves",
         .property = "two thieves that want the last task, and the owner: one gets it; fences by interrupt",
         .threads = 3,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "two_thieves with fences by interrupt",
     }),
 };

@@ -142,35 +142,30 @@ const bool added[] = {
         .name = "barrier/two_come",
         .property = "two tasks go on when both have come, and each sees what the other did; one of them was the last",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<all_come<3, 1>>({
         .name = "barrier/three_come",
         .property = "three tasks go on when all have come, and each sees what the others did; one of them was the last",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two tasks wait",
     }),
     add_case<all_come<2, 2>>({
         .name = "barrier/two_phases",
         .property = "no task begins a phase before both have ended the last, and none waits for a phase that is over",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<withdraw_vs_come>({
         .name = "barrier/withdraw_vs_come",
         .property =
             "a task whose wait is withdrawn has seen the end of the phase, or has not come: come ‖ come ‖ withdraw",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<drop_vs_come>({
         .name = "barrier/drop_vs_come",
         .property =
             "a phase ends when one task has left the barrier for good and the others have come: come ‖ come ‖ drop",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
 };
 

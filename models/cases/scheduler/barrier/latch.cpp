@@ -96,20 +96,17 @@ const bool added[] = {
         .name = "barrier/latch_opens",
         .property = "a task that has waited for a latch sees what was done, and may destroy it: two threads count down",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<latch_opens_for_all>({
         .name = "barrier/latch_opens_for_all",
         .property = "a latch lets all tasks go on that wait for it, and they see what was done: two threads count down",
         .threads = 4,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two tasks wait, four threads",
     }),
     add_case<latch_below_zero>({
         .name = "barrier/latch_below_zero",
         .property = "of two threads that count down a latch of 1, one is told that it is below 0",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

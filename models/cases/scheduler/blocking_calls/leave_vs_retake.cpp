@@ -111,27 +111,23 @@ const bool added[] = {
         .name = "blocking_calls/leave_vs_retake",
         .property = "the task that made a call, and a task that waits on its processor, are run: come back ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<processor_made_idle>({
         .name = "blocking_calls/processor_made_idle",
         .property =
             "a machine that comes back while its processor is made idle gets one, and goes on: come back ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<waits_while_stopping>({
         .name = "blocking_calls/waits_while_stopping",
         .property =
             "a blocking section that ends has a processor that no other machine has: come back, waiting ‖ retake, stop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<second_call>({
         .name = "blocking_calls/second_call",
         .property = "the monitor takes a processor for the call that it saw, and for no later one: two calls ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -88,26 +88,22 @@ const bool added[] = {
         .name = "blocking_calls/unit_comes_back",
         .property = "a call whose processor is taken gives one unit back at its end: come back ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<unit_comes_back<true>>({
         .name = "blocking_calls/unit_of_a_section_comes_back",
         .property = "plain code that waits for a processor at its end gives one unit back: come back ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<turn_after_a_call<false>>({
         .name = "blocking_calls/turn_after_a_call",
         .property = "a task that waits for its turn gets the unit of a call that ends: come back ‖ retake ‖ wait",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<turn_after_a_call<true>>({
         .name = "blocking_calls/turn_after_a_call_that_waits",
         .property =
             "a task that waits for its turn gets the unit of a call whose machine waits for a processor at its end",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
 };
 

@@ -114,50 +114,42 @@ const bool added[] = {
         .name = "blocking_calls/task_in_runnext_waits",
         .property = "the monitor takes the processor of a call at once if a task waits in its runnext",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<work_waits<where::fork>>({
         .name = "blocking_calls/fork_waits",
         .property = "the monitor takes the processor of a call at once if a fork waits on it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<work_waits<where::yielded>>({
         .name = "blocking_calls/yielded_task_waits",
         .property = "the monitor takes the processor of a call at once if a task that has yielded waits on it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<work_waits<where::global>>({
         .name = "blocking_calls/task_in_global_queue_waits",
         .property = "the monitor takes the processor of a call at once if a task waits in the global queue",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<returned_machine_waits>({
         .name = "blocking_calls/returned_machine_waits",
         .property = "the monitor takes the processor of a call at once for a machine that came back and waits for one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<nothing_to_do<true>>({
         .name = "blocking_calls/nothing_to_do",
         .property = "with nothing to do the monitor takes the processor only after a long call, and makes it idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<nothing_to_do<false>>({
         .name = "blocking_calls/nobody_polls",
         .property = "after a long call the monitor starts a machine that polls, if none does",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<no_machine_looks>({
         .name = "blocking_calls/no_machine_looks",
         .property =
             "the monitor takes the processor of a call at once if no machine looks for work, and wakes one that does",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

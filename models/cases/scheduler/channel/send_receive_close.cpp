@@ -143,47 +143,40 @@ const bool added[] = {
         .name = "channel/send_receive_close",
         .property = "a value is sent if and only if it is received, and no task waits for ever: send ‖ receive ‖ close",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "send, receive and close meet",
     }),
     add_case<waits_at_close<true>>({
         .name = "channel/sender_vs_close",
         .property = "a close lets a waiting sender go on, without success",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<waits_at_close<false>>({
         .name = "channel/receiver_vs_close",
         .property = "a close lets a waiting receiver go on, without a value",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<buffered>({
         .name = "channel/buffered",
         .property = "each value is received once, and no task waits for ever: send, send ‖ receive ‖ receive",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two tasks send and receive at once",
     }),
     add_case<refilled>({
         .name = "channel/refilled",
         .property = "a task that waits to send is not overtaken: its value fills the room that a receiver makes",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<first_come>({
         .name = "channel/first_come",
         .property = "a task that waits to receive is not overtaken: first come, first served",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a task that came later must not overtake",
     }),
     add_case<in_order>({
         .name = "channel/in_order",
         .property = "values come in order, then the end: send, send, close ‖ receive until it is closed",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

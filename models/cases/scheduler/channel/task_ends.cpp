@@ -216,7 +216,6 @@ const bool added[] = {
         .name = "channel/receiver_ends_vs_senders",
         .property = "a receiver that ends while it waits leaves the values to the next one: end ‖ send ‖ send",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a second sender must not lose its value",
     }),
     add_case<sender_ends_vs_close>({
@@ -224,33 +223,28 @@ const bool added[] = {
         .property = "a sender that ends while it waits has sent, or left the list, or was told of the close: end ‖ "
                     "close ‖ receive",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a close is another way out of the wait",
     }),
     add_case<channel_goes_first>({
         .name = "channel/destroyed_before_receivers",
         .property = "a channel is destroyed before the tasks that wait to receive end",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<channel_goes_before_senders>({
         .name = "channel/destroyed_before_senders",
         .property = "a channel is destroyed before the tasks that wait to send end",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<receiver_ends>({
         .name = "channel/receiver_ends",
         .property = "a receiver that ends while it waits takes one value or none, and is then in no list: end ‖ send",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a receiver ends",
     }),
     add_case<sender_ends>({
         .name = "channel/sender_ends",
         .property = "a sender that ends while it waits has sent or not, and the next sender is served: end ‖ receive",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a sender ends",
     }),
 };

@@ -82,13 +82,11 @@ const bool added[] = {
         .property =
             "of two waiting tasks one ends: it has left the list or was notified, or the other one was: end ‖ notify",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<destroyed_before_waiters>({
         .name = "condition_variable/destroyed_before_waiters",
         .property = "a condition variable is destroyed before the tasks that wait or were notified end",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

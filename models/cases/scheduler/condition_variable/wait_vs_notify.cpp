@@ -199,32 +199,27 @@ const bool added[] = {
         .name = "condition_variable/wait_vs_notify",
         .property = "a waiting task misses no notification that comes after a change under the mutex",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<all_notified>({
         .name = "condition_variable/all_notified",
         .property = "notify_all() notifies all waiting tasks, each once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<notify_one_notifies_one>({
         .name = "condition_variable/notify_one_notifies_one",
         .property = "each notify_one() notifies one task, the one that has waited longest",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the order of the tasks is asked",
     }),
     add_case<withdraw_vs_wait>({
         .name = "condition_variable/withdraw_vs_wait",
         .property = "a task whose wait is withdrawn when it begins goes on, once: wait ‖ withdraw",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdraw_vs_notify>({
         .name = "condition_variable/withdraw_vs_notify",
         .property = "a notification reaches the task whose wait is withdrawn, or the next one: notify ‖ withdraw",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a notification and a withdrawal meet",
     }),
 };

@@ -92,27 +92,23 @@ const bool added[] = {
         .name = "deadlock/timer_wakes_nobody",
         .property = "a deadlock is reported although the last timer fires while the last machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a machine goes idle meanwhile",
     }),
     add_case<timer_vs_rest<true>>({
         .name = "deadlock/timer_wakes_a_task",
         .property = "no deadlock is reported while there is a task that a timer has just made runnable",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<handle_vs_rest<false>>({
         .name = "deadlock/handle_wakes_nobody",
         .property = "a deadlock is reported although the last handle is given up while the last machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a machine goes idle meanwhile",
     }),
     add_case<handle_vs_rest<true>>({
         .name = "deadlock/handle_wakes_a_task",
         .property = "no deadlock is reported if a thread outside made a task runnable before it gave its handle up",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smaller program",
     }),
     add_case<two_handles>({
@@ -120,14 +116,12 @@ const bool added[] = {
         .property =
             "no deadlock is reported if one of two threads outside made a task runnable before it gave its handle up",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two threads outside meet",
     }),
     add_case<timer_vs_handle>({
         .name = "deadlock/timer_and_handle",
         .property = "the last timer fires while the last handle is given up: one of them reports the deadlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "timer and handle meet",
     }),
 };

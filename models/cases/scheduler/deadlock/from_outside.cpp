@@ -71,20 +71,17 @@ const bool added[] = {
         .name = "deadlock/kernel_wakes_a_task",
         .property = "no deadlock is reported while a task waits for a descriptor, or was just woken by one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "another task goes on",
     }),
     add_case<kernel_wakes_the_last_task>({
         .name = "deadlock/kernel_wakes_the_last_task",
         .property = "a deadlock is reported when the last task that waited for the kernel has gone on, and waits again",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<stop_vs_rest>({
         .name = "deadlock/stop_wakes_a_task",
         .property = "no deadlock is reported while a task waits with a stop token that has a source",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

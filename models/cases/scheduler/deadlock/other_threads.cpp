@@ -74,20 +74,17 @@ const bool added[] = {
         .name = "deadlock/thread_wakes_a_task",
         .property = "no deadlock is reported if a thread without a handle made a task runnable before it ended",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the thread wakes a task and ends, and starts no other",
     }),
     add_case<thread_vs_confirm<false>>({
         .name = "deadlock/thread_wakes_nobody",
         .property = "a deadlock is in doubt as long as there is a thread without a handle, and reported then",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<task_starts_a_thread>({
         .name = "deadlock/task_starts_a_thread",
         .property = "no deadlock is reported if a task has started another thread since all tasks were seen to wait",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -131,14 +131,12 @@ const bool added[] = {
         .name = "descriptors/open_vs_event",
         .property = "no event is lost of a file that is opened while it becomes readable: open, read ‖ data ‖ poll",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the file becomes readable while it is opened",
     }),
     add_case<used_again>({
         .name = "descriptors/used_again",
         .property = "a late event of a record's last use hides no event of the new use: close, open, read ‖ poll",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the whole life of a record; a late event costs a read too many here, which is no failure; "
                     "descriptors/late_event notices it",
     }),
@@ -146,25 +144,21 @@ const bool added[] = {
         .name = "descriptors/close_vs_open",
         .property = "a record is used again only when its last use is over: close ‖ open, read, data, poll",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<late_event>({
         .name = "descriptors/late_event",
         .property = "an event that was taken before a file was closed is no notice for the next one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<ring_vs_polls>({
         .name = "descriptors/ring_vs_polls",
         .property = "a ring ends the sleep in the poller although another thread polls: sleep ‖ poll ‖ ring",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<refused_vs_open>({
         .name = "descriptors/refused_vs_open",
         .property = "a file that the kernel refuses leaves nothing behind",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -46,14 +46,12 @@ const bool added[] = {
         .property =
             "a read that gets less than was asked for does not hide the end of the stream: data, end ‖ poll, read",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the file is open when the end comes",
     }),
     add_case<reads_to_the_end>({
         .name = "descriptors/reads_to_the_end",
         .property = "a short read while the file is being opened does not hide the end: open, read ‖ poll ‖ data, end",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the end comes while the file is being opened",
     }),
 };

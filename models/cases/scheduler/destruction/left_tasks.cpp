@@ -268,20 +268,17 @@ const bool added[] = {
         .name = "destruction/any_forest",
         .property = "whoever waits is destroyed after what it waits for, also where tasks wait in a circle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the smaller program",
     }),
     add_case<any_forest<true>>({
         .name = "destruction/woken_beside",
         .property = "the same, while a thread outside wakes the tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<sleepers_last>({
         .name = "destruction/sleepers_last",
         .property = "tasks that sleep are destroyed after those that do not, where the rule leaves a choice",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
 };
 

@@ -103,7 +103,6 @@ const bool added[] = {
         .property =
             "machine or monitor has the processor, never both, and sees it as the machine left it: leave ‖ retake",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .mutants = {{"enter_relaxed", "handoff.enter", std::memory_order::relaxed},
                     {"retake_relaxed", "handoff.retake", std::memory_order::relaxed}},
         .progress = progress_claim::lock_free,
@@ -113,7 +112,6 @@ const bool added[] = {
         .name = "handoff/leave_vs_retake_vs_steal",
         .property = "leave ‖ retake ‖ steal: one holder, every task runs once",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .progress = progress_claim::lock_free,
         .kept_for = "a thief looks into the queue meanwhile",
     }),
@@ -121,7 +119,6 @@ const bool added[] = {
         .name = "handoff/second_call",
         .property = "a monitor that saw one blocking call cannot take the processor during the next one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .progress = progress_claim::lock_free,
     }),
 };

@@ -77,7 +77,6 @@ const bool added[] = {
         .name = "join_counter/ends_when_all_have_ended",
         .property = "parent and child meet when their run ends: one of them makes the parent yield, once",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "parent and child meet after their run has ended",
     }),
     add_case<ends_at_join<2, 1>>({
@@ -85,7 +84,6 @@ const bool added[] = {
         .property =
             "a run ends while one of two children waits: no child goes on with the parent, which is destroyed last",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smaller program",
     }),
     add_case<ends_at_join<3, 2>>({
@@ -93,7 +91,6 @@ const bool added[] = {
         .property =
             "a run ends while one of three children waits: no child goes on with the parent, which is destroyed last",
         .threads = 4,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two of three children have ended",
     }),
 };

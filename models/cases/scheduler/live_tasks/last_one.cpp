@@ -175,34 +175,29 @@ const bool added[] = {
         .name = "live_tasks/ends_elsewhere",
         .property = "a task that ends on another processor than it was started on is counted once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a task changes its processor",
     }),
     add_case<processor_moves>({
         .name = "live_tasks/processor_moves",
         .property = "no task is lost when a processor goes from one machine to another",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the processor changes its machine",
     }),
     add_case<started_outside>({
         .name = "live_tasks/started_outside",
         .property = "tasks that threads outside start are counted before the host can ask for them",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a thread outside starts the task",
     }),
     add_case<started_outside_at_once>({
         .name = "live_tasks/started_outside_at_once",
         .property = "two threads outside that start tasks at once are both counted",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<destroyed>({
         .name = "live_tasks/destroyed",
         .property = "tasks that the end of a run destroys are not counted any more; one that is started meanwhile is",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -60,7 +60,6 @@ const bool added[] = {
         .name = "live_tasks/outside_vs_question",
         .property = "no deadlock is reported while a thread outside gets a handle and starts a task",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

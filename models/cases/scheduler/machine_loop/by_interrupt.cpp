@@ -13,27 +13,23 @@ const bool added[] = {
         .name = "machine_loop/interrupt_fork",
         .property = "a fork is found: fork ‖ the last spinning machine goes idle; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "fences by interrupt: its fences are park's, which the mutant park/idle_by_a_light_fence breaks",
     }),
     add_case<interrupted<fork_vs_last_spinner<split_deque_of<interrupt_atomics>>, 2>>({
         .name = "machine_loop/interrupt_fork_in_a_split_deque",
         .property = "a fork in a split_deque is found: fork ‖ the last spinning machine goes idle; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "fences by interrupt: its fences are park's and split_deque's, which have mutants there",
     }),
     add_case<interrupted<fork_vs_doze<chase_lev_of<interrupt_atomics>>, 2>>({
         .name = "machine_loop/interrupt_fork_vs_doze",
         .property = "a fork is found: fork ‖ the last spinning machine begins to doze; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
     }),
     add_case<interrupted<yield_vs_last_spinner<false, interrupt_atomics>, 2>>({
         .name = "machine_loop/interrupt_yield",
         .property = "a task that yields is found: yield ‖ the last spinning machine goes idle; fences by interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "fences by interrupt: its fences are park's, which the mutant park/idle_by_a_light_fence breaks",
     }),
 };

@@ -93,33 +93,28 @@ const bool added[] = {
         .name = "machine_loop/next_vs_doze",
         .property = "a machine that has dozed sees the task in a runnext slot for which nobody woke it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<displaced_vs_doze>({
         .name = "machine_loop/displaced_vs_doze",
         .property = "a machine that begins to doze sees a task that is displaced from runnext, or is woken for it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<injected_vs_doze>({
         .name = "machine_loop/injected_vs_doze",
         .property = "a machine that begins to doze sees a task in the global queue, or is woken for it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the task is in the global queue",
     }),
     add_case<fork_vs_doze<>>({
         .name = "machine_loop/fork_vs_doze",
         .property = "a machine that begins to doze sees a fork, or is woken for it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the task is a fork",
     }),
     add_case<stop_vs_doze>({
         .name = "machine_loop/stop_vs_doze",
         .property = "the end of the scheduler wakes a machine that dozes",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -157,7 +157,6 @@ const bool added[] = {
         .property =
             "a put under a lock needs no fence: a machine that looks under the lock before it sleeps sees the task",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the last look is under the lock",
     }),
     add_case<next_vs_last_spinner>({
@@ -165,7 +164,6 @@ const bool added[] = {
         .property = "filling a free runnext slot needs no fence: a machine that asks has_work() there before it sleeps "
                     "sees the task",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"put_release", "runnext.put", std::memory_order::release}},
         .kept_for = "the processor is known before",
     }),
@@ -173,7 +171,6 @@ const bool added[] = {
         .name = "machine_loop/fork_vs_last_spinner",
         .property = "no machine sleeps while a fork waits: push, fence ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the forks are in a chase_lev",
     }),
     add_case<fork_vs_last_spinner<split_fork_deques>>({
@@ -181,14 +178,12 @@ const bool added[] = {
         .property =
             "no machine sleeps while a fork waits in a split_deque: push, fence ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the forks are in a split_deque",
     }),
     add_case<next_on_a_new_processor>({
         .name = "machine_loop/next_on_a_new_processor",
         .property = "no machine sleeps while a task waits in the runnext of a processor that it does not know of yet",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the processor is new",
     }),
     add_case<displaced_vs_spinner>({
@@ -196,20 +191,17 @@ const bool added[] = {
         .property =
             "no machine sleeps while a task that was displaced from runnext, and was in no queue for a moment, waits",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<share_vs_last_spinner<2>>({
         .name = "machine_loop/share_vs_last_spinner",
         .property = "no machine sleeps while a task that was moved from the global queue to a ring waits",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a ring of 2",
     }),
     add_case<share_vs_last_spinner<4>>({
         .name = "machine_loop/share_vs_last_spinner_ring_of_4",
         .property = "no machine sleeps while a task that was moved from the global queue to a ring of 4 waits",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a ring of 4",
     }),
     add_case<finder_wakes_another>({
@@ -217,7 +209,6 @@ const bool added[] = {
         .property =
             "a spinning machine that finds a task wakes a machine for the next one: two queued tasks, an idle machine",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two tasks are queued from the start",
     }),
 };

@@ -140,21 +140,18 @@ const bool added[] = {
         .name = "machine_loop/evacuated",
         .property = "the tasks and forks of a processor that retires are run, in their order",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a ring of 2",
     }),
     add_case<evacuated<4>>({
         .name = "machine_loop/evacuated_ring_of_4",
         .property = "the tasks and forks of a processor with a ring of 4 that retires are run, in their order",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a ring of 4",
     }),
     add_case<evacuated<2, split_fork_deques>>({
         .name = "machine_loop/evacuated_split_deque",
         .property = "the tasks and the forks, in a split_deque, of a processor that retires are run, in their order",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the forks are in a split_deque",
     }),
     add_case<spinner_retires>({
@@ -162,34 +159,29 @@ const bool added[] = {
         .property =
             "a spinning machine whose processor retires does not count as spinning, and a task is run: submit ‖ retire",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the processor retires",
     }),
     add_case<spinner_hands_its_processor_over>({
         .name = "machine_loop/spinner_hands_its_processor_over",
         .property = "a spinning machine that passes its processor on does not count as spinning, and a task is run",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<spinner_vs_stop>({
         .name = "machine_loop/spinner_vs_stop",
         .property = "a machine that looks for work leaves when the scheduler stops",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the machine spins",
     }),
     add_case<run_ends<false>>({
         .name = "machine_loop/run_ends",
         .property = "a task that becomes runnable after main has ended does not begin, and is not lost",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the task becomes runnable late",
     }),
     add_case<run_ends<true>>({
         .name = "machine_loop/run_ends_task_in_ring",
         .property = "a task in the processor's own queue does not begin after main has ended, and is not lost",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the task is in the processor's own queue",
     }),
 };

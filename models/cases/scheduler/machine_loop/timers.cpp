@@ -162,32 +162,27 @@ const bool added[] = {
         .name = "machine_loop/timer_vs_last_spinner",
         .property = "no machine sleeps beside a timer that is due: add, fence ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<timer_of_a_busy_processor>({
         .name = "machine_loop/timer_of_a_busy_processor",
         .property = "a machine that looks for work fires the timers of a processor whose machine is busy",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the timer belongs to a processor whose machine is busy",
     }),
     add_case<polls_before_it_sleeps>({
         .name = "machine_loop/polls_before_it_sleeps",
         .property = "a machine without tasks fires its own timers, and polls, before it gives its processor up",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<due_during_a_doze>({
         .name = "machine_loop/due_during_a_doze",
         .property = "a machine that dozes gets up for a timer that is due",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<nobody_polls>({
         .name = "machine_loop/nobody_polls_any_more",
         .property = "a machine that dozes gets up when there is something to poll for and no machine polls",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

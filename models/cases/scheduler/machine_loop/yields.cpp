@@ -114,46 +114,39 @@ const bool added[] = {
         .property =
             "no machine sleeps while a task that has yielded waits: yield, fence ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smallest program with a task that yields",
     }),
     add_case<yield_vs_last_spinner<true>>({
         .name = "machine_loop/yield_vs_doze",
         .property = "a machine that begins to doze sees a task that has yielded, or is woken for it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the machine dozes",
     }),
     add_case<turn_vs_last_spinner>({
         .name = "machine_loop/yields_published_vs_last_spinner",
         .property = "no machine sleeps while tasks that have yielded wait that were moved to the global queue",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<yields_in_order>({
         .name = "machine_loop/yields_in_order",
         .property = "tasks that yield go behind all tasks of the ring and of the global queue, in their order",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<turn_of_yielded<comes_first::global>>({
         .name = "machine_loop/yielded_turn",
         .property = "at the turn of the global queue a task that has yielded comes before the task that is next",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the turn of the global queue, without a chain",
     }),
     add_case<turn_of_yielded<comes_first::oldest>>({
         .name = "machine_loop/full_chain_then_yielded",
         .property = "after a full chain a task that has yielded comes before the task that is next",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<yields_evacuated>({
         .name = "machine_loop/yields_evacuated",
         .property = "tasks that have yielded on a processor that retires are run, behind its others",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
 };
 

@@ -62,13 +62,11 @@ const bool added[] = {
         .name = "monitor/late_timer_wakes_nobody",
         .property = "a deadlock is reported although the monitor fires the last timer while the last machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<late_timer<true>>({
         .name = "monitor/late_timer_wakes_a_task",
         .property = "no deadlock is reported beside a task that a timer has woken which the monitor has fired",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the timer wakes a task",
     }),
 };

@@ -75,7 +75,6 @@ const bool added[] = {
         .name = "mutex/destroyed_before_guard",
         .property = "a guard that ends after its mutex knows that there is nothing to unlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<mutex_goes<true>>({
@@ -83,20 +82,17 @@ const bool added[] = {
         .property =
             "a guard that got the mutex from another one and ends after it knows that there is nothing to unlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<mutex_goes_untold>({
         .name = "mutex/destroyed_beside_guard",
         .property = "a mutex that is destroyed writes to no guard that is still being made: hold ‖ destroy",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "nothing but the two orders relates the threads",
     }),
     add_case<guards_go>({
         .name = "mutex/destroyed_after_guards",
         .property = "a mutex that is destroyed writes to no guard that has ended: guard ‖ guard",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -102,21 +102,18 @@ const bool added[] = {
         .name = "mutex/lock_vs_unlock",
         .property = "one holder at a time, and no task waits for a free mutex: two tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<visitors<3>>({
         .name = "mutex/three_tasks",
         .property = "one holder at a time, and no task waits for a free mutex: three tasks",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two tasks wait at once",
     }),
     add_case<not_overtaken>({
         .name = "mutex/not_overtaken",
         .property = "an unlock hands the mutex to the task that waits, and no other task gets it in between",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a third task must not get in between",
     }),
 };

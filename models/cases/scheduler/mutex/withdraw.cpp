@@ -110,21 +110,18 @@ const bool added[] = {
         .name = "mutex/withdraw_vs_lock",
         .property = "a task whose wait is withdrawn when it begins goes on, once: lock ‖ withdraw",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdraw_vs_unlock>({
         .name = "mutex/withdraw_vs_unlock",
         .property =
             "a task whose wait is withdrawn while it is handed the mutex has it or not, and the next one is served",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the next task in the list is served",
     }),
     add_case<withdrawn_ends>({
         .name = "mutex/withdrawn_ends",
         .property = "a task whose wait was withdrawn, and that ends, unlocks the mutex if and only if it has it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

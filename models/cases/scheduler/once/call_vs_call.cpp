@@ -105,14 +105,12 @@ const bool added[] = {
         .name = "once/two_calls",
         .property = "the function runs once, and each call returns after that and sees what it did: two tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smaller program",
     }),
     add_case<callers<3>>({
         .name = "once/three_calls",
         .property = "the function runs once, and each call returns after that and sees what it did: three tasks",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"done_relaxed", "once.done", std::memory_order::relaxed}},
         .kept_for = "two tasks wait for the call",
     }),
@@ -120,7 +118,6 @@ const bool added[] = {
         .name = "once/call_vs_done",
         .property = "a thread that learns that a call has returned sees what the function did: call ‖ done",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"returns_relaxed", "once.returns", std::memory_order::relaxed}},
         .kept_for = "the thread that asks has never had the mutex",
     }),
@@ -128,14 +125,12 @@ const bool added[] = {
         .name = "once/two_calls_vs_done",
         .property = "a thread that learns that a call has returned sees what the function did: call ‖ call ‖ done",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "one more task",
     }),
     add_case<first_call_throws>({
         .name = "once/first_call_throws",
         .property = "after a call that threw, another one calls the function, and then no further one: two tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

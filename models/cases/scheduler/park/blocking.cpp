@@ -153,40 +153,34 @@ const bool added[] = {
         .name = "park/return_vs_deadlock",
         .property = "a deadlock is reported after a machine has queued the task of its call, and not before",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<return_vs_retake>({
         .name = "park/return_vs_retake",
         .property = "a machine that comes back from a call keeps its processor, or gets it back from the monitor",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the monitor may have the processor",
     }),
     add_case<return_vs_retake_from_another>({
         .name = "park/return_vs_retake_from_another",
         .property = "a machine that comes back gets the processor that the monitor takes from another one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<return_vs_idle>({
         .name = "park/return_vs_idle",
         .property = "a machine that waits for a processor gets it when another gives one up, or asks before its next "
                     "task whether one waits",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "another machine gives its processor up",
     }),
     add_case<return_vs_stop>({
         .name = "park/return_vs_stop",
         .property = "a machine that comes back while the scheduler stops does not wait for ever",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<return_vs_grow>({
         .name = "park/return_vs_grow",
         .property = "a machine that comes back gets a processor that is added",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a processor is added",
     }),
 };

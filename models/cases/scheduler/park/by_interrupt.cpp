@@ -45,7 +45,6 @@ const bool added[] = {
         .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle; fences by "
                     "interrupt",
         .threads = 2,
-        .quick = {.random = 2'000, .bound = 1},
         .kept_for = "the smaller program",
     }),
     add_case<interrupted<submit_vs_two_spinners, 3>>({
@@ -53,7 +52,6 @@ const bool added[] = {
         .property = "no machine sleeps while a task waits: submit ‖ a spinning machine finds another task ‖ the other "
                     "one goes idle; fences by interrupt",
         .threads = 3,
-        .quick = {.random = 2'000, .bound = 0},
         .kept_for = "another spinner finds a task",
     }),
 };

@@ -62,19 +62,16 @@ const bool added[] = {
         .property = "a submitter that waits for the lock gives up only if a machine finds its task: submit ‖ the last "
                     "spinning machine goes idle ‖ a thread that holds the lock",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<request_stays>({
         .name = "park/gives_up_to_request",
         .property = "a submitter that waits for the lock and sees a request leaves it there: submit ‖ submit ‖ found",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<one_waker_at_the_lock>({
         .name = "park/gives_up_to_woken",
         .property = "three submitters that meet at the lock wake exactly one of three idle machines",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "submitters meet at a lock that gives up",
     }),
     add_case<not_spinning<atomics_and_short_lock>>({
@@ -82,7 +79,6 @@ const bool added[] = {
         .property = "a submitter that waits for the lock of a machine that goes idle without a last look does not "
                     "give up",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the machine makes no last look",
     }),
 };

@@ -53,13 +53,11 @@ const bool added[] = {
         .name = "park/leave_vs_submit",
         .property = "a machine that leaves takes no task with it, and nobody wakes it then: leave ‖ submit",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<leave_vs_stop>({
         .name = "park/leave_vs_stop",
         .property = "a machine that leaves while the scheduler stops ends once",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the scheduler stops",
     }),
 };

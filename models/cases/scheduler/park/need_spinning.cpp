@@ -61,21 +61,18 @@ const bool added[] = {
         .name = "park/need_spinning",
         .property = "no task waits while a machine that was not spinning makes its processor idle (golang/go#45867)",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the program of golang/go#45867",
     }),
     add_case<submitters_do_not_spin>({
         .name = "park/submitters_do_not_spin",
         .property = "a submitter that wakes no machine does not count as spinning: submit ‖ submit ‖ a machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<spinner_sees_task_late>({
         .name = "park/spinner_sees_task_late",
         .property =
             "a machine that sees a task and finds no idle processor leaves a request for the machine that took it",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
 };
 

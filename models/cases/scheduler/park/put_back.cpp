@@ -38,7 +38,6 @@ const bool added[] = {
         .name = "park/put_back_vs_last_spinner",
         .property = "no machine sleeps while a task waits that was popped from the fork deque and put back",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

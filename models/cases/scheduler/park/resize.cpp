@@ -215,34 +215,29 @@ const bool added[] = {
         .name = "park/stop_vs_spinner",
         .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a spinning machine goes idle",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the machine spins",
     }),
     add_case<stop_vs_submit<true>>({
         .name = "park/stop_vs_sleeper",
         .property = "every machine leaves when the scheduler stops: submit ‖ stop ‖ a sleeping machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the machine sleeps",
     }),
     add_case<resize_vs_restart>({
         .name = "park/resize_vs_restart",
         .property = "a resize while a run ends makes no processor idle twice: stop, restart ‖ resize ‖ machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<grow_vs_submit>({
         .name = "park/grow_vs_submit",
         .property = "a new processor gets the work that waits: submit ‖ one processor more ‖ a sleeping machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<grow_vs_spinner>({
         .name = "park/grow_vs_spinner",
         .property =
             "a thread that reads the new number of processors sees the processors: grow, submit ‖ a spinning machine",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"limit_relaxed", "park.limit", std::memory_order::relaxed},
                     {"resize_limit_relaxed", "park.resize.limit", std::memory_order::relaxed}},
         .kept_for = "the processors are new",
@@ -251,7 +246,6 @@ const bool added[] = {
         .name = "park/retire_vs_last_spinner",
         .property = "no machine sleeps while tasks of a processor that retires wait",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a processor with tasks retires",
     }),
     add_case<shrink_vs_submit>({
@@ -259,7 +253,6 @@ const bool added[] = {
         .property =
             "a task is run although the processor of the spinning machine retires: shrink, submit ‖ spinner ‖ sleeper",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the spinner's processor retires",
     }),
     add_case<retire_to_another>({
@@ -267,13 +260,11 @@ const bool added[] = {
         .property = "no machine sleeps while tasks of a retired processor wait, if its machine gets another: retire ‖ "
                     "spinner ‖ sleeper",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<shrink_and_grow>({
         .name = "park/shrink_and_grow",
         .property = "a processor that is surplus only for a moment is not lost: retire ‖ grow, submit",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

@@ -83,21 +83,18 @@ const bool added[] = {
         .property =
             "a machine that finds an event in the poller runs tasks itself; another submitter wakes another machine",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the task comes from the poller",
     }),
     add_case<event_vs_stop>({
         .name = "park/event_vs_stop",
         .property = "a machine that finds an event in the poller while the scheduler stops leaves",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the machine comes from the poller",
     }),
     add_case<queued_after_call>({
         .name = "park/queued_after_call",
         .property = "a machine that has lost its processor in a blocking call wakes one of the idle ones, not itself",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -123,7 +123,6 @@ const bool added[] = {
         .name = "park/submit_vs_last_spinner",
         .property = "no machine sleeps while a task waits: submit ‖ the last spinning machine goes idle",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .mutants = {{"submit_fence_acq_rel", "park.submit.fence", std::memory_order::acq_rel},
                     {"rest_fence_acq_rel", "park.machine_idle.fence", std::memory_order::acq_rel}},
         .kept_for = "the smallest program",
@@ -132,21 +131,18 @@ const bool added[] = {
         .name = "park/woken_while_looking",
         .property = "a machine that is woken while it looks once more has one processor, not two",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "one machine must not have two processors",
     }),
     add_case<two_submitters>({
         .name = "park/two_submitters",
         .property = "two tasks run on two idle processors: submit ‖ submit ‖ two idle machines",
         .threads = 4,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two submitters meet",
     }),
     add_case<one_waker>({
         .name = "park/one_waker",
         .property = "two submitters wake exactly one of two idle machines",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the lock never gives up",
     }),
     add_case<finder_wakes_another>({
@@ -154,14 +150,12 @@ const bool added[] = {
         .property = "a spinning machine that finds a task wakes a machine for the next one: two tasks, a spinner, an "
                     "idle machine",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "a spinner wakes the next machine, no submitter",
     }),
     add_case<three_machines>({
         .name = "park/three_machines",
         .property = "two tasks of a busy processor run on two others: submit, submit ‖ spinner ‖ sleeper",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "three machines meet",
     }),
 };

@@ -127,7 +127,6 @@ const bool added[] = {
         .name = "parker/park_vs_unpark",
         .property = "a thread that sleeps, or is about to, wakes when it is woken, and sees what its waker did",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .mutants = {{"park_relaxed", "parker.park", std::memory_order::relaxed},
                     {"unpark_relaxed", "parker.unpark", std::memory_order::relaxed}},
         .kept_for = "the sleep has no time limit",
@@ -136,27 +135,23 @@ const bool added[] = {
         .name = "parker/park_again",
         .property = "every token is taken once, and the next park() waits for another one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the token is used again",
     }),
     add_case<two_wakers>({
         .name = "parker/two_wakers",
         .property = "a park() that takes one token of two unpark() calls sees what came before both",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two calls of unpark() leave one token",
     }),
     add_case<put_vs_unpark>({
         .name = "parker/put_vs_unpark",
         .property = "a thread that leaves a token for itself still sees what came before another thread's token",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<take_vs_unpark>({
         .name = "parker/take_vs_unpark",
         .property = "a token that is seen can be taken, and the thread that takes it sees what its waker did",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"take_relaxed", "parker.take", std::memory_order::relaxed}},
         .kept_for = "the thread does not sleep",
     }),
@@ -164,7 +159,6 @@ const bool added[] = {
         .name = "parker/park_for_vs_unpark",
         .property = "a token that comes after the time limit stays for the next park()",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
 };
 

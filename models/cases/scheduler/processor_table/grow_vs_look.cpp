@@ -92,7 +92,6 @@ const bool added[] = {
         .property =
             "a thread that looks at all processors sees all that were there before, and new ones as constructed",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"publish_relaxed", "processor_table.publish", std::memory_order::relaxed},
                     {"size_relaxed", "processor_table.size", std::memory_order::relaxed}},
     }),
@@ -100,7 +99,6 @@ const bool added[] = {
         .name = "processor_table/grow_vs_steal",
         .property = "a thief goes by the number of processors in use, and finds each of them constructed",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a thief goes by the number in use",
     }),
 };

@@ -50,7 +50,6 @@ const bool added[] = {
         .name = "readiness/waiter_ends",
         .property = "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .kept_for = "the smaller program",
     }),
     add_case<waiter_ends<2>>({
@@ -58,7 +57,6 @@ const bool added[] = {
         .property =
             "a task that ends while it waits has left, or its waker does not touch it any more: end ‖ notice ‖ close",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two notices meet",
     }),
 };

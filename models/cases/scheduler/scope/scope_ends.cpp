@@ -256,55 +256,47 @@ const bool added[] = {
         .name = "scope/forked_and_started",
         .property = "the last of body, forked and started child goes on with the caller, which sees what all did",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "body, forked and started child meet",
     }),
     add_case<scope_ends<2, 0, false>>({
         .name = "scope/two_forked",
         .property = "the last of body and two forked children goes on with the caller, which sees what all did",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "both children are forked",
     }),
     add_case<scope_ends<0, 2, false>>({
         .name = "scope/two_started",
         .property = "the last of body and two started children goes on with the caller, which sees what all did",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "both children are started",
     }),
     add_case<scope_ends<1, 1, true>>({
         .name = "scope/all_fail",
         .property = "of failures at the same time one is the first, and none is lost",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<child_is_cut_short<1>>({
         .name = "scope/forked_is_cut_short",
         .property = "the caller learns that a forked child was cut short, whoever ends last",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "only the forked child is cut short",
     }),
     add_case<child_is_cut_short<2>>({
         .name = "scope/started_is_cut_short",
         .property = "the caller learns that a started child was cut short, whoever ends last",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "only the started child is cut short",
     }),
     add_case<stopping_is_asked_for<0>>({
         .name = "scope/two_ask_for_the_token",
         .property = "a stop request and a task that asks for the token at the same time use the same stop source",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smaller program",
     }),
     add_case<stopping_is_asked_for<1>>({
         .name = "scope/three_ask_for_the_token",
         .property = "a stop request, a task and a started child that ask for the token use the same stop source",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a child asks, too",
     }),
     add_case<stop_is_requested<0, false>>({
@@ -313,14 +305,12 @@ const bool added[] = {
             "a task that asks for the token while another one asks to stop gets one that stops, and sees what was "
             "written before the request",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smaller program",
     }),
     add_case<stop_is_requested<1, false>>({
         .name = "scope/stop_before_two_tokens",
         .property = "two tasks that ask for the token while another one asks to stop get the same, and it stops",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the object that is asked loses the race",
     }),
     add_case<stop_is_requested<1, true>>({
@@ -328,21 +318,18 @@ const bool added[] = {
         .property =
             "of two tasks that ask to stop none forgets it, and a task that asks for the token gets one that stops",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two requests meet",
     }),
     add_case<forked_child_starts_another>({
         .name = "scope/forked_child_starts_another",
         .property = "a forked child starts another child while the body ends: the caller waits for it",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the third child comes from a forked one",
     }),
     add_case<started_child_starts_another>({
         .name = "scope/started_child_starts_another",
         .property = "a started child starts another child while the body ends: the caller waits for it",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the second child comes from a started one",
     }),
 };

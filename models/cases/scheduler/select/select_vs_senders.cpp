@@ -148,38 +148,32 @@ const bool added[] = {
         .name = "select/two_senders",
         .property = "a select receives from one of two senders, and the other goes on waiting: select ‖ send ‖ send",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a sender goes on waiting",
     }),
     add_case<two_selects>({
         .name = "select/two_selects",
         .property = "two selects that name two channels in opposite order exchange a value without a deadlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<stop_vs_close>({
         .name = "select/stop_vs_close",
         .property = "a select goes on once, for a close or a stop request, and leaves all lists",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<stop_vs_receiver>({
         .name = "select/stop_vs_receiver",
         .property = "a select that is stopped has not sent, one that has sent is not stopped",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<no_channels>({
         .name = "select/no_channels",
         .property = "a select that waits for nothing but a stop request is not touched once it can be woken",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<with_default>({
         .name = "select/with_default",
         .property = "a select with a default takes what is there, or goes on without: select ‖ send",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the select may go on without a value",
     }),
 };

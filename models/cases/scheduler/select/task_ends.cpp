@@ -264,7 +264,6 @@ const bool added[] = {
         .property =
             "a select that ends while it waits receives once or never, and is then in no list: end ‖ send ‖ send",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .mutants = {{"pass_relaxed", "suspension.pass", std::memory_order::relaxed},
                     {"passed_relaxed", "suspension.passed", std::memory_order::relaxed}},
         .kept_for = "the select receives",
@@ -274,14 +273,12 @@ const bool added[] = {
         .property =
             "a select that ends while it waits sends once or never, and is then in no list: end ‖ receive ‖ receive",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the select sends",
     }),
     add_case<ends_vs_close_and_stop>({
         .name = "select/ends_vs_close_and_stop",
         .property = "a select that ends while it waits leaves all lists: end ‖ close ‖ stop request",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "a close and a stop request meet",
     }),
     add_case<ends_where_it_yields>({
@@ -289,7 +286,6 @@ const bool added[] = {
         .property =
             "a select that was stopped before it slept, and ends before it goes on, is in no list: end ‖ send ‖ send",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the select yields before it ends",
     }),
     add_case<channel_destroyed_first>({
@@ -297,20 +293,17 @@ const bool added[] = {
         .property = "a channel is destroyed before a select that waits at it ends, while a value is sent to the other: "
                     "end ‖ send",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<waking_channel_destroyed_first>({
         .name = "select/waking_channel_destroyed_first",
         .property =
             "the channel that woke a select is destroyed before the select ends, which leaves only the other channel",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<one_channel_twice>({
         .name = "select/ends_at_one_channel_twice",
         .property = "a select that waits in one channel twice ends: end ‖ send ‖ close",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "the select is twice in one list",
     }),
 };

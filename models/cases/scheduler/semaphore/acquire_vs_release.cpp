@@ -161,34 +161,29 @@ const bool added[] = {
         .name = "semaphore/two_writers",
         .property = "one writer at a time, and no task waits for units that are free: two tasks",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smaller program",
     }),
     add_case<visitors<1>>({
         .name = "semaphore/writer_vs_readers",
         .property = "no task writes while others read, and no task waits for units that are free: one writes, two read",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "readers want fewer units than the writer",
     }),
     add_case<not_overtaken>({
         .name = "semaphore/not_overtaken",
         .property = "a task that waits for many units is not overtaken by tasks that want few",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<taken_below_zero>({
         .name = "semaphore/taken_below_zero",
         .property = "units that were taken although there was none must come back before others get one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<release_serves_all_that_fit>({
         .name = "semaphore/release_serves_all_that_fit",
         .property =
             "a release gives units to the first tasks in the list as long as there are enough, and to no others",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -119,28 +119,24 @@ const bool added[] = {
         .name = "semaphore/withdraw_vs_acquire",
         .property = "a task whose wait is withdrawn when it begins goes on, once: acquire ‖ withdraw",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdraw_vs_release>({
         .name = "semaphore/withdraw_vs_release",
         .property =
             "a task whose wait is withdrawn while it gets its unit has the unit or not, and the next one is served",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the wait ends while the unit comes",
     }),
     add_case<withdrawn_lets_others_pass>({
         .name = "semaphore/withdrawn_lets_others_pass",
         .property = "a task behind one whose wait is withdrawn gets its units if there are enough of them",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a withdrawn wait lets others pass",
     }),
     add_case<withdrawn_ends>({
         .name = "semaphore/withdrawn_ends",
         .property = "a task whose wait was withdrawn, and that ends, gives its unit back if and only if it has it",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -244,42 +244,36 @@ const bool added[] = {
         .name = "shared_mutex/writer_vs_readers",
         .property = "no task writes while others read, and none waits for ever: one writes, two read",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "none of the tasks has the mutex when the others come",
     }),
     add_case<visitors<2>>({
         .name = "shared_mutex/writers_vs_reader",
         .property = "one task writes at a time, no task reads meanwhile, and none waits for ever: two write, one reads",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
         .kept_for = "two tasks write",
     }),
     add_case<last_reader_leaves_vs_writer>({
         .name = "shared_mutex/last_reader_leaves_vs_writer",
         .property = "a writer that comes while the last readers leave goes on when they have: leave ‖ leave ‖ write",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the readers read at the same time",
     }),
     add_case<reader_behind_writer>({
         .name = "shared_mutex/reader_behind_writer",
         .property = "a reader that comes after a waiting writer waits for it, and then goes on: leave ‖ read",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a reader tries, and then waits",
     }),
     add_case<readers_go_on_together>({
         .name = "shared_mutex/readers_go_on_together",
         .property = "a writer that leaves lets all readers go on up to the next writer: leave ‖ read",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "readers wait before and behind a writer",
     }),
     add_case<writer_withdrawn>({
         .name = "shared_mutex/writer_withdrawn",
         .property = "readers behind a writer whose wait is withdrawn go on: withdraw ‖ read",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a writer that waits is withdrawn",
     }),
     add_case<writer_withdrawn_vs_leave>({
@@ -288,20 +282,17 @@ const bool added[] = {
             "a writer whose wait is withdrawn while the last reader leaves writes, or lets readers go on: leave ‖ "
             "withdraw ‖ read",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the writer may get the mutex meanwhile",
     }),
     add_case<wrong_unlock<true>>({
         .name = "shared_mutex/unlock_shared_of_a_writer",
         .property = "a reader's share is refused while a task writes, and when none has one: leave ‖ unlock_shared",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<wrong_unlock<false>>({
         .name = "shared_mutex/unlock_of_a_reader",
         .property = "a writer's share is refused while tasks read, and when none has one: leave ‖ unlock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -82,7 +82,6 @@ const bool added[] = {
         .name = "short_lock/two_threads",
         .property = "one critical section at a time, which sees what the one before it wrote",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .mutants = {{"lock_relaxed", "short_lock.lock", std::memory_order::relaxed},
                     {"unlock_relaxed", "short_lock.unlock", std::memory_order::relaxed},
                     {"again_relaxed", "short_lock.again", std::memory_order::relaxed}},
@@ -93,28 +92,24 @@ const bool added[] = {
         .name = "short_lock/lock_again",
         .property = "one critical section at a time, also if a thread locks twice",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a thread locks twice",
     }),
     add_case<lock_vs_lock>({
         .name = "short_lock/three_threads",
         .property = "one critical section at a time for three threads, two of which wait at once",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "two threads wait at once",
     }),
     add_case<lock_vs_try>({
         .name = "short_lock/lock_vs_try",
         .property = "a thread whose try_lock() succeeds is the only one that holds the lock",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .mutants = {{"try_relaxed", "short_lock.try", std::memory_order::relaxed}},
     }),
     add_case<lock_vs_unless>({
         .name = "short_lock/lock_vs_unless",
         .property = "lock_unless() has the lock alone, or gives up because its condition is true",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"unless_relaxed", "short_lock.unless", std::memory_order::relaxed}},
     }),
     add_case<gives_up>({
@@ -122,7 +117,6 @@ const bool added[] = {
         .property =
             "a thread that waits in lock_unless() for a lock that is never free ends when its condition is true",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
     }),
 };
 

@@ -103,7 +103,6 @@ const bool added[] = {
         .name = "spares/two_come_back",
         .property = "every machine that comes back at the end of a run gets its own processor, and none is forgotten",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smaller program",
     }),
     add_case<come_back_vs_count>({
@@ -111,7 +110,6 @@ const bool added[] = {
         .property =
             "a thread that counts sees every earlier processor, and a new one as it was constructed or not at all",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .mutants = {{"publish_relaxed", "spares.publish", std::memory_order::relaxed},
                     {"all_relaxed", "spares.all", std::memory_order::relaxed}},
     }),
@@ -119,7 +117,6 @@ const bool added[] = {
         .name = "spares/three_come_back",
         .property = "each of three machines that come back at the end of a run gets its own processor",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "three machines meet",
     }),
 };

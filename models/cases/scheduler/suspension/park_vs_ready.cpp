@@ -57,7 +57,6 @@ const bool added[] = {
         .name = "suspension/park_vs_ready",
         .property = "a task that is woken while it falls asleep goes on, once, and sees what its waker did",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4, .full = true},
         .mutants = {{"commit_relaxed", "suspension.commit", std::memory_order::relaxed},
                     {"arm_relaxed", "suspension.arm", std::memory_order::relaxed},
                     {"claim_release", "suspension.claim", std::memory_order::release},
@@ -69,7 +68,6 @@ const bool added[] = {
         .name = "suspension/two_wakers",
         .property = "of two wakers one wins, and the task knows which: park ‖ ready ‖ ready",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "one of two wakers must lose",
     }),
 };

@@ -41,7 +41,6 @@ const bool added[] = {
         .name = "task_state/ends_vs_wake",
         .property = "a task that ends while it waits is destroyed only after its waker has read it: wake ‖ end",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"wakes_relaxed", "task_state.wakes", std::memory_order::relaxed},
                     {"asleep_relaxed", "task_state.asleep", std::memory_order::relaxed}},
     }),

@@ -73,28 +73,24 @@ const bool added[] = {
         .name = "time_slice/end_of_run",
         .property = "when a run ends every slice is over, also one that is just beginning or that the monitor ends",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the smaller program",
     }),
     add_case<end_of_run<3>>({
         .name = "time_slice/end_of_run_3_slices",
         .property = "when a run ends all of three slices are over",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "there are three slices",
     }),
     add_case<end_of_slice>({
         .name = "time_slice/end_of_slice",
         .property = "the monitor ends the slice that it saw, and not the next one",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
         .progress = progress_claim::lock_free,
     }),
     add_case<restart>({
         .name = "time_slice/restart",
         .property = "slices of the next run are not over when they begin",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 4},
     }),
 };
 

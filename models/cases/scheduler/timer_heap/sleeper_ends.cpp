@@ -202,7 +202,6 @@ const bool added[] = {
         .property =
             "a task that ends while it sleeps is not woken by its timer, or the timer has fired completely: end ‖ fire",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a sleep ends",
     }),
     add_case<sleeper_ends<2, 3>>({
@@ -210,19 +209,16 @@ const bool added[] = {
         .property = "a task ends while it sleeps: its timer has fired or is removed, and the others fire once: end ‖ "
                     "fire ‖ fire",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<sleeper_goes_on>({
         .name = "timer_heap/sleeper_goes_on",
         .property = "the thread that fires a timer does not touch the task after waking it: fire ‖ the task ends",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<sees_no_timer_left>({
         .name = "timer_heap/sees_no_timer_left",
         .property = "a thread that sees no timer left sees what the last one has done",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"earliest_relaxed", "timer_heap.earliest", std::memory_order::relaxed},
                     {"publish_relaxed", "timer_heap.publish", std::memory_order::relaxed}},
     }),
@@ -230,14 +226,12 @@ const bool added[] = {
         .name = "timer_heap/ticker_ends",
         .property = "a ticker that is removed was pending, and does not fire any more",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "a ticker is removed",
     }),
     add_case<fired_vs_reset>({
         .name = "timer_heap/fired_vs_reset",
         .property = "a timer that is reset was pending or has fired completely, and fires once more: reset ‖ fire",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"forget_relaxed", "timer_heap.forget", std::memory_order::relaxed},
                     {"last_in_relaxed", "timer_heap.last_in", std::memory_order::relaxed}},
     }),

@@ -84,20 +84,17 @@ const bool added[] = {
         .name = "visitors/visit_vs_stop",
         .property = "the thread that ends a run sees all that an earlier visitor did: visit ‖ stop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the smallest program",
     }),
     add_case<visit_vs_stop<2>>({
         .name = "visitors/two_visits_vs_stop",
         .property = "the thread that ends a run sees all that two earlier visitors did: visit ‖ visit ‖ stop",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
     }),
     add_case<visit_vs_two_runs>({
         .name = "visitors/visit_vs_two_runs",
         .property = "the end of a run waits for a visitor that came during another run: visit ‖ stop, restart, stop",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

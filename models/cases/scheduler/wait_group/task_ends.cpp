@@ -126,20 +126,17 @@ const bool added[] = {
         .name = "wait_group/destroyed_before_waiter",
         .property = "a wait group that is destroyed forgets the tasks that wait, and they end after it: wait ‖ destroy",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<ends_vs_done>({
         .name = "wait_group/ends_vs_done",
         .property = "a task that ends while it waits has left or was woken, and the other waiter is woken: end ‖ done",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the wake-up comes meanwhile",
     }),
     add_case<ends_vs_wait>({
         .name = "wait_group/ends_vs_wait",
         .property = "a task that ends while it waits leaves the other waiters in the list: end ‖ wait",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .mutants = {{"leave_relaxed", "wait_group.leave", std::memory_order::relaxed}},
         .kept_for = "another task begins to wait",
     }),
@@ -147,7 +144,6 @@ const bool added[] = {
         .name = "wait_group/nobody_waits_any_more",
         .property = "when all waiters have ended, a thread that finds the count at 0 may destroy the group",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
 };
 

@@ -130,33 +130,28 @@ const bool added[] = {
         .name = "wait_group/withdraw_vs_wait",
         .property = "a task whose wait is withdrawn while it begins does not wait",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdraw_vs_done>({
         .name = "wait_group/withdraw_vs_done",
         .property = "a task whose wait is withdrawn while the count becomes 0 goes on once, and so do the others",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdraw_vs_wait_and_done>({
         .name = "wait_group/withdraw_vs_wait_and_done",
         .property = "a task begins to wait while its wait is withdrawn and the count becomes 0: it goes on, once",
         .threads = 3,
-        .quick = {.random = 5'000, .bound = 2},
         .kept_for = "the task only begins to wait",
     }),
     add_case<withdraw_vs_nothing>({
         .name = "wait_group/withdraw_vs_nothing",
         .property = "a task that finds the count at 0 goes on as usual, although its wait is withdrawn",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
     }),
     add_case<withdrawn_ends>({
         .name = "wait_group/withdrawn_ends",
         .property = "a task whose wait is withdrawn, and that ends before it goes on, has left the list: request and "
                     "end ‖ done",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 3},
         .kept_for = "the task ends before it goes on",
     }),
 };
