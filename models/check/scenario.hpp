@@ -35,13 +35,6 @@ struct order_mutant {
   int arg = 0;               ///< 0: the only or the success order; 1: the failure order
 };
 
-/// How hard Relacy tries, per budget.
-struct relacy_budget {
-  std::uint64_t random = 5'000;  ///< executions of the random search
-  unsigned bound = 2;            ///< context bound of the search that is run to completion
-  bool full = false;             ///< unbounded search to completion: feasible for the smallest programs only
-};
-
 /// A litmus test asks whether one outcome can be seen. The answer per engine is pinned: it is what calibrates how a
 /// PASS of that engine is to be read (docs/limits.md).
 struct litmus_question {
@@ -63,8 +56,6 @@ struct case_spec {
   const char* name;      ///< "ring/push_vs_steal": folder and file of the model
   const char* property;  ///< one sentence: what holds in every execution
   unsigned threads;      ///< 2 … max_threads
-  relacy_budget quick{};
-  relacy_budget full{.random = 2'000'000, .bound = 0};  ///< bound 0: one more than the quick one
   std::vector<order_mutant> mutants{};
   /// The scenario is wrong on purpose, to show what its bug looks like: it must fail.
   bool seeded_bug = false;

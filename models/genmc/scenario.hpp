@@ -27,12 +27,6 @@ struct order_mutant {
   int arg = 0;
 };
 
-struct relacy_budget {
-  std::uint64_t random = 0;
-  unsigned bound = 0;
-  bool full = false;
-};
-
 struct litmus_question {
   const char* outcome = nullptr;
   bool cpp20 = false;
@@ -53,8 +47,6 @@ struct case_spec {
   const char* name;
   const char* property;
   unsigned threads;
-  relacy_budget quick{};
-  relacy_budget full{};
   ignored_list<order_mutant> mutants{};
   bool seeded_bug = false;
   litmus_question litmus{};
