@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks the pages for people who change the code.
+
+contributing.py contributing --root ROOT   docs/CONTRIBUTING.md has at most 60 lines of prose, of at most 140 columns
+contributing.py glossary --root ROOT       each row of docs/glossary.md names a file that exists, and which has the names of the row's word
+"""
+import argparse
+import re
+import sys
+from pathlib import Path
+
+MOST_LINES, MOST_COLUMNS = 60, 140
+FOLDERS = ("deque", "scheduler", "models")
+
+
+def prose(text):
+    """(number, line) of what is no heading, no row of a table and no code."""
+    text = re.sub(r"^( *)```.*?^\1```", lambda code: "\n" * code[0].count("\n"), text, flags=re.M | re.S)
+    return [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith(("#", "|"))]
+
+
+def contributing_problems(text):
+    lines = prose(text)
+    if len(lines) > MOST_LINES:
+        yield f"{len(lines)} lines of prose, more than {MOST_LINES}"
+    for number, line in lines:
+        if len(line) > MOST_COLUMNS:
+            yield f"line {number} has {len(line)} columns, more than {MOST_COLUMNS}"
+
+
+def glossary_rows(text):
+    """(line, names of the code, file) of every row."""
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = line.strip("|").split(" | ")
+        if line.startswith("| ") and cells[0].strip() != "word":
+            if len(cells) != 3 or not re.fullmatch(r"`[^`]+`", cells[2].strip()):
+                yield number, [], ""
+            else:
+                yield number, re.findall(r"`([^`]+)`", cells[0]), cells[2].strip().strip("`")
+
+
+def glossary_problems(text, root):
+    files = [path for folder in FOLDERS for path in (root / folder).rglob("*") if path.is_file()]
+    rows = list(glossary_rows(text))
+    if not rows:
+        yield "no row was found"
+    for number, names, where in rows:
+        found = [path for path in files if where and path.as_posix().endswith("/" + where)]
+        if not found:
+            yield f"line {number}: {f'there is no file {where}' if where else 'a row is | word | what it is | `file` |'}"
+        for name in names:
+            if found and not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", path.read_text()) for path in found):
+                yield f"line {number}: {where} has no {name}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["contributing", "glossary"])
+    parser.add_argument("--root", type=Path, required=True)
+    arguments = parser.parse_args()
+    page = f"docs/{'CONTRIBUTING' if arguments.what == 'contributing' else 'glossary'}.md"
+    text = (arguments.root / page).read_text()
+    if arguments.what == "contributing":
+        problems = list(contributing_problems(text))
+    else:
+        problems = list(glossary_problems(text, arguments.root.resolve()))
+    for problem in problems:
+        print(f"{page}: {problem}")
+    print(f"{page}: {len(prose(text))} lines of prose, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
