@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// goroutine: what the scheduler knows of a task (Go's G).
+// goroutine: the record of a strand, what the scheduler keeps about it (Go's g).
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ namespace runq {
 
 namespace detail {
 
-/// A schedulable strand of execution: a task started by go(), or the continuation of a task that another processor
-/// stole. It is reused, but never freed while its scheduler lives, so that a dump may look at any of them. Aligned, so
-/// that tasks on different processors share no cache line.
+/// The record of a strand: of a task started by go(), or of the continuation of a task that another processor stole.
+/// It is reused, but never freed while its scheduler lives, so that a dump may look at any of them. Aligned, so that
+/// tasks on different processors share no cache line.
 struct alignas(cache_line) goroutine {
   inject_link<goroutine, policy> link;  // the link of the queue that holds it; only the holder uses it
   std::coroutine_handle<> resume;       // where it goes on; set when it suspends
