@@ -62,7 +62,8 @@ struct search_request {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(search_request, case_name, kind, jobs, bound, executions, first, show,
                                                 show_all, note_orders, weakened)
 
-/// Searches of all cases in the sources that hold a case which is pinned for a mutant, with that mutant; all cases if none is.
+/// Searches with a mutant, of all cases in the sources that hold a case which is pinned for it; of all cases if none
+/// is.
 struct mutant_request {
   std::string name;                      ///< "ring/takes_all"
   std::set<std::string> named{};         ///< cases that are pinned for the mutant
