@@ -5,7 +5,7 @@
 # To add a queue, add its stem here: then configuring says what is still missing.
 set(runq_stems ring split_ring runnext inject shared_fifo local_queue chase_lev split_deque boxed)
 # What works on several queues, or within them: a header, a unit test and models.
-set(runq_queue_helper_stems all_empty shared_barrier)
+set(runq_queue_helper_stems all_empty eventcount shared_barrier)
 # The parts of the scheduler that have models: a header and a folder of cases each. The scheduler is made of the
 # protocols; users include the other headers.
 set(runq_protocol_stems park machine_loop visitors monitor parker short_lock suspension join_counter handoff readiness

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A thread pool with futures in a hundred lines: every worker has a chase_lev deque and steals from the others; tasks
-// from outside come through an inject queue. Below the pool: checks, as a test would make them.
+// from outside come through an inject queue, and workers without work sleep in an eventcount. Below the pool: checks,
+// as a test would make them.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdio>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include <runq/chase_lev.hpp>
+#include <runq/eventcount.hpp>
 #include <runq/inject.hpp>
 
 // ---- the pool, in 100 lines of code
@@ -35,11 +35,8 @@ class thread_pool {
   }
   /// Runs everything that was submitted, also by tasks that run meanwhile.
   ~thread_pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
+    stopping_.store(true, std::memory_order::relaxed);
+    idle_.notify_all();
     for (const auto& w : workers_) w->thread.join();
   }
 
@@ -89,11 +86,7 @@ class thread_pool {
   void put(task* t) {
     // A worker pushes into its own deque. If that is full and there is no memory for more, the task goes to global_.
     if (!is_worker() || !self_->owner.push(t)) global_.put(t);
-    // One side of sleeping and waking: publish (above), fence, look for sleepers. sleep() is the other side.
-    runq::std_atomics::fence(std::memory_order::seq_cst);
-    if (sleepers_.load(std::memory_order::relaxed) == 0) return;
-    const std::lock_guard lock(mutex_);  // a worker that is counted but does not wait yet holds it
-    wake_.notify_one();
+    idle_.notify_one();  // after the push; costs a fence while all workers are busy
   }
 
   task* find(worker& me) {
@@ -117,29 +110,23 @@ class thread_pool {
     return found != nullptr;
   }
 
-  // The other side: count this thread as a sleeper, fence, look for work. One of the two fences is first in the order
-  // of all seq_cst operations. If put()'s is, this look finds its task. If this one is, put() sees the sleeper, and
-  // cannot get the lock before this thread waits, so it wakes this thread. A wake-up for a task that another worker has
-  // run only costs a look. Returns false when no task is left and the pool is being destroyed.
+  // Sleeps until there may be work. Returns false when no task is left and the pool is being destroyed.
   bool sleep() {
-    const auto has_work = [](const auto& w) { return w->deque.make_thief().has_work(); };
-    std::unique_lock lock(mutex_);
-    sleepers_.fetch_add(1, std::memory_order::relaxed);
-    runq::std_atomics::fence(std::memory_order::seq_cst);
-    const bool idle = !global_.has_work() && std::none_of(workers_.begin(), workers_.end(), has_work);
-    const bool stop = idle && stopping_;
-    if (idle && !stop) wake_.wait(lock);
-    sleepers_.fetch_sub(1, std::memory_order::relaxed);
-    return !stop;
+    const auto has_work = [this] {
+      const auto any = [](const auto& w) { return w->deque.make_thief().has_work(); };
+      return global_.has_work() || std::any_of(workers_.begin(), workers_.end(), any);
+    };
+    const auto stopping = [this] { return stopping_.load(std::memory_order::relaxed); };
+    idle_.await([&] { return has_work() || stopping(); });
+    return has_work() || !stopping();
   }
 
   static inline thread_local worker* self_ = nullptr;  // this thread's worker, in any pool; or null
   runq::inject<&task::link> global_{};
   std::vector<std::unique_ptr<worker>> workers_{};
-  std::atomic<std::size_t> sleepers_{0}, stolen_{0};
-  std::mutex mutex_{};
-  std::condition_variable wake_{};
-  bool stopping_ = false;  // under mutex_
+  runq::eventcount idle_{};
+  std::atomic<std::size_t> stolen_{0};
+  std::atomic<bool> stopping_{false};
 };
 
 // ---- the checks
