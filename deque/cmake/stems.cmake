@@ -17,7 +17,7 @@ set(runq_scheduler_stems wait_group channel select mutex scope semaphore conditi
 # Protocols that are modelled within others: the lists of waiting tasks, by channel, select, mutex, wait_group and others.
 set(runq_shared_protocols waiting)
 # Headers that are not a queue.
-set(runq_support_headers atomics common membarrier one_object split_word)
+set(runq_support_headers atomics common membarrier one_object split_word version)
 
 set(holes "")
 foreach(stem IN LISTS runq_stems)

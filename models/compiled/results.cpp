@@ -44,7 +44,7 @@ using nlohmann::json;
 [[nodiscard]] json results_of(const answer& a, const run_options& options) {
   json searches = json::array();
   if (a.ledger == nullptr) searches.push_back(search(a, options));
-  return {{"version", RUNQ_VERSION},
+  return {{"version", RUNQ_VERSION_TEXT},
           {"searches", searches},
           {"problems", json::array()},
           {"failed", a.status == 0 ? 0 : 1},

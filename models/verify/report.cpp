@@ -544,8 +544,12 @@ json report::to_json(const std::vector<job>& jobs) const {
       rows.push_back(std::move(row));
     }
   }
-  return {{"version", RUNQ_VERSION}, {"compiler", __VERSION__}, {"budget", options_.budget},
-          {"searches", searches},    {"problems", problems_},   {"failed", failures_},
+  return {{"version", RUNQ_VERSION_TEXT},
+          {"compiler", __VERSION__},
+          {"budget", options_.budget},
+          {"searches", searches},
+          {"problems", problems_},
+          {"failed", failures_},
           {"ledger", rows}};
 }
 

@@ -33,6 +33,8 @@
 #include <mutex>
 #include <new>
 
+#include "runq/version.hpp"
+
 namespace runq {
 
 namespace detail {

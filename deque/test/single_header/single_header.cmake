@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests of the generated single headers: each compiles by itself, several of them can be included together, and their
 # banners are right. That their parts need no exceptions is tested without them (header_alone_*).
-foreach(name IN LISTS runq_stems ITEMS all)
+foreach(name IN LISTS single_stems ITEMS all)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/single_header_alone/${name}.cpp")
   file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"runq_${name}.hpp\"\n")
   add_test(NAME single_header_alone_${name}
