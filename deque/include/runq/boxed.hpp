@@ -276,6 +276,7 @@ class boxed {
   [[nodiscard]] bool push(value_type&& value) noexcept {
     box_type* const b = pool_.fill(std::move(value));
     if (b == nullptr) return false;
+    // Linearises here, as the queue's push.
     if (queue_.push(b)) return true;
     value = pool_.open(b);
     return false;
@@ -287,6 +288,7 @@ class boxed {
 
   /// The queue's pop. Owner only.
   [[nodiscard]] std::optional<value_type> pop() noexcept {
+    // Linearises here, as the queue's pop.
     const std::optional<box_type*> b = queue_.pop();
     if (!b) return std::nullopt;
     return pool_.open(*b);
@@ -294,6 +296,7 @@ class boxed {
 
   /// The queue's steal. Any thread.
   [[nodiscard]] steal_result<value_type> steal() noexcept {
+    // Linearises here, as the queue's steal.
     const steal_result<box_type*> got = queue_.steal();
     if (!got) return {got.status, value_type{}, 0};
     return {got.status, pool_.open_stolen(got.value), got.count};
@@ -306,6 +309,7 @@ class boxed {
   }
   {
     std::array<box_type*, max_batch> boxes{};
+    // Linearises here, as the queue's steal_half.
     const batch_result got = queue_.steal_half(std::span(boxes).first(std::min(out.size(), max_batch)));
     if (got) pool_.open_stolen(std::span(boxes).first(got.count), out);
     return got;

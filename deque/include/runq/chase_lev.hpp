@@ -291,6 +291,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     unpublished& operator=(const unpublished&) = delete;
     ~unpublished() {
       if (count == 0) return;
+      // Linearises here, all at once.
       // [chase_lev.push_batch.publish] release: as [chase_lev.push.publish].
       to.bottom_.store(end(), std::memory_order::release);
     }
@@ -306,6 +307,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     // [chase_lev.pop.array] relaxed: the owner is the only writer.
     array* const a = d.array_.load(std::memory_order::relaxed);
     if (a == nullptr) return {};
+    // Linearises here if it takes an element that is not the last one,
     // [chase_lev.pop.reserve] release: pairs with [chase_lev.steal.bottom]: it publishes the elements below again,
     // because since C++20 a relaxed store would end the release sequence of their publication; weaker: a thief takes a
     // task whose contents it cannot see.
@@ -313,6 +315,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     // [chase_lev.pop.fence] seq_cst: pairs with [chase_lev.steal.fence]: either the thief sees the smaller bottom, or
     // this load sees the thief's top; weaker: both take the last element.
     Atomics::light_fence(std::memory_order::seq_cst);
+    // linearises here if it finds nothing,
     // [chase_lev.pop.top] relaxed: ordered by the fence.
     index t = d.top_.load(std::memory_order::relaxed);
     if (t > b) {
@@ -325,6 +328,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     const T value = a->slot(b).load(std::memory_order::relaxed);
     if (t < b) return value;
     // The last element: owner and thieves meet at top.
+    // and linearises here if there is one element, which it takes, or a thief has taken.
     // [chase_lev.pop.claim] seq_cst: pairs with [chase_lev.steal.claim] and [chase_lev.has_work.top]. Relaxed on
     // failure: the value is dropped. kept: no model fails with relaxed, but the published proof is for seq_cst, and
     // larger programs are not searched.
@@ -341,6 +345,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
   static void put(basic_chase_lev& d, array& a, index b, T value) noexcept {
     // [chase_lev.push.slot] relaxed: published by [chase_lev.push.publish]; thieves with an old top may be reading it.
     a.slot(b).store(value, std::memory_order::relaxed);
+    // Linearises here if it adds the element.
     // [chase_lev.push.publish] release: pairs with [chase_lev.steal.bottom] and [chase_lev.has_work.bottom]; weaker: a
     // thief takes a slot not yet written, or a task whose contents it cannot see. A store rather than a fence, so that
     // ThreadSanitizer sees it too.
@@ -374,6 +379,7 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     if (a == nullptr)
       return Full == when_full::grow ? publish(d, array::make(d.initial_capacity_, nullptr, d.memory_)) : nullptr;
     const index capacity = static_cast<index>(a->capacity());
+    // A push that finds a bounded deque full linearises here.
     // [chase_lev.push.top] acquire: pairs with [chase_lev.steal.claim]: a thief has read its slot before it is
     // overwritten. kept: no model fails with relaxed, but then only a control dependency would order this load before
     // the next store to the slot, and C++ does not promise that order.
@@ -419,6 +425,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     // [chase_lev.steal.fence] seq_cst: pairs with [chase_lev.pop.fence]: either the owner sees this thief's top, or the
     // load of bottom below sees the owner's smaller bottom; weaker: both take the last element.
     Atomics::heavy_fence(std::memory_order::seq_cst);
+    // Linearises here if it finds nothing; an element that a pop has reserved counts as taken.
     // [chase_lev.steal.bottom] acquire: pairs with [chase_lev.push.publish], [chase_lev.pop.reserve] and
     // [chase_lev.pop.reset]; weaker: this thief takes a slot not yet written, or a task whose contents it cannot see.
     const index b = deque_->bottom_.load(std::memory_order::acquire);
@@ -430,6 +437,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     // [chase_lev.steal.slot] relaxed: may be garbage until the claim succeeds; never dereferenced before. If the array
     // has been outgrown meanwhile, it still holds the element, because no thread writes to an outgrown array.
     const T value = a->slot(t).load(std::memory_order::relaxed);
+    // Linearises here if it takes the element.
     // [chase_lev.steal.claim] seq_cst: pairs with [chase_lev.pop.claim] and [chase_lev.has_work.top]; and, as a
     // release, with [chase_lev.push.top]: the slot was read before the owner may reuse it. Strong: the caller takes a
     // failure for a lost race. Relaxed on failure: the value is dropped. kept: no model fails with release, but the
@@ -447,6 +455,7 @@ class basic_chase_lev<T, Atomics, Full>::thief {
     // finds the deque empty sees what the taker of the last element had seen; weaker: all_empty() says yes although
     // there was an element in one of the queues at each moment.
     const index t = deque_->top_.load(std::memory_order::acquire);
+    // Linearises here if it finds nothing. What it finds was there between the two reads.
     // [chase_lev.has_work.bottom] acquire: pairs with [chase_lev.push.publish]: what a thread does after it has seen an
     // element comes after the push; weaker: all_empty() says yes although there was an element in one of the queues at
     // each moment.

@@ -177,6 +177,7 @@ class inject {
     if (batch.empty()) return;
     const std::lock_guard lock(mutex_);
     puts_ += batch.size();
+    // Linearises here, under the lock.
     list_.splice(std::move(batch));
     publish_size();
   }
@@ -188,6 +189,7 @@ class inject {
     const std::lock_guard lock(mutex_);
     puts_ += batch.size();
     batch.splice(std::move(list_));
+    // Linearises here, under the lock.
     list_.swap(batch);
     publish_size();
   }
@@ -195,6 +197,7 @@ class inject {
   /// Removes the oldest element, or returns nullptr. Any thread.
   [[nodiscard]] element* take() noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     element* const e = list_.pop_front();
     if (e != nullptr) publish_size();
     return e;
@@ -208,6 +211,7 @@ class inject {
     atomics::check(max >= 1, "inject: take_batch() takes at least one element");
     const std::lock_guard lock(mutex_);
     const std::size_t size = list_.size();
+    // Linearises here, under the lock.
     chain batch = list_.cut_front(std::min({size, size / procs + 1, max, max_batch}));
     if (!batch.empty()) publish_size();
     return batch;
@@ -218,6 +222,7 @@ class inject {
   /// the caller did before has_work(). Any thread. Locks.
   [[nodiscard]] bool has_work() const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return !list_.empty();
   }
 
@@ -244,11 +249,13 @@ class inject {
   };
   [[nodiscard]] observation observe() const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return {list_.size(), puts_};
   }
   /// Whether an element was put since `seen` was observed. Any thread. Locks.
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return puts_ != seen.puts;
   }
 

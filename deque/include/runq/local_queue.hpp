@@ -119,6 +119,8 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   /// order, go to the global queue as one batch. Returns how many went there: 0, or ⌊Capacity/2⌋ + 1. Owner only.
   /// Lock-free while there is room.
   std::size_t push(element* task) noexcept {
+    // Linearises here, as the ring's push; an overflow does not linearise: the tasks leave the ring first, and reach
+    // the global queue later.
     while (!ring_.push(task)) {
       if (const std::size_t moved = overflow(task); moved != 0) return moved;
       // A thief moved first, so there is room now.
@@ -130,6 +132,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   /// many tasks moved to the global queue because the ring was full. Owner only. Lock-free while there is room.
   std::size_t push_next(element* task) noexcept {
     // From here until push() has put it into the ring, the displaced task is in neither place; see thief::has_work().
+    // For `task` it linearises here, as the slot's put; the displaced task follows in push().
     const std::optional<element*> displaced = runnext_.put(task);
     return displaced ? push(*displaced) : 0;
   }
@@ -143,6 +146,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
     std::array<element*, Capacity> slots;
     std::size_t n = 0;
     for (const std::size_t room = ring_.room(); n != room && !batch.empty(); ++n) slots[n] = batch.pop_front();
+    // Linearises here, as the ring's push_batch; what does not fit reaches the global queue later.
     const std::size_t pushed = ring_.push_batch(std::span<element* const>(slots.data(), n));
     atomics::check(pushed == n, "local_queue: the ring's room shrank under its owner");
     const std::size_t overflowed = batch.size();
@@ -152,7 +156,9 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
 
   /// Takes the next task: the runnext slot's, else the ring's oldest. Owner only. Lock-free.
   [[nodiscard]] popped<element> pop() noexcept {
+    // Linearises here if the slot has a task,
     if (const std::optional<element*> next = runnext_.take()) return {*next, true};
+    // and linearises here if it has none, as the ring's pop.
     if (const std::optional<element*> task = ring_.pop()) return {*task, false};
     return {};
   }
@@ -164,6 +170,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   /// Takes a fair share of the global queue (inject::take_batch): returns the first task, or nullptr, and queues the
   /// others here. `procs` is the number of processors that share it, at least 1. Owner only. Locks.
   [[nodiscard]] element* take_from(global_queue& global, std::size_t procs) noexcept {
+    // Does not linearise: the tasks leave the global queue first, and reach this one later.
     chain batch = global.take_batch(procs, ring_.room() + 1);
     element* const first = batch.pop_front();
     push_batch(std::move(batch));
@@ -176,8 +183,11 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   [[nodiscard]] stolen<element> steal_from(const thief& victim, steal_runnext next = steal_runnext::no,
                                            std::size_t limit = Capacity,
                                            std::size_t backoff = runnext_type::default_backoff) noexcept {
+    // Linearises here, as the ring's steal, if that takes something. Nothing in both places does not linearise: they
+    // are looked at one after the other.
     const steal_result<element*> from_ring = victim.ring_.steal_half_into(ring_, limit);
     if (from_ring.status != steal_status::empty || next == steal_runnext::no) return {from_ring, false};
+    // Linearises here, as the slot's steal, if that takes something.
     const steal_result<element*> from_slot = victim.runnext_.steal(backoff);
     return {from_slot, static_cast<bool>(from_slot)};
   }
@@ -185,6 +195,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::owner {
   /// Takes all tasks, the runnext task first and then the ring's, oldest first. For a processor that retires. Owner
   /// only. Lock-free.
   [[nodiscard]] chain drain() noexcept {
+    // Does not linearise as a whole: it empties the slot first, and then the ring.
     chain all;
     if (const std::optional<element*> next = runnext_.take()) all.push_back(*next);
     // The ring claims all before it hands out the first, so linking is safe: no other thread holds them.
@@ -267,6 +278,7 @@ class basic_local_queue<Link, Capacity, Index, Atomics, Ring>::thief {
   template <class Next>
   [[nodiscard]] bool ring_or(Next&& next_has_work) const noexcept {
     for (;;) {
+      // Does not linearise: a task that moves from the slot to the ring may be in neither; see has_work().
       const auto seen = ring_.observe();
       if (!seen.empty()) return true;
       // The task that push_next() displaces moves from runnext to the ring. Reading the ring first and runnext second

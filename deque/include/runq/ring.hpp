@@ -139,6 +139,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
     if (room(t, 1) == 0) return false;
     // [ring.push.slot] relaxed: published by [ring.push.publish]; thieves with an old head may be reading it.
     r.slot(t).store(value, std::memory_order::relaxed);
+    // Linearises here.
     // [ring.push.publish] release: pairs with [ring.steal.tail] and [ring.observe.again]; weaker: a thief takes a slot
     // not yet written, or a task whose contents it cannot see.
     r.tail_.store(advance(t, 1), std::memory_order::release);
@@ -157,6 +158,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
       r.slot(advance(t, i)).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
+    // Linearises here, all at once.
     // [ring.push_batch.publish] release: as [ring.push.publish].
     r.tail_.store(advance(t, n), std::memory_order::release);
     return n;
@@ -169,11 +171,13 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
     // [ring.pop.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
+      // Linearises here if it finds nothing,
       // [ring.pop.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
       Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return std::nullopt;
       // [ring.pop.slot] relaxed: the owner wrote it.
       const T value = r.slot(h).load(std::memory_order::relaxed);
+      // and linearises here if it takes an element.
       // [ring.pop.claim] release: pairs with [ring.steal.head]: a thief that reads this head then reads a tail that is
       // no older; weaker: a thief calls a ring empty that never was. Relaxed on failure: the loop reads head again.
       if (r.head_.compare_exchange_weak(h, advance(h, 1), std::memory_order::release, std::memory_order::relaxed)) {
@@ -199,10 +203,12 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
     // [ring.drain.tail] relaxed: the owner is the only writer.
     const Index t = r.tail_.load(std::memory_order::relaxed);
     for (;;) {
+      // Linearises here if it finds nothing,
       // [ring.drain.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
       const Index h = r.head_.load(std::memory_order::relaxed);
       if (h == t) return 0;
       Index expected = h;
+      // and linearises here if it takes the elements.
       // [ring.drain.claim] release: as [ring.pop.claim]. kept: no model fails with relaxed, because a drained ring is
       // empty in any case. Release keeps observers from reading a head that is newer than the tail they read.
       if (!r.head_.compare_exchange_weak(expected, t, std::memory_order::release, std::memory_order::relaxed)) continue;
@@ -261,6 +267,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
   // Takes the older half of the ring's elements if there are at least `at_least`.
   [[nodiscard]] std::size_t shed(std::span<T, Capacity / 2> out, std::size_t at_least) noexcept {
     basic_ring& r = enter();
+    // Linearises here if it finds too few,
     // [ring.shed.head] relaxed: the owner wrote the slots itself, and the claim fails if this head is old.
     Index h = r.head_.load(std::memory_order::relaxed);
     // [ring.shed.tail] relaxed: the owner is the only writer.
@@ -272,6 +279,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
       // [ring.shed.slot] relaxed: the owner wrote it; not used before the claim.
       out[i] = r.slot(advance(h, i)).load(std::memory_order::relaxed);
     }
+    // and linearises here if it takes some.
     // [ring.shed.claim] release: as [ring.pop.claim]. Strong: the caller takes a failure for a thief's steal. Relaxed
     // on failure: nothing is read because of it.
     const bool claimed =
@@ -285,6 +293,7 @@ class basic_ring<T, Capacity, Index, Atomics>::owner : public detail::owner_hand
     basic_ring& r = queue();
     const std::size_t known = Capacity - distance(r.head_seen_.get(), t);
     if (known >= wanted) return known;
+    // room(), and a push that finds no room, linearises here.
     // [ring.room.head] acquire: pairs with [ring.steal.claim]: a thief has read its slots before they are overwritten.
     // kept: no model fails with relaxed, but then only a control dependency would order this load before the next store
     // to the slot, and C++ does not promise that order.
@@ -322,6 +331,7 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     }
     const T newest = read(advance(seen.head, n - 1));
     if (!claim(seen.head, n)) return {steal_status::lost, T{}, 0};
+    // In `into`, the push of n-1 elements linearises here.
     // [ring.steal.publish] release: pairs with [ring.steal.tail] of a thief of this thief; weaker: the second thief
     // takes a task whose contents it cannot see.
     if (n > 1) mine.tail_.store(advance(mt, n - 1), std::memory_order::release);
@@ -387,12 +397,15 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
     // [ring.steal.head] acquire: pairs with [ring.pop.claim] and [ring.steal.claim]: the tail read next is no older
     // than this head; weaker: a ring that never was empty looks empty.
     const Index h = ring_->head_.load(std::memory_order::acquire);
+    // A steal or has_work() that finds nothing linearises here. What has_work() finds was there between the two
+    // reads.
     // [ring.steal.tail] acquire: pairs with [ring.push.publish] and [ring.steal.publish]; weaker: this thief takes a
     // slot not yet written, or a task whose contents it cannot see.
     const Index t = ring_->tail_.load(std::memory_order::acquire);
     return {h, t};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
+    // Linearises here.
     // [ring.observe.again] acquire: pairs with [ring.push.publish]. kept: no model of the queue alone fails with
     // relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task must
     // see that task.
@@ -410,6 +423,7 @@ class basic_ring<T, Capacity, Index, Atomics>::thief {
 
   // Takes the n elements from count `h` on, if the head is still there.
   [[nodiscard]] bool claim(Index h, std::size_t n) const noexcept {
+    // A steal that takes something linearises here.
     // [ring.steal.claim] release: pairs with [ring.room.head]: the slots were read before the owner may reuse them; and
     // with [ring.steal.head]: another thief that reads this head then reads a tail that is no older. Strong: the caller
     // takes a failure for a lost race. Relaxed on failure: everything read is dropped.

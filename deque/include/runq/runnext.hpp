@@ -75,6 +75,7 @@ class basic_runnext<T, Atomics>::owner : public detail::owner_handle<basic_runne
   [[nodiscard]] std::optional<T> put(T value) noexcept {
     basic_runnext& r = enter();
     Atomics::check(value != T{}, "runnext: the empty value cannot be stored");
+    // Linearises here.
     // [runnext.put] acq_rel: release pairs with [runnext.steal.claim]; weaker: a thief runs a task whose contents it
     // cannot see. Acquire pairs with [runnext.has_work]; weaker: a scheduler that relies on has_work() lets a machine
     // sleep although there is a task.
@@ -86,8 +87,10 @@ class basic_runnext<T, Atomics>::owner : public detail::owner_handle<basic_runne
   /// Takes the element, unless a thief has taken it. Owner only. Wait-free.
   [[nodiscard]] std::optional<T> take() noexcept {
     basic_runnext& r = enter();
+    // Linearises here if it finds nothing,
     // [runnext.take.peek] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
     if (r.slot_.load(std::memory_order::relaxed) == T{}) return std::nullopt;
+    // and linearises here if it finds an element, or a thief has taken it since.
     // [runnext.take] release: pairs with [runnext.has_work] and [runnext.has_work_approx]: an observer that finds the
     // slot emptied sees everything that the owner published before; weaker: local_queue::has_work() misses the task
     // that a put displaced. An exchange, not a compare-exchange: the owner takes whatever is there now.
@@ -100,6 +103,7 @@ class basic_runnext<T, Atomics>::owner : public detail::owner_handle<basic_runne
   /// Wait-free.
   [[nodiscard]] bool occupied() noexcept {
     basic_runnext& r = enter();
+    // Linearises here.
     // [runnext.occupied] relaxed: only the owner fills the slot, so a slot that the owner sees empty is empty.
     return r.slot_.load(std::memory_order::relaxed) != T{};
   }
@@ -117,6 +121,7 @@ class basic_runnext<T, Atomics>::thief {
   /// Takes the element if it is still there after `backoff` pauses. The pauses leave it to the owner, which usually
   /// runs it soon and has its data in its cache. `lost` means that the slot changed meanwhile. Any thread. Wait-free.
   [[nodiscard]] steal_result<T> steal(std::size_t backoff = default_backoff) const noexcept {
+    // Linearises here if it finds nothing,
     // [runnext.steal.peek] relaxed: the value is only compared.
     T seen = slot_->load(std::memory_order::relaxed);
     if (seen == T{}) return {};
@@ -125,6 +130,7 @@ class basic_runnext<T, Atomics>::thief {
       // [runnext.steal.watch] relaxed: the value is only compared.
       if (slot_->load(std::memory_order::relaxed) != seen) return {steal_status::lost, T{}, 0};
     }
+    // and linearises here if it takes the element.
     // [runnext.steal.claim] acquire: pairs with [runnext.put]; weaker: this thief runs a task whose contents it cannot
     // see. The same value may have left and come back (ABA), which is harmless: the task is then runnable again, and
     // nothing read before is used. Relaxed on failure: the value is dropped.
@@ -140,6 +146,7 @@ class basic_runnext<T, Atomics>::thief {
   /// sleeps. It costs the owner a cache miss. Any thread. Wait-free.
   [[nodiscard]] bool has_work() const noexcept {
     T empty{};
+    // Linearises here.
     // [runnext.has_work] acq_rel: release pairs with [runnext.put]; weaker: a scheduler that relies on has_work() lets
     // a machine sleep although there is a task. Acquire, on failure as well, pairs with [runnext.take]; weaker:
     // local_queue::has_work() misses the task that a put displaced.

@@ -107,6 +107,7 @@ class basic_shared_fifo {
     std::size_t taken = 0;
     {
       const std::lock_guard lock(mutex_);
+      // Linearises here, under the lock.
       taken = std::min({values_.size, values_.size / procs + 1, room.size(), max_batch});
       for (T& value : room.first(taken)) {
         value = values_.take_front();
@@ -124,6 +125,7 @@ class basic_shared_fifo {
   /// the caller did before has_work(). Any thread. Locks.
   [[nodiscard]] bool has_work() const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return values_.size != 0;
   }
 
@@ -150,11 +152,13 @@ class basic_shared_fifo {
   };
   [[nodiscard]] observation observe() const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return {values_.size, puts_};
   }
   /// Whether a value was put since `seen` was observed. Any thread. Locks.
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     return puts_ != seen.puts;
   }
 
@@ -224,6 +228,7 @@ class basic_shared_fifo {
       spare_->reuse();
       values_.link(std::exchange(spare_, nullptr));
     }
+    // Linearises here, under the lock.
     values_.append(value);
     ++puts_;
     publish_size();
@@ -232,6 +237,7 @@ class basic_shared_fifo {
 
   void splice(const list& batch) noexcept {
     const std::lock_guard lock(mutex_);
+    // Linearises here, under the lock.
     values_.link(batch.first);
     values_.last = batch.last;
     values_.size += batch.size;

@@ -182,6 +182,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
     // [split_deque.push.slot] relaxed: published by [split_deque.push.publish]; thieves that have looked at an old word
     // may be reading it.
     d.slot(t).store(value, std::memory_order::relaxed);
+    // Linearises here if it adds the element.
     // [split_deque.push.publish] release: pairs with [split_deque.steal.tail] and [split_deque.seize.tail]; weaker: a
     // thief takes a slot not yet written, or a task whose contents it cannot see.
     d.tail_.store(t + 1, std::memory_order::release);
@@ -194,6 +195,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
     basic_split_deque& d = enter();
     // [split_deque.pop.tail] relaxed: the owner is the only writer.
     const index t = d.tail_.load(std::memory_order::relaxed) - 1;
+    // Linearises here if the element is private, and no thief asks for it.
     // [split_deque.pop.reserve] release: pairs with [split_deque.seize.tail]; weaker: since C++20 a relaxed store does
     // not continue a release sequence, and a thief takes a task whose contents it cannot see.
     d.tail_.store(t, std::memory_order::release);
@@ -230,6 +232,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
   // push tries again.
   [[nodiscard]] bool look_around(index t) noexcept {
     basic_split_deque& d = queue();
+    // A push that finds the deque full linearises here.
     // [split_deque.room.word] acquire: pairs with [split_deque.steal.claim] and [split_deque.seize.claim]: a thief has
     // read its slots before they are overwritten. kept: no model fails with relaxed, but then only a control dependency
     // would order this load before the next store to the slot, and C++ does not promise that order.
@@ -257,6 +260,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
   [[nodiscard]] bool pop_slowly(index t) noexcept {
     basic_split_deque& d = queue();
     for (;;) {
+      // A pop that finds nothing linearises here.
       // [split_deque.slow.word] acquire: as [split_deque.room.word]; the next pushes may not read the word.
       const word w = d.public_.load(std::memory_order::acquire);
       const index first = whole(t, head(w));
@@ -278,6 +282,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::owner
 
   // Puts another word in the place of `w`, after which no claim of a thief that has seen `w` succeeds.
   [[nodiscard]] bool change(word w, index first, index limit) noexcept {
+    // A pop that changes the word linearises here.
     // [split_deque.slow.change] release: pairs with [split_deque.steal.word]: a thief takes only slots that it sees
     // written. Relaxed on failure: the word is read again.
     return queue().public_.compare_exchange_strong(w, word_of(w, first, limit, false), std::memory_order::release,
@@ -329,6 +334,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     };
     const batch_result got = steal_with(most, copy);
     if (!got) return {got.status, T{}, 0};
+    // In `into`, the push of n-1 elements linearises here.
     // [split_deque.steal.publish] release: pairs with [split_deque.steal.tail] of a thief of this thief; weaker: the
     // second thief takes a task whose contents it cannot see.
     if (got.count > 1) mine.tail_.store(mt + static_cast<index>(got.count - 1), std::memory_order::release);
@@ -387,6 +393,8 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     // [split_deque.steal.word] acquire: pairs with [split_deque.slow.change] and [split_deque.seize.claim]; weaker:
     // this thief takes a slot not yet written, or a task whose contents it cannot see.
     const word w = deque_->public_.load(std::memory_order::acquire);
+    // A steal or has_work() that finds nothing linearises here, as [split_deque.steal.again] confirms; an element
+    // that a pop has reserved counts as taken. What has_work() finds was there between the two reads.
     // [split_deque.steal.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.steal.publish]; weaker:
     // a thread calls the deque empty although it sees what another one did because has_work() had said yes.
     const index t = deque_->tail_.load(std::memory_order::acquire);
@@ -432,6 +440,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     const auto n = static_cast<index>(std::min<std::size_t>(there - there / 2, most));
     const index from = head(w);
     copy(from, n);
+    // A steal of public elements linearises here.
     // [split_deque.steal.claim] release: pairs with [split_deque.room.word]: the slots were read before the owner may
     // reuse them. Strong: a failure is taken for a lost race. Relaxed on failure: what was read is dropped.
     return deque_->public_.compare_exchange_strong(w, word_of(w, from + n, limit(w), asked(w)),
@@ -470,6 +479,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     // [split_deque.seize.fence] seq_cst: pairs with [split_deque.pop.fence]; weaker, or none: thief and owner take the
     // same element.
     Atomics::heavy_fence(std::memory_order::seq_cst);
+    // A steal that finds nothing any more linearises here.
     // [split_deque.seize.tail] acquire: pairs with [split_deque.push.publish] and [split_deque.pop.reserve]; weaker: as
     // [split_deque.steal.word].
     const index t = deque_->tail_.load(std::memory_order::acquire);
@@ -481,6 +491,7 @@ class basic_split_deque<T, Capacity, Options, Atomics>::thief {
     const auto n = static_cast<index>(std::min(all - all / 2, most));
     const index from = limit(w);
     copy(from, n);
+    // A steal of private elements linearises here.
     // [split_deque.seize.claim] release: pairs with [split_deque.steal.word]; weaker: another thief takes a slot that
     // this one has made public and that it does not see written. And with [split_deque.room.word]: the slots were read
     // before the owner may reuse them. Relaxed on failure: what was read is dropped.

@@ -179,12 +179,14 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
     basic_split_ring& r = enter();
     // [split_ring.push.tail] relaxed: the owner is the only writer.
     const index t = r.tail_.load(std::memory_order::relaxed);
+    // Linearises here if the ring is full,
     // [split_ring.push.head] relaxed: the owner is the only writer.
     const index h = r.head_.load(std::memory_order::relaxed);
     if (t - h == Capacity) return false;
     // [split_ring.push.slot] relaxed: published by [split_ring.push.publish]; thieves that have looked at an old word
     // may be reading it.
     r.slot(t).store(value, std::memory_order::relaxed);
+    // and linearises here if it adds the element.
     // [split_ring.push.publish] release: pairs with [split_ring.steal.tail], [split_ring.seize.tail] and
     // [split_ring.observe.again]; weaker: a thief takes a slot not yet written, or a task whose contents it cannot see.
     r.tail_.store(t + 1, std::memory_order::release);
@@ -204,6 +206,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
       r.slot(t + i).store(values[i], std::memory_order::relaxed);
     }
     if (n == 0) return 0;
+    // Linearises here, all at once.
     // [split_ring.push_batch.publish] release: as [split_ring.push.publish].
     r.tail_.store(t + n, std::memory_order::release);
     return n;
@@ -215,8 +218,10 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
     basic_split_ring& r = enter();
     // [split_ring.pop.head] relaxed: the owner is the only writer.
     const index h = r.head_.load(std::memory_order::relaxed);
+    // Linearises here if it finds nothing,
     // [split_ring.pop.tail] relaxed: the owner is the only writer.
     if (h == r.tail_.load(std::memory_order::relaxed)) return std::nullopt;
+    // and linearises here if the run still has the element, and no thief asks for the run.
     // [split_ring.pop.reserve] release: pairs with [split_ring.seize.head] and [split_ring.steal.head]; weaker: since
     // C++20 a relaxed store does not continue a release sequence, and a thief takes a task whose contents it cannot
     // see.
@@ -235,6 +240,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
   /// returns how many. Afterwards a push fits. For an overflow. Owner only. Lock-free.
   [[nodiscard]] std::size_t shed_half_of_full(std::span<T, Capacity / 2> out) noexcept {
     std::size_t n = 0;
+    // Does not linearise as a whole: each pop() does.
     while (n != out.size()) {
       const std::optional<T> value = pop();
       if (!value) break;
@@ -248,6 +254,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
   template <class Sink>
   std::size_t drain(Sink&& sink) {
     std::size_t n = 0;
+    // Does not linearise as a whole: each pop() does.
     for (; const std::optional<T> value = pop(); ++n) sink(*value);
     return n;
   }
@@ -335,6 +342,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
 
   // Puts another word in the place of `w`, after which no claim of a thief that has seen `w` succeeds.
   [[nodiscard]] bool change(word w, index run_end, index public_begin) noexcept {
+    // A pop that changes the word linearises here, with an element or without.
     // [split_ring.slow.change] release: pairs with [split_ring.steal.word]: a thief that sees the new run sees the new
     // head; weaker: the thief takes what others have taken. Relaxed on failure: the loop reads the word again.
     return queue().public_.compare_exchange_strong(w, word_of(w, run_end, public_begin, false),
@@ -343,6 +351,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::owner : public detail::ow
 
   // How many elements fit behind tail `t`.
   [[nodiscard]] std::size_t room(index t) const noexcept {
+    // Linearises here.
     // [split_ring.room.head] relaxed: the owner is the only writer.
     return Capacity - (t - queue().head_.load(std::memory_order::relaxed));
   }
@@ -382,6 +391,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     };
     const batch_result got = steal_with(most, copy);
     if (!got) return {got.status, T{}, 0};
+    // In `into`, the push of n-1 elements linearises here.
     // [split_ring.steal.publish] release: pairs with [split_ring.steal.tail] of a thief of this thief; weaker: the
     // second thief takes a task whose contents it cannot see.
     if (got.count > 1) mine.tail_.store(mt + static_cast<index>(got.count - 1), std::memory_order::release);
@@ -438,6 +448,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     return {!some, seen.tail};
   }
   [[nodiscard]] bool pushed_since(const observation& seen) const noexcept {
+    // Linearises here.
     // [split_ring.observe.again] acquire: pairs with [split_ring.push.publish]. kept: no model of the queue alone fails
     // with relaxed, but a scheduler uses this answer to decide which threads sleep, and a thread that is told of a task
     // must see that task.
@@ -466,6 +477,8 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     // [split_ring.slow.reset]: the tail read next is no older than this head; weaker: a thief calls a ring empty that
     // never was.
     const index h = ring_->head_.load(std::memory_order::acquire);
+    // A steal or has_work() that finds nothing linearises here, as [split_ring.steal.again] confirms. What has_work()
+    // finds was there between the reads.
     // [split_ring.steal.tail] acquire: pairs with [split_ring.push.publish] and [split_ring.steal.publish]; weaker:
     // this thief takes a slot not yet written, or a task whose contents it cannot see.
     const index t = ring_->tail_.load(std::memory_order::acquire);
@@ -512,6 +525,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     const auto n = static_cast<index>(std::min<std::size_t>(static_cast<std::size_t>(there - there / 2), most));
     const index from = public_begin(w);
     copy(from, n);
+    // A steal from the public elements linearises here.
     // [split_ring.steal.claim] release: pairs with [split_ring.slow.word]: the slots were read before the owner may
     // reuse them; and with [split_ring.steal.word]: another thief that reads this word then reads a head and a tail
     // that are no older. Strong: a failure is taken for a lost race. Relaxed on failure: what was read is dropped.
@@ -553,6 +567,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     // [split_ring.seize.head] acquire: pairs with [split_ring.pop.reserve]; weaker: this thief takes a task whose
     // contents it cannot see.
     const index h = ring_->head_.load(std::memory_order::acquire);
+    // A steal that finds no run any more, and nothing else, linearises here.
     // [split_ring.seize.tail] acquire: pairs with [split_ring.push.publish]; weaker: as [split_ring.steal.tail].
     const index t = ring_->tail_.load(std::memory_order::acquire);
     const int there = in_run(w, h, t);
@@ -562,6 +577,7 @@ class basic_split_ring<T, Capacity, Options, Atomics>::thief {
     const auto n = static_cast<index>(std::min(behind_gap ? all : all - all / 2, most));
     const index from = behind_gap ? run_end(w) - n : h;
     copy(from, n);
+    // A steal from the run linearises here.
     // [split_ring.seize.claim] release: pairs with [split_ring.slow.word]: the slots were read before the owner may
     // reuse them. Relaxed on failure: what was read is dropped.
     const bool claimed =
