@@ -7,20 +7,68 @@
 // models/cases/scheduler/blocking_calls/.
 #pragma once
 
+#include <concepts>
+
 #include "runq/atomics.hpp"
 #include "runq/protocol/handoff.hpp"
 
 namespace runq {
 
-/// `Machine` and `Processor` meet the requirements of machine_loop; a processor also has `in_call`, a handoff. `Host`
-/// is the scheduler around it, and has
-/// - `parking`, a park_protocol; `looping`, a machine_loop; `monitoring`, a monitor_loop; `global`, an inject
-/// - `void leave(Machine&)`: from here on the machine's thread counts as one without a processor
-/// - `Processor& spare_processor()`: a spare processor for a thread that needs one after the scheduler has stopped
-/// - `bool unwatched()`: whether there are descriptors or timers, and no machine waits for them
-/// - `void take_unit()`, `void give_unit()`: take and give back one of the units that limit how many calls are without
-///   a processor. A call has a unit until its end: from the moment at which its processor is taken, or, if it had to
-///   wait for its turn, from its beginning
+/// What a processor has for its calls, beside what park_protocol and machine_loop ask of it.
+template <class Processor, class Atomics>
+concept processor_in_call = requires(Processor& p) {
+  { p.in_call } -> std::same_as<handoff<Atomics>&>;
+  // A cell: whether its call has a unit from the beginning.
+  p.call_has_unit.set(true);
+  { p.call_has_unit.get() } -> std::convertible_to<bool>;
+};
+
+/// What a call asks of the scheduler around it when it begins.
+template <class Host, class Machine, class Processor>
+concept call_begins_host = requires(Host& host, Machine& m) {
+  { m.held } -> std::same_as<Processor*&>;
+  // From here on the machine's thread counts as one without a processor.
+  host.leave(m);
+  // A monitor_loop.
+  host.monitoring.hurry();
+};
+
+/// What it asks when it ends.
+template <class Host, class Machine, class Processor>
+concept call_ends_host = requires(Host& host, Machine& m, Processor& p) {
+  // A park_protocol, and a machine_loop.
+  { host.parking.come_back() } -> std::same_as<Processor*>;
+  { host.parking.come_back_waiting(m) } -> std::same_as<Processor*>;
+  host.parking.submitted_in_order();
+  host.looping.hold(m, p);
+  // A spare processor for a thread that needs one after the scheduler has stopped.
+  { host.spare_processor() } -> std::same_as<Processor&>;
+  // Gives back one of the units that limit how many calls are without a processor. A call has a unit until its end:
+  // from the moment at which its processor is taken, or, if it had to wait for its turn, from its beginning.
+  host.give_unit();
+};
+
+/// What the monitor asks when it looks at the processor of a call.
+template <class Host, class Processor>
+concept call_lasts_host = requires(Host& host, Processor& p, bool (*retake)(), bool busy) {
+  // An inject, a local_queue, a deque of forks, and a ring of the tasks that yield.
+  { host.global.has_work_approx() } -> std::same_as<bool>;
+  { p.queue_thief.has_work_approx() } -> std::same_as<bool>;
+  { p.forks_thief.has_work() } -> std::same_as<bool>;
+  { p.yielded_thief.has_work() } -> std::same_as<bool>;
+  // A park_protocol.
+  { host.parking.somebody_returns() } -> std::same_as<bool>;
+  { host.parking.spinning() } -> std::convertible_to<unsigned>;
+  { host.parking.idle_processors() } -> std::convertible_to<unsigned>;
+  { host.parking.hand_off(p, retake, busy) } -> std::same_as<bool>;
+  // Whether there are descriptors or timers, and no machine waits for them.
+  { host.unwatched() } -> std::same_as<bool>;
+  // Takes a unit.
+  host.take_unit();
+};
+
+/// `Host` is the scheduler around it: a call_begins_host if enter() is called, a call_ends_host for leave() and
+/// leave_waiting(), and a call_lasts_host for retake().
 template <class Machine, class Processor, class Host, class Atomics = std_atomics>
 class blocking_calls {
  public:
@@ -41,6 +89,7 @@ class blocking_calls {
   /// Machine `m`, which holds a processor, is about to block; `has_unit`: it has waited for its turn. Called by the
   /// machine itself. Wait-free, except for a system call when the monitor naps for long.
   [[nodiscard]] call enter(Machine& m, bool has_unit = false) noexcept {
+    static_assert(processor_in_call<Processor, Atomics> && call_begins_host<Host, Machine, Processor>);
     Processor& p = *m.held;
     host_.leave(m);
     p.call_has_unit.set(has_unit);
@@ -53,6 +102,7 @@ class blocking_calls {
   /// The call has returned. If the machine has no processor now, the caller passes its task to queue(). Called by the
   /// machine itself. Wait-free if the processor is kept.
   [[nodiscard]] outcome leave(const call& c) {
+    static_assert(call_ends_host<Host, Machine, Processor>);
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* const p = kept ? c.p : host_.parking.come_back();
     // unreached: a call that waited for its turn comes back by leave_waiting().
@@ -67,6 +117,7 @@ class blocking_calls {
   /// The call has returned to code that cannot be suspended: waits until the machine has a processor. The outcome is
   /// never `lost`.
   [[nodiscard]] outcome leave_waiting(const call& c) {
+    static_assert(call_ends_host<Host, Machine, Processor>);
     const bool kept = c.p->in_call.leave(c.ticket);
     Processor* p = kept ? c.p : host_.parking.come_back_waiting(*c.m);
     if (!kept || c.has_unit) host_.give_unit();
@@ -87,6 +138,7 @@ class blocking_calls {
   /// whether it was taken. Only the monitor.
   template <class Seen, class Instant>
   bool retake(Processor& p, Seen& seen, Instant t) {
+    static_assert(call_lasts_host<Host, Processor>);
     const auto ticket = p.in_call.peek();
     if (!handoff<Atomics>::blocked(ticket)) return false;
     if (!seen.again(ticket, t)) return false;
