@@ -119,6 +119,14 @@ class [[nodiscard]] spawned_awaiter {
   explicit spawned_awaiter(spawn_state<R>& of, Stop&&... stop)
       : of_(of), wait_(of.running.wait(std::forward<Stop>(stop)...)) {}
 
+  spawned_awaiter(const spawned_awaiter&) = delete;
+  spawned_awaiter& operator=(const spawned_awaiter&) = delete;
+  ~spawned_awaiter() {
+    // The coroutine is destroyed while it waits, so the state is there. At the end of a run the spawned task may be
+    // below it.
+    if (tells_waiter_ && wait_.waits() && of_.record == nullptr) of_.awaited_by = nullptr;
+  }
+
   [[nodiscard]] bool await_ready() {
     if (of_.awaited) throw_misuse("runq: a spawned task was awaited twice");
     const bool ready = wait_.await_ready();
@@ -138,7 +146,7 @@ class [[nodiscard]] spawned_awaiter {
   }
   R await_resume() {
     // A task of another scheduler must not touch it: the run of the spawned task may end now.
-    if (tells_waiter_) of_.awaited_by = nullptr;
+    if (std::exchange(tells_waiter_, false)) of_.awaited_by = nullptr;
     try {
       wait_.await_resume();
     } catch (...) {

@@ -240,6 +240,8 @@ class [[nodiscard]] wait_group::awaiter {
   ~awaiter() {
     if (waiter_.waits()) core_.leave(waiter_);
   }
+  /// Whether the task waits and was not woken. Called by the thread that destroys it.
+  [[nodiscard]] bool waits() const { return waiter_.waits(); }
   [[nodiscard]] bool await_ready() const noexcept { return core_.done() && !detail::time_slice_over(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
     waiter_.who.set(&detail::fall_asleep(self, wait_reason::semacquire, at));
@@ -265,6 +267,8 @@ class [[nodiscard]] wait_group::stoppable_awaiter {
     stop_wait_.end();
     if (waiter_.waits()) core_.leave(waiter_);
   }
+  /// Whether the task waits and was not woken. Called by the thread that destroys it.
+  [[nodiscard]] bool waits() const { return waiter_.waits(); }
   [[nodiscard]] bool await_ready() const {
     if (stop_.stop_requested()) throw cancelled();
     return core_.done() && !detail::time_slice_over();
