@@ -5,8 +5,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -50,8 +52,9 @@ struct world {
   bool with_token = false;
   bool early = false;  // the run ends although some tasks have not begun
 
-  std::atomic<int> begun{0};  // children that have begun
-  std::atomic<int> alive{0};  // objects of children and parents
+  std::atomic<int> begun{0};      // children that have begun
+  std::atomic<int> alive{0};      // objects of children and parents
+  std::atomic<int> unawaited{0};  // handles that a parent is about to await
   std::atomic<int> disorder{0};
 
   [[nodiscard]] std::stop_token token() const { return with_token ? let_go.get_token() : std::stop_token(); }
@@ -352,17 +355,41 @@ task<> awaits_spawned_of_spawned(combination c) {
   });
   co_await handle;
 }
+// As `co_await handle`, but counts the handle as awaited when the end of a run knows that it is.
+class noted_wait {
+ public:
+  noted_wait(world& w, runq::spawned<>& handle) : w_(w), wait_(handle.operator co_await()) {}
+  bool await_ready() {
+    const bool ready = wait_.await_ready();
+    if (ready) --w_.unawaited;
+    return ready;
+  }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> self) {
+    world& w = w_;  // the task may go on, and destroy this, before the wait returns
+    const bool waits = wait_.await_suspend(self);
+    --w.unawaited;
+    return waits;
+  }
+  void await_resume() { wait_.await_resume(); }
+
+ private:
+  world& w_;
+  decltype(std::declval<runq::spawned<>&>().operator co_await()) wait_;
+};
+
 // The child is started by one task, and awaited by another, whose variable it uses.
 task<> awaits_handle_of_another(combination c) {
   if (c.w.early) co_return;  // until the handle is awaited, nothing tells that this task will wait for the child
   variable mine(c.w);
+  ++c.w.unawaited;
   runq::channel<runq::spawned<>> handles(1);
   runq::go([&] {
     auto handle = runq::spawn(child(c, mine));
     (void)handles.try_send(std::move(handle));
   });
   auto handle = co_await handles.receive();
-  co_await *handle;
+  co_await noted_wait(c.w, *handle);
 }
 task<> within_time_limit(combination c) {
   variable mine(c.w);
@@ -440,7 +467,7 @@ constexpr int parents = 2;
 task<> start_parents(combination c, way_to_own way) {
   for (int i = 0; i != parents; ++i) runq::go(way(c));
   // Each parent has at least one child.
-  while (c.w.begun < parents) co_await runq::yield();
+  while (c.w.begun < parents || c.w.unawaited != 0) co_await runq::yield();
   co_await runq::yield();
 }
 
@@ -490,7 +517,7 @@ void scheduler_is_destroyed(combination c, way_to_own way, runq::options how) {
   runq::scheduler s(how);
   const auto here = s.attach();
   for (int i = 0; i != parents; ++i) here.go(way(c));
-  ASSERT_TRUE(sched_test::wait_until([&] { return c.w.begun >= parents; }));
+  ASSERT_TRUE(sched_test::wait_until([&] { return c.w.begun >= parents && c.w.unawaited == 0; }));
   c.w.over = true;
 }
 
@@ -552,6 +579,160 @@ TEST_P(owners, a_panic_destroys_nothing) {
   };
   EXPECT_EXIT(panics(), testing::ExitedWithCode(2), "panic: away");
 }
+
+// ---- destructors that destroy the owner of another coroutine --------------------------------------------------------
+
+using way_to_wait_for_next = task<> (*)(task<>&);
+
+task<> calls_next(task<>& next) { co_await next; }
+task<> starts_next_in_scope(task<>& next) {
+  const auto body = [&](runq::scope& s) -> task<> {
+    s.go([&]() -> task<> { co_await next; });
+    s.go([]() -> task<> { co_await runq::sleep_for(1h); });
+    co_return;
+  };
+  co_await runq::with_scope(body);
+}
+// The body has called a coroutine before the task of the scope is put below it.
+task<> calls_next_beside_a_child(task<>& next) {
+  const auto body = [&](runq::scope& s) -> task<> {
+    s.go([]() -> task<> { co_await runq::sleep_for(1h); });
+    co_await next;
+  };
+  co_await runq::with_scope(body);
+}
+task<> spawns_next_in_scope(task<>& next) {
+  const auto body = [&](runq::scope& s) -> task<> {
+    auto handle = s.spawn([&]() -> task<> { co_await next; });
+    co_await handle;
+  };
+  co_await runq::with_scope(body);
+}
+task<> sleeps_long() { co_await runq::sleep_for(1h); }
+task<int> next_with_result(task<>& next) {
+  co_await next;
+  co_return 1;
+}
+task<> is_next_or_sleeps(task<>& next) { (void)co_await runq::when_all(next_with_result(next), sleeps_long()); }
+task<> is_any_of_next_and_sleep(task<>& next) { (void)co_await runq::when_any(next_with_result(next), sleeps_long()); }
+task<> forks_next(task<>& next) {
+  co_await runq::fork(calls_next(next));
+  co_await runq::join();
+}
+task<> forks_next_for_result(task<>& next) {
+  auto first = co_await runq::fork(next_with_result(next));
+  co_await runq::join();
+  (void)first.get();
+}
+task<> awaits_spawned_next(task<>& next) {
+  auto handle = runq::spawn([&]() -> task<> { co_await next; });
+  co_await handle;
+}
+// Only the task is known that has spawned the next one, and not which of its coroutines: so an owner who destroys that
+// coroutine destroys it before the next one.
+task<> spawns_next(task<>& next) {
+  auto handle = runq::spawn([&]() -> task<> { co_await next; });
+  co_await runq::sleep_for(1h);
+}
+task<> limits_time_of_next(task<>& next) {
+  const auto work = [&](const std::stop_token&) -> task<> { co_await next; };
+  co_await runq::with_timeout(1h, work);
+}
+
+struct named_way {
+  const char* name;
+  way_to_wait_for_next way;
+  friend void PrintTo(const named_way& w, std::ostream* out) { *out << w.name; }
+};
+constexpr named_way ways_to_wait_for_next[] = {
+    {"calls", calls_next},
+    {"starts_in_scope", starts_next_in_scope},
+    {"calls_beside_a_child", calls_next_beside_a_child},
+    {"spawns_in_scope", spawns_next_in_scope},
+    {"when_all", is_next_or_sleeps},
+    {"when_any", is_any_of_next_and_sleep},
+    {"forks", forks_next},
+    {"forks_for_result", forks_next_for_result},
+    {"awaits_spawned", awaits_spawned_next},
+    {"spawns", spawns_next},
+    {"limits_time", limits_time_of_next},
+};
+
+constexpr int levels = 3;
+
+/// Coroutines that wait for each other, the first one for the second. Each is owned by an object that lies elsewhere,
+/// beside a text that the coroutine refers to.
+struct chain {
+  struct owner {
+    std::string text = "longer than a small string of the library";
+    std::optional<task<>> coroutine;
+  };
+  world& w;
+  way_to_wait_for_next way;
+  std::array<int, levels> destroys{};  // whose owner a destructor of each coroutine destroys, or -1
+  std::array<std::unique_ptr<owner>, levels> owners{};
+  std::array<int, levels> destroyed{};
+};
+
+class last_act {
+ public:
+  last_act(chain& of, int level) : of_(of), level_(static_cast<std::size_t>(level)), text_(of.owners[level_]->text) {}
+  last_act(const last_act&) = delete;
+  last_act& operator=(const last_act&) = delete;
+  ~last_act() {
+    if (text_.size() < 20) ++of_.w.disorder;
+    ++of_.destroyed[level_];
+    if (const int other = of_.destroys[level_]; other >= 0) of_.owners[static_cast<std::size_t>(other)].reset();
+  }
+
+ private:
+  chain& of_;
+  const std::size_t level_;
+  const std::string& text_;
+};
+
+task<> runs_level(chain& c, int level, variable* of_previous) {
+  variable mine(c.w);
+  const last_act last(c, level);
+  std::optional<user_of> uses;
+  if (of_previous != nullptr) uses.emplace(c.w, *of_previous);
+  ++c.w.begun;
+  if (level + 1 == levels) {
+    co_await runq::sleep_for(1h);
+  } else {
+    auto& next = c.owners[static_cast<std::size_t>(level) + 1];
+    next = std::make_unique<chain::owner>();
+    co_await c.way(next->coroutine.emplace(runs_level(c, level + 1, c.way == spawns_next ? nullptr : &mine)));
+  }
+}
+
+class destroyed_owners : public testing::TestWithParam<named_way> {};
+
+TEST_P(destroyed_owners, a_destructor_destroys_any_coroutine_at_once_and_each_is_destroyed_once) {
+  constexpr int choices = levels + 1;
+  for (int n = 0; n != choices * choices * choices; ++n) {
+    for (const unsigned procs : {1U, 2U}) {
+      world w;
+      chain c{w, GetParam().way, {n % choices - 1, n / choices % choices - 1, n / (choices * choices) - 1}};
+      SCOPED_TRACE("procs = " + std::to_string(procs) + ", destroys " + testing::PrintToString(c.destroys));
+      c.owners[0] = std::make_unique<chain::owner>();
+      runq::run(
+          [&]() -> task<> {
+            runq::go([&]() -> task<> { co_await c.owners[0]->coroutine.emplace(runs_level(c, 0, nullptr)); });
+            while (w.begun < levels) co_await runq::yield();
+            co_await runq::yield();
+          },
+          {.procs = procs});
+      c.owners = {};
+      EXPECT_EQ(w.alive, 0);
+      EXPECT_EQ(w.disorder, 0);
+      EXPECT_THAT(c.destroyed, testing::Each(1));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, destroyed_owners, testing::ValuesIn(ways_to_wait_for_next),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
 
 // ---- what the combinations do not have ------------------------------------------------------------------------------
 
@@ -829,6 +1010,256 @@ TEST(ending_order, only_a_task_of_the_same_scheduler_starts_children_of_a_scope)
     };
     co_await runq::with_scope(body);
   });
+}
+
+// The task has forked the child, and has not gone on since: only the awaiter of the fork, a part of the task's own
+// coroutine, knows the child.
+TEST(ending_order, the_first_coroutine_of_a_task_is_destroyed_while_it_forks) {
+  for (const unsigned procs : {1U, 2U}) {
+    for (std::size_t i = 0; i != sched_test::rounds(200); ++i) {
+      world w;
+      runq::run(
+          [&]() -> task<> {
+            runq::go([&]() -> task<> {
+              variable mine(w);
+              auto first = co_await runq::fork(child_with_result({w, sleeps}, mine));
+              co_await runq::join();
+              (void)first.get();
+            });
+            while (w.begun == 0) co_await runq::yield();
+          },
+          {.procs = procs});
+      EXPECT_EQ(w.alive, 0);
+      EXPECT_EQ(w.disorder, 0);
+    }
+  }
+}
+
+// The handle of a forked child lies elsewhere, and a destructor in the child destroys it.
+TEST(ending_order, a_forked_child_destroys_its_own_handle) {
+  for (const unsigned procs : {1U, 2U}) {
+    world w;
+    std::optional<runq::forked<int>> handle;
+    const auto child_of = [&](bool waits) -> task<int> {
+      const variable mine(w);
+      struct ends_handle {
+        std::optional<runq::forked<int>>& of;
+        ~ends_handle() { of.reset(); }
+      };
+      const ends_handle last{handle};
+      ++w.begun;
+      if (waits) co_await runq::sleep_for(1h);
+      co_return 1;
+    };
+    runq::run(
+        [&]() -> task<> {
+          runq::go([&]() -> task<> {
+            handle = co_await runq::fork(child_of(true));
+            ++w.begun;
+            co_await runq::join();
+          });
+          while (w.begun < 2) co_await runq::yield();
+          co_await runq::yield();
+        },
+        {.procs = procs});
+    EXPECT_FALSE(handle);
+    EXPECT_EQ(w.alive, 0);
+  }
+}
+
+// The parameters of a coroutine are destroyed after its variables.
+TEST(ending_order, a_parameter_of_a_coroutine_destroys_its_owner) {
+  world w;
+  struct parameter {
+    std::unique_ptr<task<>>* owner;
+    explicit parameter(std::unique_ptr<task<>>& of) : owner(&of) {}
+    parameter(parameter&& other) noexcept : owner(std::exchange(other.owner, nullptr)) {}
+    parameter& operator=(parameter&&) = delete;
+    ~parameter() {
+      if (owner != nullptr) owner->reset();
+    }
+  };
+  std::unique_ptr<task<>> owner;
+  const auto with_parameter = [&](parameter) -> task<> {
+    const variable mine(w);
+    co_await runq::sleep_for(1h);
+  };
+  runq::run(
+      [&]() -> task<> {
+        owner = std::make_unique<task<>>(with_parameter(parameter(owner)));
+        runq::go([&]() -> task<> { co_await *owner; });
+        while (w.alive == 0) co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(owner, nullptr);
+  EXPECT_EQ(w.alive, 0);
+}
+
+/// A coroutine that is not the library's.
+struct foreign {
+  struct promise_type {
+    foreign get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+  std::coroutine_handle<promise_type> handle;
+};
+
+// The task is called by such a coroutine. So it is below none, its owner is left to destroy it, and a task of its scope
+// does.
+TEST(ending_order, a_destructor_destroys_a_coroutine_that_another_library_has_called) {
+  world w;
+  std::unique_ptr<task<>> owner;
+  foreign caller{};
+  const auto ends_owner_at_its_end = [&](variable& of) -> task<> {
+    const struct ends_owner {
+      std::unique_ptr<task<>>& of;
+      ~ends_owner() { of.reset(); }
+    } last{owner};
+    const user_of uses(w, of);
+    ++w.begun;
+    co_await runq::sleep_for(1h);
+  };
+  const auto has_scope = [&]() -> task<> {
+    variable mine(w);
+    const auto body = [&](runq::scope& s) -> task<> {
+      s.go(ends_owner_at_its_end(mine));
+      co_return;
+    };
+    co_await runq::with_scope(body);
+  };
+  const auto calls = [](task<>& called) -> foreign { co_await called; };
+  runq::run(
+      [&]() -> task<> {
+        owner = std::make_unique<task<>>(has_scope());
+        caller = calls(*owner);
+        while (w.begun == 0) co_await runq::yield();
+      },
+      {.procs = 1});
+  caller.handle.destroy();
+  EXPECT_EQ(owner, nullptr);
+  EXPECT_EQ(w.alive, 0);
+  EXPECT_EQ(w.disorder, 0);
+}
+
+// Each coroutine but the last calls the next one, which an object elsewhere owns.
+class long_chain {
+ public:
+  static constexpr std::size_t length = 1'000'000;
+
+  // Coroutine i destroys, in a destructor, the owner of coroutine destroys(i).
+  template <class F>
+  explicit long_chain(F destroys) {
+    owners_.resize(length);
+    const auto main = [&]() -> task<> {
+      runq::go([&]() -> task<> { co_await owners_[0].emplace(link(0, destroys)); });
+      while (begun_ != length) co_await runq::yield();
+    };
+    runq::run(main, {.procs = 1});
+  }
+  [[nodiscard]] std::size_t destroyed() const noexcept { return destroyed_; }
+
+ private:
+  struct last_act {
+    long_chain& of;
+    std::size_t other;
+    ~last_act() {
+      ++of.destroyed_;
+      if (other < length) of.owners_[other].reset();
+    }
+  };
+  template <class F>
+  task<> link(std::size_t i, F& destroys) {
+    const last_act last{*this, destroys(i)};
+    ++begun_;
+    if (i + 1 == length) {
+      co_await runq::sleep_for(1h);
+    } else {
+      co_await owners_[i + 1].emplace(link(i + 1, destroys));
+    }
+  }
+  std::vector<std::optional<task<>>> owners_;
+  std::size_t begun_ = 0;
+  std::size_t destroyed_ = 0;
+};
+
+TEST(ending_order, the_last_of_a_million_coroutines_destroys_the_first) {
+  const long_chain all([](std::size_t i) { return i + 1 == long_chain::length ? 0 : long_chain::length; });
+  EXPECT_EQ(all.destroyed(), long_chain::length);
+}
+
+TEST(ending_order, every_second_of_a_million_coroutines_destroys_the_one_above_it) {
+  const long_chain all([](std::size_t i) { return i % 2 == 1 ? i - 1 : long_chain::length; });
+  EXPECT_EQ(all.destroyed(), long_chain::length);
+}
+
+TEST(ending_order, a_coroutine_that_awaited_a_handle_was_destroyed_before_the_run_ends) {
+  world w;
+  runq::spawned<> handle;
+  std::unique_ptr<task<>> owner;
+  const auto awaits = [&]() -> task<> { co_await handle; };
+  runq::run(
+      [&]() -> task<> {
+        handle = runq::spawn([&]() -> task<> {
+          const variable mine(w);
+          co_await sleeps(w);
+        });
+        owner = std::make_unique<task<>>(awaits());
+        runq::go([&]() -> task<> { co_await *owner; });
+        co_await sched_test::yield_until([&] { return w.alive == 1; });
+        co_await runq::yield();
+        owner.reset();
+      },
+      {.procs = 1});
+  EXPECT_EQ(w.alive, 0);
+}
+
+TEST(ending_order, a_destructor_destroys_another_scheduler_with_its_tasks) {
+  world w;
+  std::optional<runq::scheduler> other(std::in_place, runq::options{.procs = 1});
+  other->attach().go([&]() -> task<> {
+    const variable mine(w);
+    ++w.begun;
+    co_await sleeps(w);
+  });
+  ASSERT_TRUE(sched_test::wait_until([&] { return w.begun == 1; }));
+  struct ends_other {
+    std::optional<runq::scheduler>& of;
+    ~ends_other() { of.reset(); }
+  };
+  std::optional<runq::forked<int>> handle;
+  runq::run(
+      [&]() -> task<> {
+        runq::go([&]() -> task<> {
+          // This is destroyed later, with a child that was not joined, which is no error at the end of a run.
+          variable mine(w);
+          struct ends_handle {
+            std::optional<runq::forked<int>>& of;
+            ~ends_handle() { of.reset(); }
+          };
+          const auto forks = [&]() -> task<> {
+            handle = co_await runq::fork(child_with_result({w, sleeps}, mine));
+            co_await runq::join();
+          };
+          const auto body = [&](runq::scope& s) -> task<> {
+            s.go([&]() -> task<> { co_await forks(); });
+            s.go([&]() -> task<> {
+              const ends_handle last{handle};
+              const ends_other first{other};
+              ++w.begun;
+              co_await runq::sleep_for(1h);
+            });
+            co_return;
+          };
+          co_await runq::with_scope(body);
+        });
+        while (w.begun < 3 || !handle) co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(w.alive, 0);
+  EXPECT_EQ(w.disorder, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, owners, testing::ValuesIn(ways_to_own),

@@ -16,7 +16,7 @@ namespace runq {
 namespace detail {
 
 /// Called by a forked<T> that is destroyed before the end of the run and before the join.
-void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept;
+void destroy_unjoined(frame& child) noexcept;
 /// Lets `child` run by itself: thieves can take it from the deque; or it becomes a task of its own, which it also does
 /// when the deque is full. Throws std::bad_alloc.
 void fork_apart(processor_front& p, frame& parent, frame& child);
@@ -67,7 +67,7 @@ class [[nodiscard]] forked {
     if (!child_.promise().listed && child_.done()) {
       child_.destroy();
     } else {
-      detail::destroy_unjoined(child_, child_.promise());
+      detail::destroy_unjoined(child_.promise());
     }
   }
   std::coroutine_handle<detail::promise<T>> child_;

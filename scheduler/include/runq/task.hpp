@@ -108,6 +108,7 @@ enum class role : std::uint8_t {
 };
 
 class scope_state;
+enum class destruction_stage : unsigned char;
 
 /// The part of every promise that does not depend on the result.
 struct frame : memory_of_frame {
@@ -133,6 +134,7 @@ struct frame : memory_of_frame {
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
   bool listed = false;           // forked, with a result: it is in its parent's list; tied: ending_order has passed it
+  destruction_stage stage{};     // see runq/protocol/destruction.hpp
   end_mark<> finished;           // forked
   bool owes_join = false;        // it has forked since its last join
   std::uint8_t depth = 0;        // its address lies 2^depth bytes behind the coroutine's
@@ -185,12 +187,12 @@ inline void new_task::is_spawned(awaited_closure& c) noexcept {
 }
 
 /// The owner of a frame calls it when the owner is destroyed.
-void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept;
+void destroy_unfinished(frame& owned) noexcept;
 inline void destroy_owned(std::coroutine_handle<> owned, frame& f) noexcept {
   if (owned.done()) {
     owned.destroy();
   } else {
-    destroy_unfinished(owned, f);
+    destroy_unfinished(f);
   }
 }
 

@@ -35,6 +35,8 @@ frame& above(const frame& f) noexcept { return f.how == role::scope_body ? f.hom
 class core::frame_tree {
  public:
   using coroutine = frame;
+  using task_record = goroutine;
+  using place = destruction_place<frame, goroutine>;
 
   [[nodiscard]] static frame* newest_below(const frame& f) noexcept { return f.newest_below; }
   static void pop_below(frame& f) noexcept { f.pop_below(); }
@@ -42,52 +44,78 @@ class core::frame_tree {
     if (f.how == role::tied) return f.tie->above;
     return is_called(f) || is_forked(f) ? &detail::above(f) : nullptr;
   }
+  static void leave(frame& f) noexcept {
+    take_out(detail::above(f), f);
+    move_below(f, nullptr);
+  }
+  static void move_below(frame& f, frame* above) noexcept {
+    if (above != nullptr) {
+      f.parent = above;
+      above->push_below(f);
+    } else {
+      f.how = role::called_apart;
+      f.caller = nullptr;
+    }
+  }
+  // Remains lie at the beginning of the frame, and leave this byte as it is.
+  [[nodiscard]] static destruction_stage& stage(frame& f) noexcept { return f.stage; }
+  [[nodiscard]] static place*& innermost() noexcept { return innermost_; }
   static void enters(frame& f) noexcept {
     if (f.how != role::tied) return;
-    processor& p = *this_processor();
-    p.home.has_destroyed(*f.tie->record);
-    std::swap(f.tie->record, p.current);  // until destroy()
+    goroutine& record = *f.tie->record;
+    record.home->has_destroyed(record);
+    std::swap(f.tie->record, this_processor()->current);  // until destroy()
   }
-  static void destroy(frame& f) noexcept {
+  static bool destroy(frame& f) noexcept {
     if (f.how == role::tied) {
       awaited_closure& closure = *f.tie;
       f.self().destroy();
       this_processor()->current = closure.record;
       closure.destroy(&closure);
     } else if (has_owner(f)) {
-      // So that its owner looks for remains. Those lie at the beginning of the frame, and leave this byte as it is.
-      f.listed = false;
+      f.listed = false;  // so that its owner looks for remains
+      // One that has ended has no variables, and its owner destroys it.
+      if (f.self().done()) return false;
       destroy_and_leave_remains(f.self());
+      return true;
     } else {
       f.self().destroy();
     }
+    return false;
   }
+  static void destroy_top(frame& f) noexcept { f.self().destroy(); }
+  [[nodiscard]] static bool has_remains(frame& f) noexcept { return is_remains(f.self().address()); }
+  static void free_remains(frame& f) noexcept { detail::free_remains(f.self().address()); }
+  [[nodiscard]] static goroutine* task_before(const frame& f) noexcept {
+    return f.how == role::tied ? f.tie->record : nullptr;
+  }
+  static void runs_as(goroutine& task) noexcept { this_processor()->current = &task; }
+
+ protected:
+  // Takes `f` out of the list of `above`.
+  static void take_out(frame& above, const frame& f) noexcept {
+    frame** at = &above.newest_below;
+    while (*at != &f) at = &(*at)->next_below;
+    *at = f.next_below;
+  }
+
+ private:
+  static constinit thread_local place* innermost_;
 };
+constinit thread_local core::frame_tree::place* core::frame_tree::innermost_ = nullptr;
 
-namespace {
-
-// Destroys a coroutine that has not begun or waits, and all coroutines below it.
-void destroy_with_all_below(frame& top) noexcept {
+void destroy_unfinished(frame& f) noexcept {
+  // The destructors belong to the task that destroys the owner, if to any.
+  processor* const p = this_processor();
+  goroutine* const task = p != nullptr ? p->current : nullptr;
   core::frame_tree tree;
-  destroy_below(tree, top);
-  top.self().destroy();
+  destroy_owned_coroutine(tree, f);
+  if (p != nullptr) p->current = task;
 }
 
-}  // namespace
-
-void destroy_unfinished(std::coroutine_handle<> owned, frame& f) noexcept {
-  if (is_remains(owned.address())) {
-    free_remains(owned.address());
-    return;
-  }
-  // A task of another owner awaits it, and is destroyed later.
-  if (f.how == role::called) f.leave_parent();
-  destroy_with_all_below(f);
-}
-
-void destroy_unjoined(std::coroutine_handle<> child, frame& f) noexcept {
-  // One that is not listed and has not come to its end was destroyed at the end of the run.
-  if (!f.listed) return free_remains(child.address());
+void destroy_unjoined(frame& f) noexcept {
+  // One that is not listed and has not come to its end was destroyed at the end of the run, or is about to be.
+  if (!f.listed) return destroy_unfinished(f);
   // A scope joins the children of its body when that has ended.
   if (!f.finished.is_set() && f.parent->how != role::scope_body) fork_not_joined();
   f.owned_by_handle = false;  // it is destroyed at the join
@@ -117,12 +145,11 @@ class core::stand_in {
   explicit stand_in(core& home)
       : stands_in_(home), machine_before_(this_machine()), processor_before_(this_processor()) {
     home.looping.hold(stands_in_, home.spare_processor());
-    destroys_tasks = true;
   }
   stand_in(const stand_in&) = delete;
   stand_in& operator=(const stand_in&) = delete;
   ~stand_in() {
-    destroys_tasks = false;
+    destroys_tasks = destroyed_before_;
     leave_processor();
     become(machine_before_, processor_before_);
   }
@@ -130,8 +157,10 @@ class core::stand_in {
 
  private:
   machine stands_in_;
-  machine* const machine_before_;  // of another scheduler
+  // Of another scheduler, one of whose tasks may destroy this one's:
+  machine* const machine_before_;
   processor* const processor_before_;
+  const bool destroyed_before_ = std::exchange(destroys_tasks, true);
 };
 
 // The tasks that are left when a run ends; none that is started from then on.
@@ -167,9 +196,7 @@ class core::left_tasks : public core::frame_tree {
   }
   // For a task that gives way.
   static void untie(frame& task) noexcept {
-    frame** at = &task.tie->above->newest_below;
-    while (*at != &task) at = &(*at)->next_below;
-    *at = task.next_below;
+    take_out(*task.tie->above, task);
     awaited_closure& closure = *task.tie;
     task.how = role::spawned;
     task.record = closure.record;
@@ -190,9 +217,8 @@ class core::left_tasks : public core::frame_tree {
       frame_tree::enters(f);
     }
   }
-  // A coroutine that is no task's first one belongs to a coroutine of the program, which destroys it.
+  [[nodiscard]] static bool has_owner(const frame& f) noexcept { return !f.is_root(); }
   static void destroy_top(frame& f) noexcept {
-    if (!f.is_root()) return;
     closure* const callable = f.callable;
     f.self().destroy();
     if (callable != nullptr) callable->destroy(callable);

@@ -15,12 +15,14 @@ namespace {
 constexpr std::size_t tasks = 3;
 constexpr std::size_t nobody = tasks;
 
-// A task is its first coroutine and the one that this has called, in which the task waits.
+// A task is its first coroutine and the one that this has called, in which the task waits. An object elsewhere owns the
+// called one.
 struct coroutine {
   cell<coroutine*> newest_below{nullptr};
   cell<coroutine*> next_below{nullptr};
   cell<coroutine*> above{nullptr};
   cell<int> variable{1};  // of the coroutine; those that it waits for may use it
+  runq::detail::destruction_stage stage{};
   std::size_t task = nobody;
   bool first = false;
 };
@@ -36,6 +38,29 @@ struct waits {
 class tree {
  public:
   using coroutine = model::coroutine;
+  struct one;
+  using task_record = one;
+  using place = runq::detail::destruction_place<coroutine, task_record>;
+
+  struct one {
+    coroutine* first = nullptr;  // null when the task is destroyed
+    coroutine* inner = nullptr;
+    waits awaited;
+    atomic<int> sleeps{1};
+    bool tied = false;
+    bool passed = false;
+    bool gave_way = false;
+    int entered = 0;
+    one* before = nullptr;       // for runs_as(), when the task is destroyed
+    std::size_t place = nobody;  // the how-manieth to be destroyed
+    bool forked = false;         // the inner coroutine, a moment ago: it is in no list, and the first one owns it
+    bool owner_gone = false;     // of the inner coroutine
+    bool inner_in_destructors = false;
+    bool inner_destroyed = false;
+    bool inner_freed = false;
+    std::array<std::size_t, 2> ends_owner{nobody, nobody};  // whose inner coroutine's owner a destructor in the inner
+                                                            // or the first coroutine destroys
+  };
 
   tree() {
     for (std::size_t i = 0; i != tasks; ++i) {
@@ -46,11 +71,12 @@ class tree {
       inner.task = i;
       inner.above.set(&first);
       first.newest_below.set(&inner);
-      all[i] = {&first, &inner};
+      all[i].first = &first;
+      all[i].inner = &inner;
     }
   }
 
-  // -- what ending_order asks --
+  // -- what destruction_loop asks --
 
   coroutine* newest_below(coroutine& c) {
     goes_on();
@@ -61,29 +87,56 @@ class tree {
     goes_on();
     return c.above.get();
   }
-  void enters(coroutine& c) {
-    if (c.first) ++of(c).entered;
+  void leave(coroutine& c) {
+    take_out(c);
+    c.above.set(nullptr);
   }
-  void destroy(coroutine& c) {
-    require(c.newest_below.get() == nullptr, "a coroutine is destroyed before what it waits for");
-    // As a destructor in `c` may: of the task itself, and of the task that waits for this one.
-    coroutine* const user_of = c.first ? uses_of(c) : c.above.get();
-    if (user_of != nullptr) require(user_of->variable.get() == 1, "a coroutine outlives one that waits for it");
-    if (c.first) {
-      require(of(c).entered == 1, "a task is destroyed unannounced, or twice");
-      of(c).place = ended++;
-      of(c).first = nullptr;
-    }
-    c.variable.set(0);
+  void move_below(coroutine& c, coroutine* above) {
+    require(of(c).forked, "a coroutine that is in a list is moved");
+    c.above.set(above);
+    if (above != nullptr) push_below(*above, c);
+  }
+  runq::detail::destruction_stage& stage(coroutine& c) {
+    static_cast<void>(c.variable.get());  // its memory must be there
+    return c.stage;
+  }
+  place*& innermost() { return innermost_; }
+  void enters(coroutine& c) {
+    if (!c.first) return;
+    ++of(c).entered;
+    of(c).before = std::exchange(running_, &of(c));
+  }
+  bool destroy(coroutine& c) {
+    run_destructors(c);
+    if (!c.first) return true;
+    running_ = of(c).before;
+    destroy_frame(c);
+    return false;
+  }
+  void destroy_top(coroutine& c) {
+    run_destructors(c);
+    if (!c.first) of(c).inner_freed = true;
     destroy_frame(c);
   }
-  void destroy_top(coroutine& c) { destroy(c); }
+  bool has_remains(coroutine& c) { return of(c).inner_destroyed; }
+  void free_remains(coroutine& c) {
+    require(of(c).owner_gone, "the memory of a coroutine is freed before its owner goes");
+    require(of(c).inner_destroyed, "the memory of a coroutine is freed before it is destroyed");
+    of(c).inner_freed = true;
+    destroy_frame(c);
+  }
+  task_record* task_before(coroutine& c) { return c.first ? of(c).before : nullptr; }
+  void runs_as(task_record& t) { running_ = &t; }
+
+  // -- what ending_order asks, besides --
+
   template <class F>
   void for_each_task(F&& f) {
     for (one& t : all) {
       if (t.first != nullptr) f(*t.first);
     }
   }
+  bool has_owner(coroutine&) { return false; }
   bool asleep(coroutine& c) {
     // No order: what wakes a task is another model's business.
     return of(c).sleeps.load(std::memory_order::relaxed) != 0;
@@ -98,22 +151,14 @@ class tree {
     require(!of(c).tied, "a task is put below two coroutines");
     of(c).tied = true;
     c.above.set(&above);
-    c.next_below.set(above.newest_below.get());
-    above.newest_below.set(&c);
+    push_below(above, c);
   }
   void untie(coroutine& c) {
     require(of(c).awaited.kind != tie_kind::child, "a task of a scope outlives the scope");
     require(in_circle(c.task), "a task outlives one that waits for it, although there is no circle");
     require(of(c).awaited.kind == tie_kind::spawned || !spawned_in_circle(c.task),
             "of a circle, a task whose handle is awaited goes first although there is one that nobody awaits");
-    coroutine& above = *c.above.get();
-    if (above.newest_below.get() == &c) {
-      pop_below(above);
-    } else {
-      coroutine* at = above.newest_below.get();
-      while (at->next_below.get() != &c) at = at->next_below.get();
-      at->next_below.set(c.next_below.get());
-    }
+    take_out(c);
     c.above.set(nullptr);
     of(c).tied = false;
     of(c).gave_way = true;
@@ -129,23 +174,29 @@ class tree {
 
   // -- what the cases ask --
 
-  struct one {
-    one() = default;
-    one& operator=(const std::array<coroutine*, 2>& made) {
-      first = made[0];
-      inner = made[1];
-      return *this;
+  void fork_inner(std::size_t task) {
+    all[task].forked = true;
+    all[task].first->newest_below.set(nullptr);
+  }
+  /// The owner of the inner coroutine of the task is destroyed, unless it was before.
+  void end_owner(std::size_t task) {
+    one& t = all[task];
+    if (std::exchange(t.owner_gone, true)) return;
+    if (!t.inner_in_destructors && !t.inner_destroyed) open_circle_of(*t.inner);
+    ++owners_ending_;
+    one* const runs = running_;
+    runq::detail::destroy_owned_coroutine(*this, *t.inner);
+    running_ = runs;
+    --owners_ending_;
+    require(t.inner_freed || t.inner_in_destructors, "a coroutine outlives its owner");
+  }
+  void require_nothing_left() {
+    for (std::size_t i = 0; i != tasks; ++i) {
+      require(all[i].first == nullptr, "a task is left");
+      end_owner(i);
+      require(all[i].inner_freed, "the memory of a coroutine is left");
     }
-    coroutine* first = nullptr;  // null when the task is destroyed
-    coroutine* inner = nullptr;
-    waits awaited;
-    atomic<int> sleeps{1};
-    bool tied = false;
-    bool passed = false;
-    bool gave_way = false;
-    int entered = 0;
-    std::size_t place = nobody;  // the how-manieth to be destroyed
-  };
+  }
   bool in_circle(std::size_t task) const {
     std::size_t at = task;
     for (std::size_t steps = 0; steps != tasks; ++steps) {
@@ -175,7 +226,75 @@ class tree {
  private:
   void goes_on() { require(++steps_ < 500, "the way through the tasks has no end"); }
   one& of(const coroutine& c) { return all[c.task]; }
-  coroutine* uses_of(coroutine& c) { return of(c).gave_way ? nullptr : waits_for(c); }
+  static void push_below(coroutine& above, coroutine& c) {
+    c.next_below.set(above.newest_below.get());
+    above.newest_below.set(&c);
+  }
+  // Takes `c` out of the list of the coroutine above it.
+  void take_out(coroutine& c) {
+    coroutine& above = *c.above.get();
+    if (above.newest_below.get() == &c) {
+      pop_below(above);
+    } else {
+      coroutine* at = above.newest_below.get();
+      while (at != nullptr && at->next_below.get() != &c) at = at->next_below.get();
+      require(at != nullptr, "a coroutine is looked for in a list that it is not in");
+      at->next_below.set(c.next_below.get());
+    }
+  }
+  void run_destructors(coroutine& c) {
+    one& t = of(c);
+    require(c.newest_below.get() == nullptr, "a coroutine is destroyed before what it waits for");
+    require(c.first || (!t.inner_in_destructors && !t.inner_destroyed), "a coroutine is destroyed twice");
+    // As a destructor in `c` may: of the task itself, and of the task that waits for this one.
+    require(users_are_there(c), "a coroutine outlives one that waits for it");
+    if (owners_ending_ == 0) require(running_ == &t, "the destructors of a task run as if they were of another");
+    if (c.first && t.forked) end_owner(c.task);
+    if (c.first) {
+      require(t.entered == 1, "a task is destroyed unannounced, or twice");
+      t.place = ended++;
+      t.first = nullptr;
+    } else {
+      t.inner_in_destructors = true;
+    }
+    c.variable.set(0);
+    if (const std::size_t other = t.ends_owner[c.first ? 1 : 0]; other != nobody) {
+      if (!all[other].forked) end_owner(other);
+    }
+    if (!c.first) {
+      t.inner_in_destructors = false;
+      t.inner_destroyed = true;
+    }
+  }
+  bool users_are_there(coroutine& c) {
+    if (c.first) return waiting_one_is_there(of(c));
+    if (of(c).forked && !waiting_one_is_there(of(c))) return false;
+    return c.above.get() == nullptr || c.above.get()->variable.get() == 1;
+  }
+  bool waiting_one_is_there(const one& t) {
+    const waits& w = t.awaited;
+    if (w.by == nobody || t.gave_way) return true;
+    const one& by = all[w.by];
+    if (w.kind == tie_kind::spawned) return by.first != nullptr && by.first->variable.get() == 1;
+    return !by.inner_freed && by.inner->variable.get() == 1;
+  }
+  // If tasks wait for each other in a circle through `c`, which an owner destroys with all below it: of them, any may
+  // be destroyed before the one that waits for it.
+  void open_circle_of(coroutine& c) {
+    coroutine* at = &c;
+    std::array<std::size_t, 2 * tasks> met{};
+    for (std::size_t& task : met) {
+      task = at->task;
+      at = at->above.get();
+      if (at == nullptr) return;
+      if (at == &c) break;
+    }
+    if (at != &c) return;
+    for (const std::size_t task : met) all[task].gave_way = true;
+  }
+  place* innermost_ = nullptr;
+  one* running_ = nullptr;
+  int owners_ending_ = 0;
   int steps_ = 0;
 };
 
@@ -210,11 +329,49 @@ struct any_forest final : scenario {
       for (std::size_t i = 0; i != tasks; ++i) left.all[i].sleeps.store(0, std::memory_order::relaxed);
     }
   }
-  void finish() override {
-    for (const tree::one& t : left.all) require(t.first == nullptr, "a task is left");
-  }
+  void finish() override { left.require_nothing_left(); }
   tree left;
   std::array<decision, tasks> chosen;
+};
+
+// Whose owner a destructor of which coroutine destroys, by a number; nobody's, if it is 0.
+constexpr std::size_t ways_to_end_an_owner = 1 + 2 * tasks * tasks;
+void choose_owner(tree& left, std::size_t number) {
+  if (number == 0) return;
+  const std::size_t coroutine = (number - 1) / tasks;
+  left.all[coroutine / 2].ends_owner[coroutine % 2] = (number - 1) % tasks;
+}
+
+// A thread ends the run; a destructor destroys the owner of a coroutine, perhaps in the destructor of another one that
+// does, or, if `Forked`, while some task has just forked its inner coroutine. Another thread decides.
+template <bool Forked>
+struct owners_end final : scenario {
+  void thread(unsigned index) override {
+    if (index == 0) {
+      for (std::size_t i = 0; i != tasks; ++i)
+        left.all[i].awaited = choice(i, chosen[i].number.load(std::memory_order::relaxed));
+      choose_owner(left, owner.number.load(std::memory_order::relaxed));
+      const std::size_t chosen_second = second.number.load(std::memory_order::relaxed);
+      if (Forked) {
+        left.fork_inner(chosen_second);
+      } else {
+        choose_owner(left, chosen_second);
+      }
+      runq::detail::ending_order(left).destroy_tasks();
+      return;
+    }
+    constexpr std::size_t seconds = Forked ? tasks : ways_to_end_an_owner;
+    for (std::size_t i = 0; i != tasks; ++i) {
+      for (std::size_t c = 1; c != choices(i); ++c) chosen[i].number.store(c, std::memory_order::relaxed);
+    }
+    for (std::size_t c = 1; c != ways_to_end_an_owner; ++c) owner.number.store(c, std::memory_order::relaxed);
+    for (std::size_t c = 1; c != seconds; ++c) second.number.store(c, std::memory_order::relaxed);
+  }
+  void finish() override { left.require_nothing_left(); }
+  tree left;
+  std::array<decision, tasks> chosen;
+  decision owner;
+  decision second;
 };
 
 // The same, and nobody wakes a task: some sleep from the beginning.
@@ -241,6 +398,7 @@ struct sleepers_last final : scenario {
     return true;
   }
   void finish() override {
+    left.require_nothing_left();
     for (std::size_t i = 0; i != tasks; ++i) {
       if (left.in_circle(i)) return;
     }
@@ -274,6 +432,19 @@ const bool added[] = {
         .name = "destruction/woken_beside",
         .property = "the same, while a thread outside wakes the tasks",
         .threads = 2,
+    }),
+    add_case<owners_end<false>>({
+        .name = "destruction/owners_end",
+        .property = "a coroutine whose owner a destructor destroys meanwhile is destroyed at once, with all that it "
+                    "waits for and once, and its memory is freed when its destructors have run",
+        .threads = 2,
+        .quick = {.random = 20'000, .bound = 1},
+    }),
+    add_case<owners_end<true>>({
+        .name = "destruction/just_forked",
+        .property = "the same, beside a forked child that is not in the list of its parent yet",
+        .threads = 2,
+        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<sleepers_last>({
         .name = "destruction/sleepers_last",
