@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Which fences the scheduler has: those of membarrier(2), or those of the language where the environment says so.
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <tuple>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <runq/detail/policy.hpp>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "support.hpp"
 
@@ -63,6 +70,30 @@ TEST(fences, RUNQ_MEMBARRIER_decides) {
   EXPECT_EQ(said_with("RUNQ_MEMBARRIER=0"), "asymmetric 0, barriers 0\n");
   EXPECT_EQ(said_with("RUNQ_MEMBARRIER=1"),
             runq::membarrier_atomics::asymmetric() ? "asymmetric 1, barriers 1\n" : "asymmetric 0, barriers 0\n");
+}
+
+// From now on the system refuses membarrier(2) to the calling thread, and to the processes that it starts. Returns
+// whether that could be done.
+bool lose_membarrier() {
+  std::array<sock_filter, 4> refuses{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{static_cast<unsigned short>(refuses.size()), refuses.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(fences, RUNQ_MEMBARRIER_decides_nothing_where_the_system_has_no_barriers) {
+  bool lost = false;
+  std::string said;
+  std::thread([&] {
+    lost = lose_membarrier();
+    if (lost) said = said_with("RUNQ_MEMBARRIER=1");
+  }).join();
+  if (!lost) GTEST_SKIP() << "the system lets no process refuse itself a call";
+  EXPECT_EQ(said, "asymmetric 0, barriers 0\n");
 }
 
 using row = std::tuple<const char*, unsigned, bool>;

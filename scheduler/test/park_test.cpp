@@ -303,6 +303,14 @@ TEST(park, X2_at_most_half_of_the_busy_machines_spin) {
   }
 }
 
+TEST(park, X2_processors_that_are_idle_do_not_count_as_busy) {
+  host h(8);
+  h.parking.found(*h.started[0]);  // which wakes another machine
+  ASSERT_EQ(h.parking.spinning(), 1U);
+  ASSERT_EQ(h.parking.idle_processors(), 6U);
+  EXPECT_FALSE(h.parking.may_spin(*h.started[0])) << "one of two busy machines spins already";
+}
+
 TEST(park, X3_a_machine_about_to_give_up_its_processor_heeds_a_request_for_a_spinner) {
   host h(2);
   h.all_busy();
