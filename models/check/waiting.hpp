@@ -14,7 +14,8 @@ class waiting_engine {
   virtual ~waiting_engine() = default;
   /// An evaluation of an awaited condition begins. It may read atomics and fail, but must have no other effect.
   virtual void await_begin() = 0;
-  /// The condition was false: the thread waits until another thread changes what it has read.
+  /// The condition was false: the thread waits until another thread changes what it has read. If this returns, the
+  /// condition is to be evaluated again.
   virtual void await_failed(site where) = 0;
   /// Executions in which the thread gets here are of no interest.
   virtual void discard(site where) = 0;

@@ -19,6 +19,11 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
       if (n.hb[running] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
     }
   }
+  if (!writes_only && graph.was_awaited_beside(init, running, known, position)) {
+    search->give_up(
+        "a thread waits in place for a variable that is freed, or written otherwise than atomically, beside "
+        "that; check without --waits-in-place");
+  }
   return exact::nobody;
 }
 

@@ -45,6 +45,7 @@ struct thread_state {
   frame* at = nullptr;                  ///< where in the program's code it is
   std::array<usable_memory, 2> usable;  ///< the last blocks that it has used, the newest first
   bool has_effect = false;              ///< it has done something else than to read since that was asked
+  std::uint64_t accesses = 0;           ///< plain ones that others may notice
   unsigned repeated = 0;                ///< events up to the last store that has left its variable as it was
   std::vector<held_lock> held;
   std::vector<taken_lock> taken;  ///< and not given back
@@ -53,6 +54,7 @@ struct thread_state {
     at = root;
     usable = {};
     has_effect = false;
+    accesses = 0;
     repeated = 0;
     held.clear();
     taken.clear();

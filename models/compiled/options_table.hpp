@@ -23,6 +23,7 @@ OPTION("--seed", "S", "a number", number(search.seed), "of the random walks (def
 OPTION("--path", "PATH", "the path that a failure shows, as 0.3.1", path(), "show the execution at the end of that path, which a failure has told")
 OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlock may consist of waits for condition variables and futexes that do not time out")
 OPTION("--every-iteration", "", "", flag(to_.every_iteration), "explore loops that wait one iteration after the other, rather than as waiting")
+OPTION("--waits-in-place", "", "", flag(search.waits_in_place), "a thread that waits tries again in the same execution when something new is written, rather than block it: fewer executions are begun, the same are complete")
 OPTION("--load-buffering", "", "", flag(search.load_buffering), "explore also executions in which one relaxed read takes its value from a write that comes after it")
 OPTION("--no-leaks", "", "", flag(to_.leaks, false), "memory that is never freed is no failure")
 OPTION("--max-executions", "N", "a number", number(search.max_executions), "give up after so many (default: 1,000,000,000)")

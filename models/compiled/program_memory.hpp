@@ -108,6 +108,7 @@ class program_memory {
   }
   /// `code` is the program's own.
   [[nodiscard]] plain_access access_by_own(byte_mask bytes, bool is_write, const void* code) noexcept {
+    ++now_.running().accesses;
     return {
         {{now_.running().at, code}, *now_.self.position, static_cast<std::uint8_t>(now_.self.number)}, bytes, is_write};
   }
@@ -129,6 +130,7 @@ class program_memory {
     heap_.check(g, part, bytes, at, size, {is_write, true}, code);
     if (is_write && part == at) beginning_.keep(at, size);
     if (now_.is_alone() && !g.has_atomics()) return;
+    ++now_.running().accesses;
     const plain_access a{code_.step_here(code), bytes, is_write};
     if (g.has_atomics() || !g.notes_quickly(a)) access_shared(g, part, a);
   }

@@ -55,11 +55,11 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier()) {
     for (const visit& v : visits) {
-      if (v.state == state) wait_as_in(v, code);
+      if (v.state == state) return wait_as_in(v, code);
     }
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
-  visits.push_back({state, now_.search->position(), mine().timed});
+  visits.push_back({state, now_.search->position(), mine().timed, now_.running().accesses});
 }
 
 /// The running thread is where it was then.
@@ -69,7 +69,24 @@ void program_waits::wait_as_in(const visit& before, const void* code) {
   if (takes_locks_since(before.position)) now_.omitted.lock_rounds = true;
   if (now_.running().repeated > before.position) now_.omitted.repeated_stores = true;
   now_.search->await_since(before.position);
+  // Each round may race with what others do.
+  if (before.accesses != now_.running().accesses) now_.search->block(code_.here(code));
   now_.search->await_failed(code_.here(code));
+  begin_round_again(before.position);
+}
+
+/// The one read of the round was taken back, and is not counted. Nothing else was noted: what leaves no event in the
+/// round accesses an object of the program.
+void program_waits::begin_round_again(unsigned position) {
+  thread_info& t = mine();
+  const auto counted =
+      std::find_if(t.rounds.begin(), t.rounds.end(), [=](const rounds_at& r) { return r.last.index == position; });
+  if (counted == t.rounds.end()) return;
+  if (t.before_last_read.count == 0) {
+    t.rounds.erase(counted);
+  } else {
+    *counted = t.before_last_read;
+  }
 }
 
 bool program_waits::takes_locks_since(unsigned position) const {
@@ -122,6 +139,7 @@ event_id program_waits::read_in_earlier_round(const caller_state& caller, const 
     if (r.code != code || r.stack != caller.stack || r.at != at) continue;
     const event_id last = r.last;
     const std::uint64_t value = now_.search->current_graph().at(last).value;
+    mine().before_last_read = r;
     if (value != r.value) r.count = 1;
     r.value = value;
     r.last = next;
@@ -130,6 +148,7 @@ event_id program_waits::read_in_earlier_round(const caller_state& caller, const 
     if (may_write || r.count > bounds::most_rounds) wait_for_others(last.index, code);
     return last;
   }
+  mine().before_last_read = {};
   mine().rounds.push_back({code, caller.stack, at, 1, next, 0});
   return exact::nobody;
 }
@@ -270,9 +289,10 @@ void program_waits::wait_while(const void* at, unsigned size, std::uint64_t valu
   now_.note_effect();
   const unsigned since = now_.search->position();
   now_.search->await_begin();
-  if (atomics_.load(at, size, order, code) != value) return;
-  if (for_ever || now_.limits.judges_timed_waits) now_.search->await_failed(code_.here(code));
-  wait_for_others(since, code);
+  while (atomics_.load(at, size, order, code) == value) {
+    if (!for_ever && !now_.limits.judges_timed_waits) wait_for_others(since, code);
+    now_.search->await_failed(code_.here(code));
+  }
 }
 
 void program_waits::wait_for_others(unsigned since, const void* code) {

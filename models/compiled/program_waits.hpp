@@ -98,8 +98,9 @@ class program_waits {
  private:
   struct visit {
     std::uint64_t state;
-    unsigned position;  ///< events before it
-    unsigned timed;     ///< clocks read, and timed waits, before it
+    unsigned position;           ///< events before it
+    unsigned timed;              ///< clocks read, and timed waits, before it
+    std::uint64_t accesses = 0;  ///< plain accesses before it
   };
   struct rounds_at {
     const void* code;
@@ -116,6 +117,7 @@ class program_waits {
   struct thread_info {
     std::vector<visit> visits;      ///< since it has last done anything but read
     std::vector<rounds_at> rounds;  ///< as well
+    rounds_at before_last_read{};   ///< what the last read has changed in `rounds`; count 0: it was added
     std::vector<visit> woken;       ///< as well: waits for condition variables that have ended for no reason
     unsigned timed = 0;             ///< clocks read, and timed waits
     unsigned timeouts = 0;
@@ -143,6 +145,7 @@ class program_waits {
   void forget_before_effect();
   [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
   void wait_as_in(const visit& before, const void* code);
+  void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;
   /// Whether the round is one of those that add nothing, because the standard library's loop has no memory of them.
   [[nodiscard]] bool counts_in_vain(const void* code);

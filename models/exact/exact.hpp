@@ -21,6 +21,10 @@ struct exact_options {
   bool check_duplicates = false;
   /// A `retry_loop` (waiting.hpp) that comes around a second time blocks, as in GenMC, instead of iterating.
   bool retries_block = false;
+  /// A thread that waits in an await of one load or compare-exchange, or for a lock, tries again in the same execution
+  /// when something new is written, instead of blocking it: the executions that complete, and the failures, are the
+  /// same, those that block are fewer. Not with load_buffering, a bound, or freeze_thread: there it changes nothing.
+  bool waits_in_place = false;
   /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
   /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
   /// earlier read is made to read the new write, unless the thread of that read waits for it. The search is complete up

@@ -208,8 +208,11 @@ class psc {
 }  // namespace
 
 event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept {
+  return coherence_floor(g, e, g.at(e).hb, variable);
+}
+
+event_id coherence_floor(const graph& g, event_id e, clock seen, event_id variable) noexcept {
   event_id floor = variable;
-  clock seen = g.at(e).hb;
   seen[e.thread] = e.index;
   for (unsigned t = 0; t != thread_slots; t = g.next_thread(t)) {
     const event_id x = last_access(g, t, seen, variable);

@@ -19,6 +19,9 @@ inline constexpr unsigned max_sequential = 1024;
 /// must come later in mo: this is coherence (hb;eco irreflexive) for an event without successors.
 [[nodiscard]] event_id coherence_floor(const graph& g, event_id e, event_id variable) noexcept;
 
+/// The same of an event that may not have been added, before which its thread knows `seen`.
+[[nodiscard]] event_id coherence_floor(const graph& g, event_id e, clock seen, event_id variable) noexcept;
+
 /// The write part of the read-modify-write that reads from `source`, or nobody.
 [[nodiscard]] event_id successor_rmw(const graph& g, event_id source) noexcept;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "exact_execution.hpp"
 
+#include <algorithm>
+
 namespace runq::model::exact {
 
 void execution::begin() noexcept {
@@ -14,6 +16,15 @@ void execution::begin() noexcept {
     t.position = 0;
     t.operations = 0;
   }
+}
+
+void execution::take_back_wait() {
+  thread_state& t = running();
+  g->take_back_wait(current);
+  --t.position;
+  --t.operations;
+  const event_id read = next_event();
+  executed.erase(std::find(executed.rbegin(), executed.rend(), read).base() - 1);
 }
 
 void execution::abandon() {

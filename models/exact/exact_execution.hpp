@@ -21,6 +21,7 @@ enum class status : std::uint8_t {
   finished,
   joining,    ///< waits for the end of another thread
   waiting,    ///< in an await or a lock: only another graph lets it go on
+  in_place,   ///< in an await or a lock: it tries again when something new is written (exact_options::waits_in_place)
   discarded,  ///< in assume(false)
   frozen,     ///< exact_options::freeze_thread, or let_stop()
   failed      ///< in a replay that may still turn out to be impossible (load buffering)
@@ -31,10 +32,11 @@ struct thread_state {
   status now = status::ready;
   unsigned position = 0;  ///< events replayed or added
   std::uint64_t operations = 0;
-  unsigned joined = 0;       ///< joining: the other thread
-  unsigned await_begin = 0;  ///< position at which the last evaluation of an awaited condition began
-  site where{};              ///< of the operation in which it waits
-  std::vector<site> sites;   ///< of each event
+  unsigned joined = 0;        ///< joining: the other thread
+  unsigned await_begin = 0;   ///< position at which the last evaluation of an awaited condition began
+  site where{};               ///< of the operation in which it waits
+  event_id awaited = nobody;  ///< in_place: the variable that it has read
+  std::vector<site> sites;    ///< of each event
 
   /// Of the next event.
   void note_executed(site of) {
@@ -49,7 +51,8 @@ struct execution {
   unsigned current = constructing;
   bool extending = false;  ///< the threads have been replayed: the running one may add events
   bool complete = false;   ///< the scenario has been finished and destroyed
-  unsigned may_stop = 0;   ///< the thread that may stop for ever; 0: none
+  bool waits_in_place = false;
+  unsigned may_stop = 0;  ///< the thread that may stop for ever; 0: none
   std::vector<event_id> executed;
   exact::heap heap;
 
@@ -70,6 +73,8 @@ struct execution {
     executed.push_back(next_event());
     threads[current].note_executed(where);
   }
+  /// The last event of the running thread, a read in a wait, has been in vain.
+  void take_back_wait();
   /// With a delayed read, as long as it is not clear that the threads can follow the graph.
   [[nodiscard]] bool in_doubt() const noexcept { return g->delayed != nobody && !extending; }
   [[nodiscard]] bool one_has_stopped() const noexcept {

@@ -18,7 +18,7 @@ void executor::execute() {
 
 /// Returns false if the search is over, or if there is no such execution.
 bool executor::run_to_its_end() {
-  impossible_ = false;
+  impossible_ = futile_ = false;
   run_.begin();
   judge_.begin_execution();
   driver_.begin_execution(run_, &thread_entry, this);
@@ -51,7 +51,7 @@ bool executor::replay_threads() {
     }
     if (repeat && run_.executed.size() == before) return false;
   }
-  return run_.g->delayed == nobody || judge_.doubt_resolved();
+  return !futile_ && (run_.g->delayed == nobody || judge_.doubt_resolved());
 }
 
 /// Returns false if the search is over.
@@ -66,12 +66,17 @@ bool executor::extend_threads() {
     resume(t);
     t = 1;  // a thread with a lower number may wait for its end
   }
+  if (!found_.over) end_waits();
   return !found_.over;
 }
 
 bool executor::can_extend(unsigned thread) const noexcept {
   const thread_state& t = run_.threads[thread];
   if (t.now == status::joining) return run_.g->has_ended(t.joined);
+  if (t.now == status::in_place) {
+    const event_id next{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(t.position)};
+    return explorer_.can_try(next, t.awaited);
+  }
   return t.now == status::frontier || t.now == status::ready;
 }
 
@@ -83,6 +88,45 @@ void executor::start(unsigned thread) {
 void executor::finish_thread() {
   perform(step::end{}, {});
   run_.stop_running_thread(status::finished);
+}
+
+// --- waits in place: docs/checking.md ------------------------------------------------------------------------------
+
+bool executor::wait_in_place() {
+  const thread_state& t = run_.running();
+  if (!run_.waits_in_place || last_rounds_ || t.position != t.await_begin + 1) return false;
+  const event_id read = run_.g->last_of(run_.current);
+  const node& r = run_.g->at(read);
+  if (r.kind != node_kind::read || r.exclusive || r.spurious || r.has_no_choice) return false;
+  if (run_.g->at(r.source).newer != nobody) {
+    futile_ = true;  // once the others have been replayed: what they do beside this read is judged
+    run_.stop_running_thread(status::waiting);
+  }
+  run_.take_back_wait();
+  return true;
+}
+
+/// Stops the running thread as long as it has tried all that it could read.
+void executor::wait_for_untried(const operation& wanted) {
+  if (!run_.waits_in_place) return;
+  thread_state& t = run_.running();
+  while (!last_rounds_ && !explorer_.can_try(run_.next_event(), wanted.variable)) {
+    t.now = status::in_place;
+    t.awaited = wanted.variable;
+    t.stack.suspend();
+  }
+}
+
+/// Nobody can go on: each thread that waits in place reads the newest value once more, and blocks, so that it is judged
+/// and shown.
+void executor::end_waits() {
+  last_rounds_ = true;
+  for (unsigned t = 1; t <= driver_.last_thread(*run_.g) && !found_.over; ++t) {
+    if (run_.threads[t].now != status::in_place) continue;
+    run_.threads[t].now = status::ready;
+    resume(t);
+  }
+  last_rounds_ = false;
 }
 
 // --- an operation: replay ------------------------------------------------------------------------------------------
@@ -167,6 +211,7 @@ void executor::await_source(const node& read) {
 
 void executor::extend(const operation& wanted, site where) {
   if (wanted.kind == node_kind::join) return add_join(wanted, where);
+  if (wanted.kind == node_kind::read) wait_for_untried(wanted);
   const event_id e = append(wanted, where);
   switch (wanted.kind) {
     case node_kind::read: return explore_read(e, where);

@@ -28,6 +28,9 @@ class executor {
   void start(unsigned thread);
   /// The running thread comes to its end here, as one that others may join.
   [[noreturn]] void finish_thread();
+  /// The condition that the running thread awaits does not hold. Returns true if the thread is to ask again: because
+  /// what it has read was taken back, and once there is something new to read. Returns false if it has to stop.
+  [[nodiscard]] bool wait_in_place();
 
  private:
   [[nodiscard]] bool run_to_its_end();
@@ -46,6 +49,8 @@ class executor {
   void extend(const operation& wanted, site where);
   event_id append(const operation& wanted, site where);
   void explore_read(event_id read, site where);
+  void wait_for_untried(const operation& wanted);
+  void end_waits();
   void add_join(const operation& wanted, site where);
 
   execution& run_;
@@ -54,7 +59,9 @@ class executor {
   judge& judge_;
   findings& found_;
   const exact_options& options_;
-  bool impossible_ = false;  ///< load buffering: replayed, a thread does something else than the graph says
+  bool futile_ = false;       ///< a thread waits, having seen an old value: no complete graph follows from this one
+  bool last_rounds_ = false;  ///< of threads that wait in place, and will not go on
+  bool impossible_ = false;   ///< load buffering: replayed, a thread does something else than the graph says
 };
 
 }  // namespace runq::model::exact

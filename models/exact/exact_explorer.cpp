@@ -39,12 +39,26 @@ void explorer::explore_read(event_id read) {
       if (g.at(read).has_no_choice) return;
     }
   }
+  const std::uint32_t tried = g.tried_until(read);
+  const auto was_tried = [&](event_id source) { return tried != 0 && g.at(source).stamp <= tried; };
   const event_id newest = g.at(variable).newest;
   for (event_id source = newest; source != floor;) {
     source = g.at(source).older;
-    try_source(read, source);
+    if (!was_tried(source)) try_source(read, source);
   }
   try_source(read, newest);
+}
+
+bool explorer::can_try(event_id read, event_id variable) const {
+  const graph& g = *run_.g;
+  const std::uint32_t tried = g.tried_until(read);
+  if (tried == 0) return true;
+  const clock known = read.index == 0 ? g.beginning_of(read.thread) : g.at(read.thread, read.index - 1U).hb;
+  const event_id floor = coherence_floor(g, read, known, variable);
+  for (event_id source = g.at(variable).newest;; source = g.at(source).older) {
+    if (g.at(source).stamp > tried) return true;
+    if (source == floor) return false;
+  }
 }
 
 /// Leaves `read` reading from `source`. If that is not the newest write, and consistent, pushes the graph.
@@ -176,6 +190,8 @@ bool explorer::maximally_added(event_id e, const clock& prefix) const {
     newest = n.source;  // if that came later, it goes as well, and is not maximally added: the read depends on it
   } else if (g.contains(n.revisited) && g.at(n.revisited).source == e && g.at(n.revisited).stamp < n.stamp) {
     return false;  // an earlier read depends on it
+  } else if (g.was_read_in_vain(e)) {
+    return false;
   }
   for (event_id x = g.at(newest).newer; x != nobody; x = g.at(x).newer) {
     if (previous(x)) return false;
@@ -193,6 +209,7 @@ void explorer::revisit(event_id read, event_id write) {
     while (keep[t] < g.size(t) && g.at(t, keep[t]).stamp <= stamp) ++keep[t];
   }
   g.restrict_to(keep);
+  g.forget_waits_after(stamp);
   g.at(write).revisited = read;
   g.set_source(read, write);
   g.unfinished_rmw = g.at(read).exclusive ? read.thread : 0;

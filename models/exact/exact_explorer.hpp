@@ -37,6 +37,9 @@ class explorer {
   /// Load buffering: a thread asks for another operation than the graph has at `e`. Returns whether the graph can
   /// follow.
   [[nodiscard]] bool adapt(event_id e, const operation& wanted);
+  /// exact_options::waits_in_place: whether there is a write for `read`, the next event of its thread, that the thread
+  /// has not tried in vain.
+  [[nodiscard]] bool can_try(event_id read, event_id variable) const;
 
  private:
   void push(std::unique_ptr<graph> g);

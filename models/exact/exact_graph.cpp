@@ -170,17 +170,54 @@ void graph::restrict_to(const clock& keep) {
   }
 }
 
+void graph::take_back_wait(unsigned thread) {
+  const event_id read = last_of(thread);
+  const node& n = at(read);
+  waits_.push_back({read, n.source, n.hb, n.stamp, next_stamp_++});
+  std::erase(sequential_, read);
+  threads_[thread].pop_back();
+}
+
+std::uint32_t graph::tried_until(event_id read) const noexcept {
+  const std::uint32_t before = contains(read) ? at(read).stamp : next_stamp_;
+  std::uint32_t result = 0;
+  for (const vain_wait& w : waits_) {
+    if (w.read == read && w.until < before) result = std::max(result, w.until);
+  }
+  return result;
+}
+
+void graph::forget_waits_after(std::uint32_t stamp) {
+  std::erase_if(waits_, [stamp](const vain_wait& w) { return w.added > stamp; });
+}
+
+bool graph::was_read_in_vain(event_id write) const noexcept {
+  const std::uint32_t stamp = at(write).stamp;
+  return std::any_of(waits_.begin(), waits_.end(),
+                     [&](const vain_wait& w) { return w.source == write && w.added < stamp; });
+}
+
+bool graph::was_awaited_beside(event_id variable, unsigned thread, const clock& known,
+                               unsigned position) const noexcept {
+  return std::any_of(waits_.begin(), waits_.end(), [&](const vain_wait& w) {
+    const node& source = at(w.source);
+    return source.variable == variable && w.read.thread != thread && !known.covers(w.read) && w.hb[thread] <= position;
+  });
+}
+
 static_assert(std::is_trivially_copyable_v<node> && std::is_trivially_copyable_v<event_id>);
 
 std::size_t graph::packed_bytes() const noexcept {
   std::size_t events = 0;
   for (unsigned t = 0; t != thread_slots; t = next_thread(t)) events += size(t);
-  return sizeof(packed_head) + events * sizeof(node) + sequential_.size() * sizeof(event_id);
+  return sizeof(packed_head) + events * sizeof(node) + sequential_.size() * sizeof(event_id) +
+         waits_.size() * sizeof(vain_wait);
 }
 
 void graph::pack(std::byte* where) const noexcept {
   packed_head head{{},
                    static_cast<std::uint32_t>(sequential_.size()),
+                   static_cast<std::uint32_t>(waits_.size()),
                    next_stamp_,
                    fixed_until,
                    unfinished_rmw,
@@ -197,6 +234,7 @@ void graph::pack(std::byte* where) const noexcept {
   put(&head, sizeof head);
   for (unsigned t = 0; t != thread_slots; t = next_thread(t)) put(threads_[t].data(), size(t) * sizeof(node));
   put(sequential_.data(), sequential_.size() * sizeof(event_id));
+  put(waits_.data(), waits_.size() * sizeof(vain_wait));
 }
 
 void graph::unpack(const std::byte* where) {
@@ -210,6 +248,8 @@ void graph::unpack(const std::byte* where) {
   }
   const auto* sc = reinterpret_cast<const event_id*>(events);
   sequential_.assign(sc, sc + head.sequential);
+  const auto* waits = reinterpret_cast<const vain_wait*>(sc + head.sequential);
+  waits_.assign(waits, waits + head.waits);
   next_stamp_ = head.next_stamp;
   fixed_until = head.fixed_until;
   unfinished_rmw = head.unfinished_rmw;

@@ -171,6 +171,21 @@ class graph {
   /// are.
   std::uint32_t fixed_until = 0;
 
+  /// exact_options::waits_in_place: takes the last event of `thread` back, a read in a wait that has not come to its
+  /// end. What has been written up to now is not tried again.
+  void take_back_wait(unsigned thread);
+  /// The stamp up to which the thread of `read`, before it, had tried all writes in vain; 0: it had tried none. `read`
+  /// may be the next event of its thread.
+  [[nodiscard]] std::uint32_t tried_until(event_id read) const noexcept;
+  /// Whether `write` has revisited a read that was taken back then: the wait depends on it.
+  [[nodiscard]] bool was_read_in_vain(event_id write) const noexcept;
+  /// Whether a read of the variable that was taken back neither happens-before `thread`'s next event, which knows
+  /// `known`, nor after its `position`-th.
+  [[nodiscard]] bool was_awaited_beside(event_id variable, unsigned thread, const clock& known,
+                                        unsigned position) const noexcept;
+  /// For a revisit of a read with that stamp: what was added later was not there yet.
+  void forget_waits_after(std::uint32_t stamp);
+
   /// The share of the search that goes on from here (1: all of it), if each choice at an event leads to as many
   /// executions.
   double weight = 1;
@@ -208,6 +223,7 @@ class graph {
   struct alignas(node) packed_head {
     std::array<std::uint32_t, thread_slots> sizes;
     std::uint32_t sequential;
+    std::uint32_t waits;
     std::uint32_t next_stamp;
     std::uint32_t fixed_until;
     std::uint32_t unfinished_rmw;
@@ -221,6 +237,15 @@ class graph {
   thread_events threads_;
   std::array<event_id, thread_slots> spawners_{};
   std::vector<event_id> sequential_;
+  /// A read that was taken back.
+  struct vain_wait {
+    event_id read;
+    event_id source;          ///< what it read in vain
+    clock hb;                 ///< what happened before it
+    std::uint32_t added = 0;  ///< the stamp of the read
+    std::uint32_t until = 0;  ///< what was written up to that stamp is not tried again
+  };
+  std::vector<vain_wait> waits_;
   std::uint32_t next_stamp_ = 1;
 };
 

@@ -74,9 +74,12 @@ bool scenario_operations::mutex_try_lock(location& at, site where) {
 }
 
 void scenario_operations::mutex_lock(location& at, site where) {
-  await_begin();
-  std::uint64_t holder = 0;
-  if (!exchange(holder, step::lock{variable_of(at, where), run_.current + 1, true}, where)) await_failed(where);
+  for (;;) {
+    await_begin();
+    std::uint64_t holder = 0;
+    if (exchange(holder, step::lock{variable_of(at, where), run_.current + 1, true}, where)) return;
+    await_failed(where);
+  }
 }
 
 void scenario_operations::mutex_unlock(location& at, site where) {
@@ -143,7 +146,7 @@ void scenario_operations::await_begin() { run_.running().await_begin = run_.runn
 void scenario_operations::await_failed(site where) {
   run_.running().where = where;
   if (thread_index() < 0) judge_.report_stuck_alone(where);
-  run_.stop_running_thread(status::waiting);
+  if (!executor_.wait_in_place()) run_.stop_running_thread(status::waiting);
 }
 
 void scenario_operations::discard(site where) {

@@ -49,11 +49,18 @@ bool program_operations::mutex_try_lock(location& at, event_id like, site where)
 
 bool program_operations::take(location& at, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
                               bool blocking, site where) {
-  if (blocking) await_begin();
-  const event_id e = executor_.perform(step::take{variable_of(at, where), first, count, delta, blocking}, where);
-  const bool done = run_.g->at(e).exclusive;
-  if (!done && blocking) await_failed(where);
-  return done;
+  for (;;) {
+    if (blocking) await_begin();
+    const event_id e = executor_.perform(step::take{variable_of(at, where), first, count, delta, blocking}, where);
+    if (run_.g->at(e).exclusive) return true;
+    if (!blocking) return false;
+    await_failed(where);
+  }
+}
+
+void program_operations::block(site where) {
+  run_.running().where = where;
+  run_.stop_running_thread(status::waiting);
 }
 
 void program_operations::wait_unjudged(unsigned since, site where) {

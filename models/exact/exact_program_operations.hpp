@@ -43,6 +43,8 @@ class program_operations : public scenario_operations {
   /// The running thread waits for ever, for other values than those that it has read since its event `since`. That is
   /// no failure, because in another execution it goes on.
   [[noreturn]] void wait_unjudged(unsigned since, site where);
+  /// The running thread waits, as after await_failed(), but not in place.
+  [[noreturn]] void block(site where);
   void await_since(unsigned position) noexcept { run_.running().await_begin = position; }
 
   [[nodiscard]] unsigned running() const noexcept { return run_.current; }

@@ -13,7 +13,10 @@ search_parts::search_parts(std::unique_ptr<driver> executed, const exact_options
       judge_(run_, *driver_, met_, found_, options_),
       explorer_(run_, pending_, judge_, met_, found_, options_),
       executor_(run_, *driver_, explorer_, judge_, found_, options_),
-      campaign_(run_, *driver_, pending_, executor_, judge_, met_, found_, options_) {}
+      campaign_(run_, *driver_, pending_, executor_, judge_, met_, found_, options_) {
+  run_.waits_in_place = options.waits_in_place && !options.load_buffering && options.bound == exact_options::no_bound &&
+                        options.freeze_thread < 0;
+}
 
 search::search(std::unique_ptr<driver> executed, const exact_options& options)
     : search_parts(std::move(executed), options),

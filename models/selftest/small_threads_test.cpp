@@ -78,6 +78,29 @@ TEST(small_threads, a_read_that_repeats_another_one_is_not_revisited) {
   EXPECT_EQ(r.executions, 2U);
 }
 
+TEST(small_threads, a_wait_that_has_to_read_what_another_read_has_read_is_not_tried_again) {
+  threads* p = nullptr;
+  const auto store = [&](std::uint64_t value) {
+    return [&, value](exact::search& s) {
+      location x = p->variable(0);
+      s.store(x, value, rlx, here);
+    };
+  };
+  threads program({[&](exact::search& s) {
+                     s.spawn(2, here);
+                     s.spawn(3, here);
+                     location x = p->variable(0);
+                     const exact::event_id first{1, static_cast<std::uint16_t>(s.position())};
+                     (void)s.load(x, rlx, here);
+                     s.await_begin();
+                     while (s.load(x, rlx, first, here) == 0) s.await_failed(here);
+                   },
+                   store(1), store(2)});
+  p = &program;
+  EXPECT_EQ(program.explore().executions, 4U);
+  EXPECT_EQ(program.explore({.waits_in_place = true}).executions, 4U);
+}
+
 TEST(small_threads, each_choice_is_explored_once_though_a_revisit_removes_it) {
   threads* p = nullptr;
   unsigned sum = 0;
@@ -138,9 +161,9 @@ search_result waits_for_one_that_stops(bool claims) {
                      (void)s.rmw(x, rmw_op::add, 1, rlx, here);
                    },
                    [&](exact::search& s) {
-                     s.await_begin();
                      location x = p->variable(0);
-                     if (s.load(x, rlx, here) == 0) s.await_failed(here);
+                     s.await_begin();
+                     while (s.load(x, rlx, here) == 0) s.await_failed(here);
                    }});
   p = &program;
   program.stops = true;

@@ -110,7 +110,7 @@ void plan_case(const options& o, const manifest& m, const json& cases, const jso
     jobs.push_back(std::move(j));
   };
   const auto [bounded, random] = relacy_budget(o);
-  add(engine_name::exact, {.kind = search_kind::exhaustive});
+  add(engine_name::exact, {.kind = search_kind::exhaustive, .waits_in_place = o.waits_in_place});
   add(engine_name::relacy, {.kind = search_kind::widening, .executions = bounded});
   add(engine_name::relacy, {.kind = search_kind::random, .executions = random});
 }

@@ -31,6 +31,7 @@ struct options {
   std::vector<std::string> merge;  ///< --json files of the shares to put together
   unsigned jobs = 1;
   bool pin = false;
+  bool waits_in_place = false;
   bool update_ledger = false;
   bool list = false;
   bool names = false;  ///< only say what is wrong with the names of operations

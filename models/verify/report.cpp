@@ -178,6 +178,10 @@ report::pinning report::compare_with_pinned(job& j) {
   }
   const auto pinned = pinned_.count_of(j.case_name);
   if (pinned == now) return pinning::as_pinned;
+  const bool may_block_less = options_.waits_in_place && j.engine == engine_name::exact;
+  if (may_block_less && pinned && pinned->executions == now.executions && now.blocked <= pinned->blocked) {
+    return pinning::as_pinned;
+  }
   // A model that was asked for by name may be new, and is judged without a pinned count. In a whole run it may not.
   if (!pinned && options_.case_glob != "*") return pinning::is_new;
   failed(j, pinned ? fmt::format("FAIL {}: explored {} {}, pinned are {}: explain the change, then ./kit verify --pin",

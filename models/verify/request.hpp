@@ -57,10 +57,11 @@ struct search_request {
   std::uint64_t show = 0;        ///< end at this execution, and show it; 0: none
   bool show_all = false;         ///< of an exhaustive search: show each execution
   bool note_orders = false;      ///< of an exhaustive search: tell which memory orders it uses
+  bool waits_in_place = false;   ///< of an exhaustive search: exact_options::waits_in_place
   weakened_order weakened{};
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(search_request, case_name, kind, jobs, bound, executions, first, show,
-                                                show_all, note_orders, weakened)
+                                                show_all, note_orders, waits_in_place, weakened)
 
 /// Searches with a mutant, of all cases in the sources that hold a case which is pinned for it; of all cases if none
 /// is.

@@ -268,6 +268,7 @@ void keep_sought(const search_result& r) {
   exact_options options = complete_search;
   options.jobs = r.jobs;
   options.show_execution = r.show;
+  options.waits_in_place = r.waits_in_place;
   options.progress = print_progress_of_exact;
   if (r.show_all) options.show_each = print_execution;
   shown_sources = &sources;

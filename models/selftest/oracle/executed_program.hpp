@@ -101,7 +101,7 @@ class executed_program final : public exact::program {
         return expected;
     }
     search_->await_failed({});
-    return 0;
+    return read(at, i, operand);
   }
   void note(unsigned index, unsigned value) { read_[index][read_count_[index]++] = value; }
 

@@ -86,6 +86,24 @@ std::optional<std::string> judge_bounds(const program& p, const enumeration& exp
   return "a search with --bound does not end";
 }
 
+[[nodiscard]] bool may_wait(const program& p) {
+  return has(p, [](action w) { return waits(w) || w == action::lock || w == action::wait; });
+}
+
+constexpr std::uint64_t most_in_place = 100'000;  ///< a search that does not end meets executions twice
+
+/// A search that waits in place: the same but for executions that block, of which there are no more.
+std::optional<std::string> judge_waits_in_place(const program& p, const enumeration& expected, exact_options options,
+                                                std::uint64_t blocked) {
+  options.waits_in_place = true;
+  options.max_executions = most_in_place;
+  const answer a = search_scenario(p, options);
+  if (auto wrong = differs(a, expected, !uses_condition(p))) return wrong;
+  if (!expected.failures.empty()) return std::nullopt;
+  if (a.result.blocked > blocked) return "more executions block";
+  return judge_weight(a);
+}
+
 std::optional<std::string> judge_walks(const program& p, const enumeration& expected, exact_options options,
                                        tally& to) {
   if (uses_condition(p)) return std::nullopt;
@@ -133,6 +151,25 @@ answer search_executed(const program& p, const exact_options& options, exact::wo
   return a;
 }
 
+/// The whole search, and the same in parts. `blocked`: at most so many executions may block; it is set to how many do.
+std::optional<std::string> judge_executed_by(const program& p, const enumeration& expected, exact_options options,
+                                             const thoroughness& how, std::uint64_t& blocked, tally& to) {
+  options.check_duplicates = true;
+  ++to.searches;
+  const answer whole = search_executed(p, options, nullptr);
+  if (auto wrong = differs(whole, expected, true)) return wrong;
+  if (!expected.failures.empty()) return std::nullopt;
+  if (whole.result.blocked > blocked) return "more executions block";
+  blocked = whole.result.blocked;
+  if (!how.parts) return std::nullopt;
+  options.check_duplicates = false;  // on its way to a part a search meets executions of others
+  all_parts parts;
+  const answer in_parts = search_executed(p, options, &parts);
+  if (auto wrong = differs(in_parts, expected, true)) return "in parts: " + *wrong;
+  if (in_parts.result.blocked != whole.result.blocked) return "in parts: another number of blocked executions";
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_scenario(const program& p) {
@@ -160,10 +197,15 @@ std::optional<std::string> judge_scenario(const program& p, const enumeration& e
   if (expected.failures.empty()) {
     if (auto wrong = judge_weight(whole)) return wrong;
   }
+  if (may_wait(p)) {
+    ++to.searches;
+    if (auto wrong = judge_waits_in_place(p, expected, options, whole.result.blocked)) return "in place: " + *wrong;
+  }
   if (how.bounds) {
     if (auto wrong = judge_bounds(p, expected, options)) return "with --bound: " + *wrong;
   }
   if (how.walks && expected.failures.empty()) {
+    options.waits_in_place = true;
     if (auto wrong = judge_walks(p, expected, options, to)) return wrong;
   }
   return std::nullopt;
@@ -173,16 +215,12 @@ std::optional<std::string> judge_executed(const program& p, const enumeration& e
                                           const thoroughness& how, tally& to) {
   exact_options options;
   options.spurious_failures = spurious;
-  options.check_duplicates = true;
-  ++to.searches;
-  const answer whole = search_executed(p, options, nullptr);
-  if (auto wrong = differs(whole, expected, true)) return "with main(): " + *wrong;
-  if (!how.parts || !expected.failures.empty()) return std::nullopt;
-  options.check_duplicates = false;  // on its way to a part a search meets executions of others
-  all_parts parts;
-  const answer in_parts = search_executed(p, options, &parts);
-  if (auto wrong = differs(in_parts, expected, true)) return "in parts: " + *wrong;
-  if (in_parts.result.blocked != whole.result.blocked) return "in parts: another number of blocked executions";
+  std::uint64_t blocked = ~std::uint64_t{0};
+  if (auto wrong = judge_executed_by(p, expected, options, how, blocked, to)) return "with main(): " + *wrong;
+  if (!may_wait(p)) return std::nullopt;
+  options.waits_in_place = true;
+  options.max_executions = most_in_place;
+  if (auto wrong = judge_executed_by(p, expected, options, how, blocked, to)) return "with main(), in place: " + *wrong;
   return std::nullopt;
 }
 
