@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""How many executions does ./kit check explore of the programs in models/peers/engine, and how many does GenMC?
+
+./kit verify --engine-table [--time-limit SECONDS] [GLOB...]
+    Prints a line for each program and number of threads: complete + blocked executions, and seconds of processor time of the check (without
+    compiling), as it is by default and with --waits-in-place, and what GenMC (commit b03f01e, LLVM 14, RC11) explores of the same
+    program: its numbers were noted once, with its seconds on another machine, of which 0.3 are for compiling. A check that
+    needs more than SECONDS (20) is given up: `-`. A GLOB chooses lines by name, as 'ticket*'.
+
+Exit status: 0: the numbers of complete executions are the same with and without --waits-in-place; 1: they are not, or a check fails.
+"""
+import argparse
+import fnmatch
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent / "engine"
+# program, threads: what GenMC explores, and its seconds
+ROWS = {
+    ("ticket", 4): "24, 0.32 s", ("ticket", 5): "120, 0.34 s", ("ticket", 6): "720, 0.42 s",
+    ("await", 4): "24, 0.33 s", ("await", 5): "120, 0.33 s",
+    ("mcs", 3): "66, 0.33 s", ("mcs", 4): "1080, 0.43 s",
+    ("mutex", 6): "720, 0.33 s",
+    ("barrier", 4): "1, 0.31 s", ("barrier", 6): "1, 0.31 s",
+    ("rw", 3): "14 + 20, 0.31 s", ("rw", 4): "216 + 348, 0.35 s",
+    ("treiber", 2): "20 + 8, 0.30 s", ("treiber", 3): "2640 + 2400, 0.72 s",
+    ("msq", 3): "26 + 40, 0.31 s", ("msq", 4): "158 + 704, 0.37 s",
+    ("ring", 3): "23 + 56, 0.35 s", ("ring", 4): "112 + 644, 0.34 s",
+    ("cascnt", 3): "6 + 15, 0.30 s", ("cascnt", 4): "24 + 124, 0.30 s",
+    ("seqlock", 2): "3 + 19, 0.29 s",
+    ("chaselev", 3): "300, 0.36 s", ("chaselev", 4): "6320, 0.51 s",
+    ("fai", 6): "720, 0.37 s", ("fai", 7): "5040, 0.69 s",
+    ("sbn", 8): "256, 0.33 s", ("indexer", 12): "8, 0.33 s",
+}  # yapf: disable
+
+
+def explore(program, options, time_limit):
+    """Complete and blocked executions and seconds of a compiled program; None: the check was given up."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**os.environ, "RUNQ_CHECK": f"--time-limit {time_limit} {options}"}
+    ran = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if ran.returncode == 2: return None
+    found = re.search(r"\((\d+) executions? explored(?:, \+(\d+) blocked)?", ran.stdout)
+    if ran.returncode != 0 or found is None: sys.exit(f"{program} {options}: {ran.stdout}")
+    return int(found[1]), int(found[2] or 0), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def to_text(explored):
+    if explored is None: return "-"
+    complete, blocked, seconds = explored
+    return f"{complete}{f' + {blocked}' if blocked else ''}, {seconds:.2f} s"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tool", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--time-limit", type=int, default=20)
+    parser.add_argument("globs", nargs="*", metavar="GLOB")
+    options = parser.parse_args()
+    differ = []
+    print(f"{'program':<12} {'by default':>22} {'--waits-in-place':>22} {'GenMC':>22}")
+    with tempfile.TemporaryDirectory() as folder:
+        for (name, threads), theirs in ROWS.items():
+            title = f"{name} {threads}"
+            if options.globs and not any(fnmatch.fnmatch(title, glob) for glob in options.globs): continue
+            program = f"{folder}/{name}{threads}"
+            subprocess.run([options.tool, "--compile-only", program, PROGRAMS / f"{name}.c", "--", "-O1", "-w", f"-DN={threads}"], check=True,
+                           stdout=subprocess.DEVNULL)
+            blocking = explore(program, "", options.time_limit)
+            in_place = explore(program, "--waits-in-place", options.time_limit)
+            if blocking and in_place and blocking[0] != in_place[0]: differ.append(title)
+            print(f"{title:<12} {to_text(blocking):>22} {to_text(in_place):>22} {theirs:>22}", flush=True)
+    if differ: sys.exit(f"other complete executions with --waits-in-place: {', '.join(differ)}")
+
+
+if __name__ == "__main__":
+    main()
