@@ -148,10 +148,13 @@ void judge::judge_beside_stopped_thread() {
 
 /// In a program, an old write of the newest value counts as the newest: the waiting thread may have written it in a
 /// loop. A lock that it takes and gives back in such a loop has shown it everything, if no other thread has had the
-/// lock since.
+/// lock since. A value that it stores in each round of such a loop is the newest, or the next round changes something.
 bool judge::saw_newest_values(unsigned thread) const {
   for (unsigned i = run_.threads[thread].await_begin; i < run_.g->size(thread); ++i) {
     const node& n = run_.g->at(thread, i);
+    if (n.kind == node_kind::write && !n.exclusive && run_.g->at(run_.g->at(n.variable).newest).value != n.value) {
+      return false;
+    }
     if (n.kind != node_kind::read) continue;
     if (n.spurious) return false;  // it would try again
     if (run_.g->at(n.source).newer == nobody) continue;

@@ -4,10 +4,49 @@
 // check: bounded; writes between the rounds of a loop that stores the same again
 // check -DHELD: FAIL deadlock
 // check -DREAD: bounded
+// check -DSTAMPS --max-events 24: limit reached
+// check -DOVERWRITTEN: bounded
+// check -DOVERWRITTEN -DHELD: FAIL deadlock
 #include <atomic>
 #include <functional>
 #include <thread>
 
+#if defined(STAMPS)
+// Two threads write one variable until each has found its own value there twice: nobody is deadlocked,
+// but they may go on for ever.
+std::atomic<int> stamp{0};
+
+void work(int own) {
+  for (int found = 0; found != 2;) {
+    stamp.store(own, std::memory_order::release);
+    if (stamp.load(std::memory_order::acquire) == own) ++found;
+  }
+}
+
+int main() {
+  std::thread other(work, 1);
+  work(2);
+  other.join();
+}
+#elif defined(OVERWRITTEN)
+// The value that each round stores was overwritten: the next round stores it again, and wakes the other thread.
+std::atomic<int> value{0}, is_done{0};
+
+int main() {
+  std::thread other([] {
+    value.store(2);
+#ifndef HELD
+    while (value.load() != 1) {
+    }
+    is_done.store(1);
+#endif
+  });
+  do {
+    value.store(1);
+  } while (is_done.load() == 0);
+  other.join();
+}
+#else
 struct node {
   std::atomic<bool> waits{false};
   std::atomic<node*> next{nullptr};
@@ -42,3 +81,4 @@ int main() {
   work(second);
   other.join();
 }
+#endif
