@@ -98,6 +98,7 @@ namespace {
   }
   if (omitted.consume) also += ", what consume orders less than acquire does";
   if (omitted.repeated_stores) also += ", writes between the rounds of a loop that stores the same again in each";
+  if (omitted.undone_changes) also += ", further rounds of a loop that undoes in each what it changes";
   if (omitted.clocks) also += ", clocks that go on by less than a day";
   if (omitted.timeouts) also += fmt::format(", more than {} timeouts of a thread (--timeouts N)", limits.timeouts);
   if (omitted.rounds) {

@@ -46,6 +46,8 @@ struct thread_state {
   std::array<usable_memory, 2> usable;  ///< the last blocks that it has used, the newest first
   bool has_effect = false;              ///< it has done something else than to read since that was asked
   std::uint64_t accesses = 0;           ///< plain ones that others may notice
+  bool has_change = false;              ///< it has changed an atomic variable since that was asked
+  unsigned changed = 0;                 ///< events up to the last that has changed an atomic variable
   unsigned repeated = 0;                ///< events up to the last store that has left its variable as it was
   std::vector<held_lock> held;
   std::vector<taken_lock> taken;  ///< and not given back
@@ -55,6 +57,8 @@ struct thread_state {
     usable = {};
     has_effect = false;
     accesses = 0;
+    has_change = false;
+    changed = 0;
     repeated = 0;
     held.clear();
     taken.clear();
@@ -95,6 +99,11 @@ struct execution {
   }
   /// The running thread does something that others can notice, or that it can find again.
   void note_effect() noexcept { running().has_effect = true; }
+  /// The running thread's last event changes an atomic variable. The graph shows whether another one undoes that.
+  void note_change() noexcept {
+    running().has_change = true;
+    running().changed = search->position();
+  }
   /// Whether all other threads have been joined, or none has been started yet: what the running thread does now
   /// happens-before everything that comes, and after everything that was, so that it races with nothing.
   [[nodiscard]] bool is_alone() const noexcept { return unjoined == 0; }

@@ -17,6 +17,7 @@ struct left_out {
   bool consume = false;            ///< a load by that order acquired everything
   bool tries = false;              ///< std::mutex::try_lock() might have failed for no reason (once more)
   bool repeated_stores = false;    ///< a loop that stores in each round what is there already was taken to wait
+  bool undone_changes = false;     ///< a loop that undoes in each round what it has changed was taken to wait
   bool clocks = false;             ///< a clock was read: it either shows the same time, or has gone on by a day
   bool timeouts = false;           ///< a timed wait might have ended, or a clock gone on, once more
   bool values = false;             ///< __VERIFIER_nondet_int(), or one of its like, might have returned another value

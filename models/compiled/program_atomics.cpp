@@ -2,6 +2,7 @@
 #include "program_atomics.hpp"
 
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,7 +46,7 @@ void program_atomics::store(void* at, unsigned size, std::uint64_t value, std::m
   if (repeats_value()) {
     now_.running().repeated = now_.search->position();
   } else {
-    now_.note_effect();
+    now_.note_change();
   }
   check_access(g, at, size, code);
   leave_in_memory(g, at, size, value);
@@ -60,7 +61,7 @@ std::uint64_t program_atomics::rmw(void* at, unsigned size, rmw_op op, std::uint
   const std::uint64_t value = now_.search->rmw(variable, op, operand, order, where);
   check_access(g, at, size, code);
   const std::uint64_t written = apply(op, value, operand) & mask_of(size);
-  if (written != value) now_.note_effect();
+  if (written != value) now_.note_change();
   leave_in_memory(g, at, size, written);
   return value;
 }
@@ -75,8 +76,8 @@ bool program_atomics::compare_exchange(void* at, unsigned size, std::uint64_t& e
   const bool done = now_.search->compare_exchange(variable, expected, desired, weak, success, failure, like, where);
   check_access(g, at, size, code);
   if (done) leave_in_memory(g, at, size, desired);
-  // The next time a spurious failure will be a success.
-  if (done ? desired != wanted : expected == wanted) now_.note_effect();
+  if (done && desired != wanted) now_.note_change();
+  if (!done && expected == wanted) now_.note_effect();  // the next time a spurious failure will be a success
   return done;
 }
 
@@ -218,14 +219,23 @@ void program_atomics::leave_in_memory(granule& g, void* at, unsigned size, std::
   }
 }
 
-/// Whether the running thread's last event, a store, leaves the variable as it was: the write before it, which the
-/// thread knows of, has the same value.
+/// Whether the running thread's last event, a store, leaves the variable as it was.
 bool program_atomics::repeats_value() const {
+  const unsigned stored = now_.search->position() - 1;
+  return restores_value(stored, stored);
+}
+
+bool program_atomics::restores_value(unsigned position, unsigned since) const {
   const exact::graph& graph = now_.search->current_graph();
-  const node& stored = graph.at(now_.search->running(), now_.search->position() - 1);
-  const event_id before = stored.older;
-  if (before == exact::nobody || graph.at(before).value != stored.value) return false;
-  return before.thread == exact::constructing || now_.search->knows().covers(before);
+  const auto self = static_cast<std::uint16_t>(now_.search->running());
+  const event_id last{self, static_cast<std::uint16_t>(position)};
+  event_id first = last;
+  event_id before = graph.at(last).older;
+  while (before.thread == self && before.index >= since) first = std::exchange(before, graph.at(before).older);
+  if (before == exact::nobody || graph.at(before).value != graph.at(last).value) return false;
+  if (before.thread == exact::constructing || now_.search->knows().covers(before)) return true;
+  // A read-modify-write knows what it has read.
+  return first.index != 0 && graph.at(self, first.index - 1U).source == before;
 }
 
 /// load() unlocks with relaxed order, which the next store() formally races with.

@@ -45,6 +45,9 @@ class program_atomics {
   [[nodiscard]] wide_values& wide() noexcept { return wide_; }
 
   // --- variables ----------------------------------------------------------------------------------------------------
+  /// Whether the write at `position` of the running thread leaves the variable as it was before the thread's event at
+  /// `since`: the last write that is not one of the thread's since then has the same value, and the thread knows it.
+  [[nodiscard]] bool restores_value(unsigned position, unsigned since) const;
   /// Where the one with that number lies; nullptr: there is none.
   [[nodiscard]] const void* address_of(unsigned variable) const noexcept {
     return variable < variables_.size() ? variables_[variable] : nullptr;

@@ -34,11 +34,13 @@ void program_waits::begin_thread(unsigned thread) {
   t.passed.clear();
 }
 
-/// What was noted before the last effect.
+/// What was noted before the last effect. A loop may undo changes of atomic variables: then it comes by as before.
 void program_waits::forget_before_effect() {
-  if (!std::exchange(now_.running().has_effect, false)) return;
+  const bool has_change = std::exchange(now_.running().has_change, false);
+  const bool has_effect = std::exchange(now_.running().has_effect, false);
+  if (!has_change && !has_effect) return;
   thread_info& t = mine();
-  t.visits.clear();
+  if (has_effect) t.visits.clear();
   t.rounds.clear();
   t.woken.clear();
 }
@@ -54,18 +56,54 @@ void program_waits::look_for_loop(const caller_state& caller, const void* code) 
   std::vector<visit>& visits = mine().visits;
   // While the thread is replayed, the graph says what it does.
   if (now_.search->at_frontier()) {
+    const auto rounds = std::count_if(visits.begin(), visits.end(), [&](const visit& v) { return v.state == state; });
+    const bool is_late_round = rounds >= std::ptrdiff_t{now_.limits.rounds};
     for (const visit& v : visits) {
-      if (v.state == state) return wait_as_in(v, code);
+      if (v.state == state && undoes_changes_since(v.position, is_late_round)) return wait_as_in(v, code);
     }
   }
   if (visits.size() == most_visits) visits.erase(visits.begin());
   visits.push_back({state, now_.search->position(), mine().timed, now_.running().accesses});
 }
 
+/// Whether the running thread has left every variable that it has changed since then as it was. If it has read nothing
+/// new either, it can do the same again, as often as it likes. Two such threads may show each other something new in
+/// every round: after some rounds that counts no longer.
+bool program_waits::undoes_changes_since(unsigned position, bool is_late_round) const {
+  if (now_.running().changed <= position) return true;
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  for (unsigned i = position; i != now_.search->position(); ++i) {
+    const exact::node& n = graph.at(self, i);
+    if (n.kind == exact::node_kind::read && !is_late_round && !had_seen(n.source, position)) return false;
+    if (n.kind != exact::node_kind::write) continue;
+    const bool is_last = n.newer == exact::nobody || n.newer.thread != self;
+    if (is_last && !atomics_.restores_value(i, position)) return false;
+  }
+  return true;
+}
+
+/// Whether the running thread knew of the write, or had read it, when it had so many events.
+bool program_waits::had_seen(event_id write, unsigned position) const {
+  const exact::graph& graph = now_.search->current_graph();
+  const unsigned self = now_.search->running();
+  if (write.thread == self || write.thread == exact::constructing) return true;
+  if (position != 0 && graph.at(self, position - 1).hb.covers(write)) return true;
+  for (unsigned i = 0; i != position; ++i) {
+    const exact::node& n = graph.at(self, i);
+    if (n.kind == exact::node_kind::read && n.source == write) return true;
+  }
+  return false;
+}
+
 /// The running thread is where it was then.
 void program_waits::wait_as_in(const visit& before, const void* code) {
   // A deadline may end this: an execution in which it does is explored, too.
   if (before.timed != mine().timed) wait_for_others(before.position, code);
+  if (now_.running().changed > before.position) {
+    now_.omitted.undone_changes = true;
+    wait_for_others(before.position, code);  // who may wait for a change that the next round makes again
+  }
   if (takes_locks_since(before.position)) now_.omitted.lock_rounds = true;
   if (now_.running().repeated > before.position) now_.omitted.repeated_stores = true;
   now_.search->await_since(before.position);

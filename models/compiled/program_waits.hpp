@@ -115,8 +115,8 @@ class program_waits {
     std::uint64_t until;
   };
   struct thread_info {
-    std::vector<visit> visits;      ///< since it has last done anything but read
-    std::vector<rounds_at> rounds;  ///< as well
+    std::vector<visit> visits;      ///< since it has last done anything but read and change atomic variables
+    std::vector<rounds_at> rounds;  ///< since it has last done anything but read
     rounds_at before_last_read{};   ///< what the last read has changed in `rounds`; count 0: it was added
     std::vector<visit> woken;       ///< as well: waits for condition variables that have ended for no reason
     unsigned timed = 0;             ///< clocks read, and timed waits
@@ -144,6 +144,8 @@ class program_waits {
   [[nodiscard]] waiting_place& place_of(const void* at) { return places_[{at, 0}]; }
   void forget_before_effect();
   [[nodiscard]] std::uint64_t state_of(const caller_state& caller);
+  [[nodiscard]] bool undoes_changes_since(unsigned position, bool is_late_round) const;
+  [[nodiscard]] bool had_seen(exact::event_id write, unsigned position) const;
   void wait_as_in(const visit& before, const void* code);
   void begin_round_again(unsigned position);
   [[nodiscard]] bool takes_locks_since(unsigned position) const;

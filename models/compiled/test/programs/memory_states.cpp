@@ -31,7 +31,6 @@
 // check -DTHREE_TURNS: exhaustive
 // check -DELEMENTS: exhaustive
 // check -DADDS: exhaustive
-// check -DTOGGLES: limit reached
 // check -DSTATIC_THROWS: exhaustive
 // check -DCONSUMES: bounded; what consume orders less than acquire does
 #include <atomic>
@@ -357,14 +356,6 @@ int main() {
     a.store(1, release);
   });
   if (a.load(consume) == 1) assert(read_data() == 1);
-  t.join();
-#elif defined(TOGGLES)
-  // Each round changes something, so the loop is none that waits.
-  std::thread t([] { b.store(1, relaxed); });
-  do {
-    a.store(1, relaxed);
-    a.store(0, relaxed);
-  } while (look(b) == 0);
   t.join();
 #endif
 }
