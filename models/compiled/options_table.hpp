@@ -25,6 +25,7 @@ OPTION("--judge-timed-waits", "", "", flag(limits.judges_timed_waits), "a deadlo
 OPTION("--every-iteration", "", "", flag(to_.every_iteration), "explore loops that wait one iteration after the other, rather than as waiting")
 OPTION("--waits-in-place", "", "", flag(search.waits_in_place), "a thread that waits tries again in the same execution when something new is written, rather than block it: fewer executions are begun, the same are complete")
 OPTION("--load-buffering", "", "", flag(search.load_buffering), "explore also executions in which one relaxed read takes its value from a write that comes after it")
+TOOL_OPTION("--threads", "N", "a number", , "the program has more than 14 threads, with that of main(), and at most N (up to 30); the search is slower")
 OPTION("--no-leaks", "", "", flag(to_.leaks, false), "memory that is never freed is no failure")
 OPTION("--max-executions", "N", "a number", number(search.max_executions), "give up after so many (default: 1,000,000,000)")
 OPTION("--max-events", "N", "a number", number(search.max_events_per_thread), "give up when a thread does more operations than this (default: 2,000)")

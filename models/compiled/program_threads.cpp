@@ -156,8 +156,10 @@ unsigned program_threads::number_of_child() {
   if (added) {
     const auto next = static_cast<unsigned>(numbers_.size()) + 1;
     if (next > max_threads) {
-      now_.search->give_up(
-          fmt::format("limit reached: {} threads, the one of main() included; make the program smaller", max_threads));
+      constexpr unsigned most = RUNQ_CHECK_MOST_THREADS;
+      now_.search->give_up(fmt::format(
+          "limit reached: {} threads, the one of main() included; {}", max_threads,
+          max_threads < most ? fmt::format("runq-check --threads {} allows more", most) : "make the program smaller"));
     }
     at->second = next;
   }
