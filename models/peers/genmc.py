@@ -31,10 +31,12 @@ class Test:
     flags: list
     theirs: str  # a number of executions, or "error"
     options: list
+    threads: int = 0  # more than the library without options has
 
     def sources(self, folder):
         """What is compiled, and the flags for that. GenMC's headers include genmc.h; its paths begin at the checkout."""
-        of_language = ["-std=c++23"] if self.file.suffix == ".cpp" else []  # which has <stdatomic.h>
+        # C++23 has <stdatomic.h>. Some tests in C have inline functions that GenMC's compiler inlines.
+        of_language = ["-std=c++23"] if self.file.suffix == ".cpp" else ["-fgnu89-inline"]
         flags = [flag.replace("-I.", f"-I{folder}") for flag in self.flags]
         return [self.file], [f"-I{HERE / 'genmc'}", "-include", "genmc.h", "-w", *of_language, *flags]
 
@@ -88,6 +90,9 @@ def main():
         print(f"genmc: {folder} is no checkout of {table['source']}", file=sys.stderr)
         return 2
     tests = [test for group in table["groups"] for test in tests_in(folder, group, table["options"])]
+    for test in tests:
+        test.options = [*test.options, *table.get("options_of", {}).get(test.name, [])]
+        test.threads = table.get("threads", {}).get(test.name, 0)
     asked = [test for test in tests if not o.globs or any(fnmatch.fnmatch(test.name, glob) for glob in o.globs)]
     if not asked:
         print("genmc: no test has such a name", file=sys.stderr)

@@ -39,6 +39,7 @@ class Program:
     own: str = ""
     defines: list = field(default_factory=list)
     options: list = field(default_factory=list)
+    threads: int = 0
 
     def sources(self, folder):
         """What is compiled, and the flags for that."""
@@ -72,7 +73,7 @@ def check(tool, compiler, program, folder):
     sources, flags = program.sources(folder)
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "program"
-        compiled = compile_checked(tool, compiler, made, sources, flags)
+        compiled = compile_checked(tool, compiler, made, sources, flags, threads=program.threads)
         if compiled.returncode != 0:
             return Result("does not compile", text=compiled.stderr)
         began = time.monotonic()

@@ -31,6 +31,16 @@ static inline __VERIFIER_thread_t __VERIFIER_spawn(void* (*start)(void*), void* 
   do {                                    \
     statement;                            \
   } while (0)
+#define __VERIFIER_CAS_helped_explicit atomic_compare_exchange_strong_explicit
+#define __VERIFIER_CAS_helping_explicit atomic_compare_exchange_strong_explicit
+#define __VERIFIER_final_write(statement) \
+  do {                                    \
+    statement;                            \
+  } while (0)
+#define __VERIFIER_local_write(statement) \
+  do {                                    \
+    statement;                            \
+  } while (0)
 #define __VERIFIER_optional(statement) \
   do {                                 \
     statement;                         \
