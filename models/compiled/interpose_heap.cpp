@@ -127,9 +127,16 @@ RUNQ_HOOK void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return aligned_at(alignment, size, RUNQ_CALLER);
 }
 RUNQ_HOOK int posix_memalign(void** p, std::size_t alignment, std::size_t size) {
+  const void* const code = RUNQ_CALLER;
   if (!std::has_single_bit(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
-  *p = aligned_at(alignment, size, RUNQ_CALLER);
-  return *p == nullptr ? ENOMEM : 0;
+  void* const block = aligned_at(alignment, size, code);
+  if (block == nullptr) return ENOMEM;
+  if (is_for_program(code)) {
+    const either_scope scope;
+    if (current_session().checking()) current_session().memory().access(p, sizeof *p, true, code);
+  }
+  *p = block;
+  return 0;
 }
 RUNQ_HOOK std::size_t malloc_usable_size(void* p) {
   if (p == nullptr) return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threads, locks and waiting as the C library offers them; std::thread, std::mutex and so on end here. In a check they
 // are modelled, or refused by name; outside of one they do what they always do.
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -387,6 +388,8 @@ class without_mutex {
   unsigned times_;
 };
 
+constexpr unsigned every_thread = ~0U;
+
 /// What a wait returns that does not begin; 0: it may.
 [[nodiscard]] int may_wait(session& s, pthread_cond_t* c, pthread_mutex_t* m, const void* code) {
   s.objects().use(a_condition_variable, c, code);
@@ -469,13 +472,13 @@ extern "C" int runq_pthread_cond_clockwait(pthread_cond_t* c, pthread_mutex_t* m
 RUNQ_HOOK int pthread_cond_signal(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_signal, c)
   s.objects().use(a_condition_variable, c, code);
-  s.waits().wake(c, false, code);
+  s.waits().wake(c, 1, code);
   return 0;
 }
 RUNQ_HOOK int pthread_cond_broadcast(pthread_cond_t* c) {
   RUNQ_PASS_ON(pthread_cond_broadcast, c)
   s.objects().use(a_condition_variable, c, code);
-  s.waits().wake(c, true, code);
+  s.waits().wake(c, every_thread, code);
   return 0;
 }
 
@@ -750,7 +753,7 @@ long futex(session& s, int* at, int operation, unsigned value, const timespec* t
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
       s.atomics().fence(std::memory_order::seq_cst, code);
-      return s.waits().wake(at, value != 1, code);
+      return s.waits().wake(at, std::max(value, 1U), code);
     default: s.code().refuse(fmt::format("futex operation {}", operation & FUTEX_CMD_MASK), code);
   }
 }
@@ -770,6 +773,10 @@ RUNQ_HOOK long syscall(long number, ...) {
   const checker_scope scope;
   const void* const code = RUNQ_CALLER;
   if (number != SYS_futex) current_session().code().refuse(fmt::format("system call {}", number), code);
+  const long command = a[1] & FUTEX_CMD_MASK;
+  const bool has_bits = command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
+  if (has_bits && static_cast<unsigned>(a[5]) != FUTEX_BITSET_MATCH_ANY)
+    current_session().code().refuse("a futex that tells threads apart by bits", code);
   return futex(current_session(), reinterpret_cast<int*>(a[0]), static_cast<int>(a[1]), static_cast<unsigned>(a[2]),
                reinterpret_cast<const timespec*>(a[3]), code);
 }

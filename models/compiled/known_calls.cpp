@@ -105,6 +105,11 @@ struct conversion {
   }
 };
 
+void reads_wide_text(const call& c, const wchar_t* text, std::size_t most) {
+  const std::size_t length = wcsnlen(text, most);
+  c.reads(text, (length == most ? length : length + 1) * sizeof *text);
+}
+
 /// What printf() reads, and, by %n, writes.
 void note_format(const call& c, const char* format, va_list list) {
   c.reads_text(format);
@@ -131,6 +136,8 @@ void note_format(const call& c, const char* format, va_list list) {
     if (argument == nullptr) continue;
     if (next.kind == 's' && next.length.empty()) {
       c.reads_text(static_cast<const char*>(argument), next.has_precision ? next.precision : ~std::size_t{0});
+    } else if (next.kind == 's' && next.length == "l") {
+      reads_wide_text(c, static_cast<const wchar_t*>(argument), next.has_precision ? next.precision : ~std::size_t{0});
     } else if (next.kind == 'n') {
       c.writes(argument, next.bytes_of_integer());
     }
@@ -369,8 +376,9 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
       RUNQ_CALLER);
 }
 
-[[nodiscard]] char* copy_string(const char* text, std::size_t length, const void* code) {
-  access(text, length, false, code);
+/// `read`: the length, and one more if the text ends there.
+[[nodiscard]] char* copy_string(const char* text, std::size_t length, std::size_t read, const void* code) {
+  access(text, read, false, code);
   void* p = nullptr;
   {
     const checker_scope scope;
@@ -385,11 +393,13 @@ void access(const void* at, std::size_t size, bool is_write, const void* code) {
 }
 char* duplicate_string(const char* text) {
   if (!this_process.in_program) return strdup(text);
-  return copy_string(text, std::strlen(text), RUNQ_CALLER);
+  const std::size_t length = std::strlen(text);
+  return copy_string(text, length, length + 1, RUNQ_CALLER);
 }
 char* duplicate_bounded(const char* text, std::size_t most) {
   if (!this_process.in_program) return strndup(text, most);
-  return copy_string(text, strnlen(text, most), RUNQ_CALLER);
+  const std::size_t length = strnlen(text, most);
+  return copy_string(text, length, length == most ? length : length + 1, RUNQ_CALLER);
 }
 
 void sort(void* base, std::size_t count, std::size_t size, int (*compare)(const void*, const void*)) {
@@ -399,12 +409,13 @@ void sort(void* base, std::size_t count, std::size_t size, int (*compare)(const 
   access(base, count * size, true, code);
 }
 
-/// Notes what was written by the first `assigned` conversions.
+/// Notes what was written by the first `assigned` conversions, and by %n behind them beyond white space.
 void note_assigned(const char* format, int assigned, va_list list, const void* code) {
-  for (const char* at = format; assigned > 0 && (at = std::strchr(at, '%')) != nullptr;) {
-    const conversion next(at + 1);
+  for (const char *at = format, *percent; (percent = std::strchr(at, '%')) != nullptr;) {
+    const conversion next(percent + 1);
+    const bool counts = next.kind == 'n' && static_cast<std::size_t>(percent - at) == std::strspn(at, " \t\n");
+    if (next.kind == '\0' || next.kind == '$' || (assigned <= 0 && !counts)) return;
     at = next.end;
-    if (next.kind == '\0' || next.kind == '$') return;
     if (next.kind == '%' || next.has_star) continue;
     void* const to = va_arg(list, void*);
     const bool is_text = next.kind == 's' || next.kind == '[';

@@ -300,7 +300,7 @@ bool program_waits::stop_waiting(const void* at, unsigned number, const void* co
                                    std::memory_order::relaxed, code);
 }
 
-unsigned program_waits::wake(const void* at, bool all, const void* code) {
+unsigned program_waits::wake(const void* at, unsigned most, const void* code) {
   waiting_place& place = place_of(at);
   // Reads the newest count: a thread has begun to wait before this, or it sees what was done before this.
   const std::uint64_t begun = atomics_.rmw(&place.begun, 4, rmw_op::add, 0, std::memory_order::relaxed, code);
@@ -309,8 +309,8 @@ unsigned program_waits::wake(const void* at, bool all, const void* code) {
     if (atomics_.load(&place.woken[i], 1, std::memory_order::relaxed, code) == 0) asleep.push_back(i);
   }
   unsigned woken = 0;
-  while (!asleep.empty() && (all || woken == 0)) {
-    const auto chosen = asleep.size() == 1 || all ? 0 : code_.choose(static_cast<unsigned>(asleep.size()), code);
+  while (!asleep.empty() && woken < most) {
+    const auto chosen = asleep.size() <= most - woken ? 0 : code_.choose(static_cast<unsigned>(asleep.size()), code);
     const auto who = asleep.begin() + chosen;
     std::uint64_t expected = 0;
     if (atomics_.compare_exchange(&place.woken[*who], 1, expected, 1, false, std::memory_order::relaxed,

@@ -67,8 +67,8 @@ class program_waits {
   void wait_until_woken(const void* at, unsigned number, bool for_ever, const void* code);
   /// The thread waits no longer. False: another thread has woken it already.
   [[nodiscard]] bool stop_waiting(const void* at, unsigned number, const void* code);
-  /// Wakes one of those that wait, any of them, or all. Returns how many.
-  unsigned wake(const void* at, bool all, const void* code);
+  /// Wakes at most so many of those that wait, any of them. Returns how many.
+  unsigned wake(const void* at, unsigned most, const void* code);
   /// No thread waits for a condition variable in that memory, of which `what` is about to happen.
   void require_no_waiter(const void* begin, std::size_t size, const char* what, const void* code);
 

@@ -50,10 +50,27 @@
 // check "-DCALL=sscanf(same, \"%*c%3s\", text)": FAIL data race
 // check "-DCALL=sscanf(same, \"%2s\", text)": exhaustive, 1 execution
 // check "-DCALL=qsort(text, 8, 1, compare)": FAIL data race
+// check "-DCALL=qsort(text + 4, 4, 1, compare)": exhaustive, 1 execution
+// check "-DCALL=qsort(read_by_another, 2, 1, compare)": FAIL data race
+// check "-DCALL=bzero(read_by_another, 1)": FAIL data race
+// check "-DCALL=used = strcasecmp(text, \"ABCDe\")": FAIL data race
+// check "-DCALL=found = memrchr(text, 'h', 8)": FAIL data race
+// check "-DCALL=used = static_cast<long>(wcslen(wide))": FAIL data race
+// check "-DCALL=printf(\"%ls\", wide)": FAIL data race
+// check "-DCALL=printf(\"%.0ls\", wide)": exhaustive, 1 execution
+// check "-DCALL=fwrite(text, 2, 2, stdout)": FAIL data race
+// check "-DCALL=used = strtol(\"1\", &end, 10)": FAIL data race
+// check "-DCALL=used = strtol(\"1\", nullptr, 10)": exhaustive, 1 execution
+// check "-DCALL=printf(\"%-9s\", text)": FAIL data race
+// check "-DCALL=printf(\"%*d%s\", 5, 1, text)": FAIL data race
+// check "-DCALL=printf(\"%.*s\", -1, text)": FAIL data race
+// check "-DCALL=printf(\"%Lf%d%d%d%d%d%s\", 1.5L, 1, 2, 3, 4, 5, text)": FAIL data race
+// check "-DCALL=printf(\"%n\", &counted)": FAIL data race
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <thread>
 
 #ifndef CALL
@@ -69,6 +86,9 @@ char other[40] = "ax";
 char room[80] = "";
 long used = 0;
 const void* found = nullptr;
+char read_by_another[2] = "";
+wchar_t wide[4] = L"abc";
+int counted = 0;
 char* end = nullptr;
 
 [[maybe_unused]] int compare(const void* a, const void* b) {
@@ -83,7 +103,12 @@ char* end = nullptr;
 }
 
 int main() {
-  std::thread writer([] { text[WRITTEN] = 'x'; });
+  std::thread writer([] {
+    text[WRITTEN] = static_cast<char>('x' + read_by_another[0]);
+    wide[3] = L'\0';
+    counted = 7;
+    end = nullptr;
+  });
   CALL;
   writer.join();
 }

@@ -32,6 +32,7 @@
 // check -DELEMENTS: exhaustive
 // check -DADDS: exhaustive
 // check -DSTATIC_THROWS: exhaustive
+// check -DSTATIC_THROWS_BESIDE: exhaustive
 // check -DCONSUMES: bounded; what consume orders less than acquire does
 #include <atomic>
 #include <cassert>
@@ -350,6 +351,19 @@ int main() {
     }
   }
   assert(data == 2);
+#elif defined(STATIC_THROWS_BESIDE)
+  // Who tries after another thread has failed knows what that one did.
+  const auto work = [] {
+    try {
+      static const int value = data++ == 0 ? throw 1 : 5;
+      assert(value == 5);
+    } catch (int) {
+    }
+  };
+  std::thread t(work);
+  work();
+  t.join();
+  assert(data == 1 || data == 2);
 #elif defined(CONSUMES)
   std::thread t([] {
     data = 1;

@@ -12,7 +12,22 @@
 // check "-DCALL=used = strcmp(three, \"abd\")": exhaustive
 // check "-DCALL=sscanf(four, \"%c%d\", room, &number)": exhaustive
 // check "-DCALL=sscanf(\"1 2\", \"%*d %d\", &number)": FAIL data race
+// check "-DCALL=sscanf(\"1 2\", \"%s %n\", room, &number)": FAIL data race
+// check "-DCALL=sscanf(\"1 2\", \"%s x%n\", room, &number)": exhaustive
+// check "-DCALL=sscanf(\"1\", \"%hd\", room)": exhaustive
+// check "-DCALL=sscanf(\"1\", \"%hhd\", room + 2)": exhaustive
+// check "-DCALL=sscanf(\"1\", \"%d\", room)": FAIL misuse: write of 4 bytes outside of what was allocated
+// check "-DCALL=sscanf(\"1\", \"%ld\", four)": FAIL misuse: write of 8 bytes outside of what was allocated
+// check "-DCALL=sscanf(\"1\", \"%lf\", four)": FAIL misuse: write of 8 bytes outside of what was allocated
+// check "-DCALL=sscanf(\"1\", \"%f\", four)": exhaustive
+// check "-DCALL=sscanf(\"abcd\", \"%4c\", room)": FAIL misuse: write of 4 bytes outside of what was allocated
+// check "-DCALL=sscanf(\"a]\", \"%[]a]%n\", room, &number)": FAIL data race
+// check "-DCALL=free(strdup(three))": FAIL misuse: read of 4 bytes outside of what was allocated
+// check "-DCALL=free(strdup(four))": exhaustive
+// check "-DCALL=free(strndup(three, 3))": exhaustive
+// check "-DCALL=free(strndup(three, 4))": FAIL misuse: read of 4 bytes outside of what was allocated
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
