@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[1])
-from mutants import parse, parse_table  # noqa: E402
+from mutants import mutate, parse, parse_table  # noqa: E402
 from mutant_variants import bodies, changed_bodies, combined  # noqa: E402
 
 HEADER = """#pragma once
@@ -50,6 +50,7 @@ int main(int count, char** words) {
 """
 CHANGES = {
     "stem/another_value": ("return value_; }  // }", "return value_ + 1; }  // }", "4 { 6 1000 22"),
+    "stem/other_value": ("return value_; }  // }", "return value_ + 2; }  // }", "5 { 6 1000 22"),
     "stem/another_text": ('return "{"', "return '{' == '}' ? nullptr : \"}\"", "3 } 6 1000 22"),
     "stem/once": ("i != 2", "i != 1", "3 { 3 1000 22"),
     "stem/wider": ("1'000; }", "1'000 + 1; }", "3 { 6 1001 22"),
@@ -79,6 +80,11 @@ a
 b
 --- new
 
+--- old
+e
+--- new
+f
+
 === second_2
 file: exact/two.cpp
 --- old
@@ -92,8 +98,11 @@ def main():
     found = [SOURCE[slice(*span)].strip() for span in bodies(SOURCE)]
     assert found == ["fill();", "return 1;", "return 2;", "return 3;"], found
     parsed = [(name, *parse(text)) for name, text in parse_table(TABLE)]
-    assert parsed == [("first", {"file": "exact/one.cpp", "killed by": "exact: Suite.Test"}, [("a\nb", "")]),
+    assert parsed == [("first", {"file": "exact/one.cpp", "killed by": "exact: Suite.Test"}, [("a\nb", ""), ("e", "f")]),
                       ("second_2", {"file": "exact/two.cpp"}, [("c", "d")])], parsed
+    assert mutate("a b", [("a", "c"), ("b", "d")]) == ("c d", "applied")
+    for text, times in (("a b a", 2), ("b", 0)):
+        assert mutate(text, [("a", "c")]) == (None, f"the text to replace stands {times} times, not once: a")
     texts = [HEADER[slice(*span)].split("\n")[0].strip() for span in bodies(HEADER)]
     assert texts == ["", "return value_;", 'return "{";', "", "return 1'000;", "return __builtin_LINE();"], texts
     for old, new in [("T value_;", "T value_ = 1;"), ("const {", "{"), ("one, two", "two"), ("value_{value}", "value_{1}")]:

@@ -12,7 +12,11 @@ A step is written as in
 with relaxed order if none is given. `mo 3` gives a write its place in modification order, `at 3` a step its place in its thread;
 `constructs` begins a location; `unknown`: the value is not known.
 """
+import json
 import re
+import subprocess
+import sys
+import tempfile
 import unittest
 
 import validate
@@ -517,6 +521,17 @@ class Files(Case):
                               {"case": "d", "result": {"exact": dict(one, what="none")}}]}
         self.assertEqual([(name, r["what"]) for name, r in validate.executions_in(found)],
                          [("a/b mutant", "lost"), ("d/exact", "none")])
+
+    def status_of(self, found):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(found, file)
+            file.flush()
+            return subprocess.run([sys.executable, "-B", validate.__file__, file.name], capture_output=True).returncode
+
+    def test_the_status_says_whether_one_is_refused_and_whether_there_was_one(self):
+        self.assertEqual(self.status_of(execution("lost", "T0 store x=1")), 0)
+        self.assertEqual(self.status_of([execution("lost", "T0 store x=1"), execution("lost", "T0 load x=1 from 1")]), 1)
+        self.assertEqual(self.status_of([]), 2)
 
 
 unittest.main()
