@@ -157,6 +157,14 @@ namespace {
   return options.search.walks == 0 && s.options().source == nullptr && !options.has_path;
 }
 
+/// With --all-failures the search takes other ways, and an execution may fail several times.
+[[nodiscard]] std::string path_option(session& s, const run_options& options) {
+  std::string text = options.search.all_failures ? "--all-failures 1 " : "";
+  text += "--path " + path_text(s.last_way());
+  if (options.search.shown_failure != 0) text += fmt::format("/{}", options.search.shown_failure);
+  return text;
+}
+
 }  // namespace
 
 void write_all(int to, const void* from, std::size_t size) noexcept {
@@ -206,13 +214,16 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   a.text = a.headline + "\n";
   if (r.what != failure::none || is_only_shown(r, options)) a.text += describe(r, s, sources);
   if (r.what != failure::none) {
-    a.text += fmt::format(
-        "T0 is the thread that {}.{}\n", s.memory().beginning().is_of_whole_program() ? "runs main()" : "calls check()",
-        are_counted(s, options) ? "" : " To see this execution again: --path " + path_text(s.last_way()));
+    a.text += fmt::format("T0 is the thread that {}.{}\n",
+                          s.memory().beginning().is_of_whole_program() ? "runs main()" : "calls check()",
+                          are_counted(s, options) ? "" : " To see this execution again: " + path_option(s, options));
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
+  for (const code_line& l : s.relaxed().not_met()) {
+    a.text += fmt::format("note: no plain access was executed at {} while another thread ran\n", to_text(l));
+  }
   a.text += not_seen(s);
   if (!options.json_file.empty() || !options.html_dir.empty()) {
     a.result = std::make_shared<nlohmann::json>(result_json(r, sources));

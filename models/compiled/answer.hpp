@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -20,6 +21,7 @@ struct answer {
   std::string text;                        ///< all there is to say, with line ends
   std::shared_ptr<nlohmann::json> result;  ///< of the search; null: it is not needed
   std::shared_ptr<nlohmann::json> ledger;  ///< its rows; nothing: no ledger was asked for
+  std::vector<answer> each{};              ///< of several failures: each
 };
 
 /// "data race"; empty for none.

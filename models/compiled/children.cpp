@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "answer.hpp"
 
 namespace runq::model::compiled {
+
+std::string sent(const nlohmann::json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 bool children::start(std::size_t number, const std::function<std::string()>& work) {
   int ends[2];

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
 #include <sys/types.h>
 
 namespace runq::model::compiled {
@@ -16,6 +17,9 @@ struct child_answer {
   std::string text;   ///< what the child's function has returned
   std::string error;  ///< why there is no text
 };
+
+/// JSON as text, which a child sends. Bytes in a path or in the program's output that are not UTF-8 are replaced.
+[[nodiscard]] std::string sent(const nlohmann::json& j);
 
 class children {
  public:

@@ -18,7 +18,7 @@ import sys
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)(.*)$")
 CALLED = re.compile(r"<(__tsan_\w+|__atomic_\w+)(?:@plt)?>")
 ATOMIC = re.compile(r"^(?:__tsan_atomic\d*|__atomic)_(load|store|exchange|fetch_\w+|compare_exchange|thread_fence)")
-ACCESS = re.compile(r"^__tsan_(?:unaligned_|volatile_)?(?:read|write)")
+ACCESS = re.compile(r"^__tsan_(?:unaligned_|volatile_|noted_)*(?:read|write)")
 
 # `kind` is as in --weaken; "" is a plain access.
 Operation = collections.namedtuple("Operation", "returns_to kind")

@@ -77,8 +77,9 @@ struct execution {
   exact::search* search = nullptr;  ///< nullptr: no check is under way
   bounds limits;
   left_out omitted;
-  unsigned unjoined = 0;            ///< threads that were started in this execution, and not joined
-  std::vector<shown_access> shown;  ///< the one in conflict, if it is plain, and the failing one
+  unsigned unjoined = 0;               ///< threads that were started in this execution, and not joined
+  std::vector<shown_access> shown;     ///< the one in conflict, if it is plain, and the failing one
+  std::array<const frame*, 2> race{};  ///< where the two accesses are of the last race; nullptr: there was none
   std::array<thread_state, exact::thread_slots> threads;
   /// The thread that runs, or has run last.
   struct {
@@ -96,6 +97,7 @@ struct execution {
   void begin() noexcept {
     unjoined = 0;
     shown.clear();
+    race = {};
   }
   /// The running thread does something that others can notice, or that it can find again.
   void note_effect() noexcept { running().has_effect = true; }

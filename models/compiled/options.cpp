@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
@@ -53,6 +54,10 @@ class reader {
     if (to_.has_path && (search.walks != 0 || search.show_execution != 0 || to_.ledger)) {
       return "--path shows one execution: it goes with none of --sample, --execution and --ledger";
     }
+    if (search.all_failures && (search.walks != 0 || search.load_buffering || search.show_execution != 0 || to_.ledger))
+      return "--all-failures goes with none of --sample, --load-buffering, --execution and --ledger";
+    if (!to_.accepted.is_empty() && (search.show_execution != 0 || to_.ledger))
+      return "races are accepted by several searches: --accept goes with neither --execution nor --ledger";
     return {};
   }
 
@@ -112,6 +117,27 @@ class reader {
     const std::string_view change = word();
     if (wrong_.empty()) wrong_ = read_order_change(change, to_.weakened);
   }
+  void all_failures() {
+    number(to_.most_failures);
+    to_.search.all_failures = true;
+    if (wrong_.empty() && to_.most_failures == 0) wrong_ = "--all-failures takes a number of failures, at least 1";
+  }
+  void accept() {
+    const std::string_view race = word();
+    if (wrong_.empty()) wrong_ = to_.accepted.add(race, "");
+  }
+  void accept_from() {
+    const std::string file(word());
+    if (wrong_.empty()) wrong_ = to_.accepted.add_from(file);
+  }
+  void plain_as_relaxed() {
+    const std::string_view text = word();
+    code_line at;
+    if (wrong_.empty() && !read_code_line(text, at)) {
+      wrong_ = fmt::format("{} takes FILE:LINE, as queue.cpp:42, not '{}'", option_, text);
+    }
+    to_.relaxed.push_back(at);
+  }
   void ledger_of() {
     to_.ledger = true;
     to_.ledger_of.emplace_back(word());
@@ -151,7 +177,11 @@ class reader {
   }
   void path() {
     const std::string_view text = word();
-    const std::optional<exact::way> read = to_path(text);
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    std::optional<exact::way> read = to_path(text.substr(0, slash));
+    std::int64_t failure = 0;
+    if (slash != text.size() && (!read_number(text.substr(slash + 1), failure) || failure < 0)) read.reset();
+    to_.search.shown_failure = static_cast<unsigned>(failure);
     if (wrong_.empty() && !read)
       wrong_ = fmt::format("--path takes numbers with dots between, as 0.3.1, not '{}'", text);
     to_.has_path = read.has_value();
@@ -190,6 +220,9 @@ void prepare(session& s, const run_options& options) {
   s.limits() = options.limits;
   if (options.has_path) s.options().shown = options.path;
   s.code().orders().weaken(options.weakened);
+  for (const code_line& l : options.relaxed) s.relaxed().add(l);
+  if (options.volatile_is_relaxed) s.relaxed().add_volatile();
+  if (options.search.all_failures && !options.has_path) s.failures().keep(options.most_failures);
   if (!options.executed_file.empty()) s.code().executed().record();
   for (const std::string& file : options.ledger_of) s.code().orders().include_file(file);
 }
@@ -198,6 +231,8 @@ std::string not_shared_out(const run_options& options) {
   const exact_options& search = options.search;
   const char* const option = options.ledger                   ? "--ledger"
                              : !options.executed_file.empty() ? "--coverage"
+                             : search.all_failures            ? "--all-failures"
+                             : !options.accepted.is_empty()   ? "--accept"
                              : search.walks != 0              ? "--sample"
                              : search.show_execution != 0     ? "--execution"
                              : options.has_path               ? "--path"

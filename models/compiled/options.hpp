@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "accepted_races.hpp"
 #include "exact.hpp"
 #include "orders.hpp"
 #include "session.hpp"
@@ -27,6 +28,10 @@ struct run_options {
   bool ledger = false;                 ///< weaken every order, one at a time
   std::vector<std::string> ledger_of;  ///< weaken only orders in files whose paths end with one of these; empty: in
                                        ///< all files that do not belong to the system
+  accepted_races accepted;             ///< they are no failures
+  std::vector<code_line> relaxed;      ///< plain accesses there count as relaxed atomic ones
+  bool volatile_is_relaxed = false;    ///< so do all that are volatile
+  std::size_t most_failures = 0;       ///< with search.all_failures: stop after so many different ones
   unsigned jobs = 0;                   ///< how many processes run at the same time; 0: one for each processor
   std::string json_file;               ///< the file for the results; empty: none is written
   std::string html_dir;                ///< the folder for the pages; empty: none are written

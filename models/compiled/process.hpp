@@ -30,6 +30,8 @@ struct process_state {
   /// To judge a history, code of the program runs: a specification, or the class itself, one call after the other. It
   /// is no part of the execution, but if it crashes or loops for ever, that is a failure of the program.
   bool judging = false;
+  /// Plain stores that count as relaxed ones were begun: see relaxed_lines.hpp.
+  bool has_begun_stores = false;
   touched_memory touched;
   session* only_session = nullptr;  ///< nullptr until somebody has asked for it
 };
@@ -37,10 +39,16 @@ struct process_state {
 /// The one mutable global variable of the checker.
 extern process_state this_process;
 
+/// Tells the search of them: the program has written by now.
+void finish_begun_stores() noexcept;
+
 /// While the checker works on behalf of the program.
 class checker_scope {
  public:
-  checker_scope() noexcept { this_process.in_program = false; }
+  checker_scope() noexcept {
+    this_process.in_program = false;
+    if (this_process.has_begun_stores) finish_begun_stores();
+  }
   checker_scope(const checker_scope&) = delete;
   checker_scope& operator=(const checker_scope&) = delete;
   ~checker_scope() { this_process.in_program = true; }
@@ -51,6 +59,7 @@ class either_scope {
  public:
   either_scope() noexcept : program_(this_process.in_program), initialising_(this_process.initialising) {
     this_process.in_program = this_process.initialising = false;
+    if (program_ && this_process.has_begun_stores) finish_begun_stores();
   }
   either_scope(const either_scope&) = delete;
   either_scope& operator=(const either_scope&) = delete;

@@ -84,6 +84,24 @@ bool program_atomics::compare_exchange(void* at, unsigned size, std::uint64_t& e
 // A loop that waits may have fences in it: without those of the earlier rounds there is less order, not more.
 void program_atomics::fence(std::memory_order order, const void* code) { now_.search->fence(order, code_.here(code)); }
 
+void program_atomics::plain_load(void* at, unsigned size, const void* code, event_id like) {
+  const std::uint64_t value = load(at, size, std::memory_order::relaxed, code, like);
+  leave_in_memory(memory_.at(at), at, size, value);
+}
+
+/// The variable begins with what is there before the program writes.
+void program_atomics::begin_plain_store(void* at, unsigned size, const void* code) {
+  static_cast<void>(variable_at(memory_.at(at), at, size, code_.here(code), code));
+}
+
+void program_atomics::end_plain_store(void* at, unsigned size, const void* code) {
+  const std::uint64_t written = wide_.read(at, size);
+  for (const atomic_place& p : memory_.at(at).places()) {
+    if (p.first == offset_in_granule(at) && p.size == size) wide_.write(at, size, p.in_memory);
+  }
+  store(at, size, written, std::memory_order::relaxed, code);
+}
+
 bool program_atomics::take(void* at, unsigned size, std::uint64_t first, std::uint64_t count, std::uint64_t delta,
                            bool blocking, const void* code) {
   const site where = code_.here(code);

@@ -32,6 +32,13 @@ class program_atomics {
                         exact::event_id like = exact::nobody);
   void fence(std::memory_order order, const void* code);
 
+  // --- plain accesses that count as relaxed: see relaxed_lines.hpp --------------------------------------------------
+  /// The program's own instruction will read the value that this leaves in memory.
+  void plain_load(void* at, unsigned size, const void* code, exact::event_id like);
+  /// Before and after the program's own instruction has written.
+  void begin_plain_store(void* at, unsigned size, const void* code);
+  void end_plain_store(void* at, unsigned size, const void* code);
+
   // --- operations of locks: what they mean to the running thread is said by program_locks ---------------------------
   void lock(void* mutex, const void* code);
   [[nodiscard]] bool try_lock(void* mutex, exact::event_id like, const void* code);

@@ -45,9 +45,6 @@ struct row {
 }
 [[nodiscard]] std::string_view base_name(std::string_view path) { return end_of(path, 1); }
 
-/// JSON as text. Bytes in a path or in the program's output that are not UTF-8 are replaced.
-[[nodiscard]] std::string sent(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 /// What a child says of the check of the program as it is.
 [[nodiscard]] std::string describe_unweakened(const search_result& r, session& s, const run_options& options) {
   const answer a = judge(r, s, options);

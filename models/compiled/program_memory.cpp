@@ -71,6 +71,9 @@ void program_memory::check_against_atomic(atomic_place& place, const void* granu
   if (other != exact::nobody) {
     now_.search->set_partner(other);
     now_.show(kind_of(a), a, static_cast<const std::byte*>(granule_begin) + place.first);
+    if (object_call_.what == nullptr) {
+      now_.race = {code_.frame_at(a.at), static_cast<const frame*>(now_.search->site_of(other).code)};
+    }
     code_.fail(failure::data_race,
                fmt::format("{}this {} by T{} is not atomic, the access by T{} at {} is", while_in_use(),
                            word_for(a.is_write), a.thread - 1, other.thread - 1, code_.to_text(other)),
@@ -91,6 +94,7 @@ void program_memory::check_against_atomic(atomic_place& place, const void* granu
 void program_memory::report_race(const plain_access& old, const plain_access& a, const void* at, bool is_plain) {
   now_.show(kind_of(old), old, at);
   if (is_plain) now_.show(kind_of(a), a, at);
+  if (object_call_.what == nullptr) now_.race = {code_.frame_at(a.at), code_.frame_at(old.at)};
   code_.fail(failure::data_race,
              fmt::format("{}this {} by T{}, and the {} by T{} at {}", while_in_use(), word_for(a.is_write),
                          a.thread - 1, word_for(old.is_write), old.thread - 1, code_.to_text(old.at)),

@@ -43,7 +43,8 @@ using nlohmann::json;
 /// In the form of the results of ./kit verify, so that the same pages show them.
 [[nodiscard]] json results_of(const answer& a, const run_options& options) {
   json searches = json::array();
-  if (a.ledger == nullptr) searches.push_back(search(a, options));
+  for (const answer& one : a.each) searches.push_back(search(one, options));
+  if (a.ledger == nullptr && a.each.empty()) searches.push_back(search(a, options));
   return {{"version", RUNQ_VERSION_TEXT},
           {"searches", searches},
           {"problems", json::array()},

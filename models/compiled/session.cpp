@@ -149,6 +149,7 @@ search_result session::check(const program_threads::program_start& start, const 
   output_ = kept_output::take();
   statistics_ = search.statistics();
   last_way_ = search.way_here();
+  if (result.what == failure::data_race) note_accepted_race();
   if (options_.describes) show(result);
   now_.search = nullptr;
   return result;
@@ -164,6 +165,7 @@ bool session::is_end_of_stack(const void* address) const noexcept {
 
 void session::begin_execution() {
   ++executions_;
+  failures_here_ = 0;
   note_unseen_code();
   memory_.beginning().restore();
   memory_.begin_execution();

@@ -10,6 +10,7 @@
 //     program_keys      values that belong to a thread
 //     program_threads   how threads begin and end
 //     program_waits     how threads wait
+//     relaxed_lines     plain accesses that count as relaxed atomic ones
 //     program_locks     which thread holds which lock
 //     program_reuse     which blocks are allocated again
 //     program_objects   what became of mutexes, condition variables, and their like
@@ -17,10 +18,13 @@
 // Atomic operations, locks, and the start and end of threads are events of the engine's graph. Plain accesses are none.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "distinct_failures.hpp"
 #include "execution.hpp"
 #include "identities.hpp"
 #include "process.hpp"
@@ -33,6 +37,7 @@
 #include "program_reuse.hpp"
 #include "program_threads.hpp"
 #include "program_waits.hpp"
+#include "relaxed_lines.hpp"
 #include "wide_values.hpp"
 
 namespace runq::model::compiled {
@@ -50,6 +55,7 @@ class session final : public exact::program {
   [[nodiscard]] program_keys& keys() noexcept { return keys_; }
   [[nodiscard]] program_threads& threads() noexcept { return threads_; }
   [[nodiscard]] program_waits& waits() noexcept { return waits_; }
+  [[nodiscard]] relaxed_lines& relaxed() noexcept { return relaxed_; }
   [[nodiscard]] program_locks& locks() noexcept { return locks_; }
   [[nodiscard]] program_objects& objects() noexcept { return objects_; }
 
@@ -62,6 +68,8 @@ class session final : public exact::program {
     bool describes = true;                 ///< a failing execution will be shown: it takes long to find its lines
     exact::work_source* source = nullptr;  ///< of parts of the search: see exact::search
     std::optional<exact::way> shown;       ///< the only execution, which is shown even if it passes
+    /// Whether a race of the accesses in these two lines is accepted; it ends the search.
+    std::function<bool(const code_line&, const code_line&)> is_accepted;
   };
   [[nodiscard]] check_options& options() noexcept { return options_; }
   [[nodiscard]] bounds& limits() noexcept { return now_.limits; }
@@ -91,6 +99,9 @@ class session final : public exact::program {
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   /// The way to the last execution.
   [[nodiscard]] const exact::way& last_way() const noexcept { return last_way_; }
+  /// The two lines of the accepted race that has ended the search; nothing: none has.
+  [[nodiscard]] const std::vector<code_line>& accepted_race() const noexcept { return accepted_race_; }
+  [[nodiscard]] distinct_failures& failures() noexcept { return failures_; }
   [[nodiscard]] const exact_statistics& statistics() const noexcept { return statistics_; }
 
   // --- what more than one part takes part in ------------------------------------------------------------------------
@@ -108,10 +119,16 @@ class session final : public exact::program {
   bool may_stop(unsigned thread) const override { return threads_.is_in_call(thread); }
   bool claims_to_finish(unsigned thread) const override { return threads_.is_in_lock_free_call(thread); }
   std::string name_of_variable(unsigned index) override;
+  bool note_failure(failure what, const std::string& message, const std::vector<site>& where,
+                    std::size_t steps) override;
 
  private:
   void begin_thread(unsigned thread);
   [[nodiscard]] bool begin_check(const program_threads::program_start& start, search_result& result);
+
+  // session_failures.cpp
+  [[nodiscard]] std::string key_of(failure what, const std::string& message, const std::vector<site>& where);
+  void note_accepted_race();
 
   // session_show.cpp
   /// After the search: what people see of its result.
@@ -131,6 +148,7 @@ class session final : public exact::program {
   program_keys keys_{now_, code_, memory_};
   program_threads threads_{now_, code_, identities_, keys_};
   program_waits waits_{now_, code_, memory_, atomics_};
+  relaxed_lines relaxed_{now_, code_, atomics_, waits_};
   program_locks locks_{now_, code_, memory_, atomics_, waits_};
   program_reuse reuse_{now_, code_, memory_.heap(), atomics_, waits_};
   program_objects objects_{now_, code_, memory_, waits_, locks_};
@@ -139,6 +157,9 @@ class session final : public exact::program {
   exact_statistics statistics_;
   exact::way last_way_;
   std::uint64_t executions_ = 0;  ///< begun
+  distinct_failures failures_;
+  unsigned failures_here_ = 0;  ///< of this execution
+  std::vector<code_line> accepted_race_;
   std::string output_;
 };
 

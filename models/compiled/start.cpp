@@ -19,6 +19,7 @@
 #include "program_ledger.hpp"
 #include "progress.hpp"
 #include "results.hpp"
+#include "several_searches.hpp"
 #include "share_out.hpp"
 #include "signals.hpp"
 #include "symbols.hpp"
@@ -85,10 +86,11 @@ int checked_main(int argc, char** argv, char** environment) {
   };
   if (!options.ledger) options.search.progress = &print_progress;
   session& s = current_session();
-  answer a = started_by_mpi() ? check_by_ranks(options, check)
-             : processes > 1  ? check_by_processes(processes, options, check)
-             : options.ledger ? make_program_ledger(options, check)
-                              : judge(check(s, options), s, options);
+  answer a = started_by_mpi()                  ? check_by_ranks(options, check)
+             : processes > 1                   ? check_by_processes(processes, options, check)
+             : options.ledger                  ? make_program_ledger(options, check)
+             : takes_several_searches(options) ? check_by_several_searches(options, check)
+                                               : judge(check(s, options), s, options);
   end_progress();
   if (const std::string refused = write_results(a, options); !refused.empty()) {
     end(STDERR_FILENO, {2, {}, a.text + "runq-check: " + refused + "\n", {}, {}});

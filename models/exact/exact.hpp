@@ -45,6 +45,10 @@ struct exact_options {
   double time_limit_seconds = 0;  ///< 0: none
   /// Stops at this complete execution, counted from 1, and returns its trace even if it passes. 0: does not stop.
   std::uint64_t show_execution = 0;
+  /// Goes on after a failure: only the thread that fails stops, and the driver is told (driver::note_failure()). Of an
+  /// execution that is shown, the failure with that number, from 0 on, is reported.
+  bool all_failures = false;
+  unsigned shown_failure = 0;
   /// Is called with every complete execution, with its trace in the result, in the order in which one process visits
   /// them.
   void (*show_each)(const search_result&) = nullptr;

@@ -38,6 +38,8 @@ class driver {
   [[nodiscard]] virtual bool may_stop(unsigned thread) const = 0;
   [[nodiscard]] virtual bool claims_to_finish(unsigned thread) const = 0;
   [[nodiscard]] virtual std::string name_of_variable(unsigned index) = 0;
+  [[nodiscard]] virtual bool note_failure(failure what, const std::string& message, const std::vector<site>& where,
+                                          std::size_t steps) = 0;
   /// What to do about a thread with too many events.
   [[nodiscard]] virtual const char* advice_on_endless_loops() const noexcept = 0;
 };
@@ -57,6 +59,9 @@ class scenario_driver final : public driver {
   [[nodiscard]] bool may_stop(unsigned) const override { return false; }
   [[nodiscard]] bool claims_to_finish(unsigned) const override { return false; }
   [[nodiscard]] std::string name_of_variable(unsigned) override { return {}; }
+  [[nodiscard]] bool note_failure(failure, const std::string&, const std::vector<site>&, std::size_t) override {
+    return true;
+  }
   [[nodiscard]] const char* advice_on_endless_loops() const noexcept override;
 
  private:
@@ -86,6 +91,10 @@ class program_driver final : public driver {
   [[nodiscard]] bool may_stop(unsigned thread) const override { return program_->may_stop(thread); }
   [[nodiscard]] bool claims_to_finish(unsigned thread) const override { return program_->claims_to_finish(thread); }
   [[nodiscard]] std::string name_of_variable(unsigned index) override { return program_->name_of_variable(index); }
+  [[nodiscard]] bool note_failure(failure what, const std::string& message, const std::vector<site>& where,
+                                  std::size_t steps) override {
+    return program_->note_failure(what, message, where, steps);
+  }
   [[nodiscard]] const char* advice_on_endless_loops() const noexcept override;
 
  private:

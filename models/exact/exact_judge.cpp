@@ -22,6 +22,7 @@ std::string to_text(site where) {
 void judge::begin_execution() noexcept {
   partner_ = nobody;
   doubtful_ = failure::none;
+  failures_here_ = 0;
 }
 
 // --- what must hold of an access ---------------------------------------------------------------------------------
@@ -89,6 +90,7 @@ void judge::require_last_use(event_id release) {
 // --- an execution that has come to its end --------------------------------------------------------------------------
 
 void judge::judge_execution() {
+  if (failures_here_ != 0) return;
   bool all_finished = true;
   for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
     const status s = run_.threads[t].now;
@@ -98,7 +100,7 @@ void judge::judge_execution() {
   if (run_.one_has_stopped()) return judge_beside_stopped_thread();
   if (!is_new_graph()) return;
   driver_.end_execution(run_, all_finished);
-  if (!found_.over) complete_execution();
+  if (!found_.over && failures_here_ == 0) complete_execution();
 }
 
 /// A thread that waits although it has seen the newest values will wait for ever. One that has seen an old value would
@@ -225,8 +227,22 @@ bool judge::doubt_resolved() {
   return true;
 }
 
+/// An execution counts once, however many of its threads fail.
+void judge::note_failure(failure what, const std::string& message, site where) {
+  if (failures_here_++ == 0) ++found_.result.executions;
+  std::vector<site> places{where};
+  for (const stuck_thread& s : std::exchange(found_.result.stuck, {})) {
+    if (s.thread >= 0) places.push_back(run_.threads[static_cast<unsigned>(s.thread) + 1].where);
+  }
+  found_.result.ended.clear();
+  if (!driver_.note_failure(what, message, places, run_.executed.size())) {
+    found_.cut_short("stopped after so many failures, as asked");
+  }
+}
+
 void judge::report(failure what, std::string message, site where) {
   if (found_.over) return;
+  if (is_only_noted()) return note_failure(what, message, where);
   found_.over = true;
   ++found_.result.executions;
   found_.result.what = what;
@@ -250,6 +266,7 @@ void judge::report_here(failure what, std::string message, site where) {
     run_.stop_running_thread(status::failed);
   }
   report(what, std::move(message), where);
+  if (!found_.over) run_.stop_running_thread(status::failed);
   run_.abandon();
 }
 

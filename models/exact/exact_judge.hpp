@@ -39,7 +39,7 @@ class judge {
 
   /// The event that the failure to be reported next is not ordered with.
   void set_partner(event_id e) noexcept { partner_ = e; }
-  /// Ends the search with a failure of this execution.
+  /// Ends the search with a failure of this execution, or notes it (exact_options::all_failures).
   void report(failure what, std::string message, site where);
   /// Ends the search with a failure of the running thread, which does not go on.
   [[noreturn]] void report_here(failure what, std::string message, site where);
@@ -55,6 +55,10 @@ class judge {
   [[nodiscard]] bool only_waiting_rounds_after(event_id write) const;
   [[nodiscard]] bool is_new_graph();
   void complete_execution();
+  [[nodiscard]] bool is_only_noted() const noexcept {
+    return options_.all_failures && !(shows_this_ && failures_here_ == options_.shown_failure);
+  }
+  void note_failure(failure what, const std::string& message, site where);
 
   // exact_trace.cpp
   /// Fills in the steps of this execution, and what they are about.
@@ -70,6 +74,7 @@ class judge {
   failure doubtful_ = failure::none;  ///< a failure in a replay that may still turn out to be impossible
   std::string doubtful_message_;
   bool shows_this_ = false;
+  unsigned failures_here_ = 0;  ///< of this execution, noted
 };
 
 }  // namespace runq::model::exact

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
+
+#include "engine.hpp"
 
 namespace runq::model::exact {
 
@@ -25,6 +29,11 @@ class program {
   [[nodiscard]] virtual bool claims_to_finish(unsigned thread) const = 0;
   /// The name of the variable with that number; empty if unknown.
   [[nodiscard]] virtual std::string name_of_variable(unsigned index) = 0;
+  /// With exact_options::all_failures: an execution fails, after so many steps, at `where`, or where threads wait for
+  /// ever. Returns whether the search should go on.
+  [[nodiscard]] virtual bool note_failure(failure, const std::string&, const std::vector<site>&, std::size_t) {
+    return true;
+  }
 };
 
 }  // namespace runq::model::exact

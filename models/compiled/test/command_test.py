@@ -11,6 +11,8 @@ import tempfile
 import unittest
 import unittest.mock
 
+import kept_compiler
+
 TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "command")
 ORDERS = os.path.join(PROGRAMS, "orders.cpp")
@@ -18,43 +20,12 @@ FAILURES = os.path.join(PROGRAMS, "failures.cpp")
 HISTORIES = os.path.join(os.path.dirname(PROGRAMS), "programs", "histories.cpp")
 
 
-# A compiler that keeps what it has made: most checks are of the same few programs, and compiling one takes a second. Objects are
-# known by their content, because each check has a folder of its own for them.
-KEEPS = r"""#!/bin/bash
-set -eu
-kept=$(dirname "$0")/kept output='' what=() before=''
-for word; do
-  if [ "$before" = -o ]; then
-    output=$word
-  elif [[ $word = *.[os] ]]; then
-    what+=("$(cksum <"$word")")
-  else
-    what+=("$word")
-  fi
-  before=$word
-done
-file=$kept/$(printf '%s\n' "${what[@]}" | cksum | tr -d ' ')
-[ -e "$file" ] || { g++ "$@" && cp "$output" "$file.$$" && mv "$file.$$" "$file"; }
-cp "$file" "$output"
-"""
-folder_of_compiler = None
-
-
 def setUpModule():
-    global folder_of_compiler
-    folder_of_compiler = tempfile.TemporaryDirectory()
-    os.mkdir(os.path.join(folder_of_compiler.name, "kept"))
-    with open(compiler(), "w", encoding="utf-8") as script:
-        script.write(KEEPS)
-    os.chmod(compiler(), 0o755)
+    kept_compiler.set_up()
 
 
 def tearDownModule():
-    folder_of_compiler.cleanup()
-
-
-def compiler():
-    return os.path.join(folder_of_compiler.name, "g++")
+    kept_compiler.tear_down()
 
 
 def line_of(program, text):
@@ -65,7 +36,7 @@ def line_of(program, text):
 class Command(unittest.TestCase):
     def check(self, *arguments, failure=""):
         """Failure is for failures.cpp."""
-        ran = subprocess.run([TOOL, "--compiler", compiler(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ran = subprocess.run([TOOL, "--compiler", kept_compiler.name(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, timeout=300, env={**os.environ, "FAILURE": failure})
         return ran.returncode, ran.stdout + ran.stderr
 

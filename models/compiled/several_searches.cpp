@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "several_searches.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "children.hpp"
+#include "progress.hpp"
+
+namespace runq::model::compiled {
+
+namespace {
+
+using nlohmann::json;
+
+[[nodiscard]] std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+[[nodiscard]] std::string short_text(const code_line& l) { return to_text(code_line{base_name(l.file), l.line}); }
+
+[[nodiscard]] json to_json(const code_line& l) { return json::array({l.file, l.line}); }
+[[nodiscard]] code_line line_of(const json& j) { return {j[0], j[1]}; }
+
+[[nodiscard]] const char* plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
+
+class searches {
+ public:
+  searches(const run_options& options, const check_function& check) : options_(options), check_(check) {}
+
+  [[nodiscard]] answer make() {
+    run_options all = options_;
+    all.has_path = false;
+    json said;
+    // Until no accepted race is left: each round has two lines more that count as relaxed.
+    do {
+      said = search(all);
+    } while (relaxes_more(said));
+    if (options_.has_path) said = search(options_);
+    answer a = said.contains("failures") ? show_all(said) : to_answer(said);
+    say_what_was_accepted(a);
+    return a;
+  }
+
+ private:
+  /// A search as a child, and what it says.
+  [[nodiscard]] json search(const run_options& options) {
+    children process;
+    if (!process.start(0, [&] { return search_here(options); })) return json{{"error", "the system gives no process"}};
+    const child_answer got = process.next();
+    return got.error.empty() ? json::parse(got.text) : json{{"error", got.error}};
+  }
+
+  [[nodiscard]] std::string search_here(const run_options& options) {
+    session& s = current_session();
+    for (const code_line& l : relaxed_) s.relaxed().add(l);
+    s.options().is_accepted = [this](const code_line& a, const code_line& b) {
+      return options_.accepted.accepts(a, b) && !(is_relaxed(a) && is_relaxed(b));
+    };
+    const search_result r = check_(s, options);
+    end_progress();
+    if (!options.executed_file.empty() && !s.code().executed().append_to(options.executed_file)) {
+      return sent({{"error", "cannot write " + options.executed_file}});
+    }
+    if (const std::vector<code_line>& race = s.accepted_race(); !race.empty()) {
+      return sent({{"race", json::array({to_json(race[0]), to_json(race[1])})}});
+    }
+    if (!options.has_path && !s.failures().all().empty()) return sent(describe(s.failures(), r));
+    const answer a = judge(r, s, options);
+    json said = {{"status", a.status}, {"headline", a.headline}, {"text", a.text}};
+    if (a.result != nullptr) said["result"] = *a.result;
+    return sent(said);
+  }
+
+  [[nodiscard]] static json describe(const distinct_failures& found, const search_result& r) {
+    json failures = json::array();
+    for (const distinct_failure& f : found.all()) {
+      failures.push_back({{"path", f.path}, {"number", f.number}, {"steps", f.steps}, {"executions", f.executions}});
+    }
+    const bool ended = r.how != coverage::cut_short;
+    return {{"failures", failures},
+            {"failing", found.failing_executions()},
+            {"executions", r.executions},
+            {"blocked", r.blocked},
+            {"seconds", r.seconds},
+            {"end", ended             ? ""
+                    : found.is_full() ? "; there may be more: the search has stopped"
+                                      : "; there may be more: " + r.message}};
+  }
+
+  // --- accepted races -----------------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool is_relaxed(const code_line& l) const {
+    return std::find(relaxed_.begin(), relaxed_.end(), l) != relaxed_.end();
+  }
+  /// Notes the accepted race that has ended a search.
+  [[nodiscard]] bool relaxes_more(const json& said) {
+    if (!said.contains("race")) return false;
+    race found{line_of(said["race"][0]), line_of(said["race"][1]), {}};
+    if (const auto* const e = options_.accepted.accepting(found.a, found.b)) found.reason = e->reason;
+    for (const code_line& l : {found.a, found.b}) {
+      if (!is_relaxed(l)) relaxed_.push_back(l);
+    }
+    races_.push_back(std::move(found));
+    return true;
+  }
+  void say_what_was_accepted(answer& a) const {
+    if (!races_.empty()) {
+      a.text += fmt::format("accepted: {} race{}", races_.size(), plural(races_.size()));
+      const char* separator = " at ";
+      for (const race& r : races_) {
+        a.text += fmt::format("{}{}", separator, short_text(r.a));
+        if (r.a != r.b) a.text += fmt::format(" and {}", short_text(r.b));
+        if (!r.reason.empty()) a.text += fmt::format(" ({})", r.reason);
+        separator = "; ";
+      }
+      a.text += '\n';
+    }
+    for (const auto& e : options_.accepted.entries) {
+      if (!is_needed(e)) a.text += fmt::format("accepted, but not met: race:{}\n", to_text(e.at));
+    }
+    if (a.result == nullptr) return;
+    json list = json::array();
+    for (const race& r : races_)
+      list.push_back({{"at", json::array({to_text(r.a), to_text(r.b)})}, {"reason", r.reason}});
+    (*a.result)["accepted"] = std::move(list);
+  }
+  [[nodiscard]] bool is_needed(const accepted_races::entry& e) const {
+    return std::any_of(races_.begin(), races_.end(), [&](const race& r) {
+      const accepted_races only{{e}, false};
+      return only.accepts(r.a, r.b);
+    });
+  }
+
+  // --- several failures ---------------------------------------------------------------------------------------------
+
+  [[nodiscard]] answer to_answer(const json& said) {
+    if (said.contains("error")) {
+      const std::string headline = "no verdict: " + said["error"].get<std::string>();
+      return {2, headline, headline + "\n", {}, {}};
+    }
+    answer a{said["status"], said["headline"], said["text"], {}, {}};
+    if (said.contains("result")) a.result = std::make_shared<json>(said["result"]);
+    return a;
+  }
+
+  [[nodiscard]] answer show_all(const json& said) {
+    const json& failures = said["failures"];
+    const std::size_t count = failures.size();
+    answer a;
+    a.status = 1;
+    a.headline =
+        fmt::format("FAIL: {} different failure{} in {} of {} executions{}{}, {:.2f} s", count, plural(count),
+                    said["failing"].get<std::uint64_t>(), said["executions"].get<std::uint64_t>(),
+                    said["blocked"] == 0 ? "" : fmt::format(", +{} blocked", said["blocked"].get<std::uint64_t>()),
+                    said["end"].get<std::string>(), said["seconds"].get<double>());
+    a.text = a.headline + "\n";
+    for (std::size_t i = 0; i != count; ++i) {
+      const answer one = show(failures[i]);
+      a.text += fmt::format("\nfailure {} of {}, in {} execution{}; this is the smallest:\n{}", i + 1, count,
+                            failures[i]["executions"].get<std::uint64_t>(),
+                            plural(failures[i]["executions"].get<std::uint64_t>()), one.text);
+      if (one.status == 2) a.status = 2;
+      a.each.push_back(one);
+    }
+    if (!a.each.empty()) a.result = a.each.front().result;
+    return a;
+  }
+  [[nodiscard]] answer show(const json& failure) {
+    run_options options = options_;
+    options.path = failure["path"].get<exact::way>();
+    options.has_path = true;
+    options.search.shown_failure = failure["number"];
+    return to_answer(search(options));
+  }
+
+  struct race {
+    code_line a;
+    code_line b;
+    std::string reason;
+  };
+  const run_options& options_;
+  const check_function& check_;
+  std::vector<code_line> relaxed_;
+  std::vector<race> races_;
+};
+
+}  // namespace
+
+bool takes_several_searches(const run_options& options) {
+  return options.search.all_failures || !options.accepted.is_empty();
+}
+
+answer check_by_several_searches(const run_options& options, const check_function& check) {
+  return searches(options, check).make();
+}
+
+}  // namespace runq::model::compiled

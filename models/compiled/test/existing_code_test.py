@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""runq-check on code that somebody else has written: failures one after the other, accepted races, builds, results for tools."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import kept_compiler
+
+TOOL = sys.argv.pop(1)
+PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "existing")
+ACCEPTED, SEVERAL, VOLATILE = (os.path.join(PROGRAMS, name) for name in ("accepted.cpp", "several.cpp", "volatile.c"))
+COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+
+
+def setUpModule():
+    kept_compiler.set_up()
+
+
+def tearDownModule():
+    kept_compiler.tear_down()
+
+
+def line_of(program, text):
+    with open(program, encoding="utf-8") as source:
+        return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+def place(program, text):
+    return f"{os.path.basename(program)}:{line_of(program, text)}"
+
+
+class Checked(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def file(self, name, text=None):
+        path = os.path.join(self.folder.name, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as to:
+                to.write(text)
+        return path
+
+    def check(self, *arguments, status, tool=TOOL, **more):
+        """By the compiler that keeps what it has made, unless the arguments name one."""
+        ran = subprocess.run([tool, "--compiler", kept_compiler.name(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, **more)
+        self.assertEqual(ran.returncode, status, ran.stdout)
+        return ran.stdout
+
+
+class AcceptedRaces(Checked):
+    def test_a_race_is_a_failure_unless_it_is_accepted(self):
+        self.assertIn("data race", self.check(ACCEPTED, status=1))
+        for text in "// read", "// write":
+            printed = self.check("--accept", "race:" + place(ACCEPTED, text), ACCEPTED, status=0)
+            self.assertRegex(printed, r"^exhaustive: ")
+            self.assertRegex(printed, r"(?m)^accepted: 1 race at .*accepted\.cpp:\d+")
+
+    def test_what_is_accepted_counts_as_relaxed(self):
+        """As many executions as with the same variable as a relaxed atomic one."""
+        executions = r"\((\d+ executions explored[^,]*),"
+        for compiler in COMPILERS:
+            atomic = re.search(executions, self.check("--compiler", compiler, ACCEPTED, "--", "-DATOMIC", status=0))
+            accepted = re.search(executions, self.check("--compiler", compiler, "--ignore-races", ACCEPTED, status=0))
+            self.assertEqual(atomic[1], accepted[1], compiler)
+
+    def test_what_an_accepted_race_has_hidden_is_found(self):
+        printed = self.check("--accept", "race:" + place(ACCEPTED, "// write"), ACCEPTED, "--", "-DWRONG", status=1)
+        self.assertIn("data race", printed.splitlines()[0])
+        self.assertIn(place(ACCEPTED, "// published"), printed.splitlines()[0])
+        printed = self.check("--ignore-races", ACCEPTED, "--", "-DWRONG", status=1)
+        self.assertIn("assertion fails: data == 1", printed.splitlines()[0])
+
+    def test_a_file_has_reasons_which_the_verdict_tells(self):
+        where = place(ACCEPTED, "// write")
+        listed = self.file("races", f"# what we know of\n\nrace:{where} only a statistic\nrace:gone.cpp:7 was here once\n")
+        result = self.file("result.json")
+        printed = self.check("--accept-from", listed, "--json", result, ACCEPTED, status=0)
+        self.assertIn(f"{where} (only a statistic)", printed)
+        self.assertIn("accepted, but not met: race:gone.cpp:7", printed)
+        with open(result, encoding="utf-8") as written:
+            accepted = json.load(written)["searches"][0]["result"]["accepted"]
+        self.assertEqual({race["reason"] for race in accepted}, {"only a statistic"})
+
+    def test_a_list_that_cannot_be_read_says_where(self):
+        for text, wrong in (("race:a.cpp:1\n", r"races:1: a reason is missing"), ("\nleak:a.cpp:1 small\n", r"races:2: only races"),
+                            ("race:a.cpp x\n", r"races:1: only races")):
+            self.assertRegex(self.check("--accept-from", self.file("races", text), ACCEPTED, status=2), wrong)
+        self.assertIn("cannot read", self.check("--accept-from", self.file("none"), ACCEPTED, status=2))
+        self.assertIn("only races are accepted", self.check("--accept", "accepted.cpp:3", ACCEPTED, status=2))
+
+
+class PlainAsRelaxed(Checked):
+    def test_a_plain_access_counts_as_relaxed_where_the_user_says_so(self):
+        both = [word for text in ("// read", "// write") for word in ("--plain-as-relaxed", place(ACCEPTED, text))]
+        for compiler in COMPILERS:
+            self.check("--compiler", compiler, *both, ACCEPTED, status=0)
+        self.assertIn("is not atomic, the access by", self.check(*both[2:], ACCEPTED, status=1))
+
+    def test_a_line_without_a_plain_access_is_named(self):
+        printed = self.check("--plain-as-relaxed", "accepted.cpp:1", ACCEPTED, status=1)
+        self.assertIn("note: no plain access was executed at accepted.cpp:1", printed)
+
+    def test_volatile_variables_count_as_relaxed(self):
+        for compiler in COMPILERS:
+            printed = self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, status=1)
+            self.assertIn("assertion fails: data == 1", printed)
+            self.assertRegex(printed, r"load +data → 0 +relaxed +STALE")
+            self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, "--", "-DFENCES", status=0)
+
+
+class AllFailures(Checked):
+    EXPECTED = ("assertion fails: y.load(std::memory_order::relaxed) == 0", "assertion fails: x.load(std::memory_order::relaxed) == 0", "data race: ", "deadlock: ", "leak: ")
+
+    def test_every_failure_is_shown_once(self):
+        result = self.file("result.json")
+        printed = self.check("--all-failures", "20", "--json", result, SEVERAL, status=1)
+        failures = re.findall(r"^FAIL: (.*)$", printed, re.MULTILINE)[1:]
+        self.assertEqual(len(failures), len(set(failures)))
+        for expected in self.EXPECTED:
+            self.assertEqual(sum(expected in f for f in failures), 1, f"{expected}\n{printed}")
+        self.assertRegex(printed, rf"^FAIL: {len(failures)} different failures in \d+ of \d+ executions")
+        with open(result, encoding="utf-8") as written:
+            self.assertEqual(len(json.load(written)["searches"]), len(failures))
+
+    def test_a_failure_can_be_shown_again(self):
+        printed = self.check("--all-failures", "20", SEVERAL, status=1)
+        shown = printed.split("this is the smallest:\n")[1:]
+        self.assertEqual(len(shown), 5)
+        for one in shown:
+            again = re.search("To see this execution again: (.*)", one)[1]
+            self.assertEqual(self.check(*again.split(), SEVERAL, status=1).splitlines()[0], one.splitlines()[0])
+
+    def test_a_number_of_failures_is_enough(self):
+        printed = self.check("--all-failures", "2", SEVERAL, status=1)
+        self.assertIn("FAIL: 2 different failures", printed)
+        self.assertIn("there may be more", printed.splitlines()[0])
+
+    def test_without_a_failure_the_verdict_is_the_same(self):
+        def verdict(*options):
+            return re.sub(r", [\d.]+ s\)", "", self.check(*options, SEVERAL, "--", "-DRIGHT", status=0))
+        self.assertEqual(verdict("--all-failures", "9"), verdict())
+
+    def test_accepted_races_are_none_of_them(self):
+        race = "race:" + place(SEVERAL, "// race")
+        printed = self.check("--all-failures", "20", "--accept", race, SEVERAL, status=1)
+        self.assertNotIn("data race", printed)
+        self.assertIn("accepted: 1 race at", printed)
+        self.assertIn("deadlock: ", printed)
+
+    def test_what_it_does_not_go_with(self):
+        for other in ("--sample", "3"), ("--execution", "1"), ("--ledger",):
+            self.assertIn("--all-failures goes with none", self.check("--all-failures", "1", *other, SEVERAL, status=2))
+        self.assertIn("at least 1", self.check("--all-failures", "0", SEVERAL, status=2))
+        self.assertIn("--all-failures is for one process", self.check("--all-failures", "1", "--jobs", "2", SEVERAL, status=2))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
