@@ -157,6 +157,18 @@ namespace {
   return options.search.walks == 0 && s.options().source == nullptr && !options.has_path;
 }
 
+/// As compilers print errors: where it fails, and the step that it is not ordered with.
+[[nodiscard]] std::string for_editors(const search_result& r, source_index& sources) {
+  const auto line = [&](const site& where, std::string_view kind, std::string_view text) {
+    return where.line == 0
+               ? ""
+               : fmt::format("{}:{}:{}: {}: {}\n", where.file, where.line, sources.column_of(where), kind, text);
+  };
+  std::string text = line(r.where, "error", fmt::format("{}: {}", name_of(r.what), r.message));
+  if (r.partner != no_event) text += line(r.trace[r.partner].where, "note", "the other one is here");
+  return text;
+}
+
 /// With --all-failures the search takes other ways, and an execution may fail several times.
 [[nodiscard]] std::string path_option(session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
@@ -217,6 +229,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
     a.text += fmt::format("T0 is the thread that {}.{}\n",
                           s.memory().beginning().is_of_whole_program() ? "runs main()" : "calls check()",
                           are_counted(s, options) ? "" : " To see this execution again: " + path_option(s, options));
+    if (options.for_editors) a.text += for_editors(r, sources);
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }

@@ -35,6 +35,7 @@ struct run_options {
   unsigned jobs = 0;                   ///< how many processes run at the same time; 0: one for each processor
   std::string json_file;               ///< the file for the results; empty: none is written
   std::string html_dir;                ///< the folder for the pages; empty: none are written
+  bool for_editors = false;            ///< failures are printed as compilers print errors, too
   std::string executed_file;           ///< the file for the list of executed operations; empty: none is written
   std::string title = "main()";        ///< the title of the program's page
   std::string replay;                  ///< the command that repeats this check

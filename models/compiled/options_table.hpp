@@ -43,6 +43,8 @@ OPTION("--timeouts", "N", "a number", number(limits.timeouts), "so many timed wa
 OPTION("--rounds", "N", "a number", number(limits.rounds), "so many rounds of a loop that waits, and counts them, are explored (default: 4), and its last")
 OPTION("--nondet", "LO..HI", "a range, as 0..3", values(), "__VERIFIER_nondet_int() and its like return each value of this range (default: 0..3)")
 OPTION("--check-duplicates", "", "", flag(search.check_duplicates), "a test of the checker: remember all executions, and say how many were met twice")
+TOOL_OPTION("--compile-commands", "FILE", "the name of a file", , "compile each source with its flags in this compilation database, compile_commands.json; a source that is no file here is the one of the database whose path ends so; others get the flags of the first source that is there")
+COMMAND_OPTION("--editor", "", "", flag(to_.for_editors), "print each failure also as FILE:LINE:COLUMN: error: TEXT, for editors")
 TOOL_OPTION("--compile-only", "PROGRAM", "the name of a file", , "write the program there, and check nothing; it checks itself when it is run")
 TOOL_OPTION("--help", "", "", , "this text")
 INTERNAL_OPTION("--executed", "FILE", "the name of a file", text(to_.executed_file), "list the executed operations in FILE")

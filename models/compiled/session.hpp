@@ -22,6 +22,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "distinct_failures.hpp"
@@ -127,7 +128,7 @@ class session final : public exact::program {
   [[nodiscard]] bool begin_check(const program_threads::program_start& start, search_result& result);
 
   // session_failures.cpp
-  [[nodiscard]] std::string key_of(failure what, const std::string& message, const std::vector<site>& where);
+  [[nodiscard]] const std::string& key_of(failure what, const std::string& message, const std::vector<site>& where);
   void note_accepted_race();
 
   // session_show.cpp
@@ -158,7 +159,8 @@ class session final : public exact::program {
   exact::way last_way_;
   std::uint64_t executions_ = 0;  ///< begun
   distinct_failures failures_;
-  unsigned failures_here_ = 0;  ///< of this execution
+  std::unordered_map<std::string, std::string> known_failures_;  ///< keys of them, by message and code
+  unsigned failures_here_ = 0;                                   ///< of this execution
   std::vector<code_line> accepted_race_;
   std::string output_;
 };

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: MIT
 // What becomes of a failure that does not end the check: it is noted, or it is a race that the user accepts.
-#include <algorithm>
-
-#include <fmt/format.h>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "session.hpp"
 
 namespace runq::model::compiled {
 
-/// Its kind and where it happens: both lines of a race, all lines at which threads wait for ever.
-std::string session::key_of(failure what, const std::string& message, const std::vector<site>& where) {
-  std::vector<std::string> places;
+/// Its kind and where it happens: both lines of a race, all lines at which threads wait for ever. Most have happened
+/// before in the same code.
+const std::string& session::key_of(failure what, const std::string& message, const std::vector<site>& where) {
+  std::vector<const frame*> code;
   if (now_.race[0] != nullptr) {
-    for (const frame* const at : now_.race) places.push_back(code_.to_text(at));
+    code.assign(now_.race.begin(), now_.race.end());
   } else {
-    for (const site& at : where) places.push_back(code_.to_text(static_cast<const frame*>(at.code)));
+    for (const site& at : where) code.push_back(static_cast<const frame*>(at.code));
   }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  std::string key = std::to_string(static_cast<int>(what));
-  for (const std::string& place : places) key += ' ' + place;
-  if (now_.race[0] == nullptr) key += ' ' + without_numbers(message);
-  return key;
+  std::string as_met = static_cast<char>(what) + message;
+  for (const frame* const& at : code) as_met.append(reinterpret_cast<const char*>(&at), sizeof at);
+  const auto [known, added] = known_failures_.try_emplace(std::move(as_met));
+  if (!added) return known->second;
+  std::set<std::string> places;
+  for (const frame* const at : code) places.insert(code_.to_text(at));
+  known->second = std::to_string(static_cast<int>(what));
+  for (const std::string& place : places) known->second += ' ' + place;
+  if (now_.race[0] == nullptr) known->second += ' ' + without_numbers(message);
+  return known->second;
 }
 
 bool session::note_failure(failure what, const std::string& message, const std::vector<site>& where,

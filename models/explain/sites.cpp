@@ -62,6 +62,13 @@ std::string source_index::text_of(site where) {
   return trimmed(lines[static_cast<std::size_t>(where.line) - 1]);
 }
 
+std::size_t source_index::column_of(site where) {
+  const auto& lines = read(where.file).lines;
+  if (where.line < 1 || static_cast<std::size_t>(where.line) > lines.size()) return 1;
+  const std::size_t begin = lines[static_cast<std::size_t>(where.line) - 1].find_first_not_of(" \t");
+  return begin == std::string::npos ? 1 : begin + 1;
+}
+
 std::optional<weakening> source_index::find(const std::string& path, const std::string& ending, const std::string& name,
                                             int arg, std::memory_order to) {
   const file_text& text = read(path);

@@ -3,6 +3,7 @@
 // down to the next such comment. Operations are known to the engines by file and line; people know them by name.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ class source_index {
   [[nodiscard]] std::string name_of(site where);
   /// The source line at `where`, trimmed; empty when the file cannot be read.
   [[nodiscard]] std::string text_of(site where);
+  /// Where the text of that line begins, from 1 on.
+  [[nodiscard]] std::size_t column_of(site where);
   /// The lines that the name covers in the file at `path`, as a weakening of order `arg` to `to` wherever a file whose
   /// path ends in `ending` is compiled; nothing if the file has no such name.
   [[nodiscard]] std::optional<weakening> find(const std::string& path, const std::string& ending,

@@ -13,6 +13,7 @@ import unittest
 import kept_compiler
 
 TOOL = sys.argv.pop(1)
+SPACED_TOOL = sys.argv.pop(1)
 PROGRAMS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "existing")
 ACCEPTED, SEVERAL, VOLATILE = (os.path.join(PROGRAMS, name) for name in ("accepted.cpp", "several.cpp", "volatile.c"))
 COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
@@ -159,6 +160,85 @@ class AllFailures(Checked):
             self.assertIn("--all-failures goes with none", self.check("--all-failures", "1", *other, SEVERAL, status=2))
         self.assertIn("at least 1", self.check("--all-failures", "0", SEVERAL, status=2))
         self.assertIn("--all-failures is for one process", self.check("--all-failures", "1", "--jobs", "2", SEVERAL, status=2))
+
+
+class Builds(Checked):
+    SHOWS = "#include <cassert>\n#include \"part.h\"\nint main() { assert(part() == EXPECTED); }\n"
+    PART = '#include "part.h"\nint part() { return 3; }\n'
+
+    def parts(self, *folder):
+        """A program of two sources; `part` lies in a folder."""
+        os.makedirs(self.file(os.path.join("src", *folder)))
+        part = self.file(os.path.join("src", *folder, "part.cpp"), self.PART)
+        self.file(os.path.join("src", *folder, "part.h"), "int part();\n")
+        return self.file("main.cpp", self.SHOWS), part
+
+    def compiled(self, part):
+        made = part.replace(".cpp", ".o")
+        subprocess.run(["g++", "-c", part, "-o", made], check=True)
+        return made
+
+    def test_objects_and_archives_are_linked(self):
+        main, part = self.parts()
+        flags = "--", "-I", os.path.dirname(part)
+        archive = self.file("libpart.a")
+        subprocess.run(["ar", "rc", archive, self.compiled(part)], check=True)
+        for linked in self.compiled(part), archive:
+            for expected, status in (3, 0), (4, 1):
+                printed = self.check(main, linked, *flags, f"-DEXPECTED={expected}", status=status)
+                self.assertIn("not seen: part(), in " if status == 0 else "assertion fails", printed)
+        self.assertIn("there is no file", self.check(main, self.file("none.o"), *flags, status=2))
+
+    def test_a_library_comes_behind_what_needs_it(self):
+        main, part = self.parts()
+        subprocess.run(["ar", "rc", self.file("libpart.a"), self.compiled(part)], check=True)
+        flags = "-I", os.path.dirname(part), f"-L{self.folder.name}", "-DEXPECTED=3"
+        for compiler in COMPILERS:
+            self.check("--compiler", compiler, main, "--", "-lpart", *flags, status=0)
+            self.check("--compiler", compiler, main, "--", "-l", "part", *flags, status=0)
+
+    def test_paths_may_have_spaces(self):
+        main, part = self.parts("of somebody else")
+        for expected, status in (3, 0), (4, 1):
+            self.check("--coverage", main, part, "--", f"-I{os.path.dirname(part)}", f"-DEXPECTED={expected}", tool=SPACED_TOOL,
+                       status=status)
+
+    def test_a_program_may_be_only_compiled(self):
+        main, part = self.parts()
+        program = self.file("program")
+        self.assertEqual(self.check("--compile-only", program, main, part, "--", f"-I{os.path.dirname(part)}", "-DEXPECTED=4",
+                                    status=0), "")
+        ran = subprocess.run([program], stdout=subprocess.PIPE, text=True, env={**os.environ, "RUNQ_CHECK": "--no-leaks"})
+        self.assertEqual((ran.returncode, ran.stdout.split(":")[0]), (1, "FAIL in execution 1"))
+
+    def test_a_compilation_database_has_flags_and_sources(self):
+        main, part = self.parts("deep")
+        build = self.file("build")
+        os.mkdir(build)
+        database = self.file("compile_commands.json", json.dumps([
+            {"directory": build, "file": "../src/deep/part.cpp", "command": "c++ -O3 -Werror -c -I ../src/deep -DEXPECTED=3 -o part.o "
+                                                                            "../src/deep/part.cpp"},
+            {"directory": build, "file": "../src/other.cpp", "arguments": ["c++", "-c", "-DEXPECTED=4", "../src/other.cpp"]}]))
+        # The source is found by the end of its path, and the test, which is in no database, gets its flags.
+        self.check("--compile-commands", database, main, "deep/part.cpp", status=0)
+        self.check("--compile-commands", database, main, part, status=0)
+        self.assertIn("assertion fails", self.check("--compile-commands", database, main, "deep/part.cpp", "--", "-UEXPECTED",
+                                                    "-DEXPECTED=5", status=1))
+        self.assertIn("there is no file none.cpp, here or in", self.check("--compile-commands", database, main, "none.cpp", status=2))
+        self.assertIn("is no compilation database", self.check("--compile-commands", main, part, status=2))
+
+    def test_editors_find_the_line(self):
+        printed = self.check("--editor", ACCEPTED, status=1)
+        errors = re.findall(r"^(/\S*):(\d+):(\d+): (error|note): (.*)$", printed, re.MULTILINE)
+        self.assertEqual([kind for _, _, _, kind, _ in errors], ["error", "note"])
+        for file, line, column, kind, text in errors:
+            with open(file, encoding="utf-8") as source:
+                shown = source.readlines()[int(line) - 1]
+            self.assertIn("hits", shown)
+            self.assertEqual(int(column), 1)
+        self.assertRegex(errors[0][4], "^data race: ")
+        self.assertNotIn(": error: ", self.check(ACCEPTED, status=1))
+        self.assertRegex(self.check("--editor", SEVERAL, status=1), r"several\.cpp:\d+:5: error: check failed: ")
 
 
 if __name__ == "__main__":
