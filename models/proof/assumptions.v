@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus.
+Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
 Definition everything :=
@@ -32,6 +33,27 @@ Definition everything :=
    an_accepted_graph_is_a_run, accepted_graphs_are_runs,
    litmus.store_buffering, litmus.load_buffering, litmus.message_passing, litmus.message_passing_release_acquire,
    litmus.iriw_release_acquire, litmus.coherence, litmus.wrc, litmus.wrc_release_acquire, litmus.two_plus_two_w,
-   litmus.stale_failed_cas, litmus.stale_depth, litmus.release_sequence_same_thread, litmus.release_sequence_rmw).
+   litmus.stale_failed_cas, litmus.stale_depth, litmus.release_sequence_same_thread, litmus.release_sequence_rmw,
+   deque_invariant.invariant_of_every_run,
+   deque_header.values_of_a_take,
+   deque_header.contents_are_visible,
+   deque_header.numbered,
+   deque_header.none_lost,
+   deque_header.none_twice,
+   deque_header.never_overflows,
+   deque_header.claims_read_the_element,
+   deque_header.pops_empty,
+   deque_header.pops_the_newest,
+   deque_header.a_deque,
+   deque_header.askers_see_claims,
+   deque_counterexamples.push_publish_must_release, deque_counterexamples.push_batch_publish_must_release,
+   deque_counterexamples.pop_reserve_must_release, deque_counterexamples.grow_publish_must_release,
+   deque_counterexamples.steal_bottom_must_acquire, deque_counterexamples.steal_array_must_acquire,
+   deque_counterexamples.pop_fence_must_be_seq_cst, deque_counterexamples.steal_fence_must_be_seq_cst,
+   deque_counterexamples.pop_claim_must_release, deque_counterexamples.steal_claim_must_release,
+   deque_counterexamples.has_work_top_must_acquire, deque_counterexamples.the_header_shows_the_claims,
+   deque_counterexamples.the_proof_asks_for_no_other_order,
+   deque_replay.an_accepted_graph_is_a_run, deque_replay.accepted_graphs_are_runs,
+   deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).
 
 Print Assumptions everything.

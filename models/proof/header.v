@@ -58,7 +58,7 @@ Definition name_of (x : site) : string :=
   | steal_claim => "steal.claim" | steal_publish => "steal.publish"
   end.
 Definition text_of (o : order) : string :=
-  match o with relaxed => "relaxed" | acquire => "acquire" | release => "release" | acq_rel => "acq_rel" end.
+  match o with relaxed => "relaxed" | acquire => "acquire" | release => "release" | acq_rel => "acq_rel" | seq_cst => "seq_cst" end.
 Definition location_text (own : nat) (l : location) : string :=
   match l with
   | Head r => if Nat.eqb r own then "head" else "own head"

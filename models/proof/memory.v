@@ -10,10 +10,11 @@
    relates to RC11. Everything is a function that decides: runs can be computed. *)
 Require Import Arith Lia Bool.
 
-Inductive order := relaxed | acquire | release | acq_rel.
+(* Of an access, seq_cst is as strong as acq_rel here, and no stronger: C++ promises more. Of a fence, see below. *)
+Inductive order := relaxed | acquire | release | acq_rel | seq_cst.
 
-Definition acquires (o : order) : bool := match o with acquire | acq_rel => true | _ => false end.
-Definition releases (o : order) : bool := match o with release | acq_rel => true | _ => false end.
+Definition acquires (o : order) : bool := match o with acquire | acq_rel | seq_cst => true | _ => false end.
+Definition releases (o : order) : bool := match o with release | acq_rel | seq_cst => true | _ => false end.
 
 Section machine.
 Context {loc : Type} (loc_eq : forall a b : loc, {a = b} + {a <> b}).
@@ -67,6 +68,12 @@ Definition exchange (m : memory) (v : view) (o : order) (l : loc) (expected new 
       else None
   | _, _ => None
   end.
+
+(* seq_cst fences exchange views through one view that all of them share: whoever makes a fence sees what all threads had
+   seen that have made one before. A fence does nothing else: unlike a fence of C++ it does not turn the relaxed accesses
+   around it into acquires and releases. A weaker fence does nothing at all. Returns the thread's view and the shared one. *)
+Definition fence (v shared : view) (o : order) : view * view :=
+  match o with seq_cst => (join v shared, join v shared) | _ => (v, shared) end.
 
 Lemma included_refl a : included a a.
 Proof. intro l; lia. Qed.

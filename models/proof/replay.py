@@ -100,9 +100,17 @@ def can_be_replayed(script):
     return not re.search(r"uint8_t|narrow|, [1-9]", script[2])
 
 
+def pinned_graphs(counts, name):
+    """How many graphs a folder's pinned.txt says that a case has."""
+    pinned = re.search(rf"^{name} (\d+)$", counts.read_text(), re.M)
+    if not pinned:
+        fail(f"{counts.name} does not say how many graphs {name} has")
+    return int(pinned[1])
+
+
 class Case:
     def __init__(self, name):
-        self.name = name
+        self.name, self.title = name, f"ring/{name}"
         scripts = {found[4]: found for found in SCRIPT.finditer(SCRIPTS) if can_be_replayed(found)}
         if name not in scripts:
             fail(f"there is no script ring/{name} whose counters have 64 bits and begin at 0")
@@ -115,15 +123,12 @@ class Case:
             moves, task = moves_of(text, own, task)
             self.moves.append(moves)
         self.finish = [Move("r", ring) for ring in range(self.threads)]
-        pinned = re.search(rf"^ring/{name} (\d+)$", (CASES_FOLDER / "pinned.txt").read_text(), re.M)
-        if not pinned:
-            fail(f"pinned.txt does not say how many graphs ring/{name} has")
-        self.graphs = int(pinned[1])
+        self.graphs = pinned_graphs(CASES_FOLDER / "pinned.txt", self.title)
 
 
 def graphs_of(case, worker, module):
     """The trace of each of the case's execution graphs, as the exact engine meets them."""
-    asked = {"modules": [str(module)], "search": {"case_name": f"ring/{case.name}", "show_all": True}}
+    asked = {"modules": [str(module)], "search": {"case_name": case.title, "show_all": True}}
     command = [worker, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     answers = [json.loads(line[2:]) for line in done.stdout.splitlines() if line.startswith("R ")]
@@ -131,12 +136,12 @@ def graphs_of(case, worker, module):
         fail(f"{' '.join(map(str, command))} failed: {done.stdout[-2000:]}{done.stderr}")
     answer = answers[-1]
     if answer.get("what", "none") != "none" or "error" in answer or answer["how"] != "exhaustive":
-        fail(f"ring/{case.name} fails: {answer}")
+        fail(f"{case.title} fails: {answer}")
     found = [json.loads(line[2:])["trace"] for line in done.stdout.splitlines() if line.startswith("E ")]
     if answer["executions"] != len(found):
-        fail(f"ring/{case.name}: {answer['executions']} graphs, of which {len(found)} were shown")
+        fail(f"{case.title}: {answer['executions']} graphs, of which {len(found)} were shown")
     if len(found) != case.graphs:
-        fail(f"ring/{case.name} has {len(found)} graphs, but {case.graphs} in pinned.txt")
+        fail(f"{case.title} has {len(found)} graphs, but {case.graphs} in pinned.txt")
     return found
 
 
@@ -341,21 +346,21 @@ Print Assumptions every_graph_of_the_engine_is_a_run.
 """
 
 
-def check(case, translations, folder):
+def check(case, text, translations, folder):
     """Lets Coq check the traces; returns how many changed traces of each kind it refused."""
-    name = f"replayed_{case.name}"
-    (folder / f"{name}.v").write_text(write_coq(case, translations))
+    name = f"replayed_{case.title.replace('/', '_')}"
+    (folder / f"{name}.v").write_text(text)
     done = subprocess.run(["coqc", "-q", f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False)
     refused = re.search(r"= \[(.*?)\]\s*: list \(nat \* nat\)", done.stdout, re.S)
     for graph, fitted in re.findall(r"\((\d+), (\d+)\)", refused[1] if refused else ""):
         events = translations[int(graph) - 1].events
         at = int(fitted)
         why = f"at event {at + 1}: {events[at]}" if at < len(events) else "because of what it ends with"
-        print(f"  ring/{case.name}: graph {graph} is refused {why}", file=sys.stderr)
+        print(f"  {case.title}: graph {graph} is refused {why}", file=sys.stderr)
     if done.returncode != 0:
         fail(f"Coq does not accept {folder}/{name}.v:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     if "Closed under the global context" not in done.stdout:
-        fail(f"the replay of ring/{case.name} rests on something that was not proved:\n{done.stdout}")
+        fail(f"the replay of {case.title} rests on something that was not proved:\n{done.stdout}")
     counts = re.search(r"= \[([\d;\s]*)\]\s*: list nat", done.stdout)
     return [int(n) for n in counts[1].split(";")]
 
@@ -376,7 +381,7 @@ def main():
     for name in names:
         case, started = Case(name), time.monotonic()
         translations = [Translation(case, trace) for trace in graphs_of(case, options.worker, options.cases)]
-        counts = check(case, translations, options.build)
+        counts = check(case, write_coq(case, translations), translations, options.build)
         graphs += case.graphs
         refused = [a + b for a, b in zip(refused, counts)]
         print(f"  ring/{name}: {case.graphs} of {case.graphs} graphs are runs, {time.monotonic() - started:.1f} s", flush=True)
