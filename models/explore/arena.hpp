@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Memory of the runtime's own, apart from the program's heap: taken from the system once, lost with the process.
+#pragma once
+
+#include <cstddef>
+
+namespace runq::model::explore {
+
+/// `bytes` of zeros at `address`, or anywhere. Ends the process if there are none.
+void* map_memory(std::size_t bytes, void* address = nullptr);
+
+/// Memory that is never given back, zeroed.
+[[nodiscard]] void* arena_allocate(std::size_t bytes);
+
+/// Objects of one type that are used again.
+template <class T>
+class pool {
+ public:
+  /// The object has the state in which it was given back; at first, zeros.
+  [[nodiscard]] T* take() {
+    if (free_ == nullptr) return static_cast<T*>(arena_allocate(sizeof(T)));
+    T* const taken = free_;
+    free_ = taken->next;
+    taken->next = nullptr;
+    return taken;
+  }
+  void give_back(T* object) noexcept {
+    object->next = free_;
+    free_ = object;
+  }
+
+ private:
+  T* free_ = nullptr;
+};
+
+}  // namespace runq::model::explore

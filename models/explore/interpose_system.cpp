@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Clocks, sleeping, futexes, random numbers, and what the program learns about the machine.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../compiled/hook.hpp"
+#include "locations.hpp"
+#include "report.hpp"
+#include "runtime.hpp"
+#include "scheduler.hpp"
+#include "shadow.hpp"
+#include "threads.hpp"
+#include "time.hpp"
+
+using namespace runq::model::explore;  // NOLINT(google-build-using-namespace): the functions below have C's names
+
+namespace {
+
+constexpr std::uint64_t nanoseconds_per_question = 1000;
+constexpr int processors = 4;
+
+[[nodiscard]] bool is_calendar(clockid_t clock) noexcept {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+}
+[[nodiscard]] std::uint64_t ask_time(clockid_t clock) {
+  if (exploring && !in_runtime) {
+    step();
+    pass_time(nanoseconds_per_question);
+  }
+  return clock_now() + (is_calendar(clock) ? calendar_offset : 0);
+}
+[[nodiscard]] std::uint64_t to_nanoseconds(const timespec& t) noexcept {
+  if (t.tv_sec < 0) return 0;
+  if (static_cast<std::uint64_t>(t.tv_sec) > UINT64_MAX / second / 2) return UINT64_MAX / 2;
+  return static_cast<std::uint64_t>(t.tv_sec) * second + static_cast<std::uint64_t>(t.tv_nsec);
+}
+[[nodiscard]] timespec to_timespec(std::uint64_t nanoseconds) noexcept {
+  return {static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
+}
+void sleep_until(std::uint64_t deadline, const void* code) {
+  if (!exploring) return;
+  step();
+  if (deadline <= clock_now()) return yield();
+  block(wait_kind::sleep, nullptr, code, deadline);
+}
+[[nodiscard]] int fail_with(int error) noexcept {
+  errno = error;
+  return -1;
+}
+/// The C library's own function, where nothing of the program's runs.
+template <class Function>
+[[nodiscard]] Function* real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+namespace runq::model::explore {
+
+std::uint64_t deadline_of(clockid_t clock, const timespec& until) noexcept {
+  const std::uint64_t time = to_nanoseconds(until);
+  const std::uint64_t offset = is_calendar(clock) ? calendar_offset : 0;
+  return time <= offset ? 1 : time - offset;
+}
+std::uint64_t deadline_after(const timespec& duration) noexcept { return clock_now() + to_nanoseconds(duration); }
+
+}  // namespace runq::model::explore
+
+// --- clocks ----------------------------------------------------------------------------------------------------------
+
+RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  if (in_runtime) return static_cast<int>(real<long(long, ...)>("syscall")(SYS_clock_gettime, clock, now));
+  if (clock > CLOCK_TAI) return fail_with(EINVAL);
+  *now = to_timespec(ask_time(clock));
+  return 0;
+}
+RUNQ_HOOK int gettimeofday(timeval* now, void*) noexcept {
+  const std::uint64_t time = ask_time(CLOCK_REALTIME);
+  *now = {static_cast<time_t>(time / second), static_cast<suseconds_t>(time % second / 1000)};
+  return 0;
+}
+RUNQ_HOOK time_t time(time_t* now) noexcept {
+  const auto seconds = static_cast<time_t>(ask_time(CLOCK_REALTIME) / second);
+  if (now != nullptr) *now = seconds;
+  return seconds;
+}
+RUNQ_HOOK int timespec_get(timespec* now, int base) noexcept {
+  if (base != TIME_UTC) return 0;
+  *now = to_timespec(ask_time(CLOCK_REALTIME));
+  return base;
+}
+RUNQ_HOOK clock_t clock() noexcept {
+  return static_cast<clock_t>(ask_time(CLOCK_MONOTONIC) / (second / CLOCKS_PER_SEC));
+}
+
+RUNQ_HOOK int nanosleep(const timespec* duration, timespec*) {
+  sleep_until(deadline_after(*duration), RUNQ_CALLER);
+  return 0;
+}
+RUNQ_HOOK int clock_nanosleep(clockid_t clock, int flags, const timespec* t, timespec*) {
+  sleep_until((flags & TIMER_ABSTIME) != 0 ? deadline_of(clock, *t) : deadline_after(*t), RUNQ_CALLER);
+  return 0;
+}
+RUNQ_HOOK int usleep(useconds_t microseconds) {
+  sleep_until(clock_now() + std::uint64_t{microseconds} * 1000, RUNQ_CALLER);
+  return 0;
+}
+RUNQ_HOOK unsigned sleep(unsigned seconds) {
+  sleep_until(clock_now() + seconds * second, RUNQ_CALLER);
+  return 0;
+}
+RUNQ_HOOK int sched_yield() noexcept {
+  if (exploring) {
+    pass_time(nanoseconds_per_question);
+    yield();
+  }
+  return 0;
+}
+
+// --- what depends on the machine -------------------------------------------------------------------------------------
+
+RUNQ_HOOK int sched_getcpu() noexcept { return 0; }
+RUNQ_HOOK int get_nprocs() noexcept { return processors; }
+RUNQ_HOOK int get_nprocs_conf() noexcept { return processors; }
+RUNQ_HOOK long sysconf(int name) noexcept {
+  if (exploring && !in_runtime && (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF)) return processors;
+  static auto* const next = real<long(int)>("sysconf");
+  return next(name);
+}
+RUNQ_HOOK ssize_t getrandom(void* to, std::size_t size, unsigned) {
+  auto* bytes = static_cast<std::uint8_t*>(to);
+  std::generate_n(bytes, size, [] { return static_cast<std::uint8_t>(choices.program.next() >> 32); });
+  access(reinterpret_cast<std::uintptr_t>(to), size, is_a_write, RUNQ_CALLER);
+  return static_cast<ssize_t>(size);
+}
+RUNQ_HOOK int getentropy(void* to, std::size_t size) {
+  static_cast<void>(getrandom(to, size, 0));
+  return 0;
+}
+RUNQ_HOOK std::uint32_t arc4random() noexcept { return static_cast<std::uint32_t>(choices.program.next() >> 32); }
+extern "C" __attribute__((visibility("default"))) unsigned runq_random_device(void*) __asm__(
+    "_ZNSt13random_device9_M_getvalEv");
+extern "C" unsigned runq_random_device(void*) { return static_cast<unsigned>(choices.program.next() >> 32); }
+
+// --- system calls ----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Both are fences: what a thread has written before it wakes another one, or waits, the other one sees.
+[[nodiscard]] long futex(const std::uint32_t* word, int operation, std::uint32_t value, const timespec* time,
+                         const void* code) {
+  const int command = operation & FUTEX_CMD_MASK;
+  if (!exploring) return 0;
+  step();
+  begin_event();
+  seq_cst_fence();
+  access<4>(reinterpret_cast<std::uintptr_t>(word), is_atomic, code);
+  if (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET) {
+    long woken = 0;
+    while (woken != value && woken != INT_MAX && wake_one(wait_kind::futex, word)) ++woken;
+    return woken;
+  }
+  std::uint64_t deadline = 0;
+  if (time != nullptr) {
+    const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    deadline = command == FUTEX_WAIT ? deadline_after(*time) : deadline_of(clock, *time);
+  }
+  if (*static_cast<const volatile std::uint32_t*>(word) != value) return fail_with(EAGAIN);
+  if (deadline != 0 && deadline <= clock_now()) return fail_with(ETIMEDOUT);
+  return block(wait_kind::futex, word, code, deadline) ? 0 : fail_with(ETIMEDOUT);
+}
+
+}  // namespace
+
+RUNQ_HOOK long syscall(long number, ...) noexcept {
+  va_list list;
+  va_start(list, number);
+  long a[6];
+  for (long& argument : a) argument = va_arg(list, long);
+  va_end(list);
+  if (!in_runtime && exploring) {
+    if (number == SYS_futex) {
+      const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
+      if (command == FUTEX_WAIT || command == FUTEX_WAKE || command == FUTEX_WAIT_BITSET ||
+          command == FUTEX_WAKE_BITSET) {
+        return futex(reinterpret_cast<const std::uint32_t*>(a[0]), static_cast<int>(a[1]),
+                     static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3]), RUNQ_CALLER);
+      }
+      refuse("operation " + std::to_string(command) + " of the system call futex");
+    }
+    if (number == SYS_gettid) return static_cast<long>(1'000'000 + self->number);
+    if (number != SYS_getpid && number != SYS_getrandom)
+      refuse("system call number " + std::to_string(number) + ", by syscall()");
+    if (number == SYS_getrandom) return getrandom(reinterpret_cast<void*>(a[0]), static_cast<std::size_t>(a[1]), 0);
+  }
+  static auto* const next = real<long(long, ...)>("syscall");
+  return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// How much an exploration can hold. Who meets a limit is told its name and its number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace runq::model::explore {
+
+inline constexpr std::uint32_t max_threads = 1024;  ///< at a time; those that have been joined make room
+inline constexpr std::uint32_t max_keys = 512;      ///< of pthread_key_create()
+inline constexpr unsigned stores_kept = 8;          ///< of an atomic variable: older ones can no longer be read
+inline constexpr unsigned observers_kept = 8;       ///< of a store: with more, all threads count as knowing it
+inline constexpr std::size_t stack_bytes = std::size_t{8} << 20;
+inline constexpr std::size_t calls_kept = std::size_t{1} << 16;  ///< nested calls of a thread
+inline constexpr std::size_t heap_bytes = std::size_t{64} << 30;
+inline constexpr std::size_t quarantine_bytes = std::size_t{16} << 20;  ///< freed memory that is not used again
+/// Of a freed block, so many bytes are known to be freed.
+inline constexpr std::size_t freed_bytes_marked = std::size_t{1} << 20;
+/// So many steps of one thread while others could run: then it counts as one that yields.
+inline constexpr std::uint32_t steps_alone = 4096;
+/// A run that has made so many steps goes on with a fair schedule and without old values, for as many steps again.
+inline constexpr std::uint64_t max_steps = 20'000'000;
+inline constexpr unsigned seconds_per_run = 60;
+inline constexpr std::size_t steps_shown = 4096;  ///< of a failing run: the last ones are kept to be shown
+
+}  // namespace runq::model::explore

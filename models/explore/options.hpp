@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What the command asks for. It comes by the environment, because the command line belongs to the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime.hpp"
+
+namespace runq::model::explore {
+
+struct exploration_options {
+  std::uint64_t runs = 1000;
+  double time_limit = 0;  ///< seconds; 0: none
+  std::uint64_t seed = 1;
+  unsigned jobs = 1;
+  strategy how = strategy::any;
+  bool weak_memory = true;
+  bool judges = true;  ///< a run that fails ends the exploration; otherwise all exit statuses are counted
+  std::string json_file;
+  std::string repeat;     ///< the command, without the seed
+  std::string arguments;  ///< what comes after the seed
+};
+
+/// Reads lines, names and values in turn. Returns what is wrong; empty: nothing.
+[[nodiscard]] std::string read_options(const std::string& lines, exploration_options& to);
+
+/// What the seed decides about a run.
+void choose_for_run(std::uint64_t seed, const exploration_options& options);
+
+[[nodiscard]] const char* name_of(strategy how) noexcept;
+
+}  // namespace runq::model::explore

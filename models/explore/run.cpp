@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "run.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "arena.hpp"
+#include "fibers.hpp"
+#include "limits.hpp"
+#include "scheduler.hpp"
+#include "threads.hpp"
+
+extern "C" char __libc_single_threaded;
+
+namespace runq::model::explore {
+
+bool exploring = false;
+bool in_runtime = false;
+run_choices choices;
+run_counts counts;
+
+namespace {
+
+program running;
+
+void run_main() {
+  exploring = true;
+  in_runtime = false;
+  std::exit(running.main(running.argc, running.argv, running.environment));
+}
+
+/// When all destructors of the program have run.
+__attribute__((destructor)) void leave_counts() {
+  if (!exploring) return;
+  count_steps();
+  exploring = false;
+  report->done = counts;
+}
+
+/// Waits of the process itself, where the scheduler cannot see them, end by this signal.
+void limit_time() {
+  const itimerval limit{{0, 0}, {seconds_per_run, 0}};
+  syscall(SYS_setitimer, ITIMER_REAL, &limit, nullptr);
+}
+
+[[noreturn]] void run_in_this_process(const run_slot& slot, const run_request& request,
+                                      const exploration_options& options) {
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  dup2(nothing, STDIN_FILENO);
+  dup2(slot.output, STDOUT_FILENO);
+  dup2(slot.output, STDERR_FILENO);
+  limit_time();
+  take_crashes();
+  report = slot.report;
+  telling = request.tells;
+  if (request.tells) watched_cell = request.watched / 8 * 8;
+  choose_for_run(request.seed, options);
+  choices.weak_memory = request.weak_memory && options.weak_memory;
+  __libc_single_threaded = 0;
+  begin_schedule(request.expected_steps);
+  fiber here;
+  make_main_fiber(self->context, &run_main);
+  const fiber first = self->context;
+  switch_fiber(here, first);
+  _exit(0);
+}
+
+}  // namespace
+
+run_slot make_slot() {
+  run_slot slot;
+  void* const shared = mmap(nullptr, sizeof(run_report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  slot.output = memfd_create("output", MFD_CLOEXEC);
+  if (shared == MAP_FAILED || slot.output < 0) give_up("the system gives too little to begin with");
+  slot.report = static_cast<run_report*>(shared);
+  return slot;
+}
+
+void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p) {
+  slot.seed = request.seed;
+  slot.report->has_ended = slot.report->is_refused = false;
+  slot.report->done = {};
+  slot.report->text[0] = slot.report->json[0] = '\0';
+  static_cast<void>(ftruncate(slot.output, 0) + lseek(slot.output, 0, SEEK_SET));
+  running = p;
+  static auto* const real_fork = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));
+  slot.process = real_fork();
+  if (slot.process < 0) give_up("the system gives no process");
+  if (slot.process == 0) run_in_this_process(slot, request, options);
+}
+
+run_outcome outcome_of(const run_slot& slot, int status) {
+  run_outcome o;
+  o.text = slot.report->text;
+  if (slot.report->is_refused) {
+    o.how = run_end::refused;
+  } else if (slot.report->has_ended) {
+    o.how = run_end::failed;
+    o.what = slot.report->what;
+  } else if (WIFSIGNALED(status)) {
+    o.how = run_end::failed;
+    const bool is_late = WTERMSIG(status) == SIGALRM;
+    o.what = is_late ? failure::livelock : failure::crash;
+    o.text = is_late ? fmt::format("no end within {} s", seconds_per_run)
+                     : fmt::format("ended by signal {}", WTERMSIG(status));
+  } else if (WEXITSTATUS(status) != 0) {
+    o.how = run_end::failed;
+    o.what = failure::check_failed;
+    o.status = WEXITSTATUS(status);
+    o.text = fmt::format("the program ends with status {}", o.status);
+  }
+  return o;
+}
+
+std::string output_of(const run_slot& slot) {
+  constexpr off_t most = 4000;
+  constexpr std::ptrdiff_t most_lines = 30;
+  const off_t size = lseek(slot.output, 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::clamp<off_t>(size, 0, most)), '\0');
+  if (text.empty() || pread(slot.output, text.data(), text.size(), std::max<off_t>(0, size - most)) < 0) return {};
+  std::ptrdiff_t lines = std::count(text.begin(), text.end(), '\n');
+  std::size_t begin = 0;
+  for (; lines > most_lines; --lines) begin = text.find('\n', begin) + 1;
+  text.erase(0, begin);
+  if (text.back() != '\n') text += '\n';
+  return text;
+}
+
+}  // namespace runq::model::explore

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// One run: a process of its own, which begins at main().
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <sys/types.h>
+
+#include "options.hpp"
+#include "report.hpp"
+
+namespace runq::model::explore {
+
+struct program {
+  int (*main)(int, char**, char**) = nullptr;
+  int argc = 0;
+  char** argv = nullptr;
+  char** environment = nullptr;
+};
+
+/// What one run at a time leaves in, and is used again.
+struct run_slot {
+  run_report* report = nullptr;
+  int output = -1;  ///< a file in memory: the program's standard output and error
+  pid_t process = 0;
+  std::uint64_t seed = 0;
+};
+[[nodiscard]] run_slot make_slot();
+
+struct run_request {
+  std::uint64_t seed = 1;
+  std::uint64_t expected_steps = 1;
+  bool weak_memory = true;
+  bool tells = false;
+  std::uintptr_t watched = 0;  ///< memory whose plain accesses are told, too
+};
+void start_run(run_slot& slot, const run_request& request, const exploration_options& options, const program& p);
+
+enum class run_end : std::uint8_t { passed, failed, refused };
+struct run_outcome {
+  run_end how = run_end::passed;
+  failure what = failure::none;
+  int status = 0;  ///< of the program, if it ended by itself
+  std::string text;
+};
+/// `status`: as of waitpid().
+[[nodiscard]] run_outcome outcome_of(const run_slot& slot, int status);
+/// The last lines of what the program has written.
+[[nodiscard]] std::string output_of(const run_slot& slot);
+
+}  // namespace runq::model::explore

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "report.hpp"
+#include "runtime.hpp"
+
+namespace runq::model::explore {
+
+std::uint32_t steps_until_decision = ~0U;
+
+namespace {
+
+constexpr std::uint64_t nanoseconds_per_step = 50;
+constexpr unsigned most_changes = 4;  // of priorities, in a run
+
+std::array<thread*, max_threads> ready{};
+std::uint32_t ready_count = 0;
+std::array<thread*, max_threads> blocked{};
+std::uint32_t blocked_count = 0;
+std::uint32_t deadlines = 0;  // how many of the blocked ones have one
+
+std::uint64_t time_added = 1000 * second;  // by waiting, to what the steps take
+std::uint32_t steps_granted = 0;           // at the last decision
+std::uint32_t steps_in_a_row = 0;          // of the running thread
+bool is_fair = false;
+std::uint64_t fair_since = 0;
+
+// PCT: the highest priority runs. Those of victims of change points are below all others, those of threads that
+// yield below these.
+constexpr std::uint64_t ordinary = std::uint64_t{1} << 62;
+std::uint64_t next_victim = std::uint64_t{1} << 61;
+std::uint64_t next_yielded = std::uint64_t{1} << 60;
+std::array<std::uint64_t, most_changes> changes{};
+unsigned changes_left = 0;
+
+[[nodiscard]] bool by_priority() noexcept { return choices.how == strategy::pct && !is_fair; }
+
+void add(std::array<thread*, max_threads>& list, std::uint32_t& count, thread& t) noexcept {
+  t.ready_index = count;
+  list[count++] = &t;
+}
+void remove(std::array<thread*, max_threads>& list, std::uint32_t& count, const thread& t) noexcept {
+  thread* const last = list[--count];
+  list[t.ready_index] = last;
+  last->ready_index = t.ready_index;
+}
+
+[[nodiscard]] thread& choose() noexcept {
+  if (!by_priority()) return *ready[choices.schedule.below(ready_count)];
+  return **std::max_element(ready.begin(), ready.begin() + ready_count,
+                            [](const thread* a, const thread* b) { return a->priority < b->priority; });
+}
+
+void grant_steps() noexcept {
+  std::uint32_t granted = 1;
+  if (by_priority()) {
+    granted = steps_alone;
+    if (changes_left != 0) {
+      const std::uint64_t until = changes[changes_left - 1] - std::min(changes[changes_left - 1], counts.steps);
+      granted = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(until, 1, steps_alone));
+    }
+  } else if (choices.how != strategy::walk || is_fair) {
+    granted = 1 + choices.schedule.below(choices.burst * 2);
+  }
+  steps_granted = steps_until_decision = granted;
+}
+
+void go_on_with(thread& next) {
+  grant_steps();
+  if (&next == self) return;
+  steps_in_a_row = 0;
+  ++counts.switches;
+  thread& before = *self;
+  self = &next;
+  switch_fiber(before.context, next.context);
+}
+
+void time_out(thread& t) noexcept {
+  wake(t);
+  t.timed_out = true;
+}
+
+void pass_deadlines() noexcept {
+  const std::uint64_t now = clock_now();
+  for (std::uint32_t i = 0; i < blocked_count;) {
+    thread& t = *blocked[i];
+    if (t.deadline != 0 && t.deadline <= now) {
+      time_out(t);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void advance_clock_to(std::uint64_t time) noexcept {
+  const std::uint64_t now = clock_now();
+  if (time > now) time_added += time - now;
+  pass_deadlines();
+}
+
+void let_time_out() {
+  if (deadlines == 0) return;
+  if (choices.spurious.happens(choices.early_timeouts)) {
+    std::uint32_t left = choices.spurious.below(deadlines);
+    for (std::uint32_t i = 0; i != blocked_count; ++i) {
+      if (blocked[i]->deadline == 0 || left-- != 0) continue;
+      advance_clock_to(blocked[i]->deadline);
+      return;
+    }
+  }
+  pass_deadlines();
+}
+
+/// The next thread, when the running one cannot go on: if all wait, until the first deadline.
+[[nodiscard]] thread& next_ready() {
+  while (ready_count == 0) {
+    std::uint64_t first = ~std::uint64_t{0};
+    for (std::uint32_t i = 0; i != blocked_count; ++i) {
+      if (blocked[i]->deadline != 0) first = std::min(first, blocked[i]->deadline);
+    }
+    if (deadlines == 0) report_deadlock({blocked.data(), blocked_count});
+    advance_clock_to(first);
+  }
+  return choose();
+}
+
+void rank_below(std::uint64_t& rank) noexcept { self->priority = --rank; }
+
+void be_fair_after_too_many_steps() {
+  if (counts.steps < max_steps) return;
+  if (!is_fair) {
+    is_fair = true;
+    fair_since = counts.steps;
+    choices.weak_memory = false;
+    choices.burst = 32;
+  } else if (counts.steps >= fair_since + max_steps) {
+    report_no_end();
+  }
+}
+
+}  // namespace
+
+void begin_schedule(std::uint64_t expected_steps) {
+  if (choices.how == strategy::pct) {
+    changes_left = choices.schedule.below(most_changes + 1);
+    for (unsigned i = 0; i != changes_left; ++i) {
+      changes[i] = 1 + choices.schedule.next() % std::max<std::uint64_t>(expected_steps, 1);
+    }
+    std::sort(changes.begin(), changes.begin() + changes_left, std::greater<>{});
+  }
+  add_ready(*self);
+  grant_steps();
+}
+
+void decide() {
+  count_steps();
+  if (!exploring) {
+    steps_granted = steps_until_decision = ~0U;
+    return;
+  }
+  be_fair_after_too_many_steps();
+  let_time_out();
+  if (by_priority()) {
+    while (changes_left != 0 && changes[changes_left - 1] <= counts.steps) {
+      --changes_left;
+      rank_below(next_victim);
+    }
+    if (steps_in_a_row >= steps_alone && ready_count > 1) rank_below(next_yielded);
+  }
+  go_on_with(choose());
+}
+
+/// What was granted and not used is no step.
+void count_steps() {
+  const std::uint32_t made = steps_granted - steps_until_decision;
+  counts.steps += made;
+  steps_in_a_row += made;
+  steps_granted = steps_until_decision;
+}
+
+void yield() {
+  count_steps();
+  ++counts.steps;
+  be_fair_after_too_many_steps();
+  let_time_out();
+  if (!is_fair && steps_in_a_row < steps_alone && choices.schedule.happens(choices.ignored_yields)) return;
+  if (by_priority()) rank_below(next_yielded);
+  if (ready_count > 1 && !by_priority()) {
+    // Any but this one.
+    const std::uint32_t other = choices.schedule.below(ready_count - 1);
+    go_on_with(*ready[other < self->ready_index ? other : other + 1]);
+  } else {
+    go_on_with(choose());
+  }
+}
+
+bool block(wait_kind kind, const void* object, const void* code, std::uint64_t deadline) {
+  count_steps();
+  if (!exploring) refuse("a wait that nobody can end before main()");
+  thread& me = *self;
+  remove(ready, ready_count, me);
+  me.state = thread_state::blocked;
+  me.waits = kind;
+  me.waits_for = object;
+  me.waits_at = code;
+  me.deadline = deadline;
+  me.timed_out = false;
+  if (deadline != 0) ++deadlines;
+  add(blocked, blocked_count, me);
+  go_on_with(next_ready());
+  return !me.timed_out;
+}
+
+void wake(thread& t) {
+  remove(blocked, blocked_count, t);
+  if (t.deadline != 0) --deadlines;
+  t.waits = wait_kind::none;
+  t.deadline = 0;
+  add_ready(t);
+}
+
+void wake_all(wait_kind kind, const void* object) {
+  for (std::uint32_t i = 0; i < blocked_count;) {
+    thread& t = *blocked[i];
+    if (t.waits == kind && t.waits_for == object) {
+      wake(t);
+    } else {
+      ++i;
+    }
+  }
+}
+
+void teach_waiting(wait_kind kind, const void* object) {
+  for (std::uint32_t i = 0; i != blocked_count; ++i) {
+    thread& t = *blocked[i];
+    if (t.waits == kind && t.waits_for == object) t.now.join(self->now);
+  }
+}
+
+unsigned count_waiting(wait_kind kind, const void* object) noexcept {
+  return static_cast<unsigned>(std::count_if(blocked.begin(), blocked.begin() + blocked_count, [&](const thread* t) {
+    return t->waits == kind && t->waits_for == object;
+  }));
+}
+
+bool wake_one(wait_kind kind, const void* object) {
+  const unsigned waiting = count_waiting(kind, object);
+  if (waiting == 0) return false;
+  std::uint32_t left = choices.schedule.below(waiting);
+  for (std::uint32_t i = 0;; ++i) {
+    thread& t = *blocked[i];
+    if (t.waits != kind || t.waits_for != object || left-- != 0) continue;
+    wake(t);
+    return true;
+  }
+}
+
+void add_ready(thread& t) {
+  t.state = thread_state::ready;
+  if (t.priority == 0) t.priority = ordinary + (choices.schedule.next() >> 3);
+  add(ready, ready_count, t);
+  // It may come first.
+  if (steps_until_decision > 1 && by_priority()) {
+    count_steps();
+    steps_granted = steps_until_decision = 1;
+  }
+}
+
+void leave() {
+  count_steps();
+  remove(ready, ready_count, *self);
+  self->state = self->detached ? thread_state::gone : thread_state::ended;
+  go_on_with(next_ready());
+  __builtin_unreachable();
+}
+
+void pass_time(std::uint64_t nanoseconds) noexcept { time_added += nanoseconds; }
+
+std::uint64_t clock_now() noexcept {
+  const std::uint64_t steps = counts.steps + (steps_granted - steps_until_decision);
+  return time_added + steps * nanoseconds_per_step;
+}
+
+}  // namespace runq::model::explore

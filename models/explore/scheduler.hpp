@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Which thread runs, and what time it is. Threads change only at steps: atomic operations, fences, and calls that lock,
+// wait, wake, start threads, or ask for the time.
+#pragma once
+
+#include <cstdint>
+
+#include "threads.hpp"
+
+namespace runq::model::explore {
+
+/// Before main(): the strategy, and how many steps a run is expected to have.
+void begin_schedule(std::uint64_t expected_steps);
+
+extern std::uint32_t steps_until_decision;
+void count_steps();
+void decide();
+
+/// The running thread is about to do something that others can notice: another one may run first.
+inline void step() {
+  if (--steps_until_decision == 0) decide();
+}
+/// The running thread lets others run first, if there are any.
+void yield();
+/// It waits until wake(), or until the clock reaches the deadline. Returns whether it was woken.
+bool block(wait_kind kind, const void* object, const void* code, std::uint64_t deadline = 0);
+void wake(thread& t);
+/// All that wait so for the object.
+void wake_all(wait_kind kind, const void* object);
+/// One that waits so for the object, of any; false: there is none.
+bool wake_one(wait_kind kind, const void* object);
+/// What the running thread knows, those know that wait so for the object.
+void teach_waiting(wait_kind kind, const void* object);
+[[nodiscard]] unsigned count_waiting(wait_kind kind, const void* object) noexcept;
+
+/// A new thread can run.
+void add_ready(thread& t);
+/// The running thread has come to its end.
+[[noreturn]] void leave();
+
+/// The virtual clock, in nanoseconds since the machine was started.
+[[nodiscard]] std::uint64_t clock_now() noexcept;
+/// Besides what the steps take.
+void pass_time(std::uint64_t nanoseconds) noexcept;
+inline constexpr std::uint64_t second = 1'000'000'000;
+/// What CLOCK_REALTIME shows more.
+inline constexpr std::uint64_t calendar_offset = 1'700'000'000 * second;
+
+}  // namespace runq::model::explore

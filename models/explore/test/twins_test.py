@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Explores programs, right and wrong ones, as their first lines say for the exact checker.
+
+A line `// check FLAGS: EXPECTED` stands for one exploration of the program, compiled with FLAGS. What passes there must not fail in
+any run; what FAILs there must fail in some run, in the same way, and `--replays N` runs with its seed must print the same.
+Variants with options of the exact checker, and those whose failure the explorer does not look for, are left out."""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# How the explorer names what the exact checker does: it sees the race of a use with the release of the memory, or with
+# its first write, and a spinning thread never waits.
+ALSO = {"use after free": ["use after free", "data race"], "unpublished allocation": ["data race"],
+        "deadlock": ["deadlock", "livelock"]}
+NOT_LOOKED_FOR = ("leak",)
+
+
+def variants(program):
+    with open(program) as file:
+        for line in file:
+            found = re.match(r"// check(.*?): (.*)", line)
+            if not found or "--" in found[1] or found[2].removeprefix("FAIL ").startswith(NOT_LOOKED_FOR):
+                continue
+            yield program, found[1].split(), found[2].strip()
+
+
+def without_times(text):
+    return re.sub(r"(seed \d+).*", r"\1", text)
+
+
+def run(options, variant):
+    program, flags, expected = variant
+    name = " ".join([os.path.basename(program)] + flags)
+    with tempfile.TemporaryDirectory() as scratch:
+        binary = os.path.join(scratch, "program")
+        words = [word for flag in flags for word in ("--flag", flag)]
+        compiled = subprocess.run([options.tool, "--compile-only", binary, *words, program], text=True, capture_output=True)
+        if compiled.returncode:
+            return name, compiled.stderr, ""
+
+        def explore(*more):
+            done = subprocess.run([options.tool, "--program", binary, *more], text=True, capture_output=True)
+            return done.returncode, done.stdout + done.stderr
+
+        status, text = explore("--runs", options.runs)
+        if not expected.startswith("FAIL"):
+            wanted = 2 if expected.startswith("not supported") else 0
+            fits = status == wanted and (wanted == 0 or expected in text)
+            return name, "" if fits else f"expected {expected}, not\n{text}", text.splitlines()[0]
+        kind = expected.removeprefix("FAIL ")
+        if kind.startswith("assertion"):
+            fits = text.startswith("FAIL check failed: assertion") and kind.removeprefix("assertion fails").lstrip(": ") in text
+        else:
+            fits = any(text.startswith(f"FAIL {other}") for other in ALSO.get(kind, [kind]))
+        if status != 1 or not fits:
+            return name, f"expected {expected}, not\n{text}", ""
+        seed = re.search(r"^seed (\d+)", text, re.M)[1]
+        weak = re.search(r"^weak memory: ([^;]*)", text, re.M)
+        summary = f"seed {seed}; weak memory {weak[1] if weak else '?'}; {text.splitlines()[0]}"
+        for i in range(options.replays):
+            again, repeated = explore("--seed", seed, "--runs", "1")
+            if again != 1 or without_times(repeated) != without_times(text):
+                return name, f"replay {i + 1} of seed {seed} differs:\n{repeated}\nfrom\n{text}", ""
+        return name, "", summary
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--runs", default="2000")
+    parser.add_argument("--replays", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("programs", nargs="+")
+    options = parser.parse_args()
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        all_variants = [v for program in options.programs for v in variants(program)]
+        for name, problem, summary in pool.map(lambda v: run(options, v), all_variants):
+            print(f"{'WRONG' if problem else 'ok'} {name}: {problem or summary}", flush=True)
+            wrong += bool(problem)
+    print(f"{len(all_variants)} variants, {wrong} wrong")
+    return 1 if wrong or not all_variants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The threads of the explored program: fibers of the only kernel thread.
+#pragma once
+
+#include <cstdint>
+
+#include <pthread.h>
+
+#include "clocks.hpp"
+#include "fibers.hpp"
+
+namespace runq::model::explore {
+
+/// What a thread waits for, in the words of a report.
+enum class wait_kind : std::uint8_t {
+  none,
+  lock,
+  read_lock,
+  condition,
+  join,
+  barrier,
+  semaphore,
+  once,
+  guard,
+  futex,
+  sleep,
+};
+
+enum class thread_state : std::uint8_t { ready, blocked, ended, gone };
+
+struct thread {
+  fiber context;
+  std::uint32_t number = 0;
+  std::uint32_t ready_index = 0;  ///< its place in the list of ready threads
+  thread_state state = thread_state::gone;
+  bool detached = false;
+  bool timed_out = false;  ///< how its last wait has ended
+  wait_kind waits = wait_kind::none;
+  const void* waits_for = nullptr;
+  const void* waits_at = nullptr;  ///< code
+  std::uint64_t deadline = 0;      ///< of the virtual clock; 0: none
+  std::uint64_t priority = 0;
+
+  thread_clock now{};       ///< what the thread knows
+  thread_clock released{};  ///< at its last release fence
+  thread_clock pending{};   ///< what an acquire fence adds
+  bool has_released = false;
+  bool has_pending = false;
+
+  const void** calls = nullptr;  ///< where its innermost call returns to is calls[-1]
+  const void** calls_begin = nullptr;
+
+  void* (*routine)(void*) = nullptr;
+  int (*c_routine)(void*) = nullptr;  ///< of thrd_create(), instead
+  void* argument = nullptr;
+  void* result = nullptr;
+  void* specific[max_keys]{};
+
+  [[nodiscard]] std::uint32_t epoch() const noexcept { return now.happened[number]; }
+};
+
+extern thread* self;  ///< the running one
+[[nodiscard]] thread* thread_at(std::uint32_t number) noexcept;
+[[nodiscard]] thread* thread_of(pthread_t handle) noexcept;
+[[nodiscard]] pthread_t handle_of(const thread& t) noexcept;
+
+/// The thread that runs main(), before and during the run.
+void make_main_thread();
+
+/// A new event of the running thread.
+inline void begin_event() noexcept {
+  const std::uint32_t next = ++self->now.happened[self->number];
+  self->now.ordered[self->number] = next;
+}
+
+/// A thread that begins when the scheduler chooses it.
+[[nodiscard]] thread& create_thread(bool detached, void* (*routine)(void*), int (*c_routine)(void*), void* argument,
+                                    const void* code);
+/// `t` has ended: what it did happens before what comes next.
+void* take_result(thread& t);
+/// It has ended, and nobody needs to know how.
+void forget(thread& t) noexcept;
+
+}  // namespace runq::model::explore
