@@ -185,7 +185,6 @@ RUNQ_HOOK int __cxa_guard_acquire(std::uint8_t* guard) noexcept {
   return 1;
 }
 RUNQ_HOOK void __cxa_guard_release(std::uint8_t* guard) noexcept {
-  guard[1] = 0;
   if (exploring && !in_runtime) {
     // Compiled code asks by an atomic load whether the variable is there.
     atomic_store(reinterpret_cast<std::uintptr_t>(guard), 1, 1, std::memory_order::release, RUNQ_CALLER);
@@ -193,6 +192,7 @@ RUNQ_HOOK void __cxa_guard_release(std::uint8_t* guard) noexcept {
     hand_on(guard);
   }
   guard[0] = 1;
+  guard[1] = 0;
   wake_all(wait_kind::guard, guard);
 }
 RUNQ_HOOK void __cxa_guard_abort(std::uint8_t* guard) noexcept {

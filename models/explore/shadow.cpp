@@ -54,7 +54,7 @@ cell* last_cells = nullptr;
 [[gnu::noinline]] void fail_at(std::uintptr_t at, const past_access& before, std::uint32_t place,
                                const past_access& mine, const void* code) {
   conflict c;
-  c.address = at;
+  c.address = at + static_cast<unsigned>(std::countr_zero(static_cast<unsigned>(before.bytes & mine.bytes)));
   c.before = before;
   c.before_place = place;
   c.mine = mine;
@@ -65,7 +65,8 @@ void access_cell(std::uintptr_t begin, std::uint8_t bytes, std::uint8_t flags, c
   cell& c = cell_at(begin);
   const past_access mine{self->epoch(), static_cast<std::uint16_t>(self->number), bytes, flags};
   const auto same = std::bit_cast<std::uint64_t>(mine);
-  if (begin == watched_cell && (flags & is_atomic) == 0) note_plain_access(begin, flags, code);
+  if (begin == watched_cell && (flags & is_atomic) == 0)
+    note_plain_access(begin + static_cast<unsigned>(std::countr_zero(bytes)), flags, code);
   for (const past_access& a : c.accesses) {
     if (std::bit_cast<std::uint64_t>(a) == same) return;
   }
