@@ -17,7 +17,7 @@ from failing import fail
 from replay import CHANGES, check, graphs_of, pinned_graphs
 
 HERE = pathlib.Path(__file__).resolve().parent
-COUNTS = HERE.parent / "cases/queues/chase_lev/counts.txt"
+COUNTS = HERE.parent / "cases/queues/chase_lev/pinned.txt"
 # The threads of each case, and whether its deque is bounded. Together they call every operation that is proved, grow, find no
 # room, and race for the last element with one thief and with two.
 CASES = {
