@@ -438,13 +438,11 @@ const bool added[] = {
         .property = "a coroutine whose owner a destructor destroys meanwhile is destroyed at once, with all that it "
                     "waits for and once, and its memory is freed when its destructors have run",
         .threads = 2,
-        .quick = {.random = 20'000, .bound = 1},
     }),
     add_case<owners_end<true>>({
         .name = "destruction/just_forked",
         .property = "the same, beside a forked child that is not in the list of its parent yet",
         .threads = 2,
-        .quick = {.random = 5'000, .bound = 1},
     }),
     add_case<sleepers_last>({
         .name = "destruction/sleepers_last",
