@@ -80,10 +80,10 @@ TEST(small_threads, a_read_that_repeats_another_one_is_not_revisited) {
 
 TEST(small_threads, a_wait_that_has_to_read_what_another_read_has_read_is_not_tried_again) {
   threads* p = nullptr;
-  const auto store = [&](std::uint64_t value) {
-    return [&, value](exact::search& s) {
+  const auto store = [&](std::uint64_t first, std::uint64_t last) {
+    return [&, first, last](exact::search& s) {
       location x = p->variable(0);
-      s.store(x, value, rlx, here);
+      for (std::uint64_t value = first; value <= last; ++value) s.store(x, value, rlx, here);
     };
   };
   threads program({[&](exact::search& s) {
@@ -95,10 +95,10 @@ TEST(small_threads, a_wait_that_has_to_read_what_another_read_has_read_is_not_tr
                      s.await_begin();
                      while (s.load(x, rlx, first, here) == 0) s.await_failed(here);
                    },
-                   store(1), store(2)});
+                   store(1, 1), store(2, 3)});
   p = &program;
-  EXPECT_EQ(program.explore().executions, 4U);
-  EXPECT_EQ(program.explore({.waits_in_place = true}).executions, 4U);
+  EXPECT_EQ(program.explore().executions, 9U);
+  EXPECT_EQ(program.explore({.waits_in_place = true}).executions, 9U);
 }
 
 TEST(small_threads, each_choice_is_explored_once_though_a_revisit_removes_it) {

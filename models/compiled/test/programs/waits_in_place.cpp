@@ -75,14 +75,15 @@ void run(int) {
 }
 #elif defined(COUNTED)
 // One thread tries again more often than a loop that counts its rounds may.
-std::atomic<int> count{0};
+std::atomic<bool> ready{false};
 void run(int index) {
-  constexpr int last = 8;
+  constexpr int stores = 8;
   if (index == 0) {
-    while (count.load(acquire) < last + missing) {
+    while (!ready.load(acquire)) {
     }
   } else if (index == 1) {
-    for (int i = 1; i <= last; ++i) count.store(i, release);
+    for (int i = 0; i != stores; ++i) ready.store(false, release);
+    ready.store(missing == 0, release);
   }
 }
 #elif defined(EXCHANGED)
@@ -215,16 +216,19 @@ void run(int index) {
 }
 #elif defined(WRITTEN_BEFORE)
 // The thread knows of the write that is not atomic when it begins to wait.
-std::atomic<int> ready{0}, begun{0}, chosen{0};
+std::atomic<int> ready{0}, begun{0}, seen{0}, chosen{0};
 void run(int index) {
   if (index == 0) {
     while (begun.load(acquire) == 0) {
     }
+    seen.store(1, relaxed);
     while (ready.load(acquire) == 0) {
     }
   } else if (index == 1) {
     *reinterpret_cast<int*>(&ready) = 0;
     begun.store(1, release);
+    while (seen.load(relaxed) == 0) {
+    }
     if (chosen.load(relaxed) == 1) ready.store(2, release);
     ready.store(1, release);
   } else {
