@@ -1293,10 +1293,11 @@ TEST(scheduler, machines_keep_to_the_only_cpu_that_the_program_may_use) {
       if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
     }
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    std::atomic<unsigned> turn{0};
+    std::atomic<int> looking{0};
     std::array<bool, 2> keep{};
     const auto looks = [&](unsigned self) {
-      sched_test::pass_tokens(turn, self, 2, 1);  // so it is another thread for each
+      ++looking;
+      hold_until([&] { return looking == 2; }, "the other thread");
       cpu_set_t mine;
       keep[self] = sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_EQUAL(&mine, &one) != 0;
     };
@@ -1309,6 +1310,29 @@ TEST(scheduler, machines_keep_to_the_only_cpu_that_the_program_may_use) {
         {.procs = 2});
     EXPECT_TRUE(keep[0] && keep[1]);
   }).join();
+}
+
+// A thread begins on another CPU than the one that starts it, and may run on all of them soon afterwards.
+TEST(scheduler, machines_may_run_on_all_cpus_that_the_program_may_use) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  std::atomic<int> looking{0};
+  const auto looks = [&] {
+    ++looking;
+    hold_until([&] { return looking == 2; }, "the other thread");
+    const auto may_run_anywhere = [&] {
+      cpu_set_t mine;
+      return sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_EQUAL(&mine, &all) != 0;
+    };
+    hold_until(may_run_anywhere, "the thread has all CPUs");
+  };
+  runq::run(
+      [&]() -> task<> {
+        auto other = runq::spawn([&] { looks(); });
+        looks();
+        co_await other;
+      },
+      {.procs = 2});
 }
 
 }  // namespace
