@@ -2,6 +2,7 @@
 // One judgement: the text, the --json file and the data of the --html pages of a run say the same of every search.
 #include "report.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +19,7 @@
 
 #include "effort.hpp"
 #include "html.hpp"
+#include "html/describe.hpp"
 #include "html/execution.hpp"
 #include "shares.hpp"
 
@@ -589,6 +591,64 @@ TEST(pages, a_lock_reads_what_the_last_unlock_wrote) {
   EXPECT_EQ(steps[2].at("reads_from"), 1);
   // Nobody has said what this lock has read, and its value is no value of the mutex.
   EXPECT_FALSE(steps[3].contains("reads_from"));
+}
+
+TEST(pages, say_how_a_search_is_made_again) {
+  const auto replay = [](json search) { return html::replay_of(search); };
+  EXPECT_EQ(replay({{"command", "make it"}, {"case", "ring/a"}}), "make it");
+  EXPECT_EQ(replay({{"replay", "./kit prove"}, {"case", "ring/a"}}), "./kit prove");
+  EXPECT_EQ(replay({{"case", "ring/a"}, {"kind", "search"}, {"result", {{"executions", 7}}}}),
+            "./kit verify --case ring/a --execution 7");
+  EXPECT_EQ(replay({{"case", "ring/a"}, {"kind", "search"}, {"replay", "--bound 3"}, {"result", {{"executions", 7}}}}),
+            "./kit verify --case ring/a --bound 3 --execution 7");
+  EXPECT_EQ(replay({{"case", "ring/a"}, {"kind", "litmus"}}), "./kit verify --case ring/a");
+  EXPECT_EQ(replay({{"case", "ring/a"}, {"kind", "mutant"}, {"label", "b_relaxed"}}),
+            "./kit verify --case ring/a --mutant b_relaxed");
+  EXPECT_EQ(replay({{"case", "ring/a"}, {"kind", "mutant"}, {"label", "in the source"}}),
+            "./kit verify --case ring/a --mutant a");
+}
+
+TEST(pages, tell_searches_of_different_kinds_apart) {
+  const json report = html::described(
+      {{"searches",
+        {{{"expect", "fail"}, {"label", "b_relaxed"}, {"outcome", "killed"}},
+         {{"expect", "fail"}, {"label", "seeded bug"}, {"case", "corpus/a"}, {"outcome", "no such outcome"}},
+         {{"expect", "fail"}, {"label", "seeded bug"}, {"case", "ring/a"}},
+         {{"expect", "litmus"},
+          {"litmus", {{"outcome", "race"}, {"cpp20", false}, {"exact", false}}},
+          {"result", {{"exact", {{"what", "data race"}}}, {"load buffering", {{"what", "none"}}}}}}}}});
+  std::vector<std::string> kinds;
+  for (const json& s : report["searches"]) kinds.push_back(s["kind"]);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"mutant", "corpus", "bug", "litmus", "litmus"}));
+  EXPECT_EQ(report["searches"][0]["outcome"], "killed");
+  EXPECT_EQ(report["searches"][1]["outcome"], "failed");
+  const json& by_exact = report["searches"][3]["litmus"];
+  EXPECT_EQ(report["searches"][3]["engine"], "exact");
+  EXPECT_TRUE(by_exact["shown"].get<bool>());
+  EXPECT_FALSE(by_exact["as_pinned"].get<bool>());
+  EXPECT_TRUE(report["searches"][4]["litmus"]["as_pinned"].get<bool>());
+}
+
+TEST(pages, have_names_of_their_own) {
+  const own_folder folder;
+  json searches = json::array();
+  const auto add = [&](const char* name, const char* label) {
+    searches.push_back({{"case", name},
+                        {"label", label},
+                        {"result", {{"what", "lost"}, {"trace", {{{"kind", "store"}, {"thread", 0}}}}}}});
+  };
+  add("ring/a", "b c");
+  add("Ring/a", "b/c");
+  add("index", "");
+  add("../.ring", "→");
+  searches.push_back({{"case", "ring/b"}, {"result", {{"what", "none"}}}});
+  write_html(folder.path().string(), {{"searches", searches}});
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
+    files.push_back(entry.path().filename());
+  std::sort(files.begin(), files.end());
+  EXPECT_EQ(files, (std::vector<std::string>{"Ring-a-b-c-2.html", "index-2.html", "index.html", "ring-a-b-c.html",
+                                             "ring.html"}));
 }
 
 class names : public testing::Test {

@@ -68,6 +68,8 @@ class execution {
 
   /// The last step fails; it is in conflict with that one.
   [[nodiscard]] std::string race_with(std::uint32_t step) { return why_fails(failure::data_race, step - 1); }
+  [[nodiscard]] std::string fails_beside(std::uint32_t step, failure what) { return why_fails(what, step - 1); }
+  [[nodiscard]] std::string waits() { return why_fails(failure::deadlock, no_event); }
   [[nodiscard]] std::string check_fails() { return why_fails(failure::check_failed, no_event); }
 
  private:
@@ -116,6 +118,26 @@ TEST(why, a_conflict_of_ordered_steps_is_said_to_be_one) {
                 .write(2, data)
                 .race_with(1),
             "step 1 happens before step 5, and is in conflict with it");
+}
+
+TEST(why, what_is_freed_is_freed_again_or_used) {
+  const auto fails = [](failure what) {
+    return execution()
+        .write(0, data)
+        .store(0, x, release)
+        .releases()
+        .load(1, x, acquire, 2)
+        .knows(2)
+        .write(1, data)
+        .fails_beside(1, what);
+  };
+  EXPECT_EQ(fails(failure::double_free), "step 1 happens before step 4, and both free the same memory");
+  EXPECT_EQ(fails(failure::use_after_free), "step 1 happens before step 4, and has freed what it uses");
+}
+
+TEST(why, a_thread_waits_for_a_value_that_nobody_writes) {
+  EXPECT_EQ(execution().store(0, x, relaxed, 3).load(1, x, relaxed, 1).waits(),
+            "T1 waits at step 2 until x is another value than 0, and no thread is left to write one");
 }
 
 TEST(why, two_threads_that_nothing_joins_are_named) {
@@ -240,6 +262,16 @@ TEST(calls, spans_keep_the_order_of_beginnings_and_ends) {
   EXPECT_LT(spans[1].end, spans[2].begin);
   EXPECT_LT(spans[2].begin, spans[0].end);
   EXPECT_EQ(spans[0].end, spans[2].end);
+}
+
+TEST(calls, beside_one_earlier_ones_of_other_threads_are_named) {
+  search_result r;
+  r.calls = {call(0, "a", 1, 2), call(1, "b", 3, 4, {0}), call(1, "c", 5, 6, {0, 1})};
+  r.explained_calls = {0, 1, 2};
+  const std::vector<std::string> lines = render_calls(r, 10, 100);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_TRUE(lines[2].ends_with("  after 1")) << lines[2];
+  EXPECT_TRUE(lines[3].ends_with("┤")) << lines[3];
 }
 
 TEST(calls, those_that_cannot_come_next_are_named) {

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// How a failing execution is shown: what its lines have in which column, which steps are left out, what variables and
+// operations are called, and how large a search is said to be.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "columns.hpp"
+#include "counterexample.hpp"
+#include "sites.hpp"
+#include "size_words.hpp"
+
+namespace runq::model {
+namespace {
+
+using enum std::memory_order;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// A source with operations that have names.
+class source {
+ public:
+  source() {
+    close(mkstemp(path_.data()));
+    std::ofstream out(path_);
+    out << "nothing.load();\n"                                              // 1
+           "// [q.push.publish] release: partner [q.pop.see].\n"            // 2
+           "// kept: the slot is read\n"                                    // 3
+           "//   by others\n"                                               // 4
+           "  tail.store(1, std::memory_order::release);  \r\n"             // 5
+           "// another comment\n"                                           // 6
+           "  // [q.pop.see] acquire: kept: as [q.push.publish]\n"          // 7
+           "if (head.load(std::memory_order::consume) == tail.load()) {\n"  // 8
+           "// [q.pop.own] relaxed: as [q.pop.see]\n"                       // 9
+           "slot(head.load()).load(std::memory_order::relaxed);\n"          // 10
+           "// [q.pop.none]: no name\n"                                     // 11
+           "d.slot(b).store(1, std::memory_order::relaxed);";               // 12
+  }
+  ~source() { unlink(path_.c_str()); }
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] site line(int number) const { return {path_.c_str(), number}; }
+
+ private:
+  std::string path_ = "/tmp/runq_shown_XXXXXX";
+};
+
+TEST(sites, have_the_name_of_the_comment_above_them) {
+  const source file;
+  source_index sources;
+  EXPECT_EQ(sources.name_of(file.line(1)), "");
+  EXPECT_EQ(sources.name_of(file.line(2)), "q.push.publish");
+  EXPECT_EQ(sources.name_of(file.line(5)), "q.push.publish");
+  EXPECT_EQ(sources.name_of(file.line(8)), "q.pop.see");
+  EXPECT_EQ(sources.name_of(file.line(12)), "q.pop.own");
+  EXPECT_EQ(sources.text_of(file.line(5)), "tail.store(1, std::memory_order::release);");
+  EXPECT_EQ(sources.text_of(file.line(12)), "d.slot(b).store(1, std::memory_order::relaxed);");
+  EXPECT_EQ(sources.text_of(file.line(0)) + sources.text_of(file.line(13)), "");
+}
+
+TEST(sites, are_weakened_from_one_name_to_the_next) {
+  const source file;
+  source_index sources;
+  const auto first = sources.find(file.path(), "q.hpp", "q.push.publish", 1, relaxed);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->line, 2);
+  EXPECT_EQ(first->last_line, 6);
+  EXPECT_EQ(first->arg, 1);
+  EXPECT_EQ(sources.find(file.path(), "q.hpp", "q.pop.own", 0, relaxed)->last_line, 12);
+  EXPECT_FALSE(sources.find(file.path(), "q.hpp", "q.pop", 0, relaxed));
+  EXPECT_THAT(sources.names_with_orders(file.path()), ElementsAre("q.push.publish", "q.pop.see"));
+}
+
+TEST(sites, say_what_they_are_kept_for_or_whose_reason_is_theirs) {
+  const source file;
+  source_index sources;
+  EXPECT_EQ(sources.reason_for(file.path(), "q.push.publish"), "the slot is read by others");
+  EXPECT_EQ(sources.reason_for(file.path(), "q.pop.see"), "the slot is read by others");
+  EXPECT_EQ(sources.reason_for(file.path(), "q.pop.own"), "the slot is read by others");
+  EXPECT_EQ(sources.reason_for(file.path(), "q.pop"), "");
+}
+
+[[nodiscard]] event step(event_kind kind, int thread, std::uint32_t location, std::uint64_t value, site where = {}) {
+  event e;
+  e.kind = kind;
+  e.thread = thread;
+  e.location = location;
+  e.value = value;
+  e.where = where;
+  return e;
+}
+
+[[nodiscard]] search_result failing(std::vector<event> trace) {
+  search_result r;
+  r.what = failure::check_failed;
+  r.trace = std::move(trace);
+  return r;
+}
+
+TEST(counterexamples, have_a_line_for_each_step) {
+  const source file;
+  source_index sources;
+  event old = step(event_kind::load, 1, 7, 3, file.line(5));
+  old.order = acquire;
+  old.stale = true;
+  old.newest = 4;
+  old.weakened = true;
+  search_result r = failing({step(event_kind::store, 0, 7, 4, file.line(5)), old,
+                             step(event_kind::cell_write, 1, 9, 5, file.line(12)), step(event_kind::lock, 1, 8, 0),
+                             step(event_kind::failure, 1, 0, 0)});
+  r.forbidden_by_cpp20 = true;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_THAT(lines[0], testing::StartsWith("step thr "));
+  EXPECT_THAT(lines[1], testing::AllOf(testing::StartsWith("   1 T0 "), HasSubstr("tail"), HasSubstr("relaxed"),
+                                       HasSubstr(":5 [q.push.publish]"), HasSubstr("tail.store(1")));
+  EXPECT_THAT(lines[2], testing::AllOf(HasSubstr("acquire"), HasSubstr("STALE, newest is 4, WEAKENED")));
+  // The name above a plain access is not its own.
+  EXPECT_THAT(lines[3], testing::AllOf(HasSubstr("slot"), HasSubstr(":12  "), Not(HasSubstr("q.pop.own"))));
+  EXPECT_THAT(lines[4], HasSubstr("(failed or waiting)"));
+  EXPECT_THAT(lines[6], HasSubstr("only RC11"));
+  EXPECT_THAT(lines[1], Not(HasSubstr("/tmp/")));
+}
+
+TEST(counterexamples, name_the_step_that_the_failing_one_is_not_ordered_with) {
+  source_index sources;
+  search_result r = failing({step(event_kind::cell_write, 0, 7, 4), step(event_kind::cell_write, 1, 7, 5),
+                             step(event_kind::failure, 1, 0, 0)});
+  r.what = failure::data_race;
+  r.knows_sources = true;
+  r.partner = 0;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines[1], HasSubstr("UNORDERED with 2"));
+  EXPECT_THAT(lines.back(), HasSubstr("why: nothing that T1 reads up to step 2 comes from T0 after step 1"));
+}
+
+TEST(counterexamples, leave_early_steps_out_but_none_that_tells_something) {
+  source_index sources;
+  std::vector<event> trace(100, step(event_kind::store, 0, 7, 1));
+  trace[2].stale = true;
+  trace[3].location = 9;
+  trace[50].location = 11;
+  for (int i = 0; i != 2; ++i) trace[static_cast<std::size_t>(i)].thread = -1;  // the construction
+  trace[98].location = 9;
+  trace[99] = step(event_kind::failure, 0, 0, 0);
+  search_result r = failing(trace);
+  r.knows_sources = true;
+  r.partner = 50;
+  r.what = failure::data_race;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_LE(lines.size(), max_counterexample_lines);
+  const auto has_step = [&](const char* number) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return line.starts_with(number); });
+  };
+  EXPECT_TRUE(has_step("   3 T0"));  // an old value
+  EXPECT_TRUE(has_step("   4 T0"));  // on the variable that failed
+  EXPECT_TRUE(has_step("  51 T0"));  // named by the explanation
+  EXPECT_TRUE(has_step(" 100 T0"));
+  EXPECT_FALSE(has_step("   1 main"));
+  std::size_t shown = 0;
+  for (int i = 1; i <= 100; ++i) shown += has_step(fmt::format("{:>4} ", i).c_str()) ? 1 : 0;
+  EXPECT_THAT(lines, testing::Contains(HasSubstr(fmt::format("({} earlier steps", 100 - shown))));
+  // Without reason, all steps of threads are shown if they fit, and none of the construction.
+  const std::vector<std::string> few =
+      render_counterexample(failing({step(event_kind::store, -1, 7, 1), step(event_kind::store, 0, 7, 2),
+                                     step(event_kind::failure, 0, 0, 0)}),
+                            sources);
+  EXPECT_THAT(few, testing::Contains(HasSubstr("(1 earlier steps")));
+  EXPECT_THAT(few[1], testing::StartsWith("   2 T0"));
+}
+
+TEST(counterexamples, call_variables_by_what_most_lines_call_them) {
+  const source file;
+  source_index sources;
+  // Line 8 has two accesses: it names none.
+  search_result r =
+      failing({step(event_kind::load, 0, 1, 0, file.line(8)), step(event_kind::load, 0, 2, 0, file.line(5)),
+               step(event_kind::load, 0, 2, 0, file.line(5)), step(event_kind::load, 0, 2, 0, file.line(12)),
+               step(event_kind::load, 0, 3, 0, file.line(12)), step(event_kind::load, 0, 4, 0, file.line(12)),
+               step(event_kind::load, 0, 5, 0, file.line(1)), step(event_kind::load, 0, 0, 0, file.line(5))});
+  r.variables = {{5, "flag"}};
+  EXPECT_THAT(variable_names(r, sources), ElementsAre(testing::Pair(2, "tail"), testing::Pair(3, "slot(v3)"),
+                                                      testing::Pair(4, "slot(v4)"), testing::Pair(5, "flag")));
+  EXPECT_EQ(thread_name(-1) + thread_name(2), "mainT2");
+  EXPECT_EQ(render_site({"a/b/c.hpp", 3}, sources), "c.hpp:3");
+  EXPECT_EQ(render_site({"a/b/c.hpp", 0}, sources), "");
+  EXPECT_EQ(render_value(7) + " " + render_value(~0ULL) + " " + render_value(0x7fff12345678ULL), "7 2^64-1 …345678");
+}
+
+TEST(columns, are_those_of_a_terminal) {
+  EXPECT_EQ(columns_of("a → b"), 5U);
+  EXPECT_EQ(padded("→", 3), "→  ");
+  EXPECT_EQ(cut("a→bc", 4), "a→bc");
+  EXPECT_EQ(cut("a→bcd", 4), "a→b…");
+}
+
+TEST(sizes, are_said_in_two_digits_and_a_fitting_unit) {
+  EXPECT_EQ(roughly(99), "99");
+  EXPECT_EQ(roughly(1284), "1300");
+  EXPECT_EQ(size_words({10, 0, 1}), "");
+  EXPECT_EQ(size_words({10, 30, 5}), ", of about 30; about 10 s left");
+  EXPECT_EQ(size_words({10, 310, 10}), ", of about 310; about 5 min left");
+  EXPECT_EQ(size_words({10, 10'010, 10}), ", of about 10000; about 3 h left");
+  EXPECT_EQ(size_words({10, 1'000'010, 10}), ", of about 1000000; about 12 days left");
+  EXPECT_EQ(size_words({40, 30, 5}), ", of about 30; about 0 s left");
+  EXPECT_EQ(size_words({10, 1e15, 5}), ", of more than 10^15");
+}
+
+}  // namespace
+}  // namespace runq::model
