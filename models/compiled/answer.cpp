@@ -157,6 +157,21 @@ namespace {
   return options.search.walks == 0 && s.options().source == nullptr && !options.has_path;
 }
 
+[[nodiscard]] bool wants_result(const run_options& options) {
+  return !(options.json_file.empty() && options.html_dir.empty() && options.sarif_file.empty() &&
+           options.junit_file.empty());
+}
+
+/// How far a search has come that has used up its time, or its executions.
+[[nodiscard]] std::string so_far(const search_result& r, session& s) {
+  const bool is_budget = r.message.starts_with("limit reached: time_limit_seconds") ||
+                         r.message.starts_with("limit reached: max_executions");
+  if (r.how != coverage::cut_short || !is_budget) return {};
+  const double percent = 100 * s.weight_done();
+  return fmt::format("so far no execution fails{}\n",
+                     percent > 0 ? fmt::format(": about {:.2g} % of the search", percent) : "");
+}
+
 /// As compilers print errors: where it fails, and the step that it is not ordered with.
 [[nodiscard]] std::string for_editors(const search_result& r, source_index& sources) {
   const auto line = [&](const site& where, std::string_view kind, std::string_view text) {
@@ -234,11 +249,12 @@ answer judge(const search_result& r, session& s, const run_options& options) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
+  a.text += so_far(r, s);
   for (const code_line& l : s.relaxed().not_met()) {
     a.text += fmt::format("note: no plain access was executed at {} while another thread ran\n", to_text(l));
   }
   a.text += not_seen(s);
-  if (!options.json_file.empty() || !options.html_dir.empty()) {
+  if (wants_result(options)) {
     a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
     if (nlohmann::json list = not_seen_json(s); !list.empty()) (*a.result)["not_seen"] = std::move(list);
   }

@@ -35,10 +35,12 @@ struct run_options {
   unsigned jobs = 0;                   ///< how many processes run at the same time; 0: one for each processor
   std::string json_file;               ///< the file for the results; empty: none is written
   std::string html_dir;                ///< the folder for the pages; empty: none are written
-  bool for_editors = false;            ///< failures are printed as compilers print errors, too
-  std::string executed_file;           ///< the file for the list of executed operations; empty: none is written
-  std::string title = "main()";        ///< the title of the program's page
-  std::string replay;                  ///< the command that repeats this check
+  std::string sarif_file;              ///< the files for other tools; empty: none is written
+  std::string junit_file;
+  bool for_editors = false;      ///< failures are printed as compilers print errors, too
+  std::string executed_file;     ///< the file for the list of executed operations; empty: none is written
+  std::string title = "main()";  ///< the title of the program's page
+  std::string replay;            ///< the command that repeats this check
 };
 
 /// The choices of a path as text, for example "0.3.1". The path of the first execution, which has no choices, is "-".

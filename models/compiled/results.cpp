@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "html.hpp"
+#include "tool_results.hpp"
 
 namespace runq::model::compiled {
 
@@ -57,7 +58,9 @@ using nlohmann::json;
 }  // namespace
 
 std::string prepare_results(const run_options& options) {
-  if (!options.json_file.empty() && !std::ofstream(options.json_file)) return "cannot write " + options.json_file;
+  for (const std::string& file : {options.json_file, options.sarif_file, options.junit_file}) {
+    if (!file.empty() && !std::ofstream(file)) return "cannot write " + file;
+  }
   if (options.html_dir.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(options.html_dir, error);
@@ -65,17 +68,21 @@ std::string prepare_results(const run_options& options) {
 }
 
 std::string write_results(const answer& a, const run_options& options) {
-  if (options.json_file.empty() && options.html_dir.empty()) return {};
-  const json all = results_of(a, options);
-  if (!options.json_file.empty()) {
-    std::ofstream out(options.json_file);
-    out << all.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
+  std::string wrong;
+  const auto write = [&wrong](const std::string& file, auto&& make_text) {
+    if (file.empty() || !wrong.empty()) return;
+    std::ofstream out(file);
+    out << make_text();
     out.close();
-    if (!out) return "cannot write " + options.json_file;
-  }
-  if (options.html_dir.empty()) return {};
+    if (!out) wrong = "cannot write " + file;
+  };
+  write(options.json_file,
+        [&] { return results_of(a, options).dump(1, ' ', false, json::error_handler_t::replace) + "\n"; });
+  write(options.sarif_file, [&] { return sarif_of(a); });
+  write(options.junit_file, [&] { return junit_of(a, options); });
+  if (options.html_dir.empty() || !wrong.empty()) return wrong;
   try {
-    write_html(options.html_dir, all);
+    write_html(options.html_dir, results_of(a, options));
   } catch (const std::runtime_error& e) {
     return e.what();
   }

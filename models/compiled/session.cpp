@@ -149,6 +149,7 @@ search_result session::check(const program_threads::program_start& start, const 
   output_ = kept_output::take();
   statistics_ = search.statistics();
   last_way_ = search.way_here();
+  weight_done_ = search.weight_done();
   if (result.what == failure::data_race) note_accepted_race();
   if (options_.describes) show(result);
   now_.search = nullptr;

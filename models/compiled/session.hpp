@@ -100,6 +100,8 @@ class session final : public exact::program {
   [[nodiscard]] const std::string& output() const noexcept { return output_; }
   /// The way to the last execution.
   [[nodiscard]] const exact::way& last_way() const noexcept { return last_way_; }
+  /// How much of the search was done, by weight.
+  [[nodiscard]] double weight_done() const noexcept { return weight_done_; }
   /// The two lines of the accepted race that has ended the search; nothing: none has.
   [[nodiscard]] const std::vector<code_line>& accepted_race() const noexcept { return accepted_race_; }
   [[nodiscard]] distinct_failures& failures() noexcept { return failures_; }
@@ -158,6 +160,7 @@ class session final : public exact::program {
   exact_statistics statistics_;
   exact::way last_way_;
   std::uint64_t executions_ = 0;  ///< begun
+  double weight_done_ = 0;
   distinct_failures failures_;
   std::unordered_map<std::string, std::string> known_failures_;  ///< keys of them, by message and code
   unsigned failures_here_ = 0;                                   ///< of this execution

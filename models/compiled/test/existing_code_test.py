@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import kept_compiler
 
@@ -239,6 +240,62 @@ class Builds(Checked):
         self.assertRegex(errors[0][4], "^data race: ")
         self.assertNotIn(": error: ", self.check(ACCEPTED, status=1))
         self.assertRegex(self.check("--editor", SEVERAL, status=1), r"several\.cpp:\d+:5: error: check failed: ")
+
+
+class ResultsForTools(Checked):
+    def sarif(self, *arguments, status):
+        file = self.file("result.sarif")
+        self.check("--sarif", file, *arguments, status=status, cwd=PROGRAMS)
+        with open(file, encoding="utf-8") as written:
+            result = json.load(written)
+        self.assertEqual(result["version"], "2.1.0")
+        (run,) = result["runs"]
+        self.assertEqual(run["tool"]["driver"]["name"], "runq-check")
+        self.assertEqual(run["invocations"][0]["executionSuccessful"], status != 2)
+        return run["results"]
+
+    def test_sarif_has_the_lines_of_a_failure(self):
+        (found,) = self.sarif("accepted.cpp", status=1)
+        self.assertEqual((found["ruleId"], found["level"]), ("data race", "error"))
+        self.assertRegex(found["message"]["text"], r"^FAIL in execution \d+: data race: .*\nwhy: ")
+        lines = {line_of(ACCEPTED, text) for text in ("// read", "// write")}
+        for place in found["locations"] + found["relatedLocations"]:
+            self.assertEqual(place["physicalLocation"]["artifactLocation"]["uri"], "accepted.cpp")
+            self.assertIn(place["physicalLocation"]["region"]["startLine"], lines)
+        (flow,) = found["codeFlows"]
+        (steps,) = flow["threadFlows"]
+        self.assertGreater(len(steps["locations"]), 3)
+
+    def test_sarif_has_each_failure_and_none_where_none_is(self):
+        found = self.sarif("--all-failures", "9", "several.cpp", status=1)
+        self.assertEqual(len(found), 5)
+        self.assertEqual(len({f["ruleId"] for f in found}), 4)
+        self.assertEqual(self.sarif("several.cpp", "--", "-DRIGHT", status=0), [])
+        self.assertEqual(self.sarif("--max-executions", "1", "accepted.cpp", "--", "-DATOMIC", status=2), [])
+
+    def test_junit_says_what_failed(self):
+        file = self.file("result.xml")
+        for arguments, status, inner in ((("--ignore-races", ACCEPTED), 0, None), ((ACCEPTED,), 1, "failure"),
+                                         (("--max-executions", "1", ACCEPTED, "--", "-DATOMIC"), 2, "error")):
+            self.check("--junit", file, *arguments, status=status)
+            suite = xml.etree.ElementTree.parse(file).getroot()
+            self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")),
+                             ("1", str(int(status == 1)), str(int(status == 2))))
+            (case,) = suite.findall("testcase")
+            self.assertEqual(case.get("name"), "accepted.cpp")
+            if inner is not None:
+                self.assertRegex(case.find(inner).get("message"), "^(FAIL|no verdict)")
+        self.check("--junit", file, "--all-failures", "9", SEVERAL, status=1)
+        self.assertEqual(xml.etree.ElementTree.parse(file).getroot().get("failures"), "5")
+
+    def test_a_file_that_cannot_be_written_is_named(self):
+        for option in "--sarif", "--junit":
+            self.assertIn("cannot write /nowhere/x", self.check(option, "/nowhere/x", ACCEPTED, status=2))
+
+    def test_a_search_that_a_limit_ends_says_how_far_it_came(self):
+        printed = self.check("--max-executions", "2", ACCEPTED, "--", "-DATOMIC", status=2)
+        self.assertRegex(printed, r"(?m)^so far no execution fails: about [\d.]+ % of the search$")
+        self.assertNotIn("so far", self.check(SEVERAL, "--", "-DRIGHT", status=0))
 
 
 if __name__ == "__main__":
