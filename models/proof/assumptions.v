@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
-Require litmus.
+Require litmus fence_litmus.
 Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
@@ -34,6 +34,7 @@ Definition everything :=
    litmus.store_buffering, litmus.load_buffering, litmus.message_passing, litmus.message_passing_release_acquire,
    litmus.iriw_release_acquire, litmus.coherence, litmus.wrc, litmus.wrc_release_acquire, litmus.two_plus_two_w,
    litmus.stale_failed_cas, litmus.stale_depth, litmus.release_sequence_same_thread, litmus.release_sequence_rmw,
+   fence_litmus.store_buffering_fences, fence_litmus.message_passing_by_a_fence,
    deque_invariant.invariant_of_every_run,
    deque_header.values_of_a_take,
    deque_header.contents_are_visible,

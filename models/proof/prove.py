@@ -14,8 +14,8 @@ from failing import fail
 HERE = pathlib.Path(__file__).resolve().parent
 # The order matters: each file uses those before it.
 FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay"]
-FILES += ["deque", "deque_invariant", "deque_theorems", "deque_answers", "deque_arrays"]
-FILES += ["deque_header", "deque_counterexamples", "deque_replay", "assumptions"]
+FILES += ["fence_litmus", "deque", "deque_invariant", "deque_theorems", "deque_answers"]
+FILES += ["deque_arrays", "deque_header", "deque_counterexamples", "deque_replay", "assumptions"]
 TABLES = {"header": "table.txt", "deque_header": "deque_table.txt"}
 TIES = ["tie.py", "deque_tie.py"]
 
