@@ -94,7 +94,7 @@ std::string sarif_of(const answer& a) {
   for (const answer* const one : all_of(a)) {
     if (one->status == 1 && one->result != nullptr && one->result->contains("trace")) results.push_back(finding(*one));
   }
-  const json driver = {{"name", "runq-check"}, {"version", RUNQ_VERSION}};
+  const json driver = {{"name", "runq-check"}, {"version", RUNQ_VERSION_TEXT}};
   const json invocation = {{"executionSuccessful", a.status != 2},
                            {"toolExecutionNotifications", json::array({{{"message", {{"text", a.headline}}}}})}};
   json run = {{"tool", {{"driver", driver}}}};

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Breaks the explorer's runtime, one line at a time: each time a test must fail.
+
+A mutant is a source, what is replaced there (which must be found once), by what, and the test that must notice: shapes of
+litmus_test.py, or programs of twins_test.py."""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+here = os.path.dirname(os.path.realpath(__file__))
+
+# name: source, before, after, kind of test, what it runs
+MUTANTS = {
+    "coherence_ignored": ("locations.cpp", "if (self->now.ordered[o.thread] >= o.epoch) return true;", "", "litmus", "CoRR"),
+    "others_reads_ignored": ("locations.cpp", "  know_last_step(nullptr);\n  return s.value;",
+                             "  if (order == std::memory_order::relaxed) --s.observers;\n  return s.value;", "litmus",
+                             "CoRR+others"),
+    "fences_do_nothing": ("locations.cpp", "    of_fences.ordered[i] = self->now.ordered[i] =",
+                          "    of_fences.ordered[i] =", "litmus", "SB+fences"),
+    "seq_cst_reads_ignore_the_order": ("locations.cpp", "if (o.total_order != 0 && (by_seq_cst || ",
+                                       "if (o.total_order != 0 && (false || ", "litmus", "SB+sc"),
+    "acquire_does_nothing": ("locations.cpp", "    self->now.join(s.released);\n  } else {",
+                             "  } else {", "litmus", "MP+ra"),
+    "acquire_fence_does_nothing": ("locations.cpp",
+                                   "if (acquires(order) && self->has_pending) self->now.join(self->pending);", "", "litmus",
+                                   "MP+fences"),
+    "release_fence_does_nothing": ("locations.cpp",
+                                   "return self->has_released ? self->released.snapshot() : nullptr;", "return nullptr;",
+                                   "litmus", "MP+fences"),
+    "release_sequence_broken": ("locations.cpp", "s->released = joined(own, from.released);", "s->released = hold(own);",
+                                "litmus", "RS"),
+    "old_values_never": ("locations.cpp", "if (floor == newest || ", "if (true || ", "litmus", "MP"),
+    "stores_only_at_the_end": ("locations.cpp", "while (after + 1U != l.count && l.stores[after]->is_read_by_rmw) ++after;",
+                               "after = l.count - 1U;", "litmus", "2+2W"),
+    "rmw_reads_the_same_twice": ("locations.cpp", "if (from->is_read_by_rmw) from = l.stores[l.count - 1];", "", "litmus",
+                                 "RMW"),
+    "what_follows_a_release_is_known": ("locations.cpp", "  if (releases(order)) begin_event();",
+                                        "  if (order == std::memory_order::seq_cst) begin_event();", "twins",
+                                        "after_release.cpp"),
+    "mutex_hands_nothing_on": ("interpose_locks.cpp", "  hand_on(m);\n", "", "twins", "threads.cpp"),
+    "guard_is_open_too_early": ("interpose_threads.cpp",
+                                "RUNQ_HOOK void __cxa_guard_release(std::uint8_t* guard) noexcept {\n",
+                                "RUNQ_HOOK void __cxa_guard_release(std::uint8_t* guard) noexcept {\n  guard[1] = 0;\n",
+                                "twins", "threads.cpp"),
+    "barrier_teaches_nobody": ("interpose_locks.cpp", "  teach_waiting(wait_kind::barrier, b);\n", "", "twins", "threads.cpp"),
+    "freed_memory_is_not_marked": ("heap.cpp", "  shadow_mark_freed(address, h.size, code);\n", "", "twins", "endings.cpp"),
+    "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
+}
+
+
+def build(options, source, text, into):
+    """The library with a changed source, in a folder with the command."""
+    commands = subprocess.run(["ninja", "-C", options.build, "-t", "commands", "runq_explore"], check=True, text=True,
+                              capture_output=True).stdout.splitlines()
+    path = os.path.join(here, "..", source)
+    changed = os.path.join(into, source)
+    with open(changed, "w") as file:
+        file.write(text)
+    object_name = f"models/explore/CMakeFiles/runq_explore.dir/{source}.o"
+    compile_command = next(c for c in commands if f"-o {object_name} " in c)
+    link_command = next(c for c in commands if "librunq_explore.so" in c and "-shared" in c)
+    compile_command = compile_command.replace(f"-o {object_name}", f"-o {changed}.o").replace(
+        os.path.realpath(path), changed) + f" -I{os.path.join(here, '..')}"
+    library = os.path.join(into, "librunq_explore.so")
+    link_command = re.sub(r"-o models/explore/librunq_explore.so", f"-o {library}", link_command).replace(
+        object_name, f"{changed}.o")
+    for command in (compile_command, link_command):
+        subprocess.run(command, shell=True, check=True, cwd=options.build, capture_output=True)
+    with open(os.path.join(options.build, "models/explore/runq-explore")) as file:
+        script = file.read()
+    tool = os.path.join(into, "runq-explore")
+    with open(tool, "w") as file:
+        file.write(script)
+    os.chmod(tool, 0o755)
+    return tool
+
+
+def test_command(tool, kind, what, runs):
+    if kind == "litmus":
+        return [sys.executable, os.path.join(here, "litmus_test.py"), "--tool", tool, "--runs", runs, "--only", what,
+                os.path.join(here, "litmus.cpp")]
+    return [sys.executable, os.path.join(here, "twins_test.py"), "--tool", tool, "--replays", "0", "--runs", runs,
+            os.path.join(here, "programs", what)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True, help="the folder of the preset verify")
+    parser.add_argument("--runs", default="3000")
+    parser.add_argument("--only", default="", help="names of mutants")
+    options = parser.parse_args()
+    options.build = os.path.realpath(options.build)
+    survivors = []
+    chosen = {name: m for name, m in MUTANTS.items() if not options.only or name in options.only.split()}
+    for name, (source, before, after, kind, what) in chosen.items():
+        with open(os.path.join(here, "..", source)) as file:
+            text = file.read()
+        if text.count(before) != 1:
+            survivors.append(f"{name}: its text is found {text.count(before)} times in {source}")
+            continue
+        # Files that it includes by relative names.
+        changed = text.replace(before, after).replace('"../compiled/', f'"{os.path.join(here, "..", "..", "compiled")}/')
+        with tempfile.TemporaryDirectory() as folder:
+            tool = build(options, source, changed, folder)
+            done = subprocess.run(test_command(tool, kind, what, options.runs), text=True, capture_output=True)
+        print(f"{'survives' if done.returncode == 0 else 'killed'} {name}: {what}", flush=True)
+        if done.returncode == 0:
+            survivors.append(f"{name} survives")
+    print("\n".join(survivors) if survivors else f"{len(chosen)} mutants, all killed")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
