@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/personality.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -255,7 +256,7 @@ void pin(char** argv) {
   if (personality(static_cast<unsigned long>(personality(current)) | ADDR_NO_RANDOMIZE) == -1) {
     give_up("the system does not let addresses be the same in each run");
   }
-  execve("/proc/self/exe", argv, environment.data());
+  static_cast<void>(syscall(SYS_execve, "/proc/self/exe", argv, environment.data()));
   give_up("the program cannot begin once more");
 }
 

@@ -13,6 +13,7 @@
 // check -DWAY=10: FAIL misuse: no such thread
 // check -DWAY=11: FAIL double free
 // check -DWAY=12: FAIL use after free
+// check -DWAY=14: not supported: execv()
 // check -DWAY=13: FAIL check failed: assertion !failed fails
 #include <atomic>
 #include <cassert>
@@ -51,6 +52,7 @@ int main() {
   int* const number = new int(1);
   int* volatile p = WAY == 5 ? &variable : number;
   if (WAY == 9) fork();
+  if (WAY == 14) execv("/bin/true", nullptr);
   if (WAY == 10) {
     pthread_t self = pthread_self();
     pthread_detach(self);
