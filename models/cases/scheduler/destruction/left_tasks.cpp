@@ -438,6 +438,7 @@ const bool added[] = {
         .property = "a coroutine whose owner a destructor destroys meanwhile is destroyed at once, with all that it "
                     "waits for and once, and its memory is freed when its destructors have run",
         .threads = 2,
+        .kept_for = "an owner that ends in a destructor of a coroutine whose own owner ends",
     }),
     add_case<owners_end<true>>({
         .name = "destruction/just_forked",
