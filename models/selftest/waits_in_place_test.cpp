@@ -173,11 +173,11 @@ TEST(waits_in_place, a_spurious_failure_is_no_wait) {
 struct awaits_two final : scenario {
   std::array<atomic<int>, 2> x{};
   void thread(unsigned index) override {
-    if (index == 2) {
+    if (index == 0) {
       await([this] { return x[0].load(rlx) + x[1].load(rlx) >= 3; });
     } else {
-      x[index].store(1, rlx);
-      x[index].store(2, rlx);
+      x[index - 1].store(1, rlx);
+      x[index - 1].store(2, rlx);
     }
   }
 };

@@ -76,14 +76,19 @@ void run(int) {
 #elif defined(COUNTED)
 // One thread tries again more often than a loop that counts its rounds may.
 std::atomic<bool> ready{false};
+std::atomic<int> turn{0};
 void run(int index) {
   constexpr int stores = 8;
   if (index == 0) {
     while (!ready.load(acquire)) {
     }
-  } else if (index == 1) {
-    for (int i = 0; i != stores; ++i) ready.store(false, release);
-    ready.store(missing == 0, release);
+    return;
+  }
+  for (int i = index - 1; i < stores; i += 2) {
+    while (turn.load(acquire) != i) {
+    }
+    ready.store(i == stores - 1 && missing == 0, release);
+    turn.store(i + 1, release);
   }
 }
 #elif defined(EXCHANGED)
