@@ -44,6 +44,16 @@ struct popped_and_pushed : owner_and_thieves<2> {
   void steals() override { steal_times(2); }
 };
 
+// Nothing inside, and no array yet. Owner: push pop pop ‖ thief: steal. A thief that made its fence before the push may
+// read what the second pop restores, and must then see the array.
+struct first_pushed : owner_and_thieves<1> {
+  void owns() override {
+    push(1);
+    pop();
+    pop();
+  }
+};
+
 const bool added[] = {
     add_case<interrupted<last_two, 3>>({
         .name = "chase_lev/interrupt_last_two",
@@ -56,6 +66,12 @@ const bool added[] = {
         .threads = 2,
         .mutants = {{"reset_relaxed", "chase_lev.pop.reset", std::memory_order::relaxed}},
         .kept_for = "the order of chase_lev.pop.reset, with fences by interrupt",
+    }),
+    add_case<interrupted<first_pushed, 2>>({
+        .name = "chase_lev/interrupt_first_pushed",
+        .property = "a thief that sees what an owner has restored sees the array, too; fences by interrupt",
+        .threads = 2,
+        .mutants = {{"restore_relaxed", "chase_lev.pop.restore", std::memory_order::relaxed}},
     }),
 };
 
