@@ -315,7 +315,7 @@ void report_deadlock(std::span<thread* const> blocked) {
   in_runtime = true;
   exploring = false;
   if (telling) {
-    search_result r = trace_of(failure::deadlock, "deadlock: no thread can go on", blocked[0]->waits_at);
+    search_result r = trace_of(failure::deadlock, "no thread can go on", blocked[0]->waits_at);
     static constexpr std::array<const char*, 11> words{
         "",          "a lock",      "a lock, to read", "a condition variable", "the end of",
         "a barrier", "a semaphore", "pthread_once()",  "a static variable",    "a futex",

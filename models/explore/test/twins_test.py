@@ -60,7 +60,7 @@ def run(options, variant):
         if status != 1 or not fits:
             return name, f"expected {expected}, not\n{text}", ""
         seed = re.search(r"^seed (\d+)", text, re.M)[1]
-        weak = re.search(r"^weak memory: ([^;]*)", text, re.M)
+        weak = re.search(r"^weak memory: ([^;\n]*)", text, re.M)
         summary = f"seed {seed}; weak memory {weak[1] if weak else '?'}; {text.splitlines()[0]}"
         for i in range(options.replays):
             again, repeated = explore("--seed", seed, "--runs", "1")
