@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The options of ./kit verify and ./kit check: docs/options.md is made of their tables, and nothing else says which there are.
+"""The options of ./kit: docs/options.md is made of their tables, and nothing else says which there are.
 
 usage: options.py --root DIR --write    writes docs/options.md
        options.py --root DIR --check    the page, and what ./kit help lists, are those of the tables
+       options.py --root DIR --kit      kit reads each option of its own table, and refuses others
        options.py --root DIR --parsers RUNQ_VERIFY RUNQ_CHECK
                                         the help of both programs, and what they and a checked program read, too
+       options.py --root DIR --explore RUNQ_EXPLORE
+                                        its help, and what it reads
 """
 import argparse
 import os
@@ -16,7 +19,7 @@ import sys
 import tempfile
 import typing
 
-TABLES = {"verify": "models/verify/options_table.hpp", "check": "models/compiled/options_table.hpp"}
+KIT_TABLE = "kit.options"
 PAGE = "docs/options.md"
 
 
@@ -29,20 +32,50 @@ class Option(typing.NamedTuple):
     help: str
 
 
-def options_in(file):
-    rows = []
+class Command(typing.NamedTuple):
+    takes: str
+    table: str  # the file of its options
+    help: str
+    options: list[Option]
+
+
+ROW = re.compile(r'([A-Z_]+)\("([a-z-]+)", "([^"]*)", "([^"]*)", (.*), "([^"]+)"\)')
+
+
+def rows_of(file):
     for line in file.read_text().splitlines():
         if line.startswith("//") or not line:
             continue
-        found = re.fullmatch(r'(?:([A-Z]+)_)?OPTION\("(--[a-z-]+)", "([^"]*)", "([^"]*)", ([^"]*), "([^"]+)"\)', line)
-        if not found:
-            sys.exit(f"{file}: this is no option: {line}")
-        rows.append(Option(found[1] or "", *found.groups()[1:]))
-    names = [row.name for row in rows]
-    twice = {name for name in names if names.count(name) != 1}
-    if twice:
-        sys.exit(f"{file}: there twice: {', '.join(sorted(twice))}")
-    return rows
+        row = ROW.fullmatch(line)
+        if not row:
+            sys.exit(f"{file}: this is no row: {line}")
+        yield row.groups()
+
+
+def option_in(file, row):
+    kind, *rest = row
+    found = re.fullmatch(r"(?:([A-Z]+)_)?OPTION", kind)
+    if not found or not rest[0].startswith("--"):
+        sys.exit(f"{file}: this is no option: {kind} {rest[0]}")
+    return Option(found[1] or "", *rest)
+
+
+def commands_in(root):
+    """By name, with their options, in the order of kit's table."""
+    commands = {}
+    for row in rows_of(root / KIT_TABLE):
+        if row[0] == "COMMAND":
+            _, name, takes, table, _, text = row
+            options = [option_in(root / table, row) for row in rows_of(root / table)] if table else []
+            commands[name] = Command(takes, table or KIT_TABLE, text, options)
+        else:
+            commands[list(commands)[-1]].options.append(option_in(root / KIT_TABLE, row))
+    for name, command in commands.items():
+        names = [row.name for row in command.options]
+        twice = {option for option in names if names.count(option) != 1}
+        if twice:
+            sys.exit(f"{command.table}, {name}: there twice: {', '.join(sorted(twice))}")
+    return commands
 
 
 def shown(rows):
@@ -53,15 +86,17 @@ def in_cell(text):
     return text.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("__", "\\_\\_")
 
 
-def page(tables):
-    text = ["# The options of `verify` and `check`", "",
-            "Both programs read them from a table, from which this page and `./kit help` are made: a new option is a line there."]
-    for command, rows in tables.items():
-        text += ["", f"## ./kit {command}", "", f"The table: [`{TABLES[command]}`](../{TABLES[command]}).", "",
-                 "| option | |", "|---|---|"]
-        for row in shown(rows):
-            name = f"{row.name} {row.takes}".rstrip().replace("|", "\\|")
-            text.append(f"| `{name}` | {in_cell(row.help)} |")
+def page(commands):
+    text = ["# The options of `./kit`", "",
+            "Each command reads them from a table, from which this page and `./kit help` are made: a new option is a line there.",
+            "`./kit COMMAND --help` prints those of one command."]
+    for name, command in commands.items():
+        if not command.options:
+            continue
+        text += ["", f"## ./kit {name}", "", f"The table: [`{command.table}`](../{command.table}).", "", "| option | |", "|---|---|"]
+        for row in shown(command.options):
+            entry = f"{row.name} {row.takes}".rstrip().replace("|", "\\|")
+            text.append(f"| `{entry}` | {in_cell(row.help)} |")
     return "\n".join(text) + "\n"
 
 
@@ -87,23 +122,83 @@ def faults_of_help(who, text, rows):
             yield f"{who} does not list {entry!r}: {row.help}"
 
 
-def check(root, tables):
-    if (root / PAGE).read_text() != page(tables):
+def check(root, commands):
+    if (root / PAGE).read_text() != page(commands):
         yield f"{PAGE} is not that of the tables: python3 docs/check/options.py --root . --write"
     sections = re.split(r"^  \./kit ", output_of("bash", root / "kit", "help"), flags=re.M)
-    for command, rows in tables.items():
-        section = next(text for text in sections if text.startswith(command))
-        yield from faults_of_help(f"./kit help, {command},", section, rows)
+    for name, command in commands.items():
+        section = next((text for text in sections if text.startswith(name)), "")
+        if squeezed(command.help) not in squeezed(section):
+            yield f"./kit help does not say what {name} does"
+        yield from faults_of_help(f"./kit help, {name},", section, command.options)
     kit = (root / "kit").read_text()
-    for row in tables["verify"]:
+    for row in commands["verify"].options:
         if row.kind == "KIT" and f"\n{row.needs}() {{" not in kit:
             yield f"kit has no function {row.needs}, which makes {row.name}"
 
 
-def check_parsers(root, tables, runner, command):
-    of_runner = [row for row in tables["verify"] if row.kind != "KIT"]
+def outcome(*command):
+    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, timeout=60)
+    return done.returncode, done.stdout
+
+
+def value_for(row, root):
+    """One that the option takes."""
+    if row.takes in ("DIR", "CHECKOUT"):
+        return [root]
+    if row.takes in ("N", "MINUTES"):
+        return [1]
+    return [row.takes.split("|")[0]] if row.takes else []
+
+
+def check_kit(root, commands):
+    """`--help` stops a command after it has read the options before it."""
+    kit = root.resolve() / "kit"
+    for name, command in commands.items():
+        if name in ("help", "--version"):
+            continue
+        status, text = outcome(kit, name, "--help")
+        heads = re.findall(r"^  \./kit (\S+)", text, flags=re.M)
+        if status != 0 or heads != [name]:
+            yield f"./kit {name} --help tells of {', '.join(heads) or 'nothing'}"
+        yield from faults_of_help(f"./kit {name} --help", text, command.options)
+        if command.table != KIT_TABLE:
+            continue
+        for row in command.options:
+            said = outcome(kit, name, row.name, *value_for(row, root), "--help")
+            if said != (status, text):
+                yield f"./kit {name} does not read {row.name}: {said[1]}"
+            if row.takes:
+                yield from faults_of_refusal(f"{name}: {row.name} needs {row.needs}", outcome(kit, name, row.name))
+        yield from faults_of_refusal(f"{name}: unknown option --no-such", outcome(kit, name, "--no-such"))
+
+
+def check_explore(root, commands, program):
+    """As for kit: `--help` stops it after it has read the options before it."""
+    rows = commands["explore"].options
+    status, text = outcome(program, "--help")
+    yield from faults_of_help(program, text, rows)
+    for row in rows:
+        if outcome(program, row.name, root / "kit", "--help") != (status, text):
+            yield f"{program} does not read {row.name}"
+        needs = f"runq-explore: {row.name} needs {row.needs}\n"
+        if outcome(program, row.name) != (2, needs):
+            yield f"{program} does not say: {needs}"
+    if not outcome(program, "--no-such")[1].startswith("runq-explore: there is no option --no-such"):
+        yield f"{program} takes --no-such"
+
+
+def faults_of_refusal(why, said):
+    command = why.split(":")[0]
+    if said != (2, f"kit: {why}; ./kit {command} --help lists its options\n"):
+        yield f"instead of '{why}' in one line, and status 2: {said[1]}, and status {said[0]}"
+
+
+def check_parsers(commands, runner, command):
+    of_runner = [row for row in commands["verify"].options if row.kind != "KIT"]
     yield from faults_of_help(runner, output_of(runner, "--help"), of_runner)
-    yield from faults_of_help(command, output_of(command, "--help"), tables["check"])
+    yield from faults_of_help(command, output_of(command, "--help"), commands["check"].options)
     for row in of_runner:
         said = output_of(runner, row.name) if row.takes else ""
         if row.takes and "required" not in said:
@@ -115,7 +210,7 @@ def check_parsers(root, tables, runner, command):
         if not program.exists():
             yield f"{command} does not compile {source.read_text()}: {said}"
             return
-        for row in tables["check"]:
+        for row in commands["check"].options:
             needs = f"{row.name} needs {row.needs}" if row.takes else ""
             by_command = output_of(command, row.name) if row.name != "--help" else ""
             if row.kind == "INTERNAL":
@@ -134,12 +229,16 @@ def main():
     options.add_argument("--root", type=pathlib.Path, required=True)
     options.add_argument("--write", action="store_true")
     options.add_argument("--check", action="store_true")
+    options.add_argument("--kit", action="store_true")
     options.add_argument("--parsers", nargs=2, metavar=("RUNQ_VERIFY", "RUNQ_CHECK"))
+    options.add_argument("--explore", metavar="RUNQ_EXPLORE")
     o = options.parse_args()
-    tables = {command: options_in(o.root / file) for command, file in TABLES.items()}
+    commands = commands_in(o.root)
     if o.write:
-        (o.root / PAGE).write_text(page(tables))
-    faults = [*(check(o.root, tables) if o.check else ()), *(check_parsers(o.root, tables, *o.parsers) if o.parsers else ())]
+        (o.root / PAGE).write_text(page(commands))
+    faults = [*(check(o.root, commands) if o.check else ()), *(check_kit(o.root, commands) if o.kit else ()),
+              *(check_explore(o.root, commands, o.explore) if o.explore else ()),
+              *(check_parsers(commands, *o.parsers) if o.parsers else ())]
     for fault in faults:
         print(fault)
     sys.exit(1 if faults else 0)
