@@ -319,8 +319,8 @@ class basic_chase_lev<T, Atomics, Full>::owner : public detail::owner_handle<bas
     // [chase_lev.pop.top] relaxed: ordered by the fence.
     index t = d.top_.load(std::memory_order::relaxed);
     if (t > b) {
-      // [chase_lev.pop.restore] release: as [chase_lev.pop.reserve], because a light fence need not be a release fence.
-      // kept: no model fails with relaxed, because no thief can take an element that it finds by this store.
+      // [chase_lev.pop.restore] release: as [chase_lev.pop.reserve], because a light fence need not be a release fence;
+      // weaker: a thief that made its fence before the first push reads an array that it does not see made.
       d.bottom_.store(b + 1, std::memory_order::release);
       return {};
     }

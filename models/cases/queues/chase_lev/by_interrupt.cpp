@@ -72,6 +72,7 @@ const bool added[] = {
         .property = "a thief that sees what an owner has restored sees the array, too; fences by interrupt",
         .threads = 2,
         .mutants = {{"restore_relaxed", "chase_lev.pop.restore", std::memory_order::relaxed}},
+        .kept_for = "the order of chase_lev.pop.restore, with fences by interrupt",
     }),
 };
 

@@ -34,10 +34,11 @@ def native(worker, module, case):
     return result["executions"] - result["spurious"], result["executions"]
 
 
-def compiled(program, case, spurious, executed):
+def compiled(program, case, spurious, executed, waits):
     """How many executions, or what went wrong. Adds to the file `executed` which operations were executed."""
+    iterations = "" if waits else "--every-iteration\n"
     output = run([program], CASE=case,
-                 RUNQ_CHECK=f"--every-iteration\n--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
+                 RUNQ_CHECK=f"{iterations}--check-duplicates\n--executed\n{executed}\n--spurious\n{spurious}")
     found = re.search(r"^(?:exhaustive|bounded): .*\((\d+) executions? explored,(?: \+\d+ blocked,)? [0-9.]+ s\)$", output, re.MULTILINE)
     return output if found is None or "met before" in output else int(found[1])
 
@@ -58,6 +59,7 @@ def main():
     options.add_argument("--program", required=True, help="all cases, compiled")
     options.add_argument("--most", type=int, default=10_000, help="compare larger cases without spurious failures only")
     options.add_argument("--own-policy", help="leave cases out whose names contain this: they bring a policy of their own")
+    options.add_argument("--waits", action="append", default=[], help="a stem whose threads wait in loops, of which not every iteration is one")
     options.add_argument("--coverage", required=True, help="coverage.py")
     options.add_argument("--at-start", action="append", default=[], help="a header whose operations precede main()")
     options.add_argument("--some", action="store_true", help="do not ask whether all operations were executed")
@@ -74,12 +76,14 @@ def main():
                 print(f"     {case}: left out (--own-policy)")
                 left_out += 1
                 continue
+            waits = any(case.startswith(f"{stem}/") for stem in o.waits)
             without, with_one = native(o.worker, module, case)
-            got = compiled(o.program, case, 0, executed)
-            good = got == without
+            got = compiled(o.program, case, 0, executed, waits)
+            # The front end leaves out a round of a loop that only repeats the one before.
+            good = isinstance(got, int) and (got == without or (waits and got < without))
             text = f"{case}: {without} natively; compiled: {got}"
-            if int(count) <= o.most:
-                got = compiled(o.program, case, 1, executed)
+            if int(count) <= o.most and not waits:
+                got = compiled(o.program, case, 1, executed, waits)
                 good = good and isinstance(got, int) and got >= with_one
                 text += f"; with a spurious failure: {with_one}; compiled: {got}"
             print(f"{'ok  ' if good else 'FAIL'} {text}")

@@ -196,11 +196,12 @@ void run(int index) {
 }
 #elif defined(READ_IN_VAIN)
 // Races only in a round that the thread has made before the other one knows what it does.
-std::atomic<int> ready{0}, chosen{0};
+std::atomic<int> ready{0}, chosen{0}, sum_of_all{0};
 void run(int index) {
   if (index == 0) {
     int sum = 0;
     while (ready.load(relaxed) == 0) sum += data;
+    sum_of_all.store(sum, relaxed);  // clang++ drops loads whose values nobody uses
   } else if (index == 1) {
     if (chosen.load(relaxed) == 1) data = 5;
     ready.store(1, release);
