@@ -59,7 +59,7 @@ def main():
     options.add_argument("--program", required=True, help="all cases, compiled")
     options.add_argument("--most", type=int, default=10_000, help="compare larger cases without spurious failures only")
     options.add_argument("--own-policy", help="leave cases out whose names contain this: they bring a policy of their own")
-    options.add_argument("--waits", action="append", default=[], help="a stem whose threads wait in loops, of which not every iteration is one")
+    options.add_argument("--waits", action="append", default=[], help="a stem whose threads wait in loops: not every iteration is one")
     options.add_argument("--coverage", required=True, help="coverage.py")
     options.add_argument("--at-start", action="append", default=[], help="a header whose operations precede main()")
     options.add_argument("--some", action="store_true", help="do not ask whether all operations were executed")
