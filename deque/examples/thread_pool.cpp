@@ -148,10 +148,10 @@ long fibonacci(thread_pool& pool, int n) {
 
 // Two threads that are no workers, ten thousand futures.
 bool from_outside(thread_pool& pool) {
-  std::atomic<long> sum{0};
+  std::atomic<long long> sum{0};
   const auto client = [&pool, &sum] {
-    std::vector<std::future<long>> squares;
-    for (long i = 0; i != 5000; ++i) squares.push_back(pool.submit([i] { return i * i; }));
+    std::vector<std::future<long long>> squares;
+    for (long long i = 0; i != 5000; ++i) squares.push_back(pool.submit([i] { return i * i; }));
     for (auto& square : squares) sum += square.get();
   };
   std::thread other(client);

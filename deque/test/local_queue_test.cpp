@@ -18,6 +18,7 @@ namespace {
 
 using runq::steal_runnext;
 using runq::steal_status;
+using runq_test::narrow;
 using runq_test::op;
 using runq_test::probe;
 
@@ -494,7 +495,7 @@ TEST(local_queue, Q17_one_steal_splits_a_queue_of_any_size_and_nothing_is_lost_o
 }
 
 TEST(local_queue, crosses_the_wrap_of_a_narrow_counter) {
-  basic_machine<runq::std_atomics, 4, std::uint8_t> m(5);
+  basic_machine<runq::std_atomics, 4, narrow> m(5);
   for (int round = 0; round != 5000; ++round) {
     m.push(1, 4);
     m.p.push_next(m[5]);

@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,18 +46,26 @@
 #define RUNQ_TEST_SANITIZED 0
 #endif
 
+// How a test that ends its process is made; under an emulator a program cannot start itself again.
+#ifndef RUNQ_DEATH_TEST_STYLE
+#define RUNQ_DEATH_TEST_STYLE "threadsafe"
+#endif
+
 // Contracts are checked in debug builds only.
 #ifdef NDEBUG
 #define RUNQ_EXPECT_CONTRACT_VIOLATION(statement, message) GTEST_SKIP() << "contracts are not checked with NDEBUG"
 #else
-#define RUNQ_EXPECT_CONTRACT_VIOLATION(statement, message) \
-  do {                                                     \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");        \
-    EXPECT_DEATH(statement, message);                      \
+#define RUNQ_EXPECT_CONTRACT_VIOLATION(statement, message)   \
+  do {                                                       \
+    GTEST_FLAG_SET(death_test_style, RUNQ_DEATH_TEST_STYLE); \
+    EXPECT_DEATH(statement, message);                        \
   } while (false)
 #endif
 
 namespace runq_test {
+
+/// As narrow as an index or an element of a queue may be: some compilers for RISC-V have no lock-free atomic of 8 bits.
+using narrow = std::conditional_t<std::atomic<std::uint8_t>::is_always_lock_free, std::uint8_t, std::uint32_t>;
 
 /// A memory source that counts, and refuses what goes beyond `left` allocations.
 struct counting_source {
@@ -101,9 +110,20 @@ std::size_t allocations_during(Work&& work) {
 inline void* allocate(std::size_t size, std::size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order::relaxed);
   const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
+#if defined(_WIN32)
+  void* const memory = _aligned_malloc(rounded, alignment);
+#else
   void* const memory = std::aligned_alloc(alignment, rounded);
+#endif
   if (memory == nullptr) std::abort();
   return memory;
+}
+inline void deallocate(void* memory) noexcept {
+#if defined(_WIN32)
+  _aligned_free(memory);
+#else
+  std::free(memory);
+#endif
 }
 
 // ---- system calls ---------------------------------------------------------------------------------------------------
@@ -412,10 +432,12 @@ void expect_a_batch_to_be_published_at_once() {
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   return runq_test::allocate(size, static_cast<std::size_t>(alignment));
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { runq_test::deallocate(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { runq_test::deallocate(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { runq_test::deallocate(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { runq_test::deallocate(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  runq_test::deallocate(memory);
+}
 // NOLINTEND(misc-definitions-in-headers,misc-new-delete-overloads,cppcoreguidelines-no-malloc)
 #endif
