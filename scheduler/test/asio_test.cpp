@@ -526,22 +526,27 @@ TEST_F(asio_token_test, the_operation_of_a_task_that_waits_keeps_no_executor_of_
       [](asio::io_context& ends) { return asio::post(asio::make_strand(ends), asio_token()); });
 }
 
-/// An operation whose initiation is `begins`, on the executor of `io`.
-template <class F>
+/// An operation whose initiation is `begins`, on an executor.
+template <class Executor, class F>
 struct begins_on {
-  using executor_type = asio::io_context::executor_type;
-  [[nodiscard]] executor_type get_executor() const noexcept { return io->get_executor(); }
+  using executor_type = Executor;
+  [[nodiscard]] executor_type get_executor() const noexcept { return where; }
   template <class Handler>
   void operator()(Handler handler) {
     begins(std::move(handler));
   }
-  asio::io_context* io;
+  Executor where;
   F begins;
 };
+template <class Signature = void(), class Executor, class F>
+auto operation_on(Executor where, F begins, std::stop_token stop = {}) {
+  auto token = asio_token(std::move(stop));
+  return asio::async_initiate<decltype(token), Signature>(begins_on<Executor, F>{std::move(where), std::move(begins)},
+                                                          token);
+}
 template <class Signature = void(), class F>
 auto operation_on(asio::io_context& io, F begins, std::stop_token stop = {}) {
-  auto token = asio_token(std::move(stop));
-  return asio::async_initiate<decltype(token), Signature>(begins_on<F>{&io, std::move(begins)}, token);
+  return operation_on<Signature>(io.get_executor(), std::move(begins), std::move(stop));
 }
 
 TEST_F(asio_token_test, an_operation_begins_on_its_executor) {
@@ -655,6 +660,20 @@ TEST_F(asio_token_test, a_result_that_cannot_be_moved_is_an_error_of_the_operati
   });
 }
 
+TEST_F(asio_token_test, an_error_is_thrown_also_if_the_value_beside_it_cannot_be_moved) {
+  runq::run([&]() -> task<> {
+    const auto fails = [](auto handler) {
+      auto error = std::make_exception_ptr(std::runtime_error("of the operation"));
+      std::move(handler)(std::move(error), moves_badly(true));
+    };
+    const std::exception_ptr thrown = co_await error_of(operation_on<void(std::exception_ptr, moves_badly)>(io, fails));
+    EXPECT_EQ(text_of(thrown), "of the operation");
+    const auto ends = [](auto handler) { std::move(handler)(asio::error_code(asio::error::eof), moves_badly(true)); };
+    const std::exception_ptr end = co_await error_of(operation_on<void(asio::error_code, moves_badly)>(io, ends));
+    EXPECT_EQ(text_of(end), text_of(std::make_exception_ptr(asio::system_error(asio::error::eof))));
+  });
+}
+
 /// Its operation is not asked to end.
 TEST_F(asio_token_test, an_operation_without_an_executor_goes_on_to_its_end_after_a_stop) {
   runq::run(
@@ -762,6 +781,32 @@ TEST_F(asio_token_test, an_operation_that_never_begins_keeps_no_executor_when_it
       one_processor);
   EXPECT_FALSE(kept.empty());
   EXPECT_EQ(executor.copies.use_count(), 2) << "one is in the initiation, which lies in the queue";
+}
+
+// Its context may end before the task goes on.
+TEST_F(asio_token_test, an_operation_that_has_ended_keeps_no_executor) {
+  std::vector<std::function<void()>> kept;
+  const keeps_all executor{&io, &kept, std::make_shared<int>(0)};
+  runq::run(
+      [&]() -> task<> {
+        std::function<void()> complete;
+        auto waiting = runq::spawn([&]() -> task<> {
+          const auto keeps = [&complete](auto handler) {
+            complete = [h = std::make_shared<decltype(handler)>(std::move(handler))] { std::move (*h)(); };
+          };
+          auto operation = operation_on(executor, keeps);
+          co_await operation;
+        });
+        const bool waits = co_await somebody_waits(runq::this_scheduler());
+        EXPECT_TRUE(waits);
+        kept.front()();
+        kept.clear();
+        EXPECT_EQ(executor.copies.use_count(), 2) << "a stop request needs one while the operation goes on";
+        complete();
+        EXPECT_EQ(executor.copies.use_count(), 1) << "and the task has not gone on yet";
+        co_await waiting;
+      },
+      one_processor);
 }
 
 /// An executor that calls at once, until it has no memory.

@@ -138,30 +138,33 @@ struct asio_token_type {
   source_place at;
 };
 
-/// What a completion with these arguments means to a task.
+/// What a completion with these arguments means to a task. Values beside an error are not moved.
 template <class... Args>
 struct asio_result {
   using type = typename as_one_value<std::decay_t<Args>...>::type;
-  static void keep(outcome<type>& out, Args... values) {
-    if constexpr (sizeof...(Args) != 0) out.value.emplace(std::move(values)...);
+  template <class... Given>
+  static void keep(outcome<type>& out, Given&&... values) {
+    if constexpr (sizeof...(Args) != 0) out.value.emplace(std::forward<Given>(values)...);
   }
 };
 template <class... V>
 struct asio_result<std::exception_ptr, V...> {
   using type = typename as_one_value<std::decay_t<V>...>::type;
-  static void keep(outcome<type>& out, std::exception_ptr error, V... values) {
+  template <class... Given>
+  static void keep(outcome<type>& out, std::exception_ptr error, Given&&... values) {
     out.error = std::move(error);
-    if (!out.error) asio_result<V...>::keep(out, std::move(values)...);
+    if (!out.error) asio_result<V...>::keep(out, std::forward<Given>(values)...);
   }
 };
 template <class... V>
 struct asio_result<asio_error_code, V...> {
   using type = typename as_one_value<std::decay_t<V>...>::type;
-  static void keep(outcome<type>& out, asio_error_code error, V... values) {
+  template <class... Given>
+  static void keep(outcome<type>& out, asio_error_code error, Given&&... values) {
     if (error) {
       out.error = std::make_exception_ptr(asio_system_error(error));
     } else {
-      asio_result<V...>::keep(out, std::move(values)...);
+      asio_result<V...>::keep(out, std::forward<Given>(values)...);
     }
   }
 };
