@@ -796,15 +796,17 @@ TEST(ending_order, a_circle_through_a_scope_is_opened_at_the_handle) {
   EXPECT_EQ(w.disorder, 0);
 }
 
+/// Says so when it is destroyed.
+struct says {
+  std::string& to;
+  const char* what;
+  ~says() { to += what; }
+};
+
 // A task that nobody awaits goes first, before the one whose handle is awaited; another one is below their waiter, too.
 TEST(ending_order, a_circle_is_opened_at_a_task_that_nobody_awaits) {
   world w;
   std::string order;
-  struct says {
-    std::string& to;
-    const char* what;
-    ~says() { to += what; }
-  };
   runq::run(
       [&]() -> task<> {
         runq::spawned<> spawner;
@@ -830,6 +832,49 @@ TEST(ending_order, a_circle_is_opened_at_a_task_that_nobody_awaits) {
       },
       {.procs = 1});
   EXPECT_EQ(order, "beside spawner unawaited ");
+}
+
+// The first task has called `inner`, which awaits the second one, which awaits the first one. A task beside them owns
+// `inner`.
+TEST(ending_order, a_circle_is_opened_at_a_coroutine_whose_owner_is_destroyed) {
+  std::string order;
+  std::optional<task<>> inner;
+  struct owner {
+    std::optional<task<>>& owned;
+    ~owner() { owned.reset(); }
+  };
+  runq::spawned<> first;
+  runq::spawned<> second;
+  std::atomic<int> waits{0};
+  const auto awaits_second = [&]() -> task<> {
+    const says last{order, "inner "};
+    co_await sched_test::yield_until([&] { return second.valid(); });
+    auto other = std::move(second);
+    ++waits;
+    co_await other;
+  };
+  runq::run(
+      [&]() -> task<> {
+        first = runq::spawn([&]() -> task<> {
+          const says its_end{order, "first "};
+          co_await inner.emplace(awaits_second());
+        });
+        second = runq::spawn([&]() -> task<> {
+          const says its_end{order, "second "};
+          co_await sched_test::yield_until([&] { return first.valid() && waits != 0; });
+          auto other = std::move(first);
+          ++waits;
+          co_await other;
+        });
+        runq::go([&]() -> task<> {
+          const owner is_runnable_at_the_end{inner};
+          for (;;) co_await runq::yield();
+        });
+        co_await sched_test::yield_until([&] { return waits == 2; });
+        for (int i = 0; i != 3; ++i) co_await runq::yield();
+      },
+      {.procs = 1});
+  EXPECT_EQ(order, "first second inner ");
 }
 
 TEST(ending_order, a_spawned_task_may_outlive_the_task_that_spawned_it) {
