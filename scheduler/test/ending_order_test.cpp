@@ -743,21 +743,23 @@ TEST(ending_order, tasks_that_wait_for_each_other_in_a_circle_are_destroyed_once
         [&]() -> task<> {
           runq::spawned<> first;
           runq::spawned<> second;
+          std::atomic<bool> both{false};
           std::atomic<int> waits{0};
           first = runq::spawn([&]() -> task<> {
             const variable mine(w);
-            co_await sched_test::yield_until([&] { return second.valid(); });
+            co_await sched_test::yield_until([&] { return both.load(); });
             auto other = std::move(second);
             ++waits;
             co_await other;
           });
           second = runq::spawn([&]() -> task<> {
             const variable mine(w);
-            co_await sched_test::yield_until([&] { return first.valid() && waits != 0; });
+            co_await sched_test::yield_until([&] { return waits != 0; });
             auto other = std::move(first);
             ++waits;
             co_await other;
           });
+          both = true;
           co_await sched_test::yield_until([&] { return waits == 2; });
           co_await runq::yield();
         },
