@@ -234,9 +234,7 @@ static void race(void) {
       break;
     case TIME_OF_DAY: gettimeofday(&touched.now, NULL); break;
     case SECONDS: time(&touched.seconds); break;
-    case HANDLE:
-      thrd_create(&touched.handle, do_nothing_in_c11, NULL);
-      break;
+    case HANDLE: thrd_create(&touched.handle, do_nothing_in_c11, NULL); break;
     case C11_RESULT: thrd_join(other, &touched.value); break;
     case REALLOCATED: block = realloc(block, 8); break;
     case HANDED_OUT: assert(hand_out(&touched.result, 16, 16) == 0); break;
@@ -251,7 +249,8 @@ static void race(void) {
 
 int main(void) {
   pthread_t first;
-  (void)at_data, (void)woken, (void)signal_once, (void)wait_for_word, (void)first, (void)race, (void)make_robust, (void)work, (void)wrong, (void)soon, (void)do_nothing_in_c11;
+  (void)at_data, (void)woken, (void)signal_once, (void)wait_for_word, (void)first, (void)race, (void)make_robust,
+      (void)work, (void)wrong, (void)soon, (void)do_nothing_in_c11;
 #if defined(ROBUST)
   make_robust(PTHREAD_MUTEX_NORMAL);
   pthread_create(&first, NULL, work, NULL);
