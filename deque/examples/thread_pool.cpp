@@ -157,7 +157,7 @@ bool from_outside(thread_pool& pool) {
   std::thread other(client);
   client();
   other.join();
-  return sum == 2 * (4999L * 5000 * 9999 / 6);
+  return sum == 2 * (4999LL * 5000 * 9999 / 6);
 }
 
 // All workers may be asleep when one of these tasks comes. A lost wake-up would hang the test until its time limit.
