@@ -47,7 +47,6 @@ class Worker(unittest.TestCase):
         self.assertEqual((status, one["threads"], one["seeded_bug"]), (0, 2, False))
         self.assertTrue(one["file"].endswith("join.cpp"))
         self.assertEqual(one["kept_for"], "the smallest program")
-        self.assertEqual((one["quick"]["bound"], one["full"]["bound"], one["full"]["full"]), (4, 5, True))
         self.assertIn({"arg": 0, "name": "arrive_acquire", "site": "join.arrive", "weaker": "acquire"}, one["mutants"])
         self.assertNotIn("litmus", one)
         self.assertEqual(cases["litmus/load_buffering"]["litmus"],
@@ -161,7 +160,7 @@ class Worker(unittest.TestCase):
         named = [{**row, "case": "join_counter/two_children"} for row in rows["rows"]
                  if row["site"] == "join.arrive"]
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(named, file)
+            json.dump({"join_counter": named}, file)
             file.flush()
             again, _ = ledger(JOIN, expected=file.name)
         self.assertEqual({row["case"] for row in again["rows"] if row["site"] == "join.arrive"},
