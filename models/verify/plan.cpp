@@ -242,18 +242,21 @@ void plan_ledger(const options& o, const manifest& m, std::vector<job>& jobs) {
   }
 }
 
-// No search: checks whether the proof is about the lines that ring.hpp has now.
-void plan_proof(const manifest& m, std::vector<job>& jobs) {
-  const std::string tie = m.models_dir + "/proof/tie.py";
-  if (!fs::exists(tie)) return;  // a copy of the project without its proof
-  job j;
-  j.case_name = "proof";
-  j.label = "lines of ring.hpp";
-  j.engine = engine_name::proof;
-  j.expect = job::expectation::proof;
-  j.worker = m.python;
-  j.arguments = {"-B", tie, "--result"};
-  jobs.push_back(std::move(j));
+// No search: checks whether the proofs are about the lines that the headers have now.
+void plan_proofs(const manifest& m, std::vector<job>& jobs) {
+  const std::pair<const char*, const char*> ties[] = {{"ring", "tie.py"}, {"chase_lev", "deque_tie.py"}};
+  for (const auto& [stem, script] : ties) {
+    const std::string tie = m.models_dir + "/proof/" + script;
+    if (!fs::exists(tie)) continue;  // a copy of the project without its proofs
+    job j;
+    j.case_name = fmt::format("proof of {}", stem);
+    j.label = fmt::format("lines of {}.hpp", stem);
+    j.engine = engine_name::proof;
+    j.expect = job::expectation::proof;
+    j.worker = m.python;
+    j.arguments = {"-B", tie, "--result"};
+    jobs.push_back(std::move(j));
+  }
 }
 
 // What is pinned of the mutants.
@@ -406,7 +409,7 @@ std::vector<job> plan(const options& o, const manifest& m, const json& cases) {
     each([](const json& c) { return !is_litmus(c); }, [&](const json& c) { plan_order_mutants(o, m, c, jobs); });
     plan_source_mutants(o, m, cases, jobs);
   }
-  if (o.whole()) plan_proof(m, jobs);
+  if (o.whole()) plan_proofs(m, jobs);
   if (o.whole() || o.update_ledger) {
     note_orders(jobs);
     plan_ledger(o, m, jobs);

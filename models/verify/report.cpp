@@ -435,7 +435,7 @@ void report::judge_ledger(job& j) {
 }
 
 void report::judge_proof(job& j) {
-  heading("proof", "whether it speaks of the lines of ring.hpp that are there (docs/proof.md; ./kit prove checks it)");
+  heading("proof", "whether it speaks of the lines that the header has (docs/proof.md; ./kit prove checks the proofs)");
   if (const std::string untied = j.result["message"]; !untied.empty()) return failed(j, "FAIL " + untied);
   passed(j, "PASS as proved");
   line(j.case_name, j.verdict, fmt::format("   {:>9} lines", j.result["lines"].get<unsigned>()));
