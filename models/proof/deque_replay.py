@@ -7,14 +7,11 @@ tasks' contents. Construction and finish() belong to no thread of the machine: t
 operations, after it has synchronised with all other threads. The trace is put in an order in which the machine can follow
 it: program order, reads-from, and an order of the fences that fits what the threads read.
 """
-import argparse
 import pathlib
 import re
-import sys
-import time
 
 from failing import fail
-from replay import CHANGES, check, graphs_of, pinned_graphs
+from replay import options_of, pinned_graphs, replay
 
 HERE = pathlib.Path(__file__).resolve().parent
 COUNTS = HERE.parent / "cases/queues/chase_lev/pinned.txt"
@@ -338,27 +335,6 @@ Print Assumptions every_graph_of_the_engine_is_a_run.
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=pathlib.Path, required=True, help="where prove.py has compiled the proof")
-    parser.add_argument("--worker", type=pathlib.Path, required=True, help="runq_worker of the verify build")
-    parser.add_argument("--cases", type=pathlib.Path, required=True, help="cases_chase_lev.so of the verify build")
-    options = parser.parse_args()
-    if not (options.build / "deque_replay.vo").exists():
-        fail(f"{options.build} has no compiled proof; prove.py makes it")
-    began, graphs, refused = time.monotonic(), 0, [0] * len(CHANGES)
-    for name in CASES:
-        case, started = Case(name), time.monotonic()
-        translations = [Translation(case, trace) for trace in graphs_of(case, options.worker, options.cases)]
-        counts = check(case, write_coq(case, translations), translations, options.build)
-        graphs += case.graphs
-        refused = [a + b for a, b in zip(refused, counts)]
-        print(f"  {case.title}: {case.graphs} of {case.graphs} graphs are runs, {time.monotonic() - started:.1f} s", flush=True)
-    if 0 in refused:
-        fail(f"a kind of change was never tried: {refused}")
-    print("replay: refused: " + ", ".join(f"{n} {what}" for n, what in zip(refused, CHANGES)))
-    print(f"replay: {graphs} execution graphs of {len(CASES)} cases are runs of the machine, in {time.monotonic() - began:.0f} s")
-
-
 if __name__ == "__main__":
-    main()
+    asked = options_of(__doc__, "chase_lev").parse_args()
+    replay([Case(name) for name in CASES], "deque_replay", Translation, write_coq, asked)

@@ -6,13 +6,11 @@ deque_table.txt is what the proof computes (deque_header.v), deque_code.txt the 
 with `code` in deque.v. After a change of that code, compare it with deque.v again, and then run this script with
 --accept-code.
 """
-import argparse
-import json
-import pathlib
 import re
-import sys
 
-from tie import HERE, ORDER, Untied, as_text, difference, fail
+from tie import ORDER, Proof, as_text, fail, require_same, run
+
+DEQUE = Proof("chase_lev.hpp", "deque.v", "deque_header.v", "deque_table.txt", "deque_code.txt", "deque_tie.py")
 
 # The sites that each function passes, in that order. Functions share sites by the functions that they call; deque_code.txt
 # says that they still do.
@@ -94,43 +92,9 @@ def code_of(text):
 def compare(text, proved, compared):
     """How many lines of the header are those that were proved; raises Untied with the first that is not."""
     header = as_text(lines_of(text))
-    if header != proved:
-        fail(
-            "the lines of chase_lev.hpp are not those that were proved (-: proved, +: chase_lev.hpp):\n"
-            + difference(proved, header, ("proved", "chase_lev.hpp"), 1)
-            + "Change models/proof/deque.v and deque_header.v as well, and run ./kit prove --update-table."
-        )
-    if code_of(text) != compared:
-        fail(
-            "the code of chase_lev.hpp is not that which the proof was compared with (-: then, +: now):\n"
-            + difference(compared, code_of(text), ("then", "now"), 2)
-            + "Compare it with `code` in models/proof/deque.v, then run models/proof/deque_tie.py --accept-code."
-        )
+    require_same(DEQUE, header, proved, code_of(text), compared)
     return len(header.splitlines())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq/chase_lev.hpp")
-    parser.add_argument("--table", type=pathlib.Path, default=HERE / "deque_table.txt")
-    parser.add_argument("--accept-code", action="store_true", help="write deque_code.txt anew, after a look at deque.v")
-    parser.add_argument("--result", action="store_true", help='print "R " and a JSON object, as a worker of the models')
-    options = parser.parse_args()
-    text, compared = options.header.read_text(), HERE / "deque_code.txt"
-    if options.accept_code:
-        compared.write_text(code_of(text))
-    lines, message = 0, ""
-    try:
-        lines = compare(text, options.table.read_text(), compared.read_text())
-    except Untied as untied:
-        message = str(untied)
-    if options.result:
-        print("R " + json.dumps({"lines": lines, "message": message}))
-    elif message:
-        sys.exit(f"deque_tie: {message}")
-    else:
-        print(f"proof: {lines} lines of chase_lev.hpp are those that were proved")
-
-
 if __name__ == "__main__":
-    main()
+    run(DEQUE, __doc__, code_of, compare)

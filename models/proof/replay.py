@@ -365,30 +365,41 @@ def check(case, text, translations, folder):
     return [int(n) for n in counts[1].split(";")]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options_of(about, stem):
+    """A parser of what the replays of all proofs take."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True, help="where prove.py has compiled the proof")
     parser.add_argument("--worker", type=pathlib.Path, required=True, help="runq_worker of the verify build")
-    parser.add_argument("--cases", type=pathlib.Path, required=True, help="cases_ring.so of the verify build")
-    parser.add_argument("--all", action="store_true", help="all cases that can be replayed, which takes several minutes")
-    options = parser.parse_args()
-    if not (options.build / "replay.vo").exists():
+    parser.add_argument("--cases", type=pathlib.Path, required=True, help=f"cases_{stem}.so of the verify build")
+    return parser
+
+
+def replay(cases, proof, translation, coq_of, options):
+    """Replays all graphs of these cases: each becomes `translation(case, trace)`, and all of a case become `coq_of(case, …)`."""
+    if not (options.build / f"{proof}.vo").exists():
         fail(f"{options.build} has no compiled proof; prove.py makes it")
     began, graphs, refused = time.monotonic(), 0, [0] * len(CHANGES)
-    if len(SCRIPT.findall(SCRIPTS)) != SCRIPTS.count("add_case<"):
-        fail("owner_vs_thieves.cpp has cases that this script cannot read")
-    names = [found[4] for found in SCRIPT.finditer(SCRIPTS) if can_be_replayed(found)] if options.all else CASES
-    for name in names:
-        case, started = Case(name), time.monotonic()
-        translations = [Translation(case, trace) for trace in graphs_of(case, options.worker, options.cases)]
-        counts = check(case, write_coq(case, translations), translations, options.build)
+    for case in cases:
+        started = time.monotonic()
+        translations = [translation(case, trace) for trace in graphs_of(case, options.worker, options.cases)]
+        counts = check(case, coq_of(case, translations), translations, options.build)
         graphs += case.graphs
         refused = [a + b for a, b in zip(refused, counts)]
-        print(f"  ring/{name}: {case.graphs} of {case.graphs} graphs are runs, {time.monotonic() - started:.1f} s", flush=True)
+        print(f"  {case.title}: {case.graphs} of {case.graphs} graphs are runs, {time.monotonic() - started:.1f} s", flush=True)
     if 0 in refused:
         fail(f"a kind of change was never tried: {refused}")
     print("replay: refused: " + ", ".join(f"{n} {what}" for n, what in zip(refused, CHANGES)))
-    print(f"replay: {graphs} execution graphs of {len(names)} cases are runs of the machine, in {time.monotonic() - began:.0f} s")
+    print(f"replay: {graphs} execution graphs of {len(cases)} cases are runs of the machine, in {time.monotonic() - began:.0f} s")
+
+
+def main():
+    parser = options_of(__doc__, "ring")
+    parser.add_argument("--all", action="store_true", help="all cases that can be replayed, which takes several minutes")
+    options = parser.parse_args()
+    if len(SCRIPT.findall(SCRIPTS)) != SCRIPTS.count("add_case<"):
+        fail("owner_vs_thieves.cpp has cases that this script cannot read")
+    names = [found[4] for found in SCRIPT.finditer(SCRIPTS) if can_be_replayed(found)] if options.all else CASES
+    replay([Case(name) for name in names], "replay", Translation, write_coq, options)
 
 
 if __name__ == "__main__":

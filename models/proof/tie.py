@@ -10,6 +10,7 @@ code.txt is the code of the ring as it was last compared with `code` in ring.v: 
 the accesses. After a change of that code, compare it with ring.v again, and then run this script with --accept-code.
 """
 import argparse
+import collections
 import difflib
 import json
 import pathlib
@@ -17,6 +18,10 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+# A header, the machine that was proved for it, the machine's sites, what the proof computes of these, and the header's code.
+Proof = collections.namedtuple("Proof", "header machine sites table code script")
+RING = Proof("ring.hpp", "ring.v", "header.v", "table.txt", "code.txt", "tie.py")
 
 # Which sites of the header belong to which function of the table; by the part of the name before its last dot.
 FUNCTIONS = {
@@ -182,50 +187,59 @@ def difference(before, after, names, lines):
     return "".join(difflib.unified_diff(before.splitlines(True), after.splitlines(True), *names, n=lines))
 
 
+def require_same(proof, header, proved, code, compared):
+    """Raises Untied with the first line, of an access or of the code between two, that is not the one that was proved."""
+    if header != proved:
+        fail(
+            f"the lines of {proof.header} are not those that were proved (-: proved, +: {proof.header}):\n"
+            + difference(proved, header, ("proved", proof.header), 1)
+            + f"Change models/proof/{proof.machine} and {proof.sites} as well, and run ./kit prove --update-table."
+        )
+    if code != compared:
+        fail(
+            f"the code of {proof.header} is not that which the proof was compared with (-: then, +: now):\n"
+            + difference(compared, code, ("then", "now"), 2)
+            + f"Compare it with `code` in models/proof/{proof.machine}, then run models/proof/{proof.script} --accept-code."
+        )
+
+
 def compare(text, proved, compared, shapes, theorems):
     """How many lines of the header are those that were proved; raises Untied with the first that is not."""
     header = as_text(lines_of(text))
-    if header != proved:
-        fail(
-            "the lines of ring.hpp are not those that were proved (-: proved, +: ring.hpp):\n"
-            + difference(proved, header, ("proved", "ring.hpp"), 1)
-            + "Change models/proof/ring.v and header.v as well, and run ./kit prove --update-table."
-        )
-    if code_of(text) != compared:
-        fail(
-            "the code of ring.hpp is not that which the proof was compared with (-: then, +: now):\n"
-            + difference(compared, code_of(text), ("then", "now"), 2)
-            + "Compare it with `code` in models/proof/ring.v, then run models/proof/tie.py --accept-code."
-        )
+    require_same(RING, header, proved, code_of(text), compared)
     disagreements = litmus_disagreements(shapes, theorems)
     if disagreements:
         fail("\n".join(["the memory of the proof is not that of the models:", *disagreements]))
     return len(header.splitlines())
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq/ring.hpp")
-    parser.add_argument("--table", type=pathlib.Path, default=HERE / "table.txt")
-    parser.add_argument("--accept-code", action="store_true", help="write code.txt anew, after a look at ring.v")
+def run(proof, about, code_of, compare):
+    """The script of one proof: `about` is its help; `compare(text, table, code)` is as compare()."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq" / proof.header)
+    parser.add_argument("--table", type=pathlib.Path, default=HERE / proof.table)
+    parser.add_argument("--accept-code", action="store_true", help=f"write {proof.code} anew, after a look at {proof.machine}")
     parser.add_argument("--result", action="store_true", help='print "R " and a JSON object, as a worker of the models')
     options = parser.parse_args()
-    text, compared = options.header.read_text(), HERE / "code.txt"
+    text, compared = options.header.read_text(), HERE / proof.code
     if options.accept_code:
         compared.write_text(code_of(text))
     lines, message = 0, ""
     try:
-        lines = compare(
-            text, options.table.read_text(), compared.read_text(), shapes_text(), (HERE / "litmus.v").read_text()
-        )
+        lines = compare(text, options.table.read_text(), compared.read_text())
     except Untied as untied:
         message = str(untied)
     if options.result:
         print("R " + json.dumps({"lines": lines, "message": message}))
     elif message:
-        sys.exit(f"tie: {message}")
+        sys.exit(f"{proof.script}: {message}")
     else:
-        print(f"proof: {lines} lines of ring.hpp are those that were proved")
+        print(f"proof: {lines} lines of {proof.header} are those that were proved")
+
+
+def main():
+    shapes, theorems = shapes_text(), (HERE / "litmus.v").read_text()
+    run(RING, __doc__, code_of, lambda text, table, code: compare(text, table, code, shapes, theorems))
 
 
 if __name__ == "__main__":
