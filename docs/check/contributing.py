@@ -4,6 +4,7 @@
 
 contributing.py contributing --root ROOT   docs/CONTRIBUTING.md has at most 60 lines of prose, of at most 140 columns
 contributing.py glossary --root ROOT       each row of docs/glossary.md names a file that exists, and which has the names of the row's word
+contributing.py abandoned --root ROOT      no file has a name that docs/glossary.md lists as abandoned
 """
 import argparse
 import re
@@ -29,9 +30,15 @@ def contributing_problems(text):
             yield f"line {number} has {len(line)} columns, more than {MOST_COLUMNS}"
 
 
+def glossary_parts(text):
+    """The glossary, without and with its last part: the names that were given up."""
+    words, heading, abandoned = text.partition("\n## Abandoned names\n")
+    return words, abandoned if heading else ""
+
+
 def glossary_rows(text):
     """(line, names of the code, file) of every row."""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(glossary_parts(text)[0].splitlines(), 1):
         cells = line.strip("|").split(" | ")
         if line.startswith("| ") and cells[0].strip() != "word":
             if len(cells) != 3 or not re.fullmatch(r"`[^`]+`", cells[2].strip()):
@@ -54,17 +61,52 @@ def glossary_problems(text, root):
                 yield f"line {number}: {where} has no {name}"
 
 
+def abandoned_names(text):
+    """{abandoned name: the folder or file where it must not come back} of every row: | names | the name now | where |."""
+    names = {}
+    for line in glossary_parts(text)[1].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and cells[0] != "abandoned":
+            if len(cells) != 3 or not re.fullmatch(r"`[^`]+`(, `[^`]+`)*", cells[2]):
+                raise SystemExit(f"docs/glossary.md: an abandoned name is | `name` | the name now | `folder` |: {line}")
+            names.update(dict.fromkeys(re.findall(r"`([^`]+)`", cells[0]), re.findall(r"`([^`]+)`", cells[2])))
+    return names
+
+
+def abandoned_problems(text, root):
+    names = abandoned_names(text)
+    if not names:
+        yield "no abandoned name was found"
+    for name, folders in names.items():
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        for folder in folders:
+            top = root / folder
+            files = [path for path in sorted(top.rglob("*")) if path.is_file()] if top.is_dir() else [top]
+            if not top.exists():
+                yield f"{name}: there is no {folder}"
+            for path in files if top.exists() else []:
+                if word.search(path.name):
+                    yield f"{path.relative_to(root)} is named by an abandoned name: {name}"
+                for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                    if word.search(line):
+                        yield f"{path.relative_to(root)}:{number}: an abandoned name: {name}"
+
+
+PROBLEMS = {
+    "contributing": lambda text, root: contributing_problems(text),
+    "glossary": glossary_problems,
+    "abandoned": abandoned_problems,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["contributing", "glossary"])
+    parser.add_argument("what", choices=list(PROBLEMS))
     parser.add_argument("--root", type=Path, required=True)
     arguments = parser.parse_args()
     page = f"docs/{'CONTRIBUTING' if arguments.what == 'contributing' else 'glossary'}.md"
     text = (arguments.root / page).read_text()
-    if arguments.what == "contributing":
-        problems = list(contributing_problems(text))
-    else:
-        problems = list(glossary_problems(text, arguments.root.resolve()))
+    problems = list(PROBLEMS[arguments.what](text, arguments.root.resolve()))
     for problem in problems:
         print(f"{page}: {problem}")
     print(f"{page}: {len(prose(text))} lines of prose, {len(problems)} problems")

@@ -9,8 +9,8 @@
 
 namespace runq::model {
 
-/// What is left of a task when its frame is gone, like production's goroutine record: whether it was woken.
-class record {
+/// What is left of a task when its frame is gone, like production's strand: whether it was woken.
+class strand {
  public:
   [[nodiscard]] bool woken() const { return !state_.asleep(); }
   /// Called by the task itself: it does not have to wait, and yields.
@@ -23,7 +23,7 @@ class record {
 
 struct ending_policy {
   using atomics = model::atomics;
-  using sleeper = record*;
+  using sleeper = strand*;
   static void wake(sleeper g) { g->state_.wakes(); }
   [[nodiscard]] static bool asleep(sleeper g) { return !g->woken(); }
   template <class Condition>

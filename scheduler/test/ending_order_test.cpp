@@ -891,7 +891,7 @@ TEST(ending_order, a_spawned_task_may_outlive_the_task_that_spawned_it) {
           });
         });
         co_await sched_test::yield_until([&] { return w.alive == 1; });
-        // These take the records of tasks that have ended.
+        // These take the strands of tasks that have ended.
         for (int i = 0; i != 100; ++i) runq::go(sleeps(w));
         co_await runq::yield();
       },

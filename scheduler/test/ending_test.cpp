@@ -535,7 +535,7 @@ TEST_F(ending, L7_a_stop_source_that_was_destroyed_hides_no_deadlock) {
 }
 
 // The first processor's machine runs the child, the other one takes the parent, which ends as another strand than the
-// one that it was started as. If the record of one of them were not given back, it would count as a task that may still
+// one that it was started as. If one of them were not given back, it would count as a task that may still
 // wake others.
 TEST_F(ending, L7_a_task_that_ends_on_another_processor_than_its_own_hides_no_deadlock) {
   EXPECT_EXIT(runq::run(

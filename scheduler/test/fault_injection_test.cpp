@@ -405,7 +405,7 @@ void run_beside(world& w, const program& p, runq::scheduler& s) {
 
 constexpr int wrong = 3;
 constexpr int was_last = 4;   // the program has no await, or allocation, with this number
-constexpr int no_memory = 5;  // there was no memory for a thread or a task's record: the only permitted reason to die
+constexpr int no_memory = 5;  // there was no memory for a thread or a strand: the only permitted reason to die
 
 /// Runs `f` in a child process. Returns the child's status, and in `said` what the child has written on stderr.
 template <class F>
@@ -426,7 +426,7 @@ template <class F>
   said.assign(text.data(), std::fread(text.data(), 1, text.size(), errors));
   (void)std::fclose(errors);
   if (!WIFEXITED(status)) return status;
-  if (WEXITSTATUS(status) == 2 && said == "fatal error: runq: out of memory for a thread or a task's record\n") {
+  if (WEXITSTATUS(status) == 2 && said == "fatal error: runq: out of memory for a thread or a strand of a task\n") {
     return no_memory;
   }
   return WEXITSTATUS(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory tasks need: rows L25 (frames and records are reused) and X17 (a waiting task is small).
+// How much memory tasks need: rows L25 (frames and strands are reused) and X17 (a waiting task is small).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,16 +31,16 @@ using sched_test::rounds;
 
 constexpr std::size_t slab = std::size_t{64} * 1024;
 
-/// The goroutine record of the calling task.
-const void* own_record() { return runq::detail::this_front()->current; }
+/// The strand of the calling task.
+const void* own_strand() { return runq::detail::this_front()->current; }
 
 TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
   runq::run(
       []() -> task<> {
-        std::set<const void*> records;
+        std::set<const void*> strands;
         const auto spawn_one = [&]() -> task<> {
           runq::go([&]() -> task<> {
-            records.insert(own_record());
+            strands.insert(own_strand());
             co_return;
           });
           co_await runq::yield();
@@ -49,7 +49,7 @@ TEST(memory, L25_a_million_tasks_one_after_the_other_need_the_memory_of_one) {
         const std::size_t before = frame_pool_bytes();
         for (std::size_t i = 0; i != rounds(1'000'000); ++i) co_await spawn_one();
         EXPECT_LE(frame_pool_bytes() - before, slab);
-        EXPECT_LE(records.size(), 64U);
+        EXPECT_LE(strands.size(), 64U);
       },
       {.procs = 1});
 }
@@ -89,7 +89,7 @@ TEST(memory, L25_the_memory_of_tasks_from_outside_is_used_again) {
   EXPECT_LE(frame_pool_bytes() - before, 4 * slab);
 }
 
-// A processor keeps at most 64 free blocks of each size and 64 free records. The others go to a shared pool, from which
+// A processor keeps at most 64 free blocks of each size and 64 free strands. The others go to a shared pool, from which
 // other processors take them.
 TEST(memory, L25_frames_that_end_on_another_processor_come_back) {
   runq::run(
@@ -151,9 +151,9 @@ std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
           waiting += n;
           frames = (frame_pool_bytes() - before) / n;
         }
-        bytes = frames + sizeof(runq::detail::goroutine);
-        std::printf("%s that waits on a channel: %zu bytes, of which its record %zu\n", what, bytes,
-                    sizeof(runq::detail::goroutine));
+        bytes = frames + sizeof(runq::detail::strand);
+        std::printf("%s that waits on a channel: %zu bytes, of which its strand %zu\n", what, bytes,
+                    sizeof(runq::detail::strand));
         EXPECT_GE(frames, 32U) << "nothing was measured";
         // Half of the waiting tasks end here. The others are destroyed when main ends.
         for (std::size_t i = 0; i != waiting / 2; ++i) co_await c.send(0);
@@ -162,7 +162,7 @@ std::size_t bytes_of_a_waiting_task(const char* what, Start start) {
   return bytes;
 }
 
-constexpr std::size_t own_record_bytes = sizeof(runq::detail::goroutine);
+constexpr std::size_t strand_bytes = sizeof(runq::detail::strand);
 
 // A program and the library may come from two compilers, so every compiler must make the same of the caches.
 static_assert(runq::detail::frame_cache::granule == 16 && sizeof(runq::detail::frame_cache) == std::size_t{64} * 16);
@@ -176,18 +176,18 @@ constexpr std::size_t block_for_frame(std::size_t bytes) {
   return block_for(runq::detail::memory_of_frame::rounded(bytes));
 }
 
-TEST(memory, X17_a_waiting_task_costs_its_record_and_a_frame_of_176_bytes) {
+TEST(memory, X17_a_waiting_task_costs_its_strand_and_a_frame_of_176_bytes) {
   EXPECT_LE(bytes_of_a_waiting_task("a task", [](runq::channel<int>* c) { runq::go(receive_one(c)); }),
-            own_record_bytes + block_for_frame(176) + sizeof(void*));
+            strand_bytes + block_for_frame(176) + sizeof(void*));
 }
 
 TEST(memory, X17_a_waiting_task_of_a_lambda_costs_32_bytes_more_for_its_closure) {
   const auto start = [](runq::channel<int>* c) { runq::go([c]() -> task<> { (void)co_await c->receive(); }); };
   EXPECT_LE(bytes_of_a_waiting_task("a coroutine lambda", start),
-            own_record_bytes + block_for_frame(176) + block_for(32) + sizeof(void*));
+            strand_bytes + block_for_frame(176) + block_for(32) + sizeof(void*));
 }
 
-TEST(memory, a_started_task_costs_its_record_and_a_frame_of_96_bytes_with_a_pointer_of_its_own) {
+TEST(memory, a_started_task_costs_its_strand_and_a_frame_of_96_bytes_with_a_pointer_of_its_own) {
   constexpr std::size_t n = sched_test::slow_build ? 20'000 : 100'000;  // tasks of one measurement
   std::size_t frames = 0;
   runq::run(
@@ -205,7 +205,7 @@ TEST(memory, a_started_task_costs_its_record_and_a_frame_of_96_bytes_with_a_poin
       },
       {.procs = 1});
   EXPECT_GE(frames, 32U) << "nothing was measured";
-  EXPECT_LE(own_record_bytes + frames, own_record_bytes + block_for_frame(96) + sizeof(void*));
+  EXPECT_LE(strand_bytes + frames, strand_bytes + block_for_frame(96) + sizeof(void*));
 }
 
 /// The resident memory of this process, in bytes. Signed: it may become less than it was at the beginning of a test.
@@ -216,7 +216,7 @@ std::ptrdiff_t resident_bytes() {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-// The slabs of which all frames are free go back to the system; the records of tasks stay.
+// The slabs of which all frames are free go back to the system; the strands of tasks stay.
 TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_for_a_second) {
   const std::size_t n = std::max<std::size_t>(rounds(1'000'000), sched_test::slow_build ? 50'000 : 200'000);
   const std::size_t taken_before = frame_pool_bytes();
@@ -252,14 +252,14 @@ TEST(memory, the_frames_of_a_burst_are_given_back_when_nobody_has_needed_them_fo
       {.procs = 2});
 }
 
-// Until all records are in use no further ones are made, however they were taken and given back.
-TEST(memory, L25_free_records_come_back_in_batches_and_one_by_one) {
+// Until all strands are in use no further ones are made, however they were taken and given back.
+TEST(memory, L25_free_strands_come_back_in_batches_and_one_by_one) {
   runq::run([] {
-    constexpr std::size_t batch = runq::detail::record_pool::batch;
-    runq::detail::record_pool pool(runq::detail::this_front()->home, 1);
+    constexpr std::size_t batch = runq::detail::strand_pool::batch;
+    runq::detail::strand_pool pool(runq::detail::this_front()->home, 1);
     const auto made = [&pool] {
       std::set<const void*> all;
-      pool.for_each([&all](const runq::detail::goroutine& g) { all.insert(&g); });
+      pool.for_each([&all](const runq::detail::strand& g) { all.insert(&g); });
       return all.size();
     };
     auto used = pool.take_batch();
@@ -280,8 +280,8 @@ TEST(memory, L25_free_records_come_back_in_batches_and_one_by_one) {
   });
 }
 
-// A processor on which more tasks end than start gives the others their records back.
-TEST(memory, a_processor_keeps_fewer_than_64_records_of_ended_tasks) {
+// A processor on which more tasks end than start gives the others their strands back.
+TEST(memory, a_processor_keeps_fewer_than_64_strands_of_ended_tasks) {
   runq::scheduler s({.procs = 1});
   s.run([&]() -> task<> {
     int ended = 0;
@@ -311,7 +311,7 @@ bool only_these_threads_remain(std::size_t threads) {
   return sched_test::wait_until([&] { return sched_test::threads_of_this_process() == threads; });
 }
 
-// Each scheduler frees its threads, frames and records when it is destroyed.
+// Each scheduler frees its threads, frames and strands when it is destroyed.
 TEST(memory, L2_schedulers_one_after_the_other_leave_nothing) {
   const std::size_t threads = threads_at_first();
   const auto use_one = [](std::size_t i) {

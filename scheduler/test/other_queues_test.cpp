@@ -25,8 +25,8 @@ TEST(other_queues, are_those_of_the_library) {
   using namespace runq::detail;
   using forks = runq::basic_split_deque<frame*, 512, runq::default_split_deque, policy>;
   EXPECT_TRUE((std::is_same_v<fork_deque, forks>));
-  using ring = runq::basic_split_ring<goroutine*, 256, runq::default_split_ring, policy>;
-  using tasks = runq::basic_local_queue<&goroutine::link, 256, std::uint32_t, policy, ring>;
+  using ring = runq::basic_split_ring<strand*, 256, runq::default_split_ring, policy>;
+  using tasks = runq::basic_local_queue<&strand::link, 256, std::uint32_t, policy, ring>;
   EXPECT_TRUE((std::is_same_v<processor_queue, tasks>));
 }
 

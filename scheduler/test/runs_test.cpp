@@ -194,9 +194,9 @@ TEST_F(runs, a_run_that_waits_for_all_ends_after_one_that_destroyed_tasks) {
   EXPECT_EQ(ended, 2);
 }
 
-// Every second time that a record becomes runnable it is measured. Half of those of the first run were to be measured
+// Every second time that a strand becomes runnable it is measured. Half of those of the first run were to be measured
 // when they were destroyed, and are not to be measured in the second run.
-TEST_F(runs, a_record_of_a_destroyed_task_is_measured_no_more_often_than_others) {
+TEST_F(runs, a_strand_of_a_destroyed_task_is_measured_no_more_often_than_others) {
   scheduler s({.procs = 1, .latency_period = 2});
   const auto measured = [&s] {
     std::uint64_t n = 0;

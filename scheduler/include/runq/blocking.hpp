@@ -32,7 +32,7 @@ struct blocked_call {
   processor* p;          // that the machine had when the call began
   std::uint64_t ticket;  // of `p`: see runq::handoff
   bool has_unit;         // from the beginning
-  goroutine* g;
+  strand* caller;
   std::int64_t begun;  // when the call began, in ns of the monotonic clock, if there is a tracer
 };
 

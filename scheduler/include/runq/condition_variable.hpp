@@ -161,11 +161,11 @@ class [[nodiscard]] condition_variable::awaiter {
   }
   [[nodiscard]] bool await_ready() const noexcept { return false; }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::cond_wait, at);
-    waiter_.who.set(&g);
-    stop_wait_.begin(*g.home, stop_, {core_, waiter_});
+    detail::strand& s = detail::fall_asleep(self, wait_reason::cond_wait, at);
+    waiter_.who.set(&s);
+    stop_wait_.begin(*s.home, stop_, {core_, waiter_});
     // by chance: a request comes between two questions.
-    return core_.wait(waiter_, held_) || detail::preempt_or_go_on(g);
+    return core_.wait(waiter_, held_) || detail::preempt_or_go_on(s);
   }
   /// Returns true if the task was notified, and false if a stop request ended the wait.
   [[nodiscard]] bool await_resume() noexcept {

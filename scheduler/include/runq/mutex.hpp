@@ -259,9 +259,9 @@ class [[nodiscard]] mutex::awaiter {
   }
   [[nodiscard]] bool await_ready() const { return !detail::time_slice_over() && wanted_.try_lock(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock, at);
-    waiter_.who.set(&g);
-    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
+    detail::strand& s = detail::fall_asleep(self, wait_reason::mutex_lock, at);
+    waiter_.who.set(&s);
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(s);
   }
   void await_resume() noexcept {
     if (waiter_.who.get() == nullptr) return;
@@ -303,11 +303,11 @@ class [[nodiscard]] mutex::stoppable_awaiter {
     return !detail::time_slice_over() && wanted_.try_lock();
   }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::mutex_lock, at);
-    waiter_.who.set(&g);
-    stop_wait_.begin(*g.home, stop_, {wanted_.core_, waiter_});
+    detail::strand& s = detail::fall_asleep(self, wait_reason::mutex_lock, at);
+    waiter_.who.set(&s);
+    stop_wait_.begin(*s.home, stop_, {wanted_.core_, waiter_});
     // by chance: the time slice ends between two questions.
-    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(g);
+    return !wanted_.core_.lock_or_wait(waiter_) || detail::preempt_or_go_on(s);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

@@ -66,7 +66,7 @@ task<void> call_once(F f) {
 }
 
 template <class T>
-[[nodiscard]] new_task root_of(task<T>&& t) {
+[[nodiscard]] new_task new_task_of(task<T>&& t) {
   if (!access::handle(t)) throw_misuse("runq: go() was given a task that was moved from");
   if (access::handle(t).promise().how != role::fresh) throw_misuse("runq: go() was given a task that was awaited");
   return new_task(access::release(t).promise());
@@ -80,9 +80,9 @@ concept makes_task = !is_task<F>::value && is_task<result_of_call<F>>::value;
 /// task its closure.
 template <class Closure, class F, class Keep>
 [[nodiscard]] new_task task_with_function(F&& f, const Keep& keep) {
-  auto* const lambda = new closure_of<std::decay_t<F>, Closure>(std::forward<F>(f));
-  closure_owner<Closure> kept(lambda);
-  auto made = root_of(lambda->f());
+  auto* const made_closure = new closure_of<std::decay_t<F>, Closure>(std::forward<F>(f));
+  closure_owner<Closure> kept(made_closure);
+  auto made = new_task_of(made_closure->f());
   keep(made, *kept.release());
   return made;
 }
@@ -93,17 +93,17 @@ template <class F>
   static_assert(is_task<std::decay_t<F>>::value || callable_without_arguments<std::decay_t<F>>,
                 "runq: what becomes a task is a task, or a function that can be called without arguments");
   if constexpr (is_task<std::decay_t<F>>::value) {
-    return root_of(std::forward<F>(f));
+    return new_task_of(std::forward<F>(f));
   } else {
-    return root_of(call_once<std::decay_t<F>>(std::forward<F>(f)));
+    return new_task_of(call_once<std::decay_t<F>>(std::forward<F>(f)));
   }
 }
 
 /// What go() makes of its argument.
 template <class F>
-[[nodiscard]] new_task make_root(F&& f) {
+[[nodiscard]] new_task make_task(F&& f) {
   if constexpr (makes_task<std::decay_t<F>>) {
-    return task_with_function<closure>(std::forward<F>(f), [](new_task& t, closure& c) noexcept { t.refers_to(c); });
+    return task_with_function<closure>(std::forward<F>(f), [](new_task& t, closure& c) noexcept { t.owns(c); });
   } else {
     return task_alone(std::forward<F>(f));
   }
@@ -112,7 +112,7 @@ template <class F>
 /// What scope::go() makes of its argument: the scope `home` counts the task as ended when all that the task owns is
 /// destroyed.
 template <class F>
-[[nodiscard]] new_task make_child(F&& f, scope_state& home) {
+[[nodiscard]] new_task make_child_task(F&& f, scope_state& home) {
   const auto keep = [&home](new_task& t, awaited_closure& c) noexcept {
     c.scope = &home;
     t.is_child(c);
@@ -331,7 +331,7 @@ class yield_awaiter {
 template <class F>
 void go(F&& f, const char* name = nullptr) {
   detail::processor_front& p = detail::front_of_task();
-  detail::spawn(p, detail::make_root(std::forward<F>(f)), name);
+  detail::spawn(p, detail::make_task(std::forward<F>(f)), name);
 }
 
 /// `co_await yield()` puts the calling task at the end of the global queue, so that the others run first.
@@ -370,7 +370,7 @@ class scheduler {
     using result = typename detail::main_result<callable>::type;
     detail::outcome<result> out;
     callable kept(std::forward<F>(main));
-    run_main(detail::root_of(detail::keep_outcome(kept, out)));
+    run_main(detail::new_task_of(detail::keep_outcome(kept, out)));
     if (out.error) std::rethrow_exception(out.error);
     if constexpr (!std::is_void_v<result>) return std::move(out.value).value();
   }
@@ -435,7 +435,7 @@ class scheduler::handle {
   /// run. A task that has not begun when the scheduler is destroyed is destroyed with it.
   template <class F>
   void go(F&& f, const char* name = nullptr) const {
-    detail::spawn_outside(*core_, detail::make_root(std::forward<F>(f)), name);
+    detail::spawn_outside(*core_, detail::make_task(std::forward<F>(f)), name);
   }
 
   /// Runs `f` as a task, blocks the calling thread until it has ended, and returns its result, or throws its exception.

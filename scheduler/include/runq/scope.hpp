@@ -380,7 +380,7 @@ class scope {
   template <class F>
   void go(F&& f, const char* name = nullptr) {
     detail::scope_state& here = state();
-    start(here, name, [&] { return detail::make_child(std::forward<F>(f), here); });
+    start(here, name, [&] { return detail::make_child_task(std::forward<F>(f), here); });
   }
 
   /// Starts a task of the scope, as go() does, and returns a handle with its result: `co_await handle` waits for the

@@ -440,7 +440,7 @@ class [[nodiscard]] select_awaiter {
   }
 
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-    goroutine& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select, at);
+    strand& me = fall_asleep(self, arms_.size() == 0 ? wait_reason::select_no_cases : wait_reason::select, at);
     who_ = &me;
     // This comes before anything can wake the task, because afterwards nothing of the task may be touched. A stop
     // request that comes now is noticed when the task is about to wait.
@@ -499,7 +499,7 @@ class [[nodiscard]] select_awaiter {
 
   std::optional<core> core_;
   suspension<task_waiting::atomics> state_;
-  goroutine* who_ = nullptr;  // the selecting task, until it goes on
+  strand* who_ = nullptr;  // the selecting task, until it goes on
   std::size_t chosen_ = undecided;
   bool done_ = false;
   std::optional<runq::detail::stop_wait> stop_wait_;

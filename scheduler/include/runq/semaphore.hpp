@@ -193,11 +193,11 @@ class [[nodiscard]] units_awaiter {
     return !time_slice_over() && wanted_.try_acquire(waiter_.wanted.get());
   }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-    goroutine& g = fall_asleep(self, why_, at);
-    waiter_.who.set(&g);
-    stop_wait_.begin(*g.home, stop_, {wanted_, waiter_});
+    strand& s = fall_asleep(self, why_, at);
+    waiter_.who.set(&s);
+    stop_wait_.begin(*s.home, stop_, {wanted_, waiter_});
     // by chance: units come, and the time slice ends, between two questions.
-    return !wanted_.acquire_or_wait(waiter_) || preempt_or_go_on(g);
+    return !wanted_.acquire_or_wait(waiter_) || preempt_or_go_on(s);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

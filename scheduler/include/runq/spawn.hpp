@@ -124,7 +124,7 @@ class [[nodiscard]] spawned_awaiter {
   ~spawned_awaiter() {
     // The coroutine is destroyed while it waits, so the state is there. At the end of a run the spawned task may be
     // below it.
-    if (tells_waiter_ && wait_.waits() && of_.record == nullptr) of_.awaited_by = nullptr;
+    if (tells_waiter_ && wait_.waits() && of_.first_strand == nullptr) of_.awaited_by = nullptr;
   }
 
   [[nodiscard]] bool await_ready() {
@@ -246,7 +246,7 @@ template <class F, class Failed, class Start>
   using result = typename result_of_work<callable>::type;
   static_assert(!std::is_reference_v<result>, "runq::spawn: the function must return a value, not a reference");
   auto state = std::make_shared<spawn_state<result>>(front_of_task(), takes_stop_token<callable>);
-  new_task made = root_of(spawned_body<callable, result>(*state, std::forward<F>(f), failed));
+  new_task made = new_task_of(spawned_body<callable, result>(*state, std::forward<F>(f), failed));
   state->of_task = state;
   std::forward<Start>(start)(std::move(made), *state);
   return spawned<result>(std::move(state));

@@ -115,8 +115,8 @@ struct frame : memory_of_frame {
   union {
     frame* parent;         // called or forked: by whom
     void* caller;          // called_apart: the address of its coroutine
-    goroutine* record;     // is_root(): its own record; another one runs it after its continuation was stolen
-    awaited_closure* tie;  // tied: its closure, which has the record now
+    strand* first_strand;  // is_root(): of its task; a later one runs it after its continuation was stolen
+    awaited_closure* tie;  // tied: its closure, which has the first strand now
     scope_state* home;     // scope_body: its scope, which knows its caller
   };
   join_counter<> children;
@@ -127,9 +127,8 @@ struct frame : memory_of_frame {
   // for. Only the thread that runs the parent, or has taken it from the deque, may use the list.
   frame* newest_below = nullptr;
   union {
-    frame* next_below;  // called, forked or tied: in the list of the one that it is below
-    closure* callable;  // is_root(): what the task needs beside the coroutine, or null; a child and a spawned task have
-                        // an awaited_closure
+    frame* next_below;      // called, forked or tied: in the list of the one that it is below
+    closure* task_closure;  // is_root(): of its task, or null; a child and a spawned task have an awaited_closure
   };
   role how = role::fresh;
   bool owned_by_handle = false;  // forked: a forked<T> destroys it
@@ -166,7 +165,7 @@ struct frame : memory_of_frame {
     parent->push_below(*this);
   }
   /// Of a child or a spawned task.
-  [[nodiscard]] awaited_closure& awaited() const noexcept { return *static_cast<awaited_closure*>(callable); }
+  [[nodiscard]] awaited_closure& awaited() const noexcept { return *static_cast<awaited_closure*>(task_closure); }
   /// Whether it is a task's first coroutine.
   [[nodiscard]] bool is_root() const noexcept { return how >= role::root && how <= role::main; }
   frame& pop_below() noexcept { return *std::exchange(newest_below, newest_below->next_below); }
@@ -179,11 +178,11 @@ struct frame : memory_of_frame {
 
 inline void new_task::is_child(awaited_closure& c) noexcept {
   root_->how = role::child;
-  refers_to(c);
+  owns(c);
 }
 inline void new_task::is_spawned(awaited_closure& c) noexcept {
   root_->how = role::spawned;
-  refers_to(c);
+  owns(c);
 }
 
 /// The owner of a frame calls it when the owner is destroyed.

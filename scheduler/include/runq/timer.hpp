@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runq/channel.hpp"
-#include "runq/detail/goroutine.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/protocol/suspension.hpp"
 #include "runq/select.hpp"
@@ -39,7 +39,7 @@ class [[nodiscard]] sleep_awaiter {
 
  private:
   struct sleeper : timer_node {
-    goroutine* who = nullptr;
+    strand* who = nullptr;
   };
   sleeper node_;
 };
@@ -65,7 +65,7 @@ class [[nodiscard]] stoppable_sleep_awaiter {
   static constexpr std::uint32_t by_timer = 0;
   static constexpr std::uint32_t by_request = 1;
   struct sleeper : timer_node {
-    goroutine* who = nullptr;  // null while it does not sleep
+    strand* who = nullptr;  // null while it does not sleep
     suspension<policy> wait;
   };
   struct call_back {

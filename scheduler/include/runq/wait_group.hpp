@@ -274,10 +274,10 @@ class [[nodiscard]] wait_group::stoppable_awaiter {
     return core_.done() && !detail::time_slice_over();
   }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self, source_place at = source_place::here()) {
-    detail::goroutine& g = detail::fall_asleep(self, wait_reason::semacquire, at);
-    waiter_.who.set(&g);
-    stop_wait_.begin(*g.home, stop_, {core_, waiter_});
-    return core_.enlist(waiter_) || detail::preempt_or_go_on(g);
+    detail::strand& s = detail::fall_asleep(self, wait_reason::semacquire, at);
+    waiter_.who.set(&s);
+    stop_wait_.begin(*s.home, stop_, {core_, waiter_});
+    return core_.enlist(waiter_) || detail::preempt_or_go_on(s);
   }
   void await_resume() {
     if (waiter_.who.get() == nullptr) return;

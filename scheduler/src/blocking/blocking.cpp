@@ -27,14 +27,14 @@ blocked_call core::enter_call(bool has_unit) noexcept {
   machine& m = *this_machine();
   m.end_stretch();  // the call may last, so do first what the task has put off
   processor& p = *m.held;
-  goroutine& g = *p.current;
-  g.set_status(task_status::syscall);
+  strand& s = *p.current;
+  s.set_status(task_status::syscall);
   ++p.calls;
   // [blocking.enter.state] relaxed, unmodelled: for traces.
   m.state.store(machine_state::in_call, std::memory_order::relaxed);
   const instant begun = tracer_ != nullptr ? now() : 0;
   const calls::call entered = calling.enter(m, has_unit);
-  return {entered.m, entered.p, entered.ticket, entered.has_unit, &g, begun};
+  return {entered.m, entered.p, entered.ticket, entered.has_unit, &s, begun};
 }
 
 bool core::leave_call(const blocked_call& call) noexcept {
@@ -75,10 +75,10 @@ void core::back_from_call(const blocked_call& call, calls::outcome how) {
     ++p.calls_kept;
   } else {
     p.slice.begin();
-    p.current = call.g;
+    p.current = call.caller;
     ++p.calls_moved;
   }
-  call.g->set_status(task_status::running);
+  call.caller->set_status(task_status::running);
   // [blocking.leave.state] relaxed, unmodelled: for traces.
   call.m->state.store(machine_state::running, std::memory_order::relaxed);
   if (tracer_ == nullptr) return;
@@ -86,7 +86,7 @@ void core::back_from_call(const blocked_call& call, calls::outcome how) {
     tracer_->called(p.index, call.m->slice_of, call.begun, now());
   } else {
     trace_lost(call);
-    begin_slice(*call.m, *call.g);
+    begin_slice(*call.m, *call.caller);
   }
 }
 
@@ -97,11 +97,11 @@ void core::trace_lost(const blocked_call& call) {
 }
 
 void core::queue_after_call(const blocked_call& call, std::coroutine_handle<> self) {
-  call.g->resume = self;
-  call.g->set_status(task_status::runnable);
+  call.caller->resume = self;
+  call.caller->set_status(task_status::runnable);
   // [blocking.queued] relaxed, unmodelled: a statistic.
   calls_queued_.fetch_add(1, std::memory_order::relaxed);
-  calling.queue(*call.g);
+  calling.queue(*call.caller);
 }
 
 // ---- what blocking.hpp calls ----------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ void core::finish() {
 }
 
 core::~core() {
-  for_each_processor([](processor& p) { forget(p.goroutines.free); });
+  for_each_processor([](processor& p) { forget(p.strands.free); });
   spares_.clear(delete_processor);
 }
 

@@ -35,8 +35,8 @@ frame& above(const frame& f) noexcept { return f.how == role::scope_body ? f.hom
 class core::frame_tree {
  public:
   using coroutine = frame;
-  using task_record = goroutine;
-  using place = destruction_place<frame, goroutine>;
+  using task_type = strand;
+  using place = destruction_place<frame, strand>;
 
   [[nodiscard]] static frame* newest_below(const frame& f) noexcept { return f.newest_below; }
   static void pop_below(frame& f) noexcept { f.pop_below(); }
@@ -62,15 +62,15 @@ class core::frame_tree {
   [[nodiscard]] static place*& innermost() noexcept { return innermost_; }
   static void enters(frame& f) noexcept {
     if (f.how != role::tied) return;
-    goroutine& record = *f.tie->record;
-    record.home->has_destroyed(record);
-    std::swap(f.tie->record, this_processor()->current);  // until destroy()
+    strand& first = *f.tie->first_strand;
+    first.home->has_destroyed(first);
+    std::swap(f.tie->first_strand, this_processor()->current);  // until destroy()
   }
   static bool destroy(frame& f) noexcept {
     if (f.how == role::tied) {
       awaited_closure& closure = *f.tie;
       f.self().destroy();
-      this_processor()->current = closure.record;
+      this_processor()->current = closure.first_strand;
       closure.destroy(&closure);
     } else if (has_owner(f)) {
       f.listed = false;  // so that its owner looks for remains
@@ -86,10 +86,10 @@ class core::frame_tree {
   static void destroy_top(frame& f) noexcept { f.self().destroy(); }
   [[nodiscard]] static bool has_remains(frame& f) noexcept { return is_remains(f.self().address()); }
   static void free_remains(frame& f) noexcept { detail::free_remains(f.self().address()); }
-  [[nodiscard]] static goroutine* task_before(const frame& f) noexcept {
-    return f.how == role::tied ? f.tie->record : nullptr;
+  [[nodiscard]] static strand* task_before(const frame& f) noexcept {
+    return f.how == role::tied ? f.tie->first_strand : nullptr;
   }
-  static void runs_as(goroutine& task) noexcept { this_processor()->current = &task; }
+  static void runs_as(strand& task) noexcept { this_processor()->current = &task; }
 
  protected:
   // Takes `f` out of the list of `above`.
@@ -107,7 +107,7 @@ constinit thread_local core::frame_tree::place* core::frame_tree::innermost_ = n
 void destroy_unfinished(frame& f) noexcept {
   // The destructors belong to the task that destroys the owner, if to any.
   processor* const p = this_processor();
-  goroutine* const task = p != nullptr ? p->current : nullptr;
+  strand* const task = p != nullptr ? p->current : nullptr;
   core::frame_tree tree;
   destroy_owned_coroutine(tree, f);
   if (p != nullptr) p->current = task;
@@ -170,12 +170,12 @@ class core::left_tasks : public core::frame_tree {
 
   template <class F>
   void for_each_task(F&& f) const {
-    home_.records_.for_each([&](const goroutine& g) {
-      if (frame* const root = home_.root_of(g, later_)) f(*root);
+    home_.strands_.for_each([&](const strand& s) {
+      if (frame* const root = home_.root_of(s, later_)) f(*root);
     });
   }
   [[nodiscard]] static bool asleep(const frame& task) noexcept {
-    return (is_tied(task) ? task.tie->record : task.record)->asleep();
+    return (is_tied(task) ? task.tie->first_strand : task.first_strand)->asleep();
   }
   [[nodiscard]] frame* waits_for(const frame& task) const noexcept {
     if (task.how == role::child) return &task.awaited().scope->body();
@@ -190,7 +190,7 @@ class core::left_tasks : public core::frame_tree {
     if (task.owned_by_handle) of_spawned(task).awaited_at_end = closure.awaited_by != nullptr;
     task.how = role::tied;
     closure.above = &above;
-    closure.record = task.record;
+    closure.first_strand = task.first_strand;
     task.tie = &closure;
     above.push_below(task);
   }
@@ -199,8 +199,8 @@ class core::left_tasks : public core::frame_tree {
     take_out(*task.tie->above, task);
     awaited_closure& closure = *task.tie;
     task.how = role::spawned;
-    task.record = closure.record;
-    task.callable = &closure;
+    task.first_strand = closure.first_strand;
+    task.task_closure = &closure;
   }
   [[nodiscard]] static giving_way gives_way(const frame& task) noexcept {
     if (!task.owned_by_handle) return giving_way::no;
@@ -211,17 +211,17 @@ class core::left_tasks : public core::frame_tree {
   using frame_tree::enters;
   void enters(frame& f) const noexcept {
     if (f.is_root() && !is_tied(f)) {
-      home_.has_destroyed(*f.record);
-      this_processor()->current = f.record;
+      home_.has_destroyed(*f.first_strand);
+      this_processor()->current = f.first_strand;
     } else {
       frame_tree::enters(f);
     }
   }
   [[nodiscard]] static bool has_owner(const frame& f) noexcept { return !f.is_root(); }
   static void destroy_top(frame& f) noexcept {
-    closure* const callable = f.callable;
+    closure* const c = f.task_closure;
     f.self().destroy();
-    if (callable != nullptr) callable->destroy(callable);
+    if (c != nullptr) c->destroy(c);
   }
 
  private:
@@ -253,8 +253,8 @@ void core::destroy_tasks() {
     global.splice_front(here.held().own_queue.drain());
   }
   // Now no task waits in any list.
-  goroutine_list kept = forget_woken();
-  forget_records();
+  strand_list kept = forget_woken();
+  forget_strands();
   global.splice_front(std::move(kept));
 }
 
@@ -277,9 +277,9 @@ void core::empty_processors() {
     p.own_queue.rebind();
     p.own_forks.rebind();
     p.own_yielded.rebind();
-    goroutine_list queued = p.own_queue.drain();
-    p.own_yielded.drain([&queued](goroutine* g) { queued.push_back(g); });
-    while (goroutine* const g = queued.pop_front()) g->set_status(task_status::idle);
+    strand_list queued = p.own_queue.drain();
+    p.own_yielded.drain([&queued](strand* s) { queued.push_back(s); });
+    while (strand* const s = queued.pop_front()) s->set_status(task_status::idle);
     while (const auto suspended = p.own_forks.pop()) {
       enlist_fork_of(**suspended);
     }
@@ -288,33 +288,33 @@ void core::empty_processors() {
   spares_.reuse();
 }
 
-// The task of `g` is about to be destroyed.
-void core::has_destroyed(goroutine& g) noexcept {
+// The task of `s` is about to be destroyed.
+void core::has_destroyed(strand& s) noexcept {
   {
     const std::lock_guard lock(outside_mutex_);
-    g.root = nullptr;
+    s.root = nullptr;
   }
   tasks_.destroy(1);
 }
 
-// The first coroutine of the task of `g`, or null if there is none, or if its number is `later` or larger.
-frame* core::root_of(const goroutine& g, std::uint64_t later) const noexcept {
+// The first coroutine of the task of `s`, or null if there is none, or if its number is `later` or larger.
+frame* core::root_of(const strand& s, std::uint64_t later) const noexcept {
   // A task that is being started at this moment counts as started later.
-  if (g.is(task_status::dead)) return nullptr;
+  if (s.is(task_status::dead)) return nullptr;
   const std::lock_guard lock(outside_mutex_);
   // [core.destroy.id] relaxed, unmodelled: under the mutex that [core.outside.set_id] holds, too.
-  return g.id.load(std::memory_order::relaxed) < later ? g.root : nullptr;
+  return s.id.load(std::memory_order::relaxed) < later ? s.root : nullptr;
 }
 
 // Takes the tasks that have been destroyed out of the global queue, and returns the others.
-goroutine_list core::forget_woken() {
-  goroutine_list kept;
+strand_list core::forget_woken() {
+  strand_list kept;
   do {
-    while (goroutine* const g = global.take()) {
-      if (g->root != nullptr) {
-        kept.push_back(g);
+    while (strand* const s = global.take()) {
+      if (s->root != nullptr) {
+        kept.push_back(s);
       } else {
-        g->set_status(task_status::idle);
+        s->set_status(task_status::idle);
       }
     }
     // A thread that has woken a task may not have queued it yet.
@@ -327,24 +327,23 @@ bool core::somebody_queues() const {
   const std::lock_guard lock(outside_mutex_);
   bool found = false;
   // by chance: as in forget_woken().
-  records_.for_each(
-      [&found](const goroutine& g) { found = found || (g.is(task_status::runnable) && g.root == nullptr); });
+  strands_.for_each([&found](const strand& s) { found = found || (s.is(task_status::runnable) && s.root == nullptr); });
   return found;
 }
 
-// Makes the records of all tasks available again, except those of tasks that have just been started.
-void core::forget_records() {
+// Makes the strands of all tasks available again, except those of tasks that have just been started.
+void core::forget_strands() {
   const std::lock_guard lock(outside_mutex_);
-  goroutine_list forgotten;
-  records_.for_each([&forgotten](goroutine& g) {
-    if (g.is(task_status::dead) || g.root != nullptr) return;
-    g.set_status(task_status::dead);
+  strand_list forgotten;
+  strands_.for_each([&forgotten](strand& s) {
+    if (s.is(task_status::dead) || s.root != nullptr) return;
+    s.set_status(task_status::dead);
     // [core.forget.name] relaxed, unmodelled: for dumps.
-    g.name.store(nullptr, std::memory_order::relaxed);
-    g.runnable_since = 0;
-    forgotten.push_back(&g);
+    s.name.store(nullptr, std::memory_order::relaxed);
+    s.runnable_since = 0;
+    forgotten.push_back(&s);
   });
-  records_.put(std::move(forgotten));
+  strands_.put(std::move(forgotten));
 }
 
 }  // namespace runq::detail

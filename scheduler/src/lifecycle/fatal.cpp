@@ -44,7 +44,7 @@ void fatal_no_thread(const std::system_error& error) noexcept {
         "\nfatal error: no new thread\nThe limit of threads may be too low: see ulimit -u.\n");
 }
 
-void fatal_no_memory() noexcept { fatal("fatal error: runq: out of memory for a thread or a task's record\n"); }
+void fatal_no_memory() noexcept { fatal("fatal error: runq: out of memory for a thread or a strand of a task\n"); }
 
 void fatal_destroyed_by_task() noexcept {
   fatal(

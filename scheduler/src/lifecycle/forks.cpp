@@ -7,7 +7,7 @@
 
 #include "runq/detail/core.hpp"
 #include "runq/detail/process_locks.hpp"
-#include "runq/detail/strands.hpp"
+#include "runq/detail/strand_end.hpp"
 #include "runq/fork.hpp"
 
 namespace runq::detail {
@@ -18,13 +18,13 @@ bool begin_end_of_strand(processor& p, source_place at) noexcept {
   return false;
 }
 
-void end_strand(processor& p, bool has_own_record) noexcept {
-  goroutine* const strand = std::exchange(p.current, nullptr);
-  if (has_own_record) p.home.free_record(p, *strand);
+void end_strand(processor& p, bool is_later) noexcept {
+  strand* const ended = std::exchange(p.current, nullptr);
+  if (is_later) p.home.free_strand(p, *ended);
 }
 
-void keep_strand(processor& p, bool has_own_record) noexcept {
-  if (!has_own_record) p.current->set_status(task_status::running);
+void keep_strand(processor& p, bool is_later) noexcept {
+  if (!is_later) p.current->set_status(task_status::running);
 }
 
 void fork_apart(processor_front& front, frame& parent, frame& child) {
@@ -34,11 +34,11 @@ void fork_apart(processor_front& front, frame& parent, frame& child) {
     parent.children.detach();
     p.home.parking.submitted();
   } else {
-    goroutine& g = p.home.take_goroutine(p);
-    g.resume = child.self();
-    g.set_status(task_status::runnable);
+    strand& s = p.home.take_strand(p);
+    s.resume = child.self();
+    s.set_status(task_status::runnable);
     parent.children.detach();
-    p.overflowed += p.home.parking.submit_next(p.own_queue, &g);
+    p.overflowed += p.home.parking.submit_next(p.own_queue, &s);
   }
 }
 
@@ -50,23 +50,23 @@ void keep_child_error(frame& parent, std::exception_ptr error) noexcept {
 
 std::coroutine_handle<> end_fork_apart(processor_front& front, frame& parent) noexcept {
   processor& p = static_cast<processor&>(front);
-  const bool own_record = begin_end_of_strand(p);
+  const bool is_later = begin_end_of_strand(p);
   if (parent.children.arrive()) {
-    keep_strand(p, own_record);
+    keep_strand(p, is_later);
     return go_on_after_join(p, parent);
   }
-  end_strand(p, own_record);
+  end_strand(p, is_later);
   return std::noop_coroutine();
 }
 
 bool waits_for_children(processor_front& front, frame& parent, source_place at) noexcept {
   processor& p = static_cast<processor&>(front);
-  const bool own_record = begin_end_of_strand(p, at);
+  const bool is_later = begin_end_of_strand(p, at);
   if (!parent.children.wait()) {
-    end_strand(p, own_record);
+    end_strand(p, is_later);
     return true;
   }
-  keep_strand(p, own_record);
+  keep_strand(p, is_later);
   return false;
 }
 

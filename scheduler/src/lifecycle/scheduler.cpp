@@ -95,11 +95,11 @@ namespace detail {
 
 void yield_awaiter::await_suspend(std::coroutine_handle<> self) const {
   processor& p = own_processor();
-  goroutine& g = *p.current;
+  strand& s = *p.current;
   ++p.yields;
-  g.resume = self;
+  s.resume = self;
   // After this another machine may run the task, and destroy this awaiter.
-  let_others_run(p, g);
+  let_others_run(p, s);
 }
 
 void must_be_outside(const char* otherwise) {

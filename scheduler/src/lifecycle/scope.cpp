@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "runq/detail/core.hpp"
-#include "runq/detail/strands.hpp"
+#include "runq/detail/strand_end.hpp"
 
 namespace runq::detail {
 
@@ -59,12 +59,12 @@ std::stop_source& scope_state::stopping() {
 
 std::coroutine_handle<> scope_state::go_on(processor_front& p) {
   if (core_.all_ended()) return transfer(p, caller_->self());
-  goroutine& g = fall_asleep(caller_->self(), wait_reason::join, called_at_);
-  waiter_.who.set(&g);
+  strand& s = fall_asleep(caller_->self(), wait_reason::join, called_at_);
+  waiter_.who.set(&s);
   // After true the caller may run on another thread, and have destroyed this scope.
   if (core_.waits_for_started(waiter_)) return std::noop_coroutine();
   waiter_.who.set(nullptr);
-  g.set_status(task_status::running);
+  s.set_status(task_status::running);
   return transfer(p, caller_->self());
 }
 
@@ -151,13 +151,13 @@ void end_scope_child(scope_state& home) noexcept { home.ends(); }
 
 std::coroutine_handle<> end_scope_body(processor& p, frame& body) {
   if (!body.children.any()) return body.home->go_on(p);
-  const bool own_record = begin_end_of_strand(p, body.home->called_at());
+  const bool is_later = begin_end_of_strand(p, body.home->called_at());
   if (!scope_state::core_type::body_ends(body.children)) {
     // A forked child that ends last goes on with the caller.
-    end_strand(p, own_record);
+    end_strand(p, is_later);
     return std::noop_coroutine();
   }
-  keep_strand(p, own_record);
+  keep_strand(p, is_later);
   return body.home->go_on(p);
 }
 

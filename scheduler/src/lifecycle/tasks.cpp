@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a task begins, becomes runnable and ends, and the records of tasks.
+// How a task begins, becomes runnable and ends, and which strands it runs as.
 #include <algorithm>
 #include <chrono>
 #include <coroutine>
@@ -9,42 +9,42 @@
 #include <utility>
 
 #include "runq/detail/core.hpp"
-#include "runq/detail/strands.hpp"
+#include "runq/detail/strand_end.hpp"
 #include "runq/fork.hpp"
 #include "runq/scope.hpp"
 
 namespace runq::detail {
 namespace {
 
-// Records in a processor's free list before a batch of them goes to the pool; as in Go, half of them stay.
-constexpr std::size_t most_free = 2 * record_pool::batch;
+// Strands in a processor's free list before a batch of them goes to the pool; as in Go, half of them stay.
+constexpr std::size_t most_free = 2 * strand_pool::batch;
 constexpr std::uint64_t id_batch = 16;  // ids that a processor takes at once, as in Go
 
 }  // namespace
 
-goroutine& core::take_goroutine(processor& p) {
-  goroutine_cache& cache = p.goroutines;
-  if (cache.free.empty()) cache.free = records_.take_batch();
+strand& core::take_strand(processor& p) {
+  strand_cache& cache = p.strands;
+  if (cache.free.empty()) cache.free = strands_.take_batch();
   if (cache.next_id == cache.last_id) {
     // [core.ids] relaxed, unmodelled: each caller gets other numbers, and they order nothing.
     cache.next_id = next_id_.fetch_add(id_batch, std::memory_order::relaxed);
     cache.last_id = cache.next_id + id_batch;
   }
-  goroutine& g = *cache.free.pop_front();
+  strand& s = *cache.free.pop_front();
   // [core.take.id] relaxed, unmodelled: for dumps; the queue hands it on with the task.
-  g.id.store(cache.next_id++, std::memory_order::relaxed);
-  return g;
+  s.id.store(cache.next_id++, std::memory_order::relaxed);
+  return s;
 }
 
-void core::free_record(processor& p, goroutine& g) noexcept {
-  g.set_status(task_status::dead);
-  // [core.free_record.name] relaxed, unmodelled: for dumps.
-  g.name.store(nullptr, std::memory_order::relaxed);
-  g.root = nullptr;
-  goroutine_list& free = p.goroutines.free;
-  free.push_back(&g);
+void core::free_strand(processor& p, strand& s) noexcept {
+  s.set_status(task_status::dead);
+  // [core.free_strand.name] relaxed, unmodelled: for dumps.
+  s.name.store(nullptr, std::memory_order::relaxed);
+  s.root = nullptr;
+  strand_list& free = p.strands.free;
+  free.push_back(&s);
   if (free.size() < most_free) return;
-  records_.put_batch(free.cut_front(record_pool::batch));
+  strands_.put_batch(free.cut_front(strand_pool::batch));
 }
 
 namespace {
@@ -54,13 +54,13 @@ std::uint32_t coarse_now() noexcept { return std::max(static_cast<std::uint32_t>
 
 }  // namespace
 
-void goroutine::begin_to_measure() noexcept {
+void strand::begin_to_measure() noexcept {
   const unsigned period = home->chosen.latency_period;
   until_measured = static_cast<std::uint8_t>(period - 1);
   if (period != 0) runnable_since = coarse_now();
 }
 
-std::chrono::nanoseconds goroutine::end_of_measurement() noexcept {
+std::chrono::nanoseconds strand::end_of_measurement() noexcept {
   const std::uint32_t passed = coarse_now() - std::exchange(runnable_since, 0);
   return std::chrono::nanoseconds((std::int64_t{passed} + 1) * 64);
 }
@@ -69,9 +69,9 @@ void preempt(processor_front& front, std::coroutine_handle<> self) {
   processor& p = static_cast<processor&>(front);
   p.slice.begin();
   ++p.preempted;
-  goroutine& g = *p.current;
-  g.resume = self;
-  let_others_run(p, g);
+  strand& s = *p.current;
+  s.resume = self;
+  let_others_run(p, s);
 }
 
 std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_handle<> h) {
@@ -81,29 +81,29 @@ std::coroutine_handle<> transfer_by_loop(processor_front& p, std::coroutine_hand
 
 void new_task::destroy() noexcept {
   root_->self().destroy();
-  if (callable_ != nullptr) callable_->destroy(callable_);
+  if (closure_ != nullptr) closure_->destroy(closure_);
 }
 
-goroutine& core::enlist(goroutine& g, new_task& made, const char* name) noexcept {
+strand& core::enlist(strand& s, new_task& made, const char* name) noexcept {
   frame& root = *std::exchange(made.root_, nullptr);
-  g.resume = root.self();
+  s.resume = root.self();
   // [core.enlist.name] relaxed, unmodelled: for dumps; the queue hands it on with the task.
-  g.name.store(name, std::memory_order::relaxed);
-  g.root = &root;
-  root.callable = made.callable_;
-  g.set_status(task_status::runnable);
+  s.name.store(name, std::memory_order::relaxed);
+  s.root = &root;
+  root.task_closure = made.closure_;
+  s.set_status(task_status::runnable);
   if (root.how == role::fresh) root.how = role::root;
-  root.record = &g;
-  return g;
+  root.first_strand = &s;
+  return s;
 }
 
 void core::spawn(processor& p, new_task&& made, const char* name) {
   // The caller is on a spare processor, so its run has ended: the new task is destroyed without having begun, like all
   // tasks that are started after the end.
   if (p.index == max_processors) return;
-  goroutine& g = enlist(take_goroutine(p), made, name);
+  strand& s = enlist(take_strand(p), made, name);
   p.tasks.start();
-  p.overflowed += parking.submit_next(p.own_queue, &g);
+  p.overflowed += parking.submit_next(p.own_queue, &s);
 }
 
 void core::spawn_outside(new_task made, const char* name) {
@@ -114,21 +114,21 @@ void core::spawn_outside(new_task made, const char* name) {
 
 void core::spawn_outside(std::uint64_t id, new_task made, const char* name) {
   const visit here(*this);
-  goroutine& g = records_.take();
+  strand& s = strands_.take();
   {
     const std::lock_guard lock(outside_mutex_);
     if (finished_) {
-      goroutine_list unused;
-      unused.push_back(&g);
-      records_.put(std::move(unused));
+      strand_list unused;
+      unused.push_back(&s);
+      strands_.put(std::move(unused));
       return;  // destroys the task
     }
     // [core.outside.set_id] relaxed, unmodelled: under the mutex that [core.destroy.id] holds, too.
-    g.id.store(id, std::memory_order::relaxed);
-    enlist(g, made, name);
+    s.id.store(id, std::memory_order::relaxed);
+    enlist(s, made, name);
     tasks_.start_outside();
   }
-  global.put(&g);
+  global.put(&s);
   parking.submitted_in_order();
 }
 
@@ -139,32 +139,32 @@ void spawn(processor_front& front, new_task made, const char* name) {
 
 void spawn_outside(core& home, new_task made, const char* name) { home.spawn_outside(std::move(made), name); }
 
-void ready(goroutine& g) {
-  g.wakes();
-  core& home = *g.home;
+void ready(strand& s) {
+  s.wakes();
+  core& home = *s.home;
   processor* const p = this_processor();
   if (p != nullptr && &p->home == &home) {
-    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &g)) p->overflowed += overflowed;
+    if (const std::size_t overflowed = home.parking.submit_next(p->own_queue, &s)) p->overflowed += overflowed;
     return;
   }
   const core::visit here(home);
-  home.global.put(&g);
+  home.global.put(&s);
   home.parking.submitted_in_order();
 }
 
 void core::end_task(processor& p, frame& root) noexcept {
-  goroutine& g = *root.record;
+  strand& s = *root.first_strand;
   const role how = root.how;
-  closure* const callable = root.callable;
+  closure* const c = root.task_closure;
   root.self().destroy();
-  if (callable != nullptr) {
-    scope_state* const scope = how == role::child ? static_cast<awaited_closure*>(callable)->scope : nullptr;
-    callable->destroy(callable);
+  if (c != nullptr) {
+    scope_state* const scope = how == role::child ? static_cast<awaited_closure*>(c)->scope : nullptr;
+    c->destroy(c);
     if (scope != nullptr) end_scope_child(*scope);
   }
-  goroutine* const strand = std::exchange(p.current, nullptr);
-  if (strand != &g) free_record(p, *strand);
-  free_record(p, g);
+  strand* const last = std::exchange(p.current, nullptr);
+  if (last != &s) free_strand(p, *last);
+  free_strand(p, s);
   p.tasks.end();
   if (how == role::main) main_has_ended();
 }

@@ -19,8 +19,8 @@ namespace {
 thread_local machine* machine_here = nullptr;
 
 // Counts how long the task has waited, now that it begins to run.
-void count_wait(processor& p, goroutine& g) noexcept {
-  ++p.ready_to_run[latency_histogram::bucket_of(g.end_of_measurement())];
+void count_wait(processor& p, strand& s) noexcept {
+  ++p.ready_to_run[latency_histogram::bucket_of(s.end_of_measurement())];
 }
 
 }  // namespace
@@ -98,8 +98,8 @@ void core::rests(machine& m) noexcept {
 // For a processor that has tasks to run. Called only now and then, because reading the clock costs as much as running a
 // small task.
 [[gnu::noinline]] void core::look_at_clock(processor& p) {
-  // [machine.free_records] relaxed, unmodelled: a statistic.
-  p.free_records.store(p.goroutines.free.size(), std::memory_order::relaxed);
+  // [machine.free_strands] relaxed, unmodelled: a statistic.
+  p.free_strands.store(p.strands.free.size(), std::memory_order::relaxed);
   if (p.timers.earliest() != never) (void)p.timers.fire_due(now());
 }
 
@@ -122,7 +122,7 @@ void core::run(machine& m, work w) {
     // A thread other than the one of the child that left it there has taken this continuation: from now on the child
     // runs by itself.
     if (chosen.forks == fork_policy::continuation) w.fork().children.detach();
-    p.current = &take_goroutine(p);
+    p.current = &take_strand(p);
     next = w.fork().self();
   } else {
     p.current = &w.task();
@@ -130,9 +130,9 @@ void core::run(machine& m, work w) {
     next = w.task().resume;
   }
   p.current->set_status(task_status::running);
-  // [machine.task] release, unmodelled: for traces; pairs with [trace.task_of]; weaker: a trace reads a record that is
-  // not made.
-  m.task.store(p.current, std::memory_order::release);
+  // [machine.last_strand] release, unmodelled: for traces; pairs with [trace.strand_of]; weaker: a trace reads a strand
+  // that is not made.
+  m.last_strand.store(p.current, std::memory_order::release);
   if (tracer_ != nullptr) begin_slice(m, *p.current);
   while (next) {
     next.resume();
@@ -153,13 +153,13 @@ bool core::do_after_stretch(after_stretch& what) noexcept {
   return true;
 }
 
-// Returns a goroutine record for a continuation from a fork deque. On the thread of `p`.
-goroutine& core::strand_of(processor& p, frame& fork) {
-  goroutine& g = take_goroutine(p);
+// Returns a strand for a continuation from a fork deque. On the thread of `p`.
+strand& core::strand_of(processor& p, frame& fork) {
+  strand& s = take_strand(p);
   if (chosen.forks == fork_policy::continuation) fork.children.detach();
-  g.resume = fork.self();
-  g.set_status(task_status::runnable);
-  return g;
+  s.resume = fork.self();
+  s.set_status(task_status::runnable);
+  return s;
 }
 
 void core::leave_processor() noexcept {
@@ -208,7 +208,7 @@ void core::start_machine(processor& p) {
         loop(m);
         // unreached: no test lets memory end in a machine's own loop.
       } catch (const std::bad_alloc&) {
-        fatal_no_memory();  // for a strand's record
+        fatal_no_memory();  // for a strand
       }
     });
     // Other threads than machines start a machine and then sleep.

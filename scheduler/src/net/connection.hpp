@@ -24,7 +24,7 @@
 namespace runq::net::detail {
 
 namespace rt = runq::detail;
-using ready_word = readiness<rt::goroutine>;
+using ready_word = readiness<rt::strand>;
 
 [[noreturn]] inline void fail(int error, const char* what) {
   throw std::system_error(error, std::generic_category(), what);
@@ -296,13 +296,13 @@ class connection : rt::after_stretch {
 
     [[nodiscard]] bool await_ready() const noexcept { return given_up() != 0; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-      rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
-      who_ = &g;
+      rt::strand& s = rt::fall_asleep(self, wait_reason::io_wait, at_);
+      who_ = &s;
       rt::this_processor()->waits_for_kernel.start();
       if (stop_.stop_possible()) on_stop_.emplace(stop_, notice{d_.side});
       d_.mark.waits();
-      if (d_.side->wait(g)) return true;
-      return rt::preempt_or_go_on(g);
+      if (d_.side->wait(s)) return true;
+      return rt::preempt_or_go_on(s);
     }
     [[nodiscard]] int await_resume() noexcept {
       if (std::exchange(who_, nullptr) != nullptr) rt::this_processor()->waits_for_kernel.end();
@@ -315,7 +315,7 @@ class connection : rt::after_stretch {
     struct notice {
       ready_word* side;
       void operator()() const {
-        if (rt::goroutine* const g = side->notify()) rt::ready(*g);
+        if (rt::strand* const s = side->notify()) rt::ready(*s);
       }
     };
     [[nodiscard]] int given_up() const noexcept { return stop_.stop_requested() ? by_request : c_.check(d_); }
@@ -324,7 +324,7 @@ class connection : rt::after_stretch {
     direction& d_;
     const std::stop_token& stop_;
     const source_place at_;
-    rt::goroutine* who_ = nullptr;  // the waiting task, until it goes on
+    rt::strand* who_ = nullptr;  // the waiting task, until it goes on
     std::optional<std::stop_callback<notice>> on_stop_;
   };
   [[nodiscard]] waiting wait(direction& d, const std::stop_token& stop, source_place at) noexcept {
@@ -384,7 +384,7 @@ class connection : rt::after_stretch {
 
   static void expire(direction& d) {
     d.expired.happens();
-    if (rt::goroutine* const g = d.side->notify()) rt::ready(*g);
+    if (rt::strand* const s = d.side->notify()) rt::ready(*s);
   }
   void leave() noexcept {
     if (!uses_.end()) return;
@@ -419,11 +419,11 @@ class connection::turn::taking {
 
   [[nodiscard]] bool await_ready() { return mine_.try_take(); }
   [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
-    rt::goroutine& g = rt::fall_asleep(self, wait_reason::io_wait, at_);
-    place_.who.set(&g);
+    rt::strand& s = rt::fall_asleep(self, wait_reason::io_wait, at_);
+    place_.who.set(&s);
     if (stop_.stop_possible()) on_stop_.emplace(stop_, withdrawal{line(), place_});
     // by chance: the turn comes, and the time slice ends, between two questions.
-    return !line().lock_or_wait(place_) || rt::preempt_or_go_on(g);
+    return !line().lock_or_wait(place_) || rt::preempt_or_go_on(s);
   }
   [[nodiscard]] int await_resume() {
     if (mine_.taken()) return 0;

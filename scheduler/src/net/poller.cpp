@@ -144,6 +144,6 @@ void poller::hear_ring() const noexcept {
   (void)!read(event_, &count, sizeof count);
 }
 
-void poller::wake(goroutine& g) { ready(g); }
+void poller::wake(strand& s) { ready(s); }
 
 }  // namespace runq::detail

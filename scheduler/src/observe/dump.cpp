@@ -32,12 +32,12 @@ const char* to_string(wait_reason reason) noexcept {
 namespace detail {
 namespace {
 
-std::string state_of(const goroutine& g) {
-  switch (g.state.status()) {
+std::string state_of(const strand& s) {
+  switch (s.state.status()) {
     case task_status::runnable: return "runnable";
     case task_status::running: return "running";
     case task_status::syscall: return "syscall";
-    case task_status::waiting: return to_string(g.state.reason());
+    case task_status::waiting: return to_string(s.state.reason());
     default: return "dead";
   }
 }
@@ -49,21 +49,21 @@ std::string line_of(source_place at) {
 
 }  // namespace
 
-std::string heading_of(const goroutine& g, const std::string& state) {
+std::string heading_of(const strand& s, const std::string& state) {
   // [dump.id] relaxed, unmodelled: a dump may be a moment old; it is exact when all tasks wait.
-  std::string text = "goroutine " + std::to_string(g.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
+  std::string text = "goroutine " + std::to_string(s.id.load(std::memory_order::relaxed)) + " [" + state + "]:\n";
   // [dump.name] relaxed, unmodelled: a dump may be a moment old; a name is a literal, so it stays readable.
-  if (const char* const name = g.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
-  if (g.is(task_status::waiting)) text += line_of(g.state.place());
+  if (const char* const name = s.name.load(std::memory_order::relaxed)) text += std::string(name) + "\n";
+  if (s.is(task_status::waiting)) text += line_of(s.state.place());
   return text;
 }
 
 std::string core::dump() const {
   std::string text;
-  records_.for_each([&text](const goroutine& g) {
-    if (g.is(task_status::dead)) return;
+  strands_.for_each([&text](const strand& s) {
+    if (s.is(task_status::dead)) return;
     if (!text.empty()) text += "\n";
-    text += heading_of(g, state_of(g));
+    text += heading_of(s, state_of(s));
   });
   return text;
 }

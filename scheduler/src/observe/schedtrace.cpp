@@ -50,47 +50,47 @@ std::string core::trace_line(instant at, bool detail) const {
   return line + "]\n";
 }
 
-// The task that a machine runs, or has taken into a blocking call; null if there is none.
-const goroutine* core::task_of(const machine& m) {
-  // [trace.task_of.state] relaxed, unmodelled: as [trace.held_by].
+// The strand that a machine runs, or has taken into a blocking call; null if there is none.
+const strand* core::strand_of(const machine& m) {
+  // [trace.strand_of.state] relaxed, unmodelled: as [trace.held_by].
   const machine_state state = m.state.load(std::memory_order::relaxed);
-  // [trace.task_of] acquire, unmodelled: pairs with [machine.task]; weaker: a trace reads a record that is not
-  // constructed. Records are never freed; the next lines ask whether the record is still this task's.
-  const goroutine* const g = m.task.load(std::memory_order::acquire);
-  if (g == nullptr) return nullptr;
+  // [trace.strand_of] acquire, unmodelled: pairs with [machine.last_strand]; weaker: a trace reads a strand that is not
+  // constructed. Strands are never freed; the next lines ask whether this machine still runs it.
+  const strand* const s = m.last_strand.load(std::memory_order::acquire);
+  if (s == nullptr) return nullptr;
   // by chance: the task ends or waits at this moment.
-  if (state == machine_state::running && g->is(task_status::running)) return g;
+  if (state == machine_state::running && s->is(task_status::running)) return s;
   // by chance: likewise.
-  if (state == machine_state::in_call && g->is(task_status::syscall)) return g;
+  if (state == machine_state::in_call && s->is(task_status::syscall)) return s;
   return nullptr;
 }
 
 // Lines as Go 1.19 prints them; what has no counterpart here is 0, false, empty or -1. The numbers are read one after
 // the other while the machines run, as in Go.
-std::string core::trace_detail(const statistics& s) const {
+std::string core::trace_detail(const statistics& counted) const {
   std::string text;
   std::map<std::int32_t, std::int64_t> processor_of;
   processors_.for_each([&](const processor& p) {
     // [trace.held_by] relaxed, unmodelled: a trace may be a moment old.
     const std::int32_t held_by = p.held_by.load(std::memory_order::relaxed);
     if (held_by >= 0) processor_of[held_by] = p.index;
-    // [trace.free_records] relaxed, unmodelled: as [trace.held_by].
-    const std::size_t free_records = p.free_records.load(std::memory_order::relaxed);
-    text += "  P" + std::to_string(p.index) + ":" + field("status", status_of(p, p.index < s.procs)) +
+    // [trace.free_strands] relaxed, unmodelled: as [trace.held_by].
+    const std::size_t free_strands = p.free_strands.load(std::memory_order::relaxed);
+    text += "  P" + std::to_string(p.index) + ":" + field("status", status_of(p, p.index < counted.procs)) +
             field("schedtick", p.ticks.get()) + field("syscalltick", p.calls.get()) + number("m", held_by) +
-            field("runqsize", p.queue_thief.size_approx()) + field("gfreecnt", free_records) +
+            field("runqsize", p.queue_thief.size_approx()) + field("gfreecnt", free_strands) +
             field("timerslen", p.timers.size()) + "\n";
   });
-  std::map<const goroutine*, std::int64_t> machine_of;
+  std::map<const strand*, std::int64_t> machine_of;
   {
     const std::lock_guard lock(machines_mutex_);
     // Newest first.
     for (auto m = machines_.rbegin(); m != machines_.rend(); ++m) {
       const auto n = static_cast<std::int32_t>((*m)->number);
-      const goroutine* const g = task_of(**m);
-      if (g != nullptr) machine_of[g] = n;
+      const strand* const s = strand_of(**m);
+      if (s != nullptr) machine_of[s] = n;
       // [trace.id] relaxed, unmodelled: as [trace.held_by].
-      const std::int64_t id = g == nullptr ? -1 : static_cast<std::int64_t>(g->id.load(std::memory_order::relaxed));
+      const std::int64_t id = s == nullptr ? -1 : static_cast<std::int64_t>(s->id.load(std::memory_order::relaxed));
       // [trace.state] relaxed, unmodelled: as [trace.held_by].
       const machine_state state = (*m)->state.load(std::memory_order::relaxed);
       text += "  M" + std::to_string(n) + ":" + number("p", processor_of.contains(n) ? processor_of[n] : -1) +
@@ -99,15 +99,15 @@ std::string core::trace_detail(const statistics& s) const {
               " blocked=" + flag(state == machine_state::idle) + " lockedg=-1\n";
     }
   }
-  records_.for_each([&](const goroutine& g) {
-    if (g.is(task_status::dead)) return;
-    // [trace.goroutine.id] relaxed, unmodelled: as [trace.held_by].
-    const std::uint64_t id = g.id.load(std::memory_order::relaxed);
-    const task_status status = g.state.status();
-    const wait_reason reason = g.state.reason();
+  strands_.for_each([&](const strand& s) {
+    if (s.is(task_status::dead)) return;
+    // [trace.strand.id] relaxed, unmodelled: as [trace.held_by].
+    const std::uint64_t id = s.id.load(std::memory_order::relaxed);
+    const task_status status = s.state.status();
+    const wait_reason reason = s.state.reason();
     text += "  G" + std::to_string(id) + ": status=" + std::to_string(static_cast<int>(status)) + "(" +
             (status == task_status::waiting ? to_string(reason) : "") + ")" +
-            number("m", machine_of.contains(&g) ? machine_of[&g] : -1) + " lockedm=-1\n";
+            number("m", machine_of.contains(&s) ? machine_of[&s] : -1) + " lockedm=-1\n";
   });
   return text;
 }
@@ -136,14 +136,14 @@ void core::read_environment() {
   if (const char* const file = std::getenv("RUNQ_TRACE")) tracer_ = std::make_unique<tracer>(file);
 }
 
-void core::begin_slice(machine& m, const goroutine& g) {
+void core::begin_slice(machine& m, const strand& s) {
   // A continuation that a thief took from a fork deque has no task of its own.
   const char* const forked = chosen.forks == fork_policy::continuation ? "continuation" : "forked";
   // [trace.slice.id] relaxed, unmodelled: the task is this machine's.
-  const std::uint64_t id = g.id.load(std::memory_order::relaxed);
+  const std::uint64_t id = s.id.load(std::memory_order::relaxed);
   // [trace.slice.name] relaxed, unmodelled: the task is this machine's.
-  const char* const name = g.name.load(std::memory_order::relaxed);
-  m.slice_of = {id, g.root != nullptr ? name : forked};
+  const char* const name = s.name.load(std::memory_order::relaxed);
+  m.slice_of = {id, s.root != nullptr ? name : forked};
   m.slice_begin = now();
 }
 

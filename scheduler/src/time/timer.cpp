@@ -13,15 +13,15 @@ sleep_awaiter::~sleep_awaiter() {
 }
 
 void sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at) {
-  goroutine& g = fall_asleep(self, wait_reason::sleep, at);
+  strand& s = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   core& home = p.home;
   if (node_.when <= now()) {
     // As after yield(), because a timer that is due could fire before other tasks have run.
-    let_others_run(p, g);
+    let_others_run(p, s);
     return;
   }
-  node_.who = &g;
+  node_.who = &s;
   node_.fire = [](timer_node& n, instant) {
     ready(*static_cast<sleeper&>(n).who);
     return never;
@@ -33,13 +33,13 @@ void sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at)
 }
 
 bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self, source_place at) {
-  goroutine& g = fall_asleep(self, wait_reason::sleep, at);
+  strand& s = fall_asleep(self, wait_reason::sleep, at);
   processor& p = *this_processor();
   if (node_.when <= now()) {
-    let_others_run(p, g);
+    let_others_run(p, s);
     return true;
   }
-  node_.who = &g;
+  node_.who = &s;
   node_.fire = [](timer_node& n, instant) {
     auto& due = static_cast<sleeper&>(n);
     if (due.wait.claim(by_timer) == claim_result::must_wake) ready(*due.who);
@@ -49,7 +49,7 @@ bool stoppable_sleep_awaiter::await_suspend(std::coroutine_handle<> self, source
   p.timers.add(node_);
   p.home.timer_added(node_.when);
   // by chance: a request comes, and the time slice ends, between two questions.
-  return node_.wait.commit() || preempt_or_go_on(g);
+  return node_.wait.commit() || preempt_or_go_on(s);
 }
 
 }  // namespace detail

@@ -16,7 +16,7 @@ using ending_waiter = runq::detail::waiter<ending_policy>;
 
 // The frame of a task that waits to send, or to receive, as the awaiters of channel.hpp do.
 struct waiting_sender {
-  waiting_sender(ending_channel& on, int number, record& task) : value(number) {
+  waiting_sender(ending_channel& on, int number, strand& task) : value(number) {
     node.who.set(&task);
     node.value.set(&value);
     require(on.send(value, &node) == channel_result::waits, "there was no room, and a value was sent");
@@ -29,7 +29,7 @@ struct waiting_sender {
   ending_waiter node;
 };
 struct waiting_receiver {
-  waiting_receiver(ending_channel& on, record& task) {
+  waiting_receiver(ending_channel& on, strand& task) {
     node.who.set(&task);
     node.value.set(&value);
     require(on.receive(value, &node) == channel_result::waits, "something was received from an empty channel");
@@ -58,7 +58,7 @@ struct receiver_ends final : scenario {
   }
 
   ending_channel channel{0};
-  record task;
+  strand task;
   waiting_receiver& frame = make_frame<waiting_receiver>(channel, task);
   bool sent = false;
 };
@@ -90,7 +90,7 @@ struct sender_ends final : scenario {
   }
 
   ending_channel channel{1};
-  record tasks[2];
+  strand tasks[2];
   waiting_sender* first = nullptr;
   waiting_sender* second = nullptr;
 };
@@ -114,7 +114,7 @@ struct receiver_ends_vs_senders final : scenario {
   }
 
   ending_channel channel{0};
-  record tasks[2];
+  strand tasks[2];
   waiting_receiver& first = make_frame<waiting_receiver>(channel, tasks[0]);
   waiting_receiver& second = make_frame<waiting_receiver>(channel, tasks[1]);
   bool sent[2] = {false, false};
@@ -153,7 +153,7 @@ struct sender_ends_vs_close final : scenario {
   }
 
   ending_channel channel{1};
-  record tasks[2];
+  strand tasks[2];
   waiting_sender* first = nullptr;
   waiting_sender* second = nullptr;
 };
@@ -178,7 +178,7 @@ struct channel_goes_first final : scenario {
   }
 
   ending_channel* channel = &make_frame<ending_channel>(std::size_t{0});
-  record tasks[3];
+  strand tasks[3];
   waiting_receiver* frames[3] = {&make_frame<waiting_receiver>(*channel, tasks[0]),
                                  &make_frame<waiting_receiver>(*channel, tasks[1]),
                                  &make_frame<waiting_receiver>(*channel, tasks[2])};
@@ -204,7 +204,7 @@ struct channel_goes_before_senders final : scenario {
   void finish() override { require(tasks[0].woken() && !tasks[1].woken(), "not just one task was woken"); }
 
   ending_channel* channel = &make_frame<ending_channel>(std::size_t{0});
-  record tasks[2];
+  strand tasks[2];
   waiting_sender* frames[2] = {&make_frame<waiting_sender>(*channel, 1, tasks[0]),
                                &make_frame<waiting_sender>(*channel, 2, tasks[1])};
   atomic<int> done{0};  // relaxed: it orders nothing

@@ -13,7 +13,7 @@ using ending_mutex = runq::detail::mutex_core<ending_policy>;
 
 // The frame of a task that waits, as the awaiter does.
 struct waiting_task {
-  waiting_task(ending_condition& on, record& task) : on_(on) {
+  waiting_task(ending_condition& on, strand& task) : on_(on) {
     ending_mutex held;
     require(held.try_lock(), "a new mutex is not free");
     node_.who.set(&task);
@@ -44,7 +44,7 @@ struct ends_vs_notify final : scenario {
   }
 
   ending_condition changed;
-  record tasks[2];
+  strand tasks[2];
   waiting_task& first = make_frame<waiting_task>(changed, tasks[0]);
   waiting_task& second = make_frame<waiting_task>(changed, tasks[1]);
 };
@@ -69,7 +69,7 @@ struct destroyed_before_waiters final : scenario {
   }
 
   ending_condition* changed = &make_frame<ending_condition>();
-  record tasks[2];
+  strand tasks[2];
   waiting_task& first = make_frame<waiting_task>(*changed, tasks[0]);
   waiting_task& second = make_frame<waiting_task>(*changed, tasks[1]);
   atomic<int> done{0};  // relaxed: it orders nothing

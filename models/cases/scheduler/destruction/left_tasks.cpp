@@ -39,8 +39,8 @@ class tree {
  public:
   using coroutine = model::coroutine;
   struct one;
-  using task_record = one;
-  using place = runq::detail::destruction_place<coroutine, task_record>;
+  using task_type = one;
+  using place = runq::detail::destruction_place<coroutine, task_type>;
 
   struct one {
     coroutine* first = nullptr;  // null when the task is destroyed
@@ -125,8 +125,8 @@ class tree {
     of(c).inner_freed = true;
     destroy_frame(c);
   }
-  task_record* task_before(coroutine& c) { return c.first ? of(c).before : nullptr; }
-  void runs_as(task_record& t) { running_ = &t; }
+  task_type* task_before(coroutine& c) { return c.first ? of(c).before : nullptr; }
+  void runs_as(task_type& t) { running_ = &t; }
 
   // -- what ending_order asks, besides --
 

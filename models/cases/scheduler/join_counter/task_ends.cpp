@@ -67,7 +67,7 @@ struct ends_at_join final : scenario {
 
   parent_frame& parent = make_frame<parent_frame>();
   std::array<child_frame*, Children> children{};
-  record task;
+  strand task;
   std::array<flag, 1 + Ending> left;
   bool destroyed = false;
 };

@@ -12,11 +12,11 @@ using ending_mutex = runq::detail::mutex_core<ending_policy>;
 
 // The frame of a task that waits, as the awaiter does.
 struct waiting_task {
-  waiting_task(ending_mutex& on, record& task) {
+  waiting_task(ending_mutex& on, strand& task) {
     node.who.set(&task);
     require(!on.lock_or_wait(node), "a held mutex is free");
   }
-  explicit waiting_task(record& task) { node.who.set(&task); }
+  explicit waiting_task(strand& task) { node.who.set(&task); }
   void end(ending_mutex& on) {
     if (node.who.get() != nullptr) on.leave(node);
     destroy_frame(*this);
@@ -46,7 +46,7 @@ struct waiter_ends final : scenario {
   }
 
   ending_mutex lock;
-  record tasks[2];
+  strand tasks[2];
   waiting_task* first = nullptr;
   waiting_task* second = nullptr;
 };
@@ -72,7 +72,7 @@ struct two_waiters_end final : scenario {
   }
 
   ending_mutex lock;
-  record tasks[3];
+  strand tasks[3];
   waiting_task* frames[3] = {};
 };
 
@@ -102,7 +102,7 @@ struct ends_where_it_yields final : scenario {
   }
 
   ending_mutex lock;
-  record tasks[3];
+  strand tasks[3];
   waiting_task& frame = make_frame<waiting_task>(tasks[0]);
   waiting_task* others[2] = {};
   bool has_it[2] = {false, false};
@@ -147,7 +147,7 @@ struct mutex_goes_first final : scenario {
   }
 
   ending_mutex* lock = &make_frame<ending_mutex>();
-  record tasks[2];
+  strand tasks[2];
   waiting_task* frames[2] = {};
   atomic<int> done{0};  // relaxed: it orders nothing
   atomic<int> left{0};  // as in a scheduler, where all machines leave before tasks are destroyed
@@ -172,7 +172,7 @@ struct mutex_goes_before_who_gives_way final : scenario {
   }
 
   ending_mutex* lock = &make_frame<ending_mutex>();
-  record task;
+  strand task;
   waiting_task& frame = make_frame<waiting_task>(task);
   atomic<int> through{0};
 };

@@ -101,7 +101,7 @@ struct withdrawn_ends final : scenario {
   void finish() override { require(lock.try_lock(), "a task that has ended has the mutex"); }
 
   ending_mutex lock;
-  record task;
+  strand task;
   runq::detail::revocable_waiter<ending_policy> node;
 };
 

@@ -7,26 +7,26 @@
 namespace runq::model {
 namespace {
 
-/// What is left of a task when its frame is destroyed, like production's goroutine record: another task soon uses it.
-struct record {
+/// What is left of a task when its frame is destroyed, like production's strand: another task soon uses it.
+struct strand {
   atomic<int> woken{0};
   cell<int> task{1};
 };
 
 /// Stands in for production's task_waiting (runq/protocol/waiting.hpp). Waking a task only makes it runnable.
 struct ending_policy {
-  static void wake(record& r) {
+  static void wake(strand& r) {
     require(r.task.get() == 1, "a task was woken that did not wait here");
     r.woken.store(1, std::memory_order::release);
   }
-  [[nodiscard]] static bool asleep(const record* r) { return r->woken.load(std::memory_order::acquire) == 0; }
+  [[nodiscard]] static bool asleep(const strand* r) { return r->woken.load(std::memory_order::acquire) == 0; }
   template <class Condition>
   static void spin_until(Condition&& condition) {
     await(condition);
   }
 };
 
-// A task that waits ends, and its record is used again ‖ notifiers.
+// A task that waits ends, and its strand is used again ‖ notifiers.
 template <unsigned Notifiers>
 struct waiter_ends final : scenario {
   waiter_ends() { require(word.wait(me), "a new word has a notice"); }
@@ -34,15 +34,15 @@ struct waiter_ends final : scenario {
     if (index == 0) {
       word.template leave<ending_policy>(me);
       me.task.set(2);
-    } else if (record* const woken = word.notify()) {
+    } else if (strand* const woken = word.notify()) {
       require(woken == &me, "a task was woken that did not wait here");
       ending_policy::wake(*woken);
     }
   }
   void finish() override { require(word.notify() == nullptr, "a task that has ended waits"); }
 
-  readiness<record, atomics> word;
-  record me;
+  readiness<strand, atomics> word;
+  strand me;
 };
 
 const bool added[] = {

@@ -52,7 +52,7 @@ class waiting_select {
   static constexpr bool sends = std::is_same_v<Arm, sending>;
 
  public:
-  waiting_select(ending_channel& a, ending_channel& b, record& task, stopper* stop = nullptr)
+  waiting_select(ending_channel& a, ending_channel& b, strand& task, stopper* stop = nullptr)
       : a_(make_arm(a, 0)), b_(make_arm(b, 1)), who_(&task), stop_(stop) {}
   void sleep() {
     require(core_.start(&who_, state_).what == core::outcome::asleep, "a channel at which no task waits was ready");
@@ -88,7 +88,7 @@ class waiting_select {
   std::optional<parcel> into_[2];
   Arm a_;
   Arm b_;
-  record* who_;
+  strand* who_;
   stopper* stop_;
   std::array<arm_pointer, 2> order_{&a_, &b_};
   std::array<arm_pointer, 2> by_address_{};
@@ -124,7 +124,7 @@ struct ends_vs_senders final : scenario {
   }
 
   ending_channel a{0}, b{0};
-  record task;
+  strand task;
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
   bool sent[2] = {false, false};
 };
@@ -149,7 +149,7 @@ struct ends_vs_receivers final : scenario {
   }
 
   ending_channel a{0}, b{0};
-  record task;
+  strand task;
   waiting_sends& frame = make_frame<waiting_sends>(a, b, task);
   int received[2] = {0, 0};
 };
@@ -169,7 +169,7 @@ struct ends_vs_close_and_stop final : scenario {
   void finish() override { require(!try_send(b), "a task that has ended has received"); }
 
   ending_channel a{0}, b{0};
-  record task;
+  strand task;
   stopper stopping;
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task, &stopping);
 };
@@ -188,7 +188,7 @@ struct ends_where_it_yields final : scenario {
   void finish() override { require(!try_send(a) && !try_send(b), "a task that has ended has received"); }
 
   ending_channel a{0}, b{0};
-  record task;
+  strand task;
   waiting_receives& frame = make_frame<waiting_receives>(a, b, task);
 };
 
@@ -210,7 +210,7 @@ struct channel_destroyed_first final : scenario {
 
   ending_channel a{0};
   ending_channel* b = &make_frame<ending_channel>(std::size_t{0});
-  record task;
+  strand task;
   waiting_receives& frame = make_frame<waiting_receives>(a, *b, task);
   bool sent = false;
 };
@@ -233,7 +233,7 @@ struct waking_channel_destroyed_first final : scenario {
 
   ending_channel a{0};
   ending_channel* b = &make_frame<ending_channel>(std::size_t{0});
-  record task;
+  strand task;
   waiting_receives& frame = make_frame<waiting_receives>(a, *b, task);
   atomic<int> through{0};
 };
@@ -253,7 +253,7 @@ struct one_channel_twice final : scenario {
   void finish() override { require(!sent || task.woken(), "a value was sent and not received"); }
 
   ending_channel a{0};
-  record task;
+  strand task;
   waiting_receives& frame = make_frame<waiting_receives>(a, a, task);
   bool sent = false;
 };

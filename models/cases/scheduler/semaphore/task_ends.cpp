@@ -11,7 +11,7 @@ using ending_semaphore = runq::detail::semaphore_core<ending_policy>;
 
 // Stands for the frame of a waiting task and the awaiter in it.
 struct waiting_task {
-  waiting_task(record& task, std::int64_t wanted) {
+  waiting_task(strand& task, std::int64_t wanted) {
     node.who.set(&task);
     node.wanted.set(wanted);
   }
@@ -22,7 +22,7 @@ struct waiting_task {
   runq::detail::units_waiter<ending_policy> node;
 };
 
-[[nodiscard]] waiting_task& wait(ending_semaphore& units, record& task, std::int64_t wanted) {
+[[nodiscard]] waiting_task& wait(ending_semaphore& units, strand& task, std::int64_t wanted) {
   waiting_task& frame = make_frame<waiting_task>(task, wanted);
   require(!units.acquire_or_wait(frame.node), "acquire_or_wait() took units that are taken");
   return frame;
@@ -46,7 +46,7 @@ struct waiter_ends final : scenario {
   }
 
   ending_semaphore units{1, all_units};
-  record tasks[2];
+  strand tasks[2];
   waiting_task& writer = wait(units, tasks[0], all_units);
   waiting_task& reader = wait(units, tasks[1], 1);
 };
@@ -69,7 +69,7 @@ struct big_waiter_ends final : scenario {
   }
 
   ending_semaphore units{1, all_units};
-  record tasks[3];
+  strand tasks[3];
   waiting_task& writer = wait(units, tasks[0], all_units);
   waiting_task& reader = wait(units, tasks[1], 1);
   waiting_task& late = make_frame<waiting_task>(tasks[2], 1);
@@ -100,7 +100,7 @@ struct ends_where_it_yields final : scenario {
   }
 
   ending_semaphore units{all_units, all_units};
-  record tasks[2];
+  strand tasks[2];
   waiting_task& first = make_frame<waiting_task>(tasks[0], all_units);
   waiting_task& second = make_frame<waiting_task>(tasks[1], all_units);
   bool looker = false;
@@ -142,7 +142,7 @@ struct semaphore_goes_first final : scenario {
   }
 
   ending_semaphore* units = &make_frame<ending_semaphore>(0, all_units);
-  record tasks[2];
+  strand tasks[2];
   waiting_task& first = wait(*units, tasks[0], 1);
   waiting_task& second = wait(*units, tasks[1], 1);
   atomic<int> done{0};  // relaxed: it orders nothing

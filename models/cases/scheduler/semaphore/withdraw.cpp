@@ -110,7 +110,7 @@ struct withdrawn_ends final : scenario {
   }
 
   runq::detail::semaphore_core<ending_policy> units{0, all_units};
-  record task;
+  strand task;
   runq::detail::units_waiter<ending_policy> node;
 };
 

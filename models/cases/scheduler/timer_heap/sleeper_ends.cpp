@@ -35,18 +35,18 @@ using heap_type = timer_heap<atomics, short_list>;
 using instant = heap_type::instant;
 constexpr instant never = heap_type::never;
 
-/// What is left of a task when its frame is destroyed, like production's goroutine record: another task soon uses it.
-struct task_record {
+/// What is left of a task when its frame is destroyed, like production's strand: another task soon uses it.
+struct strand {
   atomic<int> woken{0};
   cell<int> task{1};
 };
 
 /// The frame of a task that sleeps, as sleep_awaiter does.
 struct sleeper : heap_type::node {
-  sleeper(heap_type& in, task_record& task, instant due) : who(task) {
+  sleeper(heap_type& in, strand& task, instant due) : who(task) {
     when = due;
     fire = [](heap_type::node& n, instant) {
-      task_record& woken = static_cast<sleeper&>(n).who;
+      strand& woken = static_cast<sleeper&>(n).who;
       require(woken.task.get() == 1, "a timer woke a task that it does not belong to");
       require(woken.woken.exchange(1, std::memory_order::release) == 0, "a task was woken twice");
       return never;
@@ -54,15 +54,15 @@ struct sleeper : heap_type::node {
     in.add(*this);
   }
   void end(heap_type& in) {
-    task_record& task = who;
+    strand& task = who;
     (void)in.remove(*this);
     destroy_frame(*this);
     task.task.set(2);
   }
-  task_record& who;
+  strand& who;
 };
 
-// Several tasks sleep. The first of them ends, and its record is used again ‖ machines fire what is due.
+// Several tasks sleep. The first of them ends, and its strand is used again ‖ machines fire what is due.
 template <unsigned Machines, std::size_t Sleepers>
 struct sleeper_ends final : scenario {
   sleeper_ends() {
@@ -85,7 +85,7 @@ struct sleeper_ends final : scenario {
   }
 
   heap_type heap;
-  task_record tasks[Sleepers];
+  strand tasks[Sleepers];
   sleeper* frames[Sleepers];
 };
 
@@ -102,7 +102,7 @@ struct sleeper_goes_on final : scenario {
   void finish() override { require(heap.size() == 0, "a task that has ended still has a timer"); }
 
   heap_type heap;
-  task_record task;
+  strand task;
   sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
 };
 
@@ -119,7 +119,7 @@ struct sees_no_timer_left final : scenario {
   void finish() override { destroy_frame(frame); }
 
   heap_type heap;
-  task_record task;
+  strand task;
   sleeper& frame = make_frame<sleeper>(heap, task, instant{1});
 };
 

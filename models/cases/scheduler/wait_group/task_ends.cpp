@@ -12,7 +12,7 @@ using ending_group = runq::detail::wait_group_core<ending_policy>;
 
 // The frame of a task that waits, as the awaiter does.
 struct waiting_task {
-  waiting_task(ending_group& on, record& task) : on_(on) {
+  waiting_task(ending_group& on, strand& task) : on_(on) {
     node_.who.set(&task);
     waits = !on.done() && on.enlist(node_);
   }
@@ -47,7 +47,7 @@ struct ends_vs_done final : scenario {
   }
 
   ending_group group;
-  record tasks[2];
+  strand tasks[2];
   waiting_task* first = nullptr;
   waiting_task* second = nullptr;
 };
@@ -73,7 +73,7 @@ struct ends_vs_wait final : scenario {
   }
 
   ending_group group;
-  record tasks[2];
+  strand tasks[2];
   waiting_task* first = nullptr;
   waiting_task* second = nullptr;
 };
@@ -95,7 +95,7 @@ struct nobody_waits_any_more final : scenario {
   }
 
   ending_group* group = &make_frame<ending_group>();
-  record task;
+  strand task;
 };
 
 // A task begins to wait ‖ then the group is destroyed, and then the task.
@@ -116,7 +116,7 @@ struct destroyed_before_waiter final : scenario {
   }
 
   ending_group* group = &make_frame<ending_group>();
-  record task;
+  strand task;
   waiting_task* waiter = nullptr;
   atomic<int> through{0};
 };

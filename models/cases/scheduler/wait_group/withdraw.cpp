@@ -121,7 +121,7 @@ struct withdrawn_ends final : scenario {
   void finish() override { require(task.woken(), "no thread has woken the task"); }
 
   ending_group group;
-  record task;
+  strand task;
   runq::detail::revocable_waiter<ending_policy> node;
 };
 

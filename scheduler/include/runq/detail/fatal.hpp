@@ -8,7 +8,7 @@
 
 namespace runq::detail {
 
-struct goroutine;
+struct strand;
 
 inline constexpr int fatal_status = 2;
 
@@ -22,6 +22,6 @@ inline constexpr int fatal_status = 2;
 [[noreturn]] void fatal_destroyed_by_task() noexcept;
 
 /// The first lines about a task in a list of tasks, or in a panic's message.
-[[nodiscard]] std::string heading_of(const goroutine& g, const std::string& state);
+[[nodiscard]] std::string heading_of(const strand& s, const std::string& state);
 
 }  // namespace runq::detail

@@ -19,11 +19,11 @@ namespace runq::detail {
 
 class core;
 struct frame;
-struct goroutine;
+struct strand;
 class scope_state;
 
-/// What a task needs beside its first coroutine, as the callable that the coroutine may refer to. Destroyed when that
-/// coroutine has been destroyed.
+/// What a task owns beside its first coroutine, as the function object that the coroutine may refer to. Destroyed when
+/// that coroutine has been destroyed.
 struct closure {
   void (*destroy)(closure*) noexcept;
 };
@@ -35,21 +35,21 @@ struct awaited_closure : closure {
     frame* awaited_by;             // spawned: the coroutine that awaits the task's handle now, or null
     frame* above;                  // at the end of a run, when the task was tied: the one that it is below
   };
-  goroutine* record = nullptr;  // at the end of a run: see frame_tree
+  strand* first_strand = nullptr;  // at the end of a run: see frame_tree
 };
 
-/// What go() makes of its argument: a coroutine to run and its closure. This object destroys both, unless they have
-/// become a task.
+/// What go() makes of its argument, a task that no scheduler knows yet: its first coroutine and its closure. This
+/// object destroys both, unless it is given to a scheduler.
 class new_task {
  public:
   explicit new_task(frame& root) noexcept : root_(&root) {}
   new_task(new_task&& other) noexcept
-      : root_(std::exchange(other.root_, nullptr)), callable_(std::exchange(other.callable_, nullptr)) {}
+      : root_(std::exchange(other.root_, nullptr)), closure_(std::exchange(other.closure_, nullptr)) {}
   new_task& operator=(new_task&&) = delete;
   ~new_task() {
     if (root_ != nullptr) destroy();
   }
-  void refers_to(closure& callable) noexcept { callable_ = &callable; }
+  void owns(closure& c) noexcept { closure_ = &c; }
   /// The task is a child of the scope that `c` names.
   void is_child(awaited_closure& c) noexcept;
   /// The task is one that spawn() has started.
@@ -59,7 +59,7 @@ class new_task {
   friend core;
   void destroy() noexcept;
   frame* root_;
-  closure* callable_ = nullptr;
+  closure* closure_ = nullptr;
 };
 
 /// The part of a processor that is compiled into users' programs, because coroutines use it at every call and await.
@@ -67,10 +67,10 @@ class new_task {
 struct processor_front {
   processor_front(core& scheduler, bool forks_continue) noexcept : home(scheduler), continues_forks(forks_continue) {}
   core& home;
-  goroutine* current = nullptr;  // the goroutine that runs now
-  time_slice<> slice;            // whether its task has run for too long: noticed at the next co_await
-  std::uint32_t transfers = 0;   // since the machine's loop was last entered; see transfer()
-  const bool continues_forks;    // options::forks is fork_policy::continuation
+  strand* current = nullptr;    // the strand that runs now
+  time_slice<> slice;           // whether its task has run for too long: noticed at the next co_await
+  std::uint32_t transfers = 0;  // since the machine's loop was last entered; see transfer()
+  const bool continues_forks;   // options::forks is fork_policy::continuation
   frame_cache frames;
 };
 
@@ -105,9 +105,9 @@ void spawn(processor_front& p, new_task made, const char* name);
 /// been destroyed, the task is destroyed instead.
 void spawn_outside(core& home, new_task made, const char* name);
 
-/// Makes `g`, which waits, runnable: next on the calling thread's processor, or, if that belongs to no or another
+/// Makes `s`, which waits, runnable: next on the calling thread's processor, or, if that belongs to no or another
 /// scheduler, at the end of the global queue. Any thread.
-void ready(goroutine& g);
+void ready(strand& s);
 
 /// Exists while a task waits with a stop token: as long as the token has a source, a thread outside the scheduler may
 /// wake the task.

@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "runq/atomics.hpp"
-#include "runq/detail/goroutine.hpp"
 #include "runq/detail/policy.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/protocol/suspension.hpp"
 
 namespace runq::detail {
@@ -17,10 +17,10 @@ namespace runq::detail {
 /// How tasks wait in production. A model uses its own threads instead; the rest of the code is the same.
 struct task_waiting {
   using atomics = policy;
-  using sleeper = goroutine*;
-  static void wake(sleeper g) { ready(*g); }
+  using sleeper = strand*;
+  static void wake(sleeper s) { ready(*s); }
   /// False: the task was woken, and its waker does not touch its frame any more.
-  [[nodiscard]] static bool asleep(sleeper g) noexcept { return g->asleep(); }
+  [[nodiscard]] static bool asleep(sleeper s) noexcept { return s->asleep(); }
   /// Blocks the calling thread until the condition holds, which takes only a moment.
   template <class Condition>
   static void spin_until(Condition&& condition) {

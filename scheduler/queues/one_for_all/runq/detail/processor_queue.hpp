@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "runq/detail/goroutine.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/inject.hpp"
 #include "runq/local_queue.hpp"
 
@@ -15,7 +15,7 @@ namespace runq::detail {
 /// The interface of local_queue, over one locked list for all.
 class processor_queue {
  public:
-  using global_queue = inject<&goroutine::link>;
+  using global_queue = inject<&strand::link>;
   class thief;
   class owner;
   explicit processor_queue(global_queue& global) noexcept : global_(&global) {}
@@ -37,24 +37,22 @@ class processor_queue::thief {
 class processor_queue::owner {
  public:
   explicit owner(global_queue& global) noexcept : global_(&global) {}
-  std::size_t push(goroutine* g) noexcept {
-    global_->put(g);
+  std::size_t push(strand* s) noexcept {
+    global_->put(s);
     return 1;
   }
-  std::size_t push_next(goroutine* g) noexcept { return push(g); }
+  std::size_t push_next(strand* s) noexcept { return push(s); }
   [[nodiscard]] bool next_is_free() const noexcept { return true; }
-  std::size_t push_batch(goroutine_list&& batch) noexcept {
+  std::size_t push_batch(strand_list&& batch) noexcept {
     const std::size_t n = batch.size();
     global_->splice(std::move(batch));
     return n;
   }
-  [[nodiscard]] popped<goroutine> pop() noexcept { return {global_->take(), false}; }
-  [[nodiscard]] goroutine* pop_oldest() noexcept { return nullptr; }
-  [[nodiscard]] goroutine* take_from(global_queue& global, std::size_t) noexcept { return global.take(); }
-  [[nodiscard]] stolen<goroutine> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept {
-    return {};
-  }
-  [[nodiscard]] goroutine_list drain() noexcept { return {}; }
+  [[nodiscard]] popped<strand> pop() noexcept { return {global_->take(), false}; }
+  [[nodiscard]] strand* pop_oldest() noexcept { return nullptr; }
+  [[nodiscard]] strand* take_from(global_queue& global, std::size_t) noexcept { return global.take(); }
+  [[nodiscard]] stolen<strand> steal_from(const thief&, steal_runnext, std::size_t, std::size_t) noexcept { return {}; }
+  [[nodiscard]] strand_list drain() noexcept { return {}; }
   [[nodiscard]] std::size_t size_approx() const noexcept { return 0; }
   void rebind() noexcept {}
 

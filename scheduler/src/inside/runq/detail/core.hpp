@@ -21,7 +21,7 @@
 #include "runq/detail/monitor_rhythm.hpp"
 #include "runq/detail/poller.hpp"
 #include "runq/detail/processor.hpp"
-#include "runq/detail/records.hpp"
+#include "runq/detail/strand_pool.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/inject.hpp"
 #include "runq/options.hpp"
@@ -41,19 +41,19 @@ class scheduler;
 
 namespace runq::detail {
 
-/// Something to run: a goroutine from a queue, or a frame from a fork deque. It has two words, so that every call of
+/// Something to run: a strand from a queue, or a frame from a fork deque. It has two words, so that every call of
 /// the machines' loop can return it in registers.
 class work {
  public:
   work() noexcept = default;  // nothing
-  /// `g`, or nothing if it is nullptr. `inherits`: it runs in its predecessor's time slice.
-  explicit work(goroutine* g, bool inherits = false) noexcept : what_(g), inherits_(inherits) {}
+  /// `s`, or nothing if it is nullptr. `inherits`: it runs in its predecessor's time slice.
+  explicit work(strand* s, bool inherits = false) noexcept : what_(s), inherits_(inherits) {}
   explicit work(frame* f, bool inherits = false) noexcept : what_(f), is_fork_(true), inherits_(inherits) {}
 
   [[nodiscard]] explicit operator bool() const noexcept { return what_ != nullptr; }
   /// Whether it is a frame from a fork deque. Must not be called when there is nothing to run.
   [[nodiscard]] bool is_fork() const noexcept { return is_fork_; }
-  [[nodiscard]] goroutine& task() const noexcept { return *static_cast<goroutine*>(what_); }
+  [[nodiscard]] strand& task() const noexcept { return *static_cast<strand*>(what_); }
   [[nodiscard]] frame& fork() const noexcept { return *static_cast<frame*>(what_); }
   [[nodiscard]] bool inherits() const noexcept { return inherits_; }
 
@@ -88,9 +88,9 @@ class core {
   /// Makes a task from a thread without a processor of this scheduler, at the end of the global queue. After finish()
   /// the task is destroyed instead.
   void spawn_outside(new_task made, const char* name);
-  /// A goroutine record for a strand that begins on `p`; `free_record` returns it.
-  [[nodiscard]] goroutine& take_goroutine(processor& p);
-  void free_record(processor& p, goroutine& g) noexcept;
+  /// A strand that begins on `p`; `free_strand` gives it back.
+  [[nodiscard]] strand& take_strand(processor& p);
+  void free_strand(processor& p, strand& s) noexcept;
   /// To be called when the task of `root` has ended: destroys its frame.
   void end_task(processor& p, frame& root) noexcept;
 
@@ -141,7 +141,7 @@ class core {
 
   // -- what machine_loop asks of its host (machine.cpp, poll.cpp) --
 
-  using task_list = goroutine_list;
+  using task_list = strand_list;
   // How often a spinning machine looks again before it gives up, and how many pauses it makes in between: some 50 µs in
   // all. That is less than going to sleep and being woken takes, including the time of the waking thread.
   static constexpr int looks = 16;
@@ -171,8 +171,8 @@ class core {
   [[nodiscard]] bool fire_due_timers() { return timers_due() && fire_timers(now()) != 0; }
   void hold(machine& m, processor& p) noexcept;
   void leave(machine&) noexcept { leave_processor(); }
-  [[nodiscard]] goroutine& strand_of(processor& p, frame& fork);
-  [[nodiscard]] goroutine& task_of(processor& p, work w) { return w.is_fork() ? strand_of(p, w.fork()) : w.task(); }
+  [[nodiscard]] strand& strand_of(processor& p, frame& fork);
+  [[nodiscard]] strand& task_of(processor& p, work w) { return w.is_fork() ? strand_of(p, w.fork()) : w.task(); }
   void searches(machine& m) noexcept { m.parks_counted = m.parker.parks.get(); }
   void spins(machine& m) noexcept {
     // [core.spins] relaxed, unmodelled: for traces.
@@ -270,7 +270,7 @@ class core {
   const options chosen;
   scheduler& owner;
   // Written by all processors; the members before it are only read by them.
-  alignas(cache_line) inject<&goroutine::link> global;
+  alignas(cache_line) inject<&strand::link> global;
   mutable park_protocol<machine, processor, core, policy> parking;
   machine_loop<machine, processor, work, core, policy> looping{*this};
   deadlock_question<core, policy> deadlocks{*this};
@@ -307,18 +307,18 @@ class core {
   class stand_in;
   void empty_processors();
   class left_tasks;
-  void has_destroyed(goroutine& g) noexcept;
-  [[nodiscard]] frame* root_of(const goroutine& g, std::uint64_t later) const noexcept;
-  [[nodiscard]] goroutine_list forget_woken();
+  void has_destroyed(strand& s) noexcept;
+  [[nodiscard]] frame* root_of(const strand& s, std::uint64_t later) const noexcept;
+  [[nodiscard]] strand_list forget_woken();
   [[nodiscard]] bool somebody_queues() const;
-  void forget_records();
-  goroutine& enlist(goroutine& g, new_task& made, const char* name) noexcept;
+  void forget_strands();
+  strand& enlist(strand& s, new_task& made, const char* name) noexcept;
   void make_processors(unsigned n);
   [[nodiscard]] std::uint64_t count_tasks() const noexcept;
-  [[nodiscard]] std::string trace_detail(const statistics& s) const;
-  [[nodiscard]] static const goroutine* task_of(const machine& m);
+  [[nodiscard]] std::string trace_detail(const statistics& counted) const;
+  [[nodiscard]] static const strand* strand_of(const machine& m);
   void read_environment();
-  void begin_slice(machine& m, const goroutine& g);
+  void begin_slice(machine& m, const strand& s);
   void end_slice(const machine& m, const processor& p, instant end);
   [[noreturn]] void deadlock() const;
   void may_be_deadlock() const;
@@ -359,7 +359,7 @@ class core {
   short_lock stop_waits_mutex_;
   stop_wait* stop_waits_ = nullptr;  // under stop_waits_mutex_
 
-  record_pool records_{*this, chosen.latency_period};
+  strand_pool strands_{*this, chosen.latency_period};
   // Held while a thread outside makes a task, so that the end of a run sees either all of the task or nothing.
   mutable std::mutex outside_mutex_;
   bool finished_ = false;                  // no task begins any more; under outside_mutex_
@@ -386,15 +386,15 @@ class core {
   std::atomic<std::uint64_t> handed_off_{0};
 };
 
-/// Makes `g`, the task that runs on `p`, runnable at the end of the global queue: from then on another machine may run
+/// Makes `s`, which runs on `p`, runnable at the end of the global queue: from then on another machine may run
 /// it at any moment. On the thread of `p`.
-inline void let_others_run(processor& p, goroutine& g) {
-  g.set_status(task_status::runnable);
+inline void let_others_run(processor& p, strand& s) {
+  s.set_status(task_status::runnable);
   if constexpr (processor_queue::capacity() != 0) {
-    p.home.looping.yield(p, &g);
+    p.home.looping.yield(p, &s);
   } else {
     // unreached from here on: only a build with one queue for all, global_queue_test's.
-    p.home.global.put(&g);
+    p.home.global.put(&s);
     p.home.parking.submitted_in_order();
   }
 }

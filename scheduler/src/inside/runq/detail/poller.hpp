@@ -8,13 +8,13 @@
 #include <memory>
 #include <vector>
 
-#include "runq/detail/goroutine.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/protocol/descriptors.hpp"
 
 namespace runq::detail {
 
-using descriptor = polled_descriptor<goroutine>;
+using descriptor = polled_descriptor<strand>;
 
 /// From now on the kernel wakes the calling thread exactly when its time has come. By default it may wait up to 50 µs
 /// more, to wake several threads at once; that would triple the monitor's naps, and make every sleep of a task as much
@@ -42,7 +42,7 @@ class poller {
   /// Forgets `d`, which reports no events any more, and for which no task waits.
   void close(descriptor& d) { known_.close(d); }
 
-  using polled = descriptors<poller, goroutine>::polled;
+  using polled = descriptors<poller, strand>::polled;
   /// Waits up to `timeout` ns (0: not at all; never: without end) for events and makes the tasks that waited for them
   /// runnable. Any number of threads at once with a timeout of 0, which leave rings alone; only one with a longer
   /// timeout.
@@ -63,7 +63,7 @@ class poller {
   [[nodiscard]] int watch(int fd, std::uint64_t tag) const noexcept;
   void wait(events& into, instant timeout) const;
   void hear_ring() const noexcept;
-  static void wake(goroutine& g);
+  static void wake(strand& s);
   [[nodiscard]] static instant clock() noexcept { return now(); }
 
  private:
@@ -72,7 +72,7 @@ class poller {
   const int epoll_;
   const int event_;
   std::vector<std::unique_ptr<descriptor>> records_;  // under the lock of known_
-  descriptors<poller, goroutine> known_{*this};
+  descriptors<poller, strand> known_{*this};
 };
 
 }  // namespace runq::detail

@@ -13,10 +13,10 @@
 #include "runq/detail/fair_time.hpp"
 #include "runq/detail/fork_deque.hpp"
 #include "runq/detail/futex.hpp"
-#include "runq/detail/goroutine.hpp"
 #include "runq/detail/inside.hpp"
 #include "runq/detail/processor_queue.hpp"
 #include "runq/detail/steal_order.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/detail/timers.hpp"
 #include "runq/detail/tracer.hpp"
 #include "runq/options.hpp"
@@ -51,9 +51,9 @@ class counter {
   std::atomic<std::uint64_t> n_{0};
 };
 
-/// The dead goroutine records that a processor keeps for reuse. Only the thread that holds the processor may use them.
-struct goroutine_cache {
-  goroutine_list free;
+/// The dead strands that a processor keeps for reuse. Only the thread that holds the processor may use them.
+struct strand_cache {
+  strand_list free;
   std::uint64_t next_id = 0;  // ids are handed out to processors in batches
   std::uint64_t last_id = 0;
 };
@@ -78,7 +78,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
   fork_deque::owner own_forks;
   fork_deque::thief forks_thief;
 
-  using yielded_ring = basic_ring<goroutine*, 64, std::uint32_t, policy>;
+  using yielded_ring = basic_ring<strand*, 64, std::uint32_t, policy>;
   yielded_ring yielded;  // tasks that have yielded here, on their way to the global queue
   yielded_ring::owner own_yielded;
   yielded_ring::thief yielded_thief;
@@ -89,7 +89,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
 
   policy::cell<processor*> next_spare{nullptr};  // while it is spare: the next one; see spare_processors
 
-  goroutine_cache goroutines;
+  strand_cache strands;
 
   task_tally<policy> tasks;               // started and ended here
   kernel_waits<policy> waits_for_kernel;  // started and ended here
@@ -102,7 +102,7 @@ struct alignas(cache_line) processor : processor_front, park_processor<processor
 
   // For traces, which read these while the machine runs.
   std::atomic<std::int32_t> held_by{-1};     // the number of the machine that holds this processor, or -1
-  std::atomic<std::size_t> free_records{0};  // records in `goroutines`; may be out of date
+  std::atomic<std::size_t> free_strands{0};  // strands in `strands`; may be out of date
 };
 
 /// Where a machine sleeps: one idle machine sleeps in the poller, the others on their futexes. See
@@ -144,9 +144,9 @@ struct machine : park_machine<machine, processor, machine_parker, policy> {
   std::uint64_t begun = 0;    // see machine_loop
   std::uint32_t number = 0;
   std::atomic<machine_state> state{machine_state::running};
-  std::atomic<const goroutine*> task{nullptr};  // the goroutine that it ran last; for traces
-  tracer::who slice_of;                         // the task that it runs now, if there is a tracer
-  instant slice_begin = 0;                      // when the task `slice_of` began to run
+  std::atomic<const strand*> last_strand{nullptr};  // the strand that it ran last; for traces
+  tracer::who slice_of;                             // the task that it runs now, if there is a tracer
+  instant slice_begin = 0;                          // when the task `slice_of` began to run
   std::thread thread;
   std::uint64_t parks_counted = 0;  // the parks after which it found work, or that were counted in useless_wakes
   counter useless_wakes;

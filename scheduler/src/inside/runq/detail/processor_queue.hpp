@@ -3,11 +3,11 @@
 // this name in a folder that it searches first: see scheduler/queues/.
 #pragma once
 
-#include "runq/detail/goroutine.hpp"
+#include "runq/detail/strand.hpp"
 #include "runq/local_queue.hpp"
 
 namespace runq::detail {
 
-using processor_queue = local_queue<&goroutine::link>;
+using processor_queue = local_queue<&strand::link>;
 
 }  // namespace runq::detail

@@ -20,7 +20,7 @@ namespace runq::detail {
 // coroutine goes at once, with all below it, because its owner may lie beside what it refers to. So loops run within
 // destructors of other loops, and each knows the place where it goes on; see destruction_place.
 
-// What a `Tree` has to offer; `coroutine` and `task_record` are types of it. A task is known by its first coroutine.
+// What a `Tree` has to offer; `coroutine` and `task_type` are types of it. A task is known by its first coroutine.
 //
 //   newest_below(c)        the coroutine that was last put below `c`, or null
 //   pop_below(c)           takes that one out of the list
@@ -84,7 +84,7 @@ struct destruction_place {
 template <class Tree>
 class destruction_loop {
   using coroutine = typename Tree::coroutine;
-  using place = destruction_place<coroutine, typename Tree::task_record>;
+  using place = destruction_place<coroutine, typename Tree::task_type>;
 
  public:
   destruction_loop(Tree& tree, coroutine& top) noexcept : tree_(tree), here_{&top, &top, tree.innermost()} {

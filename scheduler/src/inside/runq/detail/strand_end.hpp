@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// strands: what happens to the goroutine of a coroutine that forks, joins or ends. The rest of it is in task.hpp and
+// strand_end: what happens to the strand of a coroutine that forks, joins or ends. The rest of it is in task.hpp and
 // fork.hpp, which are compiled into users' programs.
 #pragma once
 
@@ -13,11 +13,12 @@
 namespace runq::detail {
 
 /// To be called before a step after which the strand that runs on `p` may have ended. With that step other threads may
-/// end the strand's task and reuse its record, so the record is made ready before. After the step call end_strand() if
-/// the strand has ended, or keep_strand() if it goes on, and pass what this returned.
+/// end the task, and with it the task's first strand, which another task uses then; so that strand is made ready
+/// before. Returns whether the strand is a later one. After the step call end_strand() if the strand has ended, or
+/// keep_strand() if it goes on, and pass what this returned.
 [[nodiscard]] bool begin_end_of_strand(processor& p, source_place at = {}) noexcept;
-void end_strand(processor& p, bool has_own_record) noexcept;
-void keep_strand(processor& p, bool has_own_record) noexcept;
+void end_strand(processor& p, bool is_later) noexcept;
+void keep_strand(processor& p, bool is_later) noexcept;
 [[nodiscard]] std::coroutine_handle<> end_root(processor& p, frame& root) noexcept;
 /// To be called when a started child of `home` has ended and been destroyed: nothing of the scope is touched any more.
 void end_scope_child(scope_state& home) noexcept;

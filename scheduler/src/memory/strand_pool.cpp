@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "runq/detail/records.hpp"
+#include "runq/detail/strand_pool.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,76 +7,76 @@
 
 namespace runq::detail {
 
-record_pool::~record_pool() {
-  for (goroutine_list& b : batches_) forget(b);
+strand_pool::~strand_pool() {
+  for (strand_list& b : batches_) forget(b);
   forget(loose_);
 }
 
-goroutine_list record_pool::take_batch() {
-  if (goroutine_list some = pop_batch(); !some.empty()) return some;
+strand_list strand_pool::take_batch() {
+  if (strand_list some = pop_batch(); !some.empty()) return some;
   return make_slab();
 }
 
-goroutine& record_pool::take() {
+strand& strand_pool::take() {
   {
     const std::lock_guard lock(free_mutex_);
-    if (goroutine* const g = loose_.pop_front()) return *g;
+    if (strand* const s = loose_.pop_front()) return *s;
   }
-  goroutine_list some = take_batch();
-  goroutine& g = *some.pop_front();
+  strand_list some = take_batch();
+  strand& s = *some.pop_front();
   const std::lock_guard lock(free_mutex_);
   loose_.splice(std::move(some));
-  return g;
+  return s;
 }
 
-void record_pool::put_batch(goroutine_list&& freed) noexcept {
+void strand_pool::put_batch(strand_list&& freed) noexcept {
   const std::lock_guard lock(free_mutex_);
   batches_.push_back(std::move(freed));
 }
 
-void record_pool::put(goroutine_list&& freed) noexcept {
+void strand_pool::put(strand_list&& freed) noexcept {
   while (freed.size() >= batch) put_batch(freed.cut_front(batch));
   const std::lock_guard lock(free_mutex_);
   loose_.splice(std::move(freed));
 }
 
-goroutine_list record_pool::pop_batch() noexcept {
+strand_list strand_pool::pop_batch() noexcept {
   const std::lock_guard lock(free_mutex_);
   if (batches_.empty()) return loose_.cut_front(batch);
-  goroutine_list last = std::move(batches_.back());
+  strand_list last = std::move(batches_.back());
   batches_.pop_back();
   return last;
 }
 
-// Makes records and returns a batch of them.
-goroutine_list record_pool::make_slab() {
+// Makes strands and returns a batch of them.
+strand_list strand_pool::make_slab() {
   const std::lock_guard lock(slabs_mutex_);
   // Another thread may have made some meanwhile.
-  if (goroutine_list some = pop_batch(); !some.empty()) return some;
+  if (strand_list some = pop_batch(); !some.empty()) return some;
   const std::size_t n = slab_size(slabs_.size());
   {
     const std::size_t all = (made_ + n) / batch;
     const std::lock_guard free_lock(free_mutex_);
     if (batches_.capacity() < all) batches_.reserve(2 * all);
   }
-  goroutine* const records = slabs_.emplace_back(std::make_unique<goroutine[]>(n)).get();
+  strand* const strands = slabs_.emplace_back(std::make_unique<strand[]>(n)).get();
   made_ += n;
   // The batch that comes first in memory is taken first, because processors fetch memory ahead.
   for (std::size_t end = n;; end -= batch) {
-    goroutine_list some;
+    strand_list some;
     for (std::size_t i = end - batch; i != end; ++i) {
-      records[i].home = &home_;
+      strands[i].home = &home_;
       // Different beginnings, so that also of the first tasks one in `latency_period` is measured, the very first one
       // among them.
-      records[i].until_measured = static_cast<std::uint8_t>(i % std::max(latency_period_, 1U));
-      some.push_back(&records[i]);
+      strands[i].until_measured = static_cast<std::uint8_t>(i % std::max(latency_period_, 1U));
+      some.push_back(&strands[i]);
     }
     if (end == batch) return some;
     put_batch(std::move(some));
   }
 }
 
-goroutine* record_pool::slab(std::size_t n) const {
+strand* strand_pool::slab(std::size_t n) const {
   const std::lock_guard lock(slabs_mutex_);
   return n < slabs_.size() ? slabs_[n].get() : nullptr;
 }

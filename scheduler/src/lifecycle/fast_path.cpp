@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What task.hpp and fork.hpp need at every fork: short functions, which call what is rare. And the end of the
 // coroutines that no coroutine of the library has called.
-#include "runq/detail/strands.hpp"
-
 #include "runq/detail/core.hpp"
+#include "runq/detail/strand_end.hpp"
 
 namespace runq::detail {
 
