@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the benchmarks that are built, and makes tables, JSON, plots and docs/benchmarks.md of what they measure.
+"""Runs the benchmarks that are built, and makes tables, JSON, plots and bench/results/tables.md of what they measure.
 
 run.py [queues|scheduler|all] --build DIR    DIR: where bench/CMakeLists.txt was built
     --smoke              each row once, with little work: only its result is checked
@@ -9,7 +9,7 @@ run.py [queues|scheduler|all] --build DIR    DIR: where bench/CMakeLists.txt was
     --json FILE          write what was measured
     --from FILE          measure nothing, read what an earlier --json has written
     --plots DIR          draw, with matplotlib
-    --write-docs FILE    write the part of the page between the markers, and plots into a folder beside it; with --only,
+    --write-docs FILE    write the part of the page between the markers, and plots into the folder plots beside it; with --only,
                          a part of its own, without plots
     --compare FILE       print the statements whose verdict differs from that file's; status 1 if there is one
 
@@ -705,7 +705,7 @@ PLOTS = {"pairs": "Push and pop, the owner alone", "drain": "256 drained by a th
 
 
 def write_page(results, page, only):
-    folder = page.with_suffix("")
+    folder = page.with_name("plots")
     drawn = not only and draw(results, folder)
     context = results.context
     measured = [entry for row, name in (("pairs/64", "ring"), ("fib/1", "runq")) if (entry := results.rows.get(row, {}).get(name))]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks README.md and docs/: links lead somewhere, examples compile and run, and commands exist.
+"""Checks README.md, docs/ and bench/results/: links lead somewhere, examples compile and run, and commands exist.
 
 check_docs.py links --root ROOT
     Every relative link leads to a file, and every #anchor to a heading.
@@ -51,7 +51,7 @@ class Problem(Exception):
 
 
 def pages(root):
-    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md")), *sorted((root / "bench/results").glob("*.md"))]
 
 
 def blocks(text):

@@ -35,10 +35,21 @@ class Rows(unittest.TestCase):
         self.assertIn("row Q2 is marked as later", next(rows.problems(SECTIONS, {"Q1": test, "Q2": test})))
         self.assertIn("names row Q3, which is not", next(rows.problems(SECTIONS, {"Q1": test, "Q3": test})))
 
-    def test_the_page_has_the_tests_of_each_row(self):
-        page = rows.page(SECTIONS, {"Q1": [("deque/test/ring_test.cpp", "ring", "Q1_keeps_order")]})
-        self.assertIn("| Q1 | keeps order | [ring_test](../deque/test/ring_test.cpp): `keeps_order` |", page)
+    def test_the_page_has_the_files_with_the_tests_of_each_row(self):
+        tests = [("deque/test/ring_test.cpp", "ring", name) for name in ("Q1_keeps_order", "Q1_wraps")]
+        page = rows.page(SECTIONS, {"Q1": [*tests, ("deque/test/inject_test.cpp", "inject", "Q1_keeps_order")]})
+        files = "[ring_test](../deque/test/ring_test.cpp), [inject_test](../deque/test/inject_test.cpp)"
+        self.assertIn(f"| Q1 | keeps order | {files} |", page)
         self.assertIn("| Q2 | is fair | not built yet |", page)
+
+    def test_the_tests_of_a_row_are_named(self):
+        printed = io.StringIO()
+        found = {"Q1": [("deque/test/ring_test.cpp", "ring", "Q1_keeps_order")], "Q2": [("file", "ring", "Q2_b")]}
+        with contextlib.redirect_stdout(printed):
+            rows.list_tests(SECTIONS, found, ["Q1"])
+        self.assertEqual(printed.getvalue(), "Q1: keeps order\n  deque/test/ring_test.cpp: ring.Q1_keeps_order\n")
+        with self.assertRaises(SystemExit):
+            rows.list_tests(SECTIONS, found, ["Q7"])
 
     def test_a_test_that_has_failed_once_has_failed(self):
         found = {"Q1": [("file", "ring", "Q1_a")]}

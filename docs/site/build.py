@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the site of `./kit docs`: the pages under docs/, README.md, the sources that they link, and a gallery with one
-page per bug of models/cases/corpus.
+"""Makes the site of `./kit docs`: the pages under docs/, README.md, the tables of the benchmarks, the
+sources that they link, and a gallery with one page per bug of models/cases/corpus.
 
 build.py --root ROOT --work DIR [--counterexamples DIR]
     DIR/site/index.html is the first page. --counterexamples: what `./kit verify --case 'corpus/*' --html` wrote; without
@@ -42,6 +42,8 @@ def place_of(path):
         return "readme.md"
     if path.startswith("docs/") and not path.startswith(("docs/check/", "docs/site/")):
         return path[len("docs/"):]
+    if path.startswith("bench/results/"):
+        return path[len("bench/"):]
     return None
 
 
@@ -91,7 +93,8 @@ class Site:
         path.write_text(text)
 
     def add_docs(self):
-        for path in [self.root / "README.md", *sorted((self.root / "docs").rglob("*"))]:
+        for path in [self.root / "README.md", *sorted((self.root / "docs").rglob("*")),
+                     *sorted((self.root / "bench/results").rglob("*"))]:
             name = path.relative_to(self.root).as_posix()
             place = place_of(name)
             if place is None or not path.is_file():

@@ -158,7 +158,7 @@ def follows(root, headers):
         if pages:
             yield f"pages that speak of {short}: {', '.join(pages)}"
         if short == "runq/ring.hpp" or (root / "bench" / f"{pathlib.Path(short).stem}_bench.cpp").exists():
-            yield f"figures of docs/benchmarks.md about {short}: ./kit bench --against CHECKOUT compares"
+            yield f"figures of docs/benchmarks.md and bench/results/ about {short}: ./kit bench --against CHECKOUT compares"
 
 
 def main():

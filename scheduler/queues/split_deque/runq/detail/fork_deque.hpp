@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A fork_deque whose owner needs no fence and no read-modify-write for what no thief wants. One that is full makes a
-// fork a task of its own. docs/benchmarks.md compares it.
+// fork a task of its own. bench/results/decisions.md compares it.
 #pragma once
 
 #include "runq/detail/policy.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A processor_queue over a split_ring. docs/benchmarks.md compares it.
+// A processor_queue over a split_ring. bench/results/decisions.md compares it.
 #pragma once
 
 #include <cstdint>
