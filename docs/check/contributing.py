@@ -3,6 +3,7 @@
 """Checks the pages for people who change the code.
 
 contributing.py contributing --root ROOT   docs/CONTRIBUTING.md has at most 60 lines of prose, of at most 140 columns
+contributing.py readme --root ROOT         README.md has at most 120 lines
 contributing.py glossary --root ROOT       each row of docs/glossary.md names a file that exists, and which has the names of the row's word
 contributing.py abandoned --root ROOT      no file has a name that docs/glossary.md lists as abandoned
 """
@@ -11,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-MOST_LINES, MOST_COLUMNS = 60, 140
+MOST_LINES, MOST_COLUMNS, MOST_LINES_OF_README = 60, 140, 120
 FOLDERS = ("deque", "scheduler", "models")
 
 
@@ -34,6 +35,12 @@ def glossary_parts(text):
     """The glossary, without and with its last part: the names that were given up."""
     words, heading, abandoned = text.partition("\n## Abandoned names\n")
     return words, abandoned if heading else ""
+
+
+def readme_problems(text):
+    lines = text.count("\n")
+    if lines > MOST_LINES_OF_README:
+        yield f"{lines} lines, more than {MOST_LINES_OF_README}: a page of docs/ says the rest"
 
 
 def glossary_rows(text):
@@ -94,6 +101,7 @@ def abandoned_problems(text, root):
 
 PROBLEMS = {
     "contributing": lambda text, root: contributing_problems(text),
+    "readme": lambda text, root: readme_problems(text),
     "glossary": glossary_problems,
     "abandoned": abandoned_problems,
 }
@@ -104,7 +112,7 @@ def main():
     parser.add_argument("what", choices=list(PROBLEMS))
     parser.add_argument("--root", type=Path, required=True)
     arguments = parser.parse_args()
-    page = f"docs/{'CONTRIBUTING' if arguments.what == 'contributing' else 'glossary'}.md"
+    page = {"contributing": "docs/CONTRIBUTING.md", "readme": "README.md"}.get(arguments.what, "docs/glossary.md")
     text = (arguments.root / page).read_text()
     problems = list(PROBLEMS[arguments.what](text, arguments.root.resolve()))
     for problem in problems:

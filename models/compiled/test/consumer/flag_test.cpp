@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The README's test, as it stands there: it fails, because of a bug.
+// The test of docs/checking.md, as it stands there: it fails, because of a bug.
 #include <atomic>
 #include <thread>
 
