@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # The package files of the headers name only headers, so they are the same on every machine and are installed in share/.
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/runqkit")
 install(TARGETS runqkit_deque EXPORT runqkit INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES ${runq_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/runq")
+install(FILES ${runq_headers} "${CMAKE_CURRENT_SOURCE_DIR}/include/runq/runqkit.cppm" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/runq")
 install(
   EXPORT runqkit
   FILE runqkitTargets.cmake
