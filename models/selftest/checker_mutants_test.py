@@ -8,7 +8,7 @@ import time
 import unittest
 
 import checker_mutants
-from checker_mutants import Clocks, Limits, ran
+from checker_mutants import Clocks, Limits, Mutant, faults_of_tables, gtest, one_in, programs, ran
 
 # Each process writes its number into the folder, and does then what it is told.
 PROGRAM = """
@@ -84,6 +84,28 @@ class Driver(unittest.TestCase):
         program = "import os; print(os.environ.get('RUNQ_CHECKER_MUTANT'))"
         for mutant in (None, "exact_graph/one"):
             self.assertEqual(ran([sys.executable, "-c", program], mutant, Limits(10, 60)), (0, f"{mutant}\n"))
+
+    def test_one_in_so_many_is_of_each_table(self):
+        names = [*(f"a/{i}" for i in range(9)), "b/0", *(f"c/{i}" for i in range(4))]
+        mutants = [Mutant(name, "file", ["exact: a.test"], None, []) for name in names]
+        self.assertEqual([m.name for m in one_in(4, mutants)], ["a/0", "a/4", "a/8", "b/0", "c/0"])
+        self.assertEqual(one_in(1, mutants), mutants)
+
+    def test_a_mutant_that_is_not_made_must_apply_and_name_a_test(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text("#!/bin/sh\nprintf 'suite.\\n  here\\n  there  # GetParam() = 1\\n'\n")
+            program.chmod(0o755)
+            pathlib.Path(folder, "checked.cpp").write_text("// check -DA: exhaustive\n")
+            kinds = {"exact": gtest(program), "check": programs("", folder)}
+            killers = ["exact: suite.here", "exact: suite.there", "check: checked.cpp -DA", "check: checked.cpp"]
+            good = [Mutant(f"a/{i}", "file", [killer], None, []) for i, killer in enumerate(killers)]
+            self.assertEqual(faults_of_tables(good, {}, kinds), [])
+            killers = ["exact: suite.gone", "check: checked.cpp -DB", "check: gone.cpp"]
+            bad = [Mutant(f"a/{i}", "file", [killer], None, []) for i, killer in enumerate(killers)]
+            self.assertEqual(faults_of_tables(bad, {"a/1": "text is gone"}, kinds),
+                             ["a/1: does not apply: text is gone", "check: checked.cpp -DB: there is no such test",
+                              "check: gone.cpp: there is no such test", "exact: suite.gone: there is no such test"])
 
 
 if __name__ == "__main__":
