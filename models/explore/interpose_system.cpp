@@ -21,11 +21,13 @@
 #include <unistd.h>
 
 #include "../compiled/hook.hpp"
+#include "descriptors.hpp"
 #include "locations.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 #include "scheduler.hpp"
 #include "shadow.hpp"
+#include "system_call.hpp"
 #include "threads.hpp"
 #include "time.hpp"
 
@@ -45,14 +47,6 @@ constexpr int processors = 4;
     pass_time(nanoseconds_per_question);
   }
   return clock_now() + (is_calendar(clock) ? calendar_offset : 0);
-}
-[[nodiscard]] std::uint64_t to_nanoseconds(const timespec& t) noexcept {
-  if (t.tv_sec < 0) return 0;
-  if (static_cast<std::uint64_t>(t.tv_sec) > UINT64_MAX / second / 2) return UINT64_MAX / 2;
-  return static_cast<std::uint64_t>(t.tv_sec) * second + static_cast<std::uint64_t>(t.tv_nsec);
-}
-[[nodiscard]] timespec to_timespec(std::uint64_t nanoseconds) noexcept {
-  return {static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
 }
 void sleep_until(std::uint64_t deadline, const void* code) {
   if (!exploring) return;
@@ -79,6 +73,14 @@ std::uint64_t deadline_of(clockid_t clock, const timespec& until) noexcept {
   const std::uint64_t offset = is_calendar(clock) ? calendar_offset : 0;
   return time <= offset ? 1 : time - offset;
 }
+std::uint64_t to_nanoseconds(const timespec& t) noexcept {
+  if (t.tv_sec < 0) return 0;
+  if (static_cast<std::uint64_t>(t.tv_sec) > UINT64_MAX / second / 2) return UINT64_MAX / 2;
+  return static_cast<std::uint64_t>(t.tv_sec) * second + static_cast<std::uint64_t>(t.tv_nsec);
+}
+timespec to_timespec(std::uint64_t nanoseconds) noexcept {
+  return {static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
+}
 std::uint64_t deadline_after(const timespec& duration) noexcept { return clock_now() + to_nanoseconds(duration); }
 
 }  // namespace runq::model::explore
@@ -86,7 +88,7 @@ std::uint64_t deadline_after(const timespec& duration) noexcept { return clock_n
 // --- clocks ----------------------------------------------------------------------------------------------------------
 
 RUNQ_HOOK int clock_gettime(clockid_t clock, timespec* now) noexcept {
-  if (in_runtime) return static_cast<int>(real<long(long, ...)>("syscall")(SYS_clock_gettime, clock, now));
+  if (in_runtime) return static_cast<int>(system_call(SYS_clock_gettime, clock, now));
   if (clock > CLOCK_TAI) return fail_with(EINVAL);
   *now = to_timespec(ask_time(clock));
   return 0;
@@ -144,6 +146,13 @@ RUNQ_HOOK long sysconf(int name) noexcept {
   static auto* const next = real<long(int)>("sysconf");
   return next(name);
 }
+RUNQ_HOOK int sched_getaffinity(pid_t, std::size_t size, cpu_set_t* set) noexcept {
+  if (size * CHAR_BIT < processors) return fail_with(EINVAL);
+  CPU_ZERO_S(size, set);
+  for (int i = 0; i != processors; ++i) CPU_SET_S(static_cast<std::size_t>(i), size, set);
+  return 0;
+}
+RUNQ_HOOK int sched_setaffinity(pid_t, std::size_t, const cpu_set_t*) noexcept { return 0; }
 RUNQ_HOOK ssize_t getrandom(void* to, std::size_t size, unsigned) {
   auto* bytes = static_cast<std::uint8_t*>(to);
   std::generate_n(bytes, size, [] { return static_cast<std::uint8_t>(choices.program.next() >> 32); });
@@ -189,27 +198,49 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+[[nodiscard]] long membarrier(int command) {
+  constexpr int fence_in_all = MEMBARRIER_CMD_GLOBAL | MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+  constexpr int registrations = MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
+  if (command == MEMBARRIER_CMD_QUERY) return fence_in_all | registrations;
+  if (command == registrations) return 0;
+  if (command != MEMBARRIER_CMD_GLOBAL && command != MEMBARRIER_CMD_PRIVATE_EXPEDITED) return fail_with(EINVAL);
+  if (!exploring) return 0;
+  step();
+  begin_event();
+  seq_cst_fence_in_all_threads();
+  return 0;
+}
+
+}  // namespace
+
 RUNQ_HOOK long syscall(long number, ...) noexcept {
   va_list list;
   va_start(list, number);
   long a[6];
   for (long& argument : a) argument = va_arg(list, long);
   va_end(list);
+  if (!in_runtime && number == SYS_membarrier) return membarrier(static_cast<int>(a[0]));
   if (!in_runtime && exploring) {
-    if (number == SYS_futex) {
-      const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
-      if (command == FUTEX_WAIT || command == FUTEX_WAKE || command == FUTEX_WAIT_BITSET ||
-          command == FUTEX_WAKE_BITSET) {
+    switch (number) {
+      case SYS_futex: {
+        const int command = static_cast<int>(a[1]) & FUTEX_CMD_MASK;
+        if (command != FUTEX_WAIT && command != FUTEX_WAKE && command != FUTEX_WAIT_BITSET &&
+            command != FUTEX_WAKE_BITSET) {
+          refuse("operation " + std::to_string(command) + " of the system call futex");
+        }
         return futex(reinterpret_cast<const std::uint32_t*>(a[0]), static_cast<int>(a[1]),
                      static_cast<std::uint32_t>(a[2]), reinterpret_cast<const timespec*>(a[3]), RUNQ_CALLER);
       }
-      refuse("operation " + std::to_string(command) + " of the system call futex");
+      case SYS_gettid: return static_cast<long>(1'000'000 + self->number);
+      case SYS_getrandom: return getrandom(reinterpret_cast<void*>(a[0]), static_cast<std::size_t>(a[1]), 0);
+      case SYS_epoll_pwait2:
+        return wait_for_events(static_cast<int>(a[0]), reinterpret_cast<epoll_event*>(a[1]), static_cast<int>(a[2]),
+                               reinterpret_cast<const timespec*>(a[3]), RUNQ_CALLER);
+      case SYS_getpid: break;
+      default: refuse("system call number " + std::to_string(number) + ", by syscall()");
     }
-    if (number == SYS_gettid) return static_cast<long>(1'000'000 + self->number);
-    if (number != SYS_getpid && number != SYS_getrandom)
-      refuse("system call number " + std::to_string(number) + ", by syscall()");
-    if (number == SYS_getrandom) return getrandom(reinterpret_cast<void*>(a[0]), static_cast<std::size_t>(a[1]), 0);
   }
-  static auto* const next = real<long(long, ...)>("syscall");
-  return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return system_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

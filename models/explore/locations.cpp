@@ -314,6 +314,25 @@ void seq_cst_fence() {
   begin_event();
 }
 
+void seq_cst_fence_in_all_threads() {
+  thread* const caller = self;
+  // The second time each one learns what all others had done, those that have ended, too.
+  for (int round = 0; round != 2; ++round) {
+    for (std::uint32_t i = 0; i != clock_width; ++i) {
+      self = thread_at(i);
+      if (self == nullptr) continue;
+      if (self->state == thread_state::ready || self->state == thread_state::blocked) {
+        seq_cst_fence();
+      } else {
+        for (std::uint32_t k = 0; k != clock_width; ++k) {
+          of_fences.ordered[k] = std::max(of_fences.ordered[k], self->now.ordered[k]);
+        }
+      }
+    }
+  }
+  self = caller;
+}
+
 void atomic_fence(std::memory_order order, const void* code) {
   if (order == std::memory_order::relaxed) return;
   step();

@@ -54,6 +54,9 @@ void atomic_fence(std::memory_order order, const void* code);
 /// The same, within another step: of a call that is a fence by itself.
 void seq_cst_fence();
 
+/// One in each thread, at the same time.
+void seq_cst_fence_in_all_threads();
+
 /// All that begin in the cell.
 void forget_locations(cell& c);
 /// Those of the cell, and the locks, that have bytes there.

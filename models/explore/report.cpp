@@ -316,10 +316,10 @@ void report_deadlock(std::span<thread* const> blocked) {
   exploring = false;
   if (telling) {
     search_result r = trace_of(failure::deadlock, "no thread can go on", blocked[0]->waits_at);
-    static constexpr std::array<const char*, 11> words{
+    static constexpr std::array<const char*, 12> words{
         "",          "a lock",      "a lock, to read", "a condition variable", "the end of",
         "a barrier", "a semaphore", "pthread_once()",  "a static variable",    "a futex",
-        "sleep"};
+        "sleep",     "a descriptor"};
     for (const thread* const t : blocked) {
       stuck_thread s;
       s.thread = static_cast<int>(t->number);

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 
+#include "descriptors.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 
@@ -86,6 +87,7 @@ void time_out(thread& t) noexcept {
 
 void pass_deadlines() noexcept {
   const std::uint64_t now = clock_now();
+  if (next_timer != 0 && next_timer <= now) end_timers(now);
   for (std::uint32_t i = 0; i < blocked_count;) {
     thread& t = *blocked[i];
     if (t.deadline != 0 && t.deadline <= now) {
@@ -103,7 +105,10 @@ void advance_clock_to(std::uint64_t time) noexcept {
 }
 
 void let_time_out() {
-  if (deadlines == 0) return;
+  if (deadlines == 0) {
+    if (next_timer != 0) pass_deadlines();
+    return;
+  }
   if (choices.spurious.happens(choices.early_timeouts)) {
     std::uint32_t left = choices.spurious.below(deadlines);
     for (std::uint32_t i = 0; i != blocked_count; ++i) {
@@ -118,11 +123,14 @@ void let_time_out() {
 /// The next thread, when the running one cannot go on: if all wait, until the first deadline.
 [[nodiscard]] thread& next_ready() {
   while (ready_count == 0) {
-    std::uint64_t first = ~std::uint64_t{0};
+    std::uint64_t first = next_timer == 0 ? ~std::uint64_t{0} : next_timer;
     for (std::uint32_t i = 0; i != blocked_count; ++i) {
       if (blocked[i]->deadline != 0) first = std::min(first, blocked[i]->deadline);
     }
-    if (deadlines == 0) report_deadlock({blocked.data(), blocked_count});
+    if (deadlines == 0 && next_timer == 0) {
+      if (descriptors_change_late()) continue;
+      report_deadlock({blocked.data(), blocked_count});
+    }
     advance_clock_to(first);
   }
   return choose();
@@ -232,6 +240,20 @@ void wake_all(wait_kind kind, const void* object) {
       ++i;
     }
   }
+}
+
+bool wake_if(wait_kind kind, bool (*is_ready)(const thread&) noexcept) {
+  bool found = false;
+  for (std::uint32_t i = 0; i < blocked_count;) {
+    thread& t = *blocked[i];
+    if (t.waits == kind && is_ready(t)) {
+      wake(t);
+      found = true;
+    } else {
+      ++i;
+    }
+  }
+  return found;
 }
 
 void teach_waiting(wait_kind kind, const void* object) {

@@ -27,6 +27,8 @@ bool block(wait_kind kind, const void* object, const void* code, std::uint64_t d
 void wake(thread& t);
 /// All that wait so for the object.
 void wake_all(wait_kind kind, const void* object);
+/// All that wait so, and of which the question is true; whether there was one.
+bool wake_if(wait_kind kind, bool (*is_ready)(const thread&) noexcept);
 /// One that waits so for the object, of any; false: there is none.
 bool wake_one(wait_kind kind, const void* object);
 /// What the running thread knows, those know that wait so for the object.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <poll.h>
 #include <pthread.h>
 
 #include "clocks.hpp"
@@ -24,6 +25,7 @@ enum class wait_kind : std::uint8_t {
   guard,
   futex,
   sleep,
+  descriptor,
 };
 
 enum class thread_state : std::uint8_t { ready, blocked, ended, gone };
@@ -38,7 +40,9 @@ struct thread {
   wait_kind waits = wait_kind::none;
   const void* waits_for = nullptr;
   const void* waits_at = nullptr;  ///< code
-  std::uint64_t deadline = 0;      ///< of the virtual clock; 0: none
+  pollfd* polled = nullptr;        ///< the descriptors that it waits for
+  nfds_t polled_count = 0;
+  std::uint64_t deadline = 0;  ///< of the virtual clock; 0: none
   std::uint64_t priority = 0;
 
   thread_clock now{};       ///< what the thread knows

@@ -48,6 +48,12 @@ MUTANTS = {
                                 "twins", "threads.cpp"),
     "barrier_teaches_nobody": ("interpose_locks.cpp", "  teach_waiting(wait_kind::barrier, b);\n", "", "twins", "threads.cpp"),
     "freed_memory_is_not_marked": ("heap.cpp", "  shadow_mark_freed(address, h.size, code);\n", "", "twins", "endings.cpp"),
+    "a_pipe_teaches_nothing": ("descriptors.cpp", "  acquire(table().of(fd));\n  hand_on_as_reader(table().of(fd));\n", "", "twins",
+                               "descriptors.cpp"),
+    "timers_never_end": ("descriptors.cpp", "  find_next_timer();\n  if (has_ended)", "  if (false)", "twins", "descriptors.cpp"),
+    "events_teach_nothing": ("descriptors.cpp", "      acquire(table().of(w.fd));\n", "", "twins", "descriptors.cpp"),
+    "membarrier_is_the_callers": ("interpose_system.cpp", "  seq_cst_fence_in_all_threads();", "  seq_cst_fence();", "twins",
+                                  "membarrier.cpp"),
     "join_teaches_nothing": ("threads.cpp", "  self->now.join(t.now);\n", "", "twins", "threads.cpp"),
 }
 
@@ -64,7 +70,7 @@ def build(options, source, text, into):
     compile_command = next(c for c in commands if f"-o {object_name} " in c)
     link_command = next(c for c in commands if "librunq_explore.so" in c and "-shared" in c)
     compile_command = compile_command.replace(f"-o {object_name}", f"-o {changed}.o").replace(
-        os.path.realpath(path), changed) + f" -I{os.path.join(here, '..')}"
+        os.path.realpath(path), changed).replace(" -I", f" -I{os.path.join(here, '..')} -I", 1) + " -Wno-error"
     library = os.path.join(into, "librunq_explore.so")
     link_command = re.sub(r"-o models/explore/librunq_explore.so", f"-o {library}", link_command).replace(
         object_name, f"{changed}.o")
