@@ -77,7 +77,7 @@ def members_of(text, stem):
 
 
 def with_included(texts, stem):
-    members = members_of(texts[stem], stem)
+    members = [*members_of(texts[stem], stem)]
     for other in re.findall(r'#include "runq/(\w+)\.hpp"', texts[stem]):
         if other in texts:
             members += with_included(texts, other)
