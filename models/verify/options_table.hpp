@@ -28,6 +28,7 @@ KIT_OPTION("--consequences", "", "consequences", , "instead: only say what else 
 KIT_OPTION("--field", "[GLOB...]", "field", , "instead: check the structures of other libraries that docs/field.md tells of, as they are installed, and compare with that page; --field --help for the options")
 KIT_OPTION("--peers", "DIR [GLOB...]", "cdschecker", , "instead: check the programs that CDSChecker was published with, from a checkout of them")
 KIT_OPTION("--genmc", "DIR [GLOB...]", "genmc", , "instead: check the tests that GenMC is published with, from a checkout of it, and compare how many executions are explored")
+KIT_OPTION("--known", "TABLE DIR [NAME...]", "known", , "instead: check tests of yours against two versions of other projects, before and after the fix of a bug, from checkouts of them; docs/known-bugs.md says what a table has")
 KIT_OPTION("--engine-table", "[GLOB...]", "engine_table", , "instead: how many executions of small programs, most of which wait, a check explores, in which time, beside what GenMC explores of them")
 KIT_OPTION("--validate", "FILES", "validate", , "instead: judge each execution in these files, which --json of this command or of `check` has written, from the axioms of C++20 alone: does it exist, and does it fail as it says?")
 KIT_OPTION("--oracle", "", "oracle", , "instead: check the checker: compare the exact engine with an enumerator that shares no code with it on all small programs of some families, and the front end on a part of them; --family NAME, --every N: only the engine, on one family, on one program in N")

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Known bugs of other projects: does a small test of yours fail on the version with the bug, and not on the mended one?
+
+./kit verify --known TABLE DIR [NAME...]
+    TABLE is a TOML file with one [[report]] for each bug; docs/known-bugs.md says what it has. DIR has a git checkout of
+    each repository, in DIR/OWNER/NAME. Nothing is checked out there: the files of the two versions are taken from its
+    history into a folder that is removed at the end. Prints for each report the verdict on both versions, why the one
+    with the bug fails, and what was expected where that is something else. A NAME chooses reports, as 'queue*'.
+
+Exit status: 0: all verdicts are as expected; 1: one is not; 2: a report could not be checked, or the table is wrong.
+"""
+import argparse
+import fnmatch
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "models/compiled"))
+from checked_program import compile_checked, run_checked  # noqa: E402
+
+
+class Refused(Exception):
+    """A report that cannot be checked as the table or the checkout is."""
+
+
+@dataclass
+class Report:
+    """One bug: which files, which versions of them, and what is expected of both."""
+    name: str
+    link: str
+    repository: str
+    cause: str
+    before: str
+    take: list
+    buggy: str
+    fixed: str
+    after: str = ""  # the version without the bug; or `fix`
+    fix: list = field(default_factory=list)  # {file, from, to}: texts that are replaced in the version with the bug
+    test: str = ""  # NAME.cpp
+    sources: list = field(default_factory=list)  # what of theirs is compiled beside the test
+    include: list = field(default_factory=list)
+    flags: list = field(default_factory=list)
+    flags_after: list = field(default_factory=list)  # further ones, for the mended version
+    options: list = field(default_factory=list)
+    files: dict = field(default_factory=dict)  # headers of the test's own, which stand in for those of their platform
+
+    def __post_init__(self):
+        self.test = self.test or f"{self.name}.cpp"
+        if bool(self.after) == bool(self.fix):
+            raise Refused(f"{self.name}: it has to have one of `after` and `fix`")
+
+    @property
+    def project(self):
+        """The checkout's folder: OWNER/NAME."""
+        return "/".join(self.repository.rstrip("/").removesuffix(".git").split("/")[-2:])
+
+    def versions(self):
+        return (("buggy", self.before, [], self.flags, self.buggy),
+                ("fixed", self.after or self.before, self.fix, [*self.flags, *self.flags_after], self.fixed))
+
+
+@dataclass
+class Result:
+    """What came out for one version."""
+    verdict: str
+    text: str
+    seconds: float
+
+    def why(self):
+        """The sentence that says why it fails."""
+        first = re.search(r"^FAIL[^:]*: (.*)", self.text, re.MULTILINE)
+        last = re.search(r"^why: (.*(?:\n {2,}\S.*)*)", self.text, re.MULTILINE)
+        return [" ".join(found[1].split()) for found in (first, last) if found]
+
+
+def read_table(file):
+    with open(file, "rb") as opened:
+        table = tomllib.load(opened)
+    try:
+        reports = [Report(**one) for one in table["report"]]
+    except (KeyError, TypeError) as wrong:
+        raise Refused(f"{file}: {str(wrong).removeprefix('Report.__init__() ')}") from wrong
+    for report in reports:
+        if not (file.parent / report.test).exists():
+            raise Refused(f"{report.name}: there is no {file.parent / report.test}")
+    names = [report.name for report in reports]
+    if len(set(names)) != len(names):
+        raise Refused(f"{file}: two reports have the same name")
+    return reports
+
+
+def take(checkout, version, paths, into):
+    """Writes these files and folders, as they were in that version."""
+    made = subprocess.run(["git", "-C", checkout, "archive", version, "--", *paths], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    if made.returncode != 0:
+        raise Refused(made.stderr.decode().strip())
+    with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
+        archive.extractall(into)
+
+
+def mend(folder, fixes):
+    """Replaces the texts, each of which has to be there once."""
+    for fix in fixes:
+        file = folder / fix["file"]
+        text = file.read_text(encoding="utf-8")
+        if text.count(fix["from"]) != 1:
+            raise Refused(f"{fix['file']} has {text.count(fix['from'])} times what the fix replaces: {fix['from']}")
+        file.write_text(text.replace(fix["from"], fix["to"]), encoding="utf-8")
+
+
+def short_verdict(text):
+    """ "FAIL 5", "exhaustive 18", "bounded 11" or "no verdict"."""
+    if failed := re.search(r"^FAIL in execution (\d+)", text, re.MULTILINE):
+        return f"FAIL {failed[1]}"
+    passed = re.search(r"^(exhaustive|bounded)\b.*?\((\d+) executions? explored", text, re.MULTILINE | re.DOTALL)
+    return f"{passed[1]} {passed[2]}" if passed else "no verdict"
+
+
+def check(tool, compiler, report, home, checkout, version):
+    """Takes, mends and compiles one version, and checks it."""
+    _, commit, fixes, flags, _ = version
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        theirs, ours, program = Path(scratch) / "theirs", Path(scratch) / "ours", Path(scratch) / "program"
+        take(checkout, commit, report.take, theirs)
+        mend(theirs, fixes)
+        for name, text in report.files.items():
+            (ours / name).parent.mkdir(parents=True, exist_ok=True)
+            (ours / name).write_text(text, encoding="utf-8")
+        sources = [home / report.test, *(theirs / name for name in report.sources)]
+        includes = [f"-I{theirs / name}" for name in report.include]
+        made = compile_checked(tool, compiler, program, sources, [f"-I{ours}", *includes, "-w", *flags])
+        if made.returncode != 0:
+            raise Refused(f"does not compile:\n{made.stderr}")
+        ran = run_checked(program, report.options)
+    text = (ran.stdout + ran.stderr).replace(f"{theirs}/", "")
+    return Result(short_verdict(text), text, time.monotonic() - began)
+
+
+def print_result(version, result, whole):
+    name, _, _, _, expected = version
+    good = result.verdict == expected
+    print(f"  {name}: {result.verdict}, {result.seconds:.1f} s{'' if good else f'  EXPECTED: {expected}'}", flush=True)
+    if whole or not good:
+        print(result.text)
+    else:
+        for sentence in result.why():
+            print(f"    {sentence}")
+
+
+def markdown(report, results):
+    """The report's line in a table of Markdown."""
+    buggy, fixed = results
+    cells = [report.cause, buggy.verdict, "; ".join(buggy.why()), fixed.verdict]
+    return " | ".join([f"| [{report.name}]({report.link})", *(cell.replace("|", r"\|") for cell in cells)]) + " |"
+
+
+def print_report(o, report, home):
+    """Checks one report and prints what came out. Returns "as expected", "not as expected" or "not checked"."""
+    if not o.markdown:
+        print(f"{report.name}: {report.link}\n  cause: {report.cause}", flush=True)
+    checkout = Path(o.folder) / report.project
+    results = []
+    try:
+        if not checkout.is_dir():
+            raise Refused(f"there is no {checkout}: git clone {report.repository} {checkout}")
+        for version in report.versions():
+            results.append(check(o.tool, o.compiler, report, home, checkout, version))
+            if not o.markdown:
+                print_result(version, results[-1], o.text)
+    except Refused as why:
+        print(f"  not checked: {why}", flush=True)
+        return "not checked"
+    if o.markdown:
+        print(markdown(report, results), flush=True)
+    good = [result.verdict == version[-1] for version, result in zip(report.versions(), results)]
+    return "as expected" if all(good) else "not as expected"
+
+
+def main():
+    options = argparse.ArgumentParser(prog="./kit verify --known", description=__doc__,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--tool", help=argparse.SUPPRESS)
+    options.add_argument("--compiler", default="g++", help="g++ (the default), or another one")
+    options.add_argument("--text", action="store_true", help="print the whole verdicts")
+    options.add_argument("--markdown", action="store_true", help="print a line of a Markdown table for each report")
+    options.add_argument("table", type=Path, metavar="TABLE", help="the table of reports")
+    options.add_argument("folder", metavar="DIR", help="the folder that has the checkouts")
+    options.add_argument("names", nargs="*", metavar="NAME", help="the reports whose names match")
+    o = options.parse_args()
+    try:
+        reports = read_table(o.table)
+    except (Refused, OSError, tomllib.TOMLDecodeError) as wrong:
+        print(f"known: {wrong}", file=sys.stderr)
+        return 2
+    asked = [r for r in reports if not o.names or any(fnmatch.fnmatch(r.name, name) for name in o.names)]
+    came = [print_report(o, report, o.table.parent) for report in asked]
+    if not came:
+        print("known: no report has such a name", file=sys.stderr)
+        return 2
+    print(f"known: {len(came)} reports, " + ", ".join(
+        f"{came.count(word)} {word}" for word in ("as expected", "not as expected", "not checked")))
+    return 2 if "not checked" in came else 1 if "not as expected" in came else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`./kit verify --known` on a repository that this test makes: a flag that is set relaxed, and then with release."""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOL = sys.argv.pop()
+HERE = Path(__file__).resolve().parent
+
+FLAG = """#pragma once
+#include <atomic>
+#include "platform.h"
+struct flag {
+  void set() { set_.store(true, std::memory_order_ORDER); }
+  bool is_set() const { return set_.load(std::memory_order_acquire); }
+  std::atomic<bool> set_{false};
+};
+"""
+TEST = """#include <thread>
+#include "flag.h"
+int main() {
+  flag ready;
+  int data = 0;
+  std::thread writer([&] {
+    data = 42;
+    ready.set();
+  });
+  if (ready.is_set() && data != 42) return platform_answer;
+  writer.join();
+}
+"""
+REPORT = {
+    "name": '"late"', "link": '"https://example.org/issues/1"', "repository": '"https://example.org/their/flags.git"',
+    "cause": '"set() does not release"', "before": '"HEAD^"', "after": '"HEAD"', "take": '["src"]', "include": '["src"]',
+    "files": '{ "platform.h" = "enum { platform_answer = 3 };" }', "buggy": '"FAIL 2"', "fixed": '"exhaustive 2"',
+}
+BY_HAND = '[{ file = "src/flag.h", from = "memory_order_relaxed", to = "memory_order_release" }]'
+
+
+class Known(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.checkout = self.folder / "checkouts/their/flags"
+        self.checkout.mkdir(parents=True)
+        self.git("init", "--quiet")
+        for order in ("relaxed", "release"):
+            (self.checkout / "src").mkdir(exist_ok=True)
+            (self.checkout / "src/flag.h").write_text(FLAG.replace("ORDER", order), encoding="utf-8")
+            self.git("add", "src")
+            self.git("-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet", "-m", order)
+        (self.folder / "late.cpp").write_text(TEST, encoding="utf-8")
+
+    def git(self, *words):
+        subprocess.run(["git", "-C", self.checkout, *words], check=True)
+
+    def known(self, without=(), names=(), options=(), **changed):
+        """Checks the report, with these keys left out and these values instead."""
+        report = {key: value for key, value in (REPORT | changed).items() if key not in without}
+        table = self.folder / "known.toml"
+        table.write_text("[[report]]\n" + "".join(f"{k} = {v}\n" for k, v in report.items()), encoding="utf-8")
+        ran = subprocess.run([sys.executable, "-B", HERE.parent / "known.py", "--tool", TOOL, *options, table,
+                              self.folder / "checkouts", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, check=False)
+        return ran.returncode, ran.stdout
+
+    def test_both_versions_are_as_expected(self):
+        status, text = self.known()
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"buggy: FAIL 2, .* s\n    data race: ")
+        self.assertRegex(text, r"acquires from step \d+, which is relaxed")
+        self.assertRegex(text, r"fixed: exhaustive 2, ")
+        self.assertIn("known: 1 reports, 1 as expected, 0 not as expected, 0 not checked", text)
+        self.assertNotIn("EXPECTED", text)
+
+    def test_a_fix_by_hand(self):
+        status, text = self.known(without=("after",), before='"HEAD^"', fix=BY_HAND)
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, r"fixed: exhaustive 2, ")
+
+    def test_another_verdict_is_named(self):
+        for key, wrong in (("buggy", '"FAIL 7"'), ("fixed", '"exhaustive 9"'), ("fixed", '"bounded 2"')):
+            status, text = self.known(**{key: wrong})
+            self.assertEqual(status, 1, text)
+            self.assertIn("EXPECTED: " + wrong.strip('"'), text)
+
+    def test_a_version_that_still_has_the_bug(self):
+        status, text = self.known(after='"HEAD^"')
+        self.assertEqual(status, 1, text)
+        self.assertRegex(text, r"fixed: FAIL 2, .*  EXPECTED: exhaustive 2")
+
+    def test_what_cannot_be_checked_says_why(self):
+        for changed, why in (
+                ({"repository": '"https://example.org/their/other"'}, "there is no "),
+                ({"before": '"no-such-commit"'}, "no-such-commit"),
+                ({"take": '["lib"]'}, "lib"),
+                ({"include": "[]"}, "does not compile"),
+                ({"without": ("after",), "fix": BY_HAND.replace("relaxed", "seq_cst")}, "has 0 times"),
+        ):
+            status, text = self.known(**changed)
+            self.assertEqual(status, 2, text)
+            self.assertIn("not checked: ", text)
+            self.assertIn(why, text)
+
+    def test_a_wrong_table_is_refused(self):
+        for changed, why in (
+                ({"without": ("cause",)}, "cause"), ({"unknown": "1"}, "unknown"), ({"without": ("after",)}, "one of"),
+                ({"fix": BY_HAND}, "one of"), ({"test": '"absent.cpp"'}, "there is no"), ({"names": ["x*"]}, "such a name"),
+        ):
+            status, text = self.known(**changed)
+            self.assertEqual(status, 2, text)
+            self.assertIn(why, text)
+            self.assertNotIn("Traceback", text)
+
+    def test_lines_for_a_page(self):
+        status, text = self.known(options=["--markdown"])
+        self.assertEqual(status, 0, text)
+        self.assertIn("| [late](https://example.org/issues/1) | set() does not release | FAIL 2 | data race: ", text)
+        self.assertIn(" | exhaustive 2 |", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
