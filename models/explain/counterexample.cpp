@@ -14,7 +14,6 @@
 
 #include "calls.hpp"
 #include "columns.hpp"
-#include "plain_value.hpp"
 #include "runtime.hpp"
 #include "why.hpp"
 
@@ -36,9 +35,11 @@ namespace {
   return (*first)[1];
 }
 
-[[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values) {
+[[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values,
+                                        unsigned digits) {
   const auto say = [&](std::string_view text) {
-    return fmt::format(fmt::runtime(text), variable, render_value(e.value), render_value(e.written), e.value);
+    return fmt::format(fmt::runtime(text), variable, render_value(e.value, digits), render_value(e.written, digits),
+                       e.value);
   };
   const std::string text = say(words_of(e.kind).text);
   if (reads_plain(e) && knows_plain_values) return text + say(" → {1}");
@@ -56,11 +57,23 @@ namespace {
   return std::max<std::size_t>(size.ws_col, least);
 }
 
+/// How many digits of the trace's addresses are shown, so that two that differ look different.
+[[nodiscard]] unsigned digits_of(const std::vector<event>& trace) {
+  std::set<std::uint64_t> values;
+  for (const event& e : trace) values.insert({e.value, e.written, e.newest});
+  for (unsigned digits = shown_digits; digits != all_digits; ++digits) {
+    std::set<std::string> texts;
+    for (const std::uint64_t value : values) texts.insert(plain_value(value, digits));
+    if (texts.size() == values.size()) return digits;
+  }
+  return all_digits;
+}
+
 /// What a reader must not miss about a step.
-[[nodiscard]] std::string remark(std::size_t index, const event& e, const explanation& because) {
+[[nodiscard]] std::string remark(std::size_t index, const event& e, const explanation& because, unsigned digits) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  if (e.stale) add(fmt::format("STALE, newest is {}", render_value(e.newest)));
+  if (e.stale && e.newest != e.value) add(fmt::format("STALE, newest is {}", render_value(e.newest, digits)));
   if (e.weakened) add("WEAKENED");
   if (index == because.unordered) add(fmt::format("UNORDERED with {}", because.failing + 1));
   return text;
@@ -70,20 +83,32 @@ struct row {
   std::string number, thread, what, order, remark, place, source;
 };
 
-[[nodiscard]] row row_of(std::size_t index, const search_result& result,
-                         const std::map<std::uint32_t, std::string>& names, const explanation& because,
+/// A step that is shown, with the later ones that read the same again, as a loop that waits does.
+struct shown_step {
+  std::size_t index = 0;
+  std::size_t repeats = 0;
+  std::size_t last = 0;  ///< of the repeats
+};
+
+[[nodiscard]] row row_of(const shown_step& shown, const search_result& result,
+                         const std::map<std::uint32_t, std::string>& names, const explanation& because, unsigned digits,
                          source_index& sources) {
+  const std::size_t index = shown.index;
   const event& e = result.trace[index];
   const auto name = names.find(e.location);
   row r;
   r.number = fmt::format("{:>4}", index + 1);
   r.thread = thread_name(e.thread);
   // Of a compiled program, whose variables have names, only the addresses of plain accesses are known.
-  r.what =
-      what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second, result.variables.empty());
+  r.what = what_happened(e, name == names.end() ? fmt::format("v{}", e.location) : name->second,
+                         result.variables.empty(), digits);
   const bool has_order = words_of(e.kind).has_order;
   if (has_order) r.order = to_string(e.order);
-  r.remark = remark(index, e, because);
+  r.remark = remark(index, e, because, digits);
+  if (shown.repeats != 0) {
+    if (!r.remark.empty()) r.remark += ", ";
+    r.remark += fmt::format("{} times up to step {}", shown.repeats + 1, shown.last + 1);
+  }
   // Comments name atomic operations only: a name above a plain access is not its own.
   if (e.where.line != 0) {
     r.place = has_order ? render_site(e.where, sources) : fmt::format("{}:{}", base_name(e.where.file), e.where.line);
@@ -118,41 +143,79 @@ struct row {
   return lines;
 }
 
-// Which steps to show when there are too many: those that the explanation names, old values and weakened orders, those
-// on the variable that failed, and then the last ones.
-[[nodiscard]] std::vector<std::size_t> chosen_steps(const std::vector<event>& trace, const explanation& because,
-                                                    std::size_t room) {
-  const auto is_named = [&](std::size_t i) {
-    return std::find(because.steps.begin(), because.steps.end(), i) != because.steps.end();
-  };
-  std::vector<std::size_t> all;
+[[nodiscard]] bool is_named(const explanation& because, std::size_t index) {
+  return index == because.failing ||
+         std::find(because.steps.begin(), because.steps.end(), index) != because.steps.end();
+}
+
+/// Whether the thread reads again what it has read before from the same write, at the same place.
+[[nodiscard]] bool repeats(const event& e, const event& earlier) {
+  return e.kind == event_kind::load && earlier.kind == event_kind::load && e.location == earlier.location &&
+         e.reads_from == earlier.reads_from && e.value == earlier.value && e.newest == earlier.newest &&
+         e.stale == earlier.stale && e.where.line == earlier.where.line &&
+         std::string_view(e.where.file) == earlier.where.file;
+}
+
+/// The steps of threads. Of reads that a thread repeats one after the other, the first stands for those that nothing
+/// names.
+[[nodiscard]] std::vector<shown_step> folded(const std::vector<event>& trace, const explanation& because) {
+  std::vector<shown_step> all;
+  std::map<int, std::size_t> last_of;  // of each thread, in `all`
   for (std::size_t i = 0; i != trace.size(); ++i) {
-    if (trace[i].thread >= 0 || i + 1 == trace.size() || is_named(i)) all.push_back(i);
+    const event& e = trace[i];
+    if (e.thread < 0 && i + 1 != trace.size() && !is_named(because, i)) continue;
+    const auto last = last_of.find(e.thread);
+    if (last != last_of.end() && !is_named(because, i) && repeats(e, trace[all[last->second].index])) {
+      ++all[last->second].repeats;
+      all[last->second].last = i;
+      continue;
+    }
+    last_of[e.thread] = all.size();
+    all.push_back({i});
   }
+  return all;
+}
+
+// Which steps to show when there are too many: those that the explanation names and what these read, old values and
+// weakened orders, those on the variable that failed, and then the last ones.
+[[nodiscard]] std::vector<shown_step> chosen_steps(const std::vector<event>& trace, const explanation& because,
+                                                   std::size_t room) {
+  const std::vector<shown_step> all = folded(trace, because);
   if (all.size() <= room) return all;
   const std::uint32_t involved = because.failing < trace.size() ? trace[because.failing].location : 0;
-  std::set<std::size_t> chosen{all.back()};
+  std::set<std::size_t> read;  // what named steps read from
+  for (const std::size_t i : because.steps) read.insert(trace[i].reads_from);
+  std::vector<bool> chosen(all.size(), false);
+  std::size_t count = 0;
   const auto choose = [&](auto accept, std::size_t most) {
-    for (std::size_t i = all.size(); i-- != 0 && chosen.size() < most;) {
-      if (accept(all[i])) chosen.insert(all[i]);
+    for (std::size_t i = all.size(); i-- != 0 && count < most;) {
+      if (chosen[i] || !accept(all[i].index)) continue;
+      chosen[i] = true;
+      ++count;
     }
   };
-  choose(is_named, room);
+  choose([&](std::size_t i) { return i + 1 == trace.size(); }, room);
+  choose([&](std::size_t i) { return is_named(because, i); }, room);
+  choose([&](std::size_t i) { return read.contains(i); }, room);
   choose([&](std::size_t i) { return trace[i].stale || trace[i].weakened; }, room / 2);
   choose([&](std::size_t i) { return involved != 0 && trace[i].location == involved; }, room / 2);
   choose([](std::size_t) { return true; }, room);
-  return {chosen.begin(), chosen.end()};
+  std::vector<shown_step> shown;
+  for (std::size_t i = 0; i != all.size(); ++i) {
+    if (chosen[i]) shown.push_back(all[i]);
+  }
+  return shown;
 }
 
 }  // namespace
 
 std::string thread_name(int thread) { return thread < 0 ? "main" : fmt::format("T{}", thread); }
 
-std::string render_value(std::uint64_t value) {
+std::string render_value(std::uint64_t value, unsigned digits) {
   if (value > largest_small_value) {
     if (std::string name = value_name(value); !name.empty()) return name;
   }
-  return plain_value(value);
+  return plain_value(value, digits);
 }
 
 std::string render_site(site where, source_index& sources) {
@@ -204,13 +267,12 @@ std::vector<std::string> render_counterexample(const search_result& result, sour
   const std::map<std::uint32_t, std::string> names = variable_names(result, sources);
   const explanation because = why(result, names);
   std::vector<row> rows{{"step", "thr", "what", "order", "", "where", ""}};
-  std::size_t shown_up_to = 0;
-  std::size_t left_out = 0;
+  std::size_t left_out = result.trace.size();
+  const unsigned digits = digits_of(result.trace);
   const std::vector<std::string> calls = render_calls(result, most_calls, line_width());
-  for (const std::size_t i : chosen_steps(result.trace, because, max_counterexample_lines - frame - calls.size())) {
-    left_out += i - shown_up_to;
-    shown_up_to = i + 1;
-    rows.push_back(row_of(i, result, names, because, sources));
+  for (const shown_step& s : chosen_steps(result.trace, because, max_counterexample_lines - frame - calls.size())) {
+    left_out -= 1 + s.repeats;
+    rows.push_back(row_of(s, result, names, because, digits, sources));
   }
   std::vector<std::string> lines = in_columns(rows);
   lines.insert(lines.begin(), calls.begin(), calls.end());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plain_value.hpp"
 #include "sites.hpp"
 #include "verdict.hpp"
 
@@ -24,8 +25,8 @@ inline constexpr std::size_t max_counterexample_lines = 40;
 /// "T0", or "main" for -1.
 [[nodiscard]] std::string thread_name(int thread);
 
-/// A value as text: a task's name, a small number, or the end of an address.
-[[nodiscard]] std::string render_value(std::uint64_t value);
+/// A value as text: a task's name, a small number, or the last digits of an address.
+[[nodiscard]] std::string render_value(std::uint64_t value, unsigned digits = shown_digits);
 
 /// "ring.hpp:142 [ring.push.publish]"
 [[nodiscard]] std::string render_site(site where, source_index& sources);

@@ -278,7 +278,8 @@ class reason {
     const auto last = last_step_of(thread);
     const std::string who = this->thread(thread);
     if (const int joins = joined_by(thread); joins >= 0) {
-      return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do(""));
+      return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do("") +
+                 what_was_not_seen());
     }
     if (!last) return;
     const event& e = trace_[*last];
@@ -289,11 +290,41 @@ class reason {
     if (variable(e).starts_with("waiters of ")) {
       return say(fmt::format("{} waits at {} until another thread wakes the {}", who, step(*last),
                              variable(e).substr(0, variable(e).find('('))) +
-                 what_others_do("no thread is left to do so"));
+                 what_others_do("no thread is left to do so") + last_wake_up(*last) + what_was_not_seen());
     }
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
                     render_value(e.value)) +
-        what_others_do("no thread is left to write one"));
+        what_others_do("no thread is left to write one") + what_was_not_seen());
+  }
+
+  /// The wake-up that came before the wait at `waits`. Who begins to wait counts itself, in the step before that one on
+  /// a variable for waiters; who wakes reads this count.
+  [[nodiscard]] std::string last_wake_up(std::size_t waits) {
+    const auto is_count = [&](const event& e) { return is_rmw(e) && variable(e).starts_with("waiters of "); };
+    const auto begins =
+        last_before(waits, [&](const event& e) { return is_count(e) && e.thread == trace_[waits].thread; });
+    if (!begins) return {};
+    const auto wakes = last_before(*begins, [&](const event& e) {
+      return is_count(e) && e.location == trace_[*begins].location && e.thread != trace_[waits].thread &&
+             e.written == e.value;
+    });
+    if (!wakes) return {};
+    return fmt::format("; {} wakes them for the last time, before {} begins to wait in {}", step(*wakes),
+                       thread(trace_[waits].thread), step(*begins));
+  }
+
+  /// The last old value that a waiting thread has read, or if none has, another one.
+  [[nodiscard]] std::string what_was_not_seen() {
+    const auto is_old = [](const event& e) { return e.stale && e.newest != e.value; };
+    const auto waits = [&](int thread) {
+      return thread == trace_.back().thread ||
+             std::any_of(r_.stuck.begin(), r_.stuck.end(), [&](const stuck_thread& s) { return s.thread == thread; });
+    };
+    auto old = last_before(trace_.size(), [&](const event& e) { return is_old(e) && waits(e.thread); });
+    if (!old) old = last_before(trace_.size(), is_old);
+    const auto newest = old ? write_of_newest(*old) : std::nullopt;
+    if (!newest) return {};
+    return fmt::format("; {} does not see {}: {}", step(*old), step(*newest), unordered(*newest, *old));
   }
 
   [[nodiscard]] std::string has_stopped(int number) {

@@ -142,6 +142,72 @@ TEST(counterexamples, name_the_step_that_the_failing_one_is_not_ordered_with) {
   EXPECT_THAT(lines.back(), HasSubstr("why: nothing that T1 reads up to step 2 comes from T0 after step 1"));
 }
 
+TEST(counterexamples, call_a_value_stale_only_if_the_newest_is_another_one) {
+  source_index sources;
+  event old = step(event_kind::load, 1, 7, 3);
+  old.stale = true;
+  old.newest = 3;
+  const std::vector<std::string> lines = render_counterexample(
+      failing({step(event_kind::store, 0, 7, 3), old, step(event_kind::failure, 1, 0, 0)}), sources);
+  EXPECT_THAT(lines[2], testing::AllOf(HasSubstr("load"), Not(HasSubstr("STALE"))));
+}
+
+TEST(counterexamples, show_as_many_digits_as_addresses_differ_in) {
+  source_index sources;
+  const auto shown = [&](std::uint64_t first, std::uint64_t second) {
+    event exchange = step(event_kind::rmw, 0, 7, first);
+    exchange.written = second;
+    return render_counterexample(failing({exchange, step(event_kind::failure, 0, 0, 0)}), sources)[1];
+  };
+  EXPECT_THAT(shown(0x7f0012345678, 0x7f0012345670), HasSubstr("v7 …345678 → …345670"));
+  EXPECT_THAT(shown(0x7f0012345678, 0x7f0022345678), HasSubstr("v7 …12345678 → …22345678"));
+  EXPECT_THAT(shown(0x7f00000012345678, 0x0f00000012345678), HasSubstr("v7 7f00000012345678 → 0f00000012345678"));
+}
+
+TEST(counterexamples, fold_what_a_loop_reads_again_and_again) {
+  const source file;
+  source_index sources;
+  std::vector<event> trace{step(event_kind::store, 0, 7, 1, file.line(5))};
+  for (int i = 0; i != 60; ++i) trace.push_back(step(event_kind::load, 1, 7, 1, file.line(12)));
+  trace.push_back(step(event_kind::store, 0, 7, 2, file.line(5)));
+  trace.push_back(step(event_kind::load, 1, 7, 1, file.line(12)));  // still the same
+  trace.push_back(step(event_kind::load, 1, 7, 2, file.line(12)));  // another value
+  trace.push_back(step(event_kind::load, 1, 7, 2, file.line(8)));   // another place
+  trace.push_back(step(event_kind::failure, 1, 0, 0));
+  const std::vector<std::string> lines = render_counterexample(failing(trace), sources);
+  const auto line_of = [&](const char* number) -> std::string {
+    const auto found =
+        std::find_if(lines.begin(), lines.end(), [&](const std::string& line) { return line.starts_with(number); });
+    return found == lines.end() ? "" : *found;
+  };
+  EXPECT_THAT(line_of("   1 T0"), HasSubstr("← 1"));
+  EXPECT_THAT(line_of("   2 T1"), testing::AllOf(HasSubstr("→ 1  "), HasSubstr("  61 times up to step 63")));
+  EXPECT_EQ(line_of("   3 "), "");
+  EXPECT_THAT(line_of("  62 T0"), HasSubstr("← 2"));
+  EXPECT_THAT(line_of("  64 T1"), testing::AllOf(HasSubstr("→ 2"), Not(HasSubstr("times"))));
+  EXPECT_THAT(line_of("  65 T1"), HasSubstr("→ 2"));
+  EXPECT_THAT(lines, testing::Each(Not(HasSubstr("left out"))));
+}
+
+TEST(counterexamples, show_what_named_steps_read) {
+  source_index sources;
+  std::vector<event> trace(100, step(event_kind::store, 0, 7, 1));
+  for (std::size_t i = 0; i != trace.size(); ++i) trace[i].location = static_cast<std::uint32_t>(i + 1);
+  trace[2] = step(event_kind::store, 0, 200, 0);
+  trace[4] = step(event_kind::store, 0, 200, 1);
+  event& old = trace[97] = step(event_kind::load, 1, 200, 0);
+  old.reads_from = 2;
+  old.stale = true;
+  old.newest = 1;
+  trace[98] = step(event_kind::store, 1, 300, 1);
+  trace[99] = step(event_kind::failure, 1, 0, 0);
+  search_result r = failing(trace);
+  r.knows_sources = true;
+  const std::vector<std::string> lines = render_counterexample(r, sources);
+  EXPECT_THAT(lines.back(), HasSubstr("step 98 does not see step 5"));
+  EXPECT_THAT(lines, testing::Contains(testing::StartsWith("   3 T0")));
+}
+
 TEST(counterexamples, leave_early_steps_out_but_none_that_tells_something) {
   source_index sources;
   std::vector<event> trace(100, step(event_kind::store, 0, 7, 1));

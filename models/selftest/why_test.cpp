@@ -20,7 +20,8 @@ using enum std::memory_order;
 constexpr std::uint32_t data = 1;
 constexpr std::uint32_t x = 2;
 constexpr std::uint32_t y = 3;
-const std::map<std::uint32_t, std::string> variables{{data, "data"}, {x, "x"}, {y, "y"}};
+constexpr std::uint32_t sleepers = 4;
+const std::map<std::uint32_t, std::string> variables{{data, "data"}, {x, "x"}, {y, "y"}, {sleepers, "waiters of cv"}};
 
 /// A failing execution, step by step. Threads are numbered from 0; steps that are read from from 1, as people see them.
 /// What a step knows of other threads, and what a write hands on, is said of it as well: that is the engine's to find.
@@ -47,6 +48,12 @@ class execution {
   execution& stale(std::uint64_t newest) {
     last().stale = true;
     last().newest = newest;
+    return *this;
+  }
+  /// The last step, a read-modify-write, has changed its variable so.
+  execution& changes(std::uint64_t from, std::uint64_t to) {
+    last().value = from;
+    last().written = to;
     return *this;
   }
   /// The last step acquires what that one has released.
@@ -138,6 +145,51 @@ TEST(why, what_is_freed_is_freed_again_or_used) {
 TEST(why, a_thread_waits_for_a_value_that_nobody_writes) {
   EXPECT_EQ(execution().store(0, x, relaxed, 3).load(1, x, relaxed, 1).waits(),
             "T1 waits at step 2 until x is another value than 0, and no thread is left to write one");
+}
+
+TEST(why, of_a_thread_that_sleeps_the_last_wake_up_is_named) {
+  const auto sleeps = [](std::uint64_t counted_before) {
+    return execution()
+        .store(0, x, release)
+        .rmw(0, sleepers, relaxed, 0)
+        .changes(counted_before, counted_before)
+        .rmw(1, sleepers, relaxed, 2)
+        .changes(counted_before, counted_before + 1)
+        .load(1, sleepers, relaxed, 0)
+        .waits();
+  };
+  EXPECT_EQ(sleeps(0),
+            "T1 waits at step 4 until another thread wakes the waiters of cv, and no thread is left to do so; step 2 "
+            "wakes them for the last time, before T1 begins to wait in step 3");
+  EXPECT_EQ(sleeps(1), sleeps(0));
+  // Nobody has woken anybody: who counts itself is no wake-up.
+  EXPECT_EQ(execution()
+                .rmw(0, sleepers, relaxed, 0)
+                .changes(0, 1)
+                .rmw(1, sleepers, relaxed, 1)
+                .changes(1, 2)
+                .load(1, sleepers, relaxed, 0)
+                .waits(),
+            "T1 waits at step 3 until another thread wakes the waiters of cv, and no thread is left to do so");
+}
+
+TEST(why, a_thread_that_waits_for_ever_has_not_seen_something) {
+  const auto waits = [](std::uint64_t newest) {
+    return execution()
+        .store(-1, data, relaxed, 0)
+        .store(0, data, relaxed, 1)
+        .store(0, x, relaxed, 1)
+        .load(1, x, acquire, 3)
+        .load(1, data, relaxed, 1)
+        .stale(newest)
+        .load(1, y, relaxed, 0)
+        .waits();
+  };
+  EXPECT_EQ(waits(1),
+            "T1 waits at step 6 until y is another value than 0, and no thread is left to write one; step 5 does not "
+            "see step 2: step 4 acquires from step 3, which is relaxed, so step 2 does not happen before step 5");
+  // An old value that is equal to the newest one makes no difference.
+  EXPECT_EQ(waits(0), "T1 waits at step 6 until y is another value than 0, and no thread is left to write one");
 }
 
 TEST(why, two_threads_that_nothing_joins_are_named) {
