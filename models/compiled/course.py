@@ -72,7 +72,7 @@ def show(options):
 def comparable(text):
     """Without what differs from run to run: each address becomes the number of its first appearance."""
     seen = {}
-    text = re.sub(r"…[0-9a-f]{6}\b", lambda m: f"address {seen.setdefault(m[0], len(seen))}", text)
+    text = re.sub(r"…[0-9a-f]{6,15}\b", lambda m: f"address {seen.setdefault(m[0], len(seen))}", text)
     text = re.sub(r"\d+\.\d+ s\)", "s)", text)
     return re.sub(r"[ \t]+", " ", text)
 

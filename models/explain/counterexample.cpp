@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -15,6 +15,7 @@
 #include "calls.hpp"
 #include "columns.hpp"
 #include "runtime.hpp"
+#include "source_names.hpp"
 #include "why.hpp"
 
 namespace runq::model {
@@ -24,15 +25,6 @@ namespace {
 [[nodiscard]] std::string_view base_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
-// "r.tail_.load(" names tail_, "d.slot(b).store(" names slot. A line with two accesses could be either: no name.
-[[nodiscard]] std::string name_in_source(const std::string& source) {
-  static const std::regex access(
-      R"re(([A-Za-z_]\w*)(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])?(?:\.|->)(?:load|store|exchange|fetch_\w+|compare_exchange_\w+|get|set)\()re");
-  const std::sregex_iterator first(source.begin(), source.end(), access);
-  if (first == std::sregex_iterator{} || std::next(first) != std::sregex_iterator{}) return {};
-  return (*first)[1];
 }
 
 [[nodiscard]] std::string what_happened(const event& e, const std::string& variable, bool knows_plain_values,
@@ -119,7 +111,7 @@ struct shown_step {
 
 /// One line each; the columns are as wide as what is in them, and the source gets what is left.
 [[nodiscard]] std::vector<std::string> in_columns(const std::vector<row>& rows) {
-  constexpr std::size_t widest = 40;
+  constexpr std::size_t widest = 56;
   constexpr std::size_t least_source = 20;
   const auto width = [&rows](std::string row::*column) {
     std::size_t most = 0;
@@ -225,13 +217,24 @@ std::string render_site(site where, source_index& sources) {
 }
 
 std::map<std::uint32_t, std::string> variable_names(const search_result& result, source_index& sources) {
-  std::map<std::uint32_t, std::map<std::string, unsigned>> votes;
-  std::map<std::string, std::string> name_in_line;  // a regular expression is slow, and a line runs many times
+  const auto known = [&](std::uint32_t location) {
+    const auto found = result.variables.find(location);
+    return found == result.variables.end() ? std::string{} : found->second;
+  };
+  // What is allocated or freed there is not only the first member.
+  std::set<std::uint32_t> blocks;
   for (const event& e : result.trace) {
-    if (e.location == 0) continue;
-    const auto [line, is_new] = name_in_line.try_emplace(sources.text_of(e.where));
-    if (is_new) line->second = name_in_source(line->first);
-    if (!line->second.empty()) ++votes[e.location][line->second];
+    if (e.kind == event_kind::allocate || e.kind == event_kind::deallocate) blocks.insert(e.location);
+  }
+  std::map<std::uint32_t, std::map<std::string, unsigned>> votes;
+  std::map<std::tuple<event_kind, bool, std::string>, std::string> in_line;  // a line runs many times
+  for (const event& e : result.trace) {
+    if (e.location == 0 || blocks.contains(e.location)) continue;
+    const bool wakes = known(e.location).starts_with("waiters of ");
+    const std::string text = sources.text_of(e.where);
+    const auto [name, is_new] = in_line.try_emplace({e.kind, wakes, text});
+    if (is_new) name->second = name_in_source(e.kind, wakes, text);
+    if (!name->second.empty()) ++votes[e.location][name->second];
   }
   std::map<std::uint32_t, std::string> names;
   for (const auto& [location, of_location] : votes) {
@@ -240,7 +243,7 @@ std::map<std::uint32_t, std::string> variable_names(const search_result& result,
                       })->first;
   }
   for (const auto& [location, name] : result.variables) {
-    if (!name.empty()) names[location] = name;
+    if (!name.empty()) names[location] = name_of_member(name, names[location]);
   }
   // Several with the same name are told apart by their numbers.
   std::map<std::string, unsigned> uses;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What says why an execution fails, for the runner of the models and for the front end: both compile it, each in its own way.
 # explain_sources: an execution as text and as JSON; page_sources: results as pages, which also need the target runq_page.
-set(explain_sources calls.cpp counterexample.cpp result_json.cpp sites.cpp why.cpp)
+set(explain_sources calls.cpp counterexample.cpp result_json.cpp sites.cpp source_names.cpp why.cpp)
 list(TRANSFORM explain_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 file(GLOB page_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/html.cpp ${CMAKE_CURRENT_LIST_DIR}/html/*.cpp)
 if(NOT TARGET runq_page)

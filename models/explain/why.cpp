@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -279,7 +280,7 @@ class reason {
     const std::string who = this->thread(thread);
     if (const int joins = joined_by(thread); joins >= 0) {
       return say(fmt::format("{} waits for the end of {}", who, this->thread(joins)) + what_others_do("") +
-                 what_was_not_seen());
+                 last_wake_ups() + what_was_not_seen());
     }
     if (!last) return;
     const event& e = trace_[*last];
@@ -287,31 +288,46 @@ class reason {
     if (!reads(e) || e.location == 0) {
       return say(fmt::format("{} waits", who) + what_others_do("no thread that could go on is left"));
     }
-    if (variable(e).starts_with("waiters of ")) {
-      return say(fmt::format("{} waits at {} until another thread wakes the {}", who, step(*last),
-                             variable(e).substr(0, variable(e).find('('))) +
-                 what_others_do("no thread is left to do so") + last_wake_up(*last) + what_was_not_seen());
+    if (variable(e).starts_with(waiters)) {
+      return say(fmt::format("{} waits at {} until another thread wakes the {}", who, step(*last), waiters_of(e)) +
+                 what_others_do("no thread is left to do so") + last_wake_ups() + what_was_not_seen());
     }
     say(fmt::format("{} waits at {} until {} is another value than {}", who, step(*last), variable(e),
                     render_value(e.value)) +
-        what_others_do("no thread is left to write one") + what_was_not_seen());
+        what_others_do("no thread is left to write one") + last_wake_ups() + what_was_not_seen());
   }
 
-  /// The wake-up that came before the wait at `waits`. Who begins to wait counts itself, in the step before that one on
-  /// a variable for waiters; who wakes reads this count.
+  /// Of each thread that sleeps for ever the wake-up that came too early.
+  [[nodiscard]] std::string last_wake_ups() {
+    std::set<int> waiting{trace_.back().thread};
+    for (const stuck_thread& s : r_.stuck) waiting.insert(s.thread);
+    std::string text;
+    for (const int number : waiting) {
+      const auto last = last_step_of(number);
+      if (last && variable(trace_[*last]).starts_with(waiters)) text += last_wake_up(*last);
+    }
+    return text;
+  }
+
+  /// Who begins to wait counts itself, in the last read-modify-write of a variable for waiters before it waits; who
+  /// wakes reads this count.
   [[nodiscard]] std::string last_wake_up(std::size_t waits) {
-    const auto is_count = [&](const event& e) { return is_rmw(e) && variable(e).starts_with("waiters of "); };
+    const auto is_count = [&](const event& e) { return is_rmw(e) && variable(e).starts_with(waiters); };
     const auto begins =
         last_before(waits, [&](const event& e) { return is_count(e) && e.thread == trace_[waits].thread; });
     if (!begins) return {};
+    const event& count = trace_[*begins];
     const auto wakes = last_before(*begins, [&](const event& e) {
-      return is_count(e) && e.location == trace_[*begins].location && e.thread != trace_[waits].thread &&
-             e.written == e.value;
+      return is_count(e) && e.location == count.location && e.thread != count.thread && e.written == e.value;
     });
     if (!wakes) return {};
-    return fmt::format("; {} wakes them for the last time, before {} begins to wait in {}", step(*wakes),
-                       thread(trace_[waits].thread), step(*begins));
+    return fmt::format("; {} wakes the {} for the last time, before {} begins to wait in {}", step(*wakes),
+                       waiters_of(count), thread(count.thread), step(*begins));
   }
+
+  static constexpr std::string_view waiters = "waiters of ";
+  /// "waiters of cv", without what tells variables of one name apart.
+  [[nodiscard]] std::string waiters_of(const event& e) const { return variable(e).substr(0, variable(e).find('(')); }
 
   /// The last old value that a waiting thread has read, or if none has, another one.
   [[nodiscard]] std::string what_was_not_seen() {

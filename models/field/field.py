@@ -239,7 +239,7 @@ def shown_steps(text, most=24):
         return f"&{names.setdefault(address[0], len(names) + 1)}".ljust(len(address[0]))
 
     shown = [*lines[1:head], *steps, lines[why]]
-    return [re.sub(r"…[0-9a-f]{6}", named, re.sub(r" at [\w.]+\.[ch]pp:\d+", "", line))[:150].rstrip() for line in shown]
+    return [re.sub(r"…[0-9a-f]{6,15}|\b[0-9a-f]{16}\b", named, re.sub(r" at [\w.]+\.[ch]pp:\d+", "", line))[:150].rstrip() for line in shown]
 
 
 def program_in_a_line(text):

@@ -14,6 +14,7 @@
 #include "counterexample.hpp"
 #include "sites.hpp"
 #include "size_words.hpp"
+#include "source_names.hpp"
 
 namespace runq::model {
 namespace {
@@ -248,9 +249,9 @@ TEST(counterexamples, call_variables_by_what_most_lines_call_them) {
   source_index sources;
   // Line 8 has two accesses: it names none.
   search_result r =
-      failing({step(event_kind::load, 0, 1, 0, file.line(8)), step(event_kind::load, 0, 2, 0, file.line(5)),
-               step(event_kind::load, 0, 2, 0, file.line(5)), step(event_kind::load, 0, 2, 0, file.line(12)),
-               step(event_kind::load, 0, 3, 0, file.line(12)), step(event_kind::load, 0, 4, 0, file.line(12)),
+      failing({step(event_kind::load, 0, 1, 0, file.line(8)), step(event_kind::store, 0, 2, 0, file.line(5)),
+               step(event_kind::store, 0, 2, 0, file.line(5)), step(event_kind::store, 0, 2, 0, file.line(12)),
+               step(event_kind::store, 0, 3, 0, file.line(12)), step(event_kind::store, 0, 4, 0, file.line(12)),
                step(event_kind::load, 0, 5, 0, file.line(1)), step(event_kind::load, 0, 0, 0, file.line(5))});
   r.variables = {{5, "flag"}};
   EXPECT_THAT(variable_names(r, sources), ElementsAre(testing::Pair(2, "tail"), testing::Pair(3, "slot(v3)"),
@@ -259,6 +260,56 @@ TEST(counterexamples, call_variables_by_what_most_lines_call_them) {
   EXPECT_EQ(render_site({"a/b/c.hpp", 3}, sources), "c.hpp:3");
   EXPECT_EQ(render_site({"a/b/c.hpp", 0}, sources), "");
   EXPECT_EQ(render_value(7) + " " + render_value(~0ULL) + " " + render_value(0x7fff12345678ULL), "7 2^64-1 …345678");
+}
+
+TEST(counterexamples, call_memory_as_its_first_member_only_if_none_of_it_is_freed) {
+  const source file;
+  source_index sources;
+  search_result r =
+      failing({step(event_kind::store, 0, 2, 0, file.line(5)), step(event_kind::store, 0, 3, 0, file.line(5)),
+               step(event_kind::deallocate, 0, 3, 0, file.line(1)), step(event_kind::failure, 0, 0, 0)});
+  r.variables = {{2, "new@1"}, {3, "new@2"}};
+  EXPECT_THAT(variable_names(r, sources), ElementsAre(testing::Pair(2, "new@1.tail"), testing::Pair(3, "new@2")));
+}
+
+TEST(source_names, are_those_of_the_operation) {
+  const auto load = [](const char* line) { return name_in_source(event_kind::load, false, line); };
+  const auto store = [](const char* line) { return name_in_source(event_kind::store, false, line); };
+  const auto rmw = [](const char* line) { return name_in_source(event_kind::rmw, false, line); };
+  const auto cas = [](const char* line) { return name_in_source(event_kind::cas_success, false, line); };
+  const auto lock = [](const char* line) { return name_in_source(event_kind::lock, false, line); };
+  EXPECT_EQ(load("return r->tail_.load(relaxed);"), "tail_");
+  EXPECT_EQ(load("x = std::atomic_ref{status_}.load();"), "status_");
+  EXPECT_EQ(load("n = atomic_load_explicit(&tail->next, relaxed);"), "next");
+  EXPECT_EQ(load("p = their_atomic_load(&q->read_position->value,"), "read_position");
+  EXPECT_EQ(load("a.load() + b.load()"), "");  // either
+  EXPECT_EQ(load("while (running) {"), "");
+  EXPECT_EQ(store("running = true;"), "running");
+  EXPECT_EQ(store("this->read = this->swap.exchange(this->read);"), "read");
+  EXPECT_EQ(store("if (count == 3) flag.clear();"), "flag");
+  EXPECT_EQ(rmw("this->read = swap->exchange(1);"), "swap");
+  EXPECT_EQ(rmw("while (m_flag.exchange(true)) pause();"), "m_flag");
+  EXPECT_EQ(rmw("++size;"), "size");
+  EXPECT_EQ(rmw("ticket k = queue->tail_counter++;"), "tail_counter");
+  EXPECT_EQ(rmw("q.count -= 1;"), "count");
+  EXPECT_EQ(cas("if (!atomic_compare_exchange_strong(&q->head, &old, 1))"), "head");
+  EXPECT_EQ(lock("std::unique_lock<std::mutex> lk(pool->mutex);"), "mutex");
+  EXPECT_EQ(lock("cv.wait(lk, [] { return done; });"), "");
+  EXPECT_EQ(name_in_source(event_kind::rmw, true, "cv.wait(lk, [] { return done; });"), "cv");
+  EXPECT_EQ(name_in_source(event_kind::load, true, "pthread_cond_wait(&q->filled, &q->m);"), "filled");
+}
+
+TEST(source_names, go_with_those_of_memory) {
+  EXPECT_EQ(name_of_member("local of T0", "tail"), "tail");
+  EXPECT_EQ(name_of_member("thread_local of T1", "tail"), "tail");
+  EXPECT_EQ(name_of_member("new@7+8", "next"), "new@7.next");
+  EXPECT_EQ(name_of_member("new@7", "next"), "new@7.next");
+  EXPECT_EQ(name_of_member("queue+8", "tail"), "queue.tail");
+  EXPECT_EQ(name_of_member("queue", "tail"), "queue");
+  EXPECT_EQ(name_of_member("slots+8", "slots"), "slots+8");
+  EXPECT_EQ(name_of_member("queue+8", ""), "queue+8");
+  EXPECT_EQ(name_of_member("", "tail"), "tail");
+  EXPECT_EQ(name_of_member("waiters of local of T0", "cv"), "waiters of cv");
 }
 
 TEST(columns, are_those_of_a_terminal) {

@@ -56,6 +56,11 @@ class execution {
     last().written = to;
     return *this;
   }
+  /// That thread waits for ever, besides the last one.
+  execution& besides(int thread) {
+    result_.stuck.push_back({.thread = thread});
+    return *this;
+  }
   /// The last step acquires what that one has released.
   execution& knows(std::uint32_t step) {
     join(known_[last().thread], result_.trace[step - 1].released);
@@ -160,8 +165,20 @@ TEST(why, of_a_thread_that_sleeps_the_last_wake_up_is_named) {
   };
   EXPECT_EQ(sleeps(0),
             "T1 waits at step 4 until another thread wakes the waiters of cv, and no thread is left to do so; step 2 "
-            "wakes them for the last time, before T1 begins to wait in step 3");
+            "wakes the waiters of cv for the last time, before T1 begins to wait in step 3");
   EXPECT_EQ(sleeps(1), sleeps(0));
+  // Also of a thread that is not the one that is explained.
+  EXPECT_EQ(execution()
+                .rmw(0, sleepers, relaxed, 0)
+                .changes(0, 0)
+                .rmw(1, sleepers, relaxed, 1)
+                .changes(0, 1)
+                .load(1, sleepers, relaxed, 0)
+                .load(2, y, relaxed, 0)
+                .besides(1)
+                .waits(),
+            "T2 waits at step 4 until y is another value than 0; T1 waits at step 3, too; step 1 wakes the waiters of "
+            "cv for the last time, before T1 begins to wait in step 2");
   // Nobody has woken anybody: who counts itself is no wake-up.
   EXPECT_EQ(execution()
                 .rmw(0, sleepers, relaxed, 0)

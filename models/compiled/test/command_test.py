@@ -144,7 +144,7 @@ class Command(unittest.TestCase):
 
     def test_variables_with_the_same_name_are_told_apart(self):
         why, text = self.why("SAME_NAMES")
-        atomic, plain = (re.search(rf"{what} +(?:plain )?(local of T0\(v\d+\))", text) for what in ("store", "read"))
+        atomic, plain = (re.search(rf"{what} +(?:plain )?(value\(v\d+\))", text) for what in ("store", "read"))
         self.assertTrue(atomic and plain, text)
         self.assertNotEqual(atomic[1], plain[1])
 

@@ -109,14 +109,18 @@ void alone() {
 }
 
 void same_names() {
-  std::atomic<int> started{0};
-  int result = 0;
+  struct {
+    std::atomic<int> value{0};
+  } started;
+  struct {
+    int value = 0;
+  } result;
   std::thread t([&] {
-    started.store(1, std::memory_order::relaxed);
-    result = 1;
+    started.value.store(1, std::memory_order::relaxed);
+    result.value = 1;
   });
-  while (started.load(std::memory_order::relaxed) == 0) continue;
-  data = result;
+  while (started.value.load(std::memory_order::relaxed) == 0) continue;
+  data = result.value;
   t.join();
 }
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a line of source calls the variable of an operation in it: "r.tail_.load(" names tail_, and so do "++r.tail_",
+// "atomic_load(&r->tail_)" and "lock_guard hold(r.tail_)".
+#pragma once
+
+#include <string>
+
+#include "steps.hpp"
+
+namespace runq::model {
+
+/// Empty if the line names none, or could name several: a line with two loads names neither of them. `wakes`: the
+/// variable counts the waiters of what the line names.
+[[nodiscard]] std::string name_in_source(event_kind kind, bool wakes, const std::string& line);
+
+/// The name of what lies in memory that people know by `memory`, and that the source calls `member`: "new@7+8" and "next"
+/// are "new@7.next", "local of T0" and "tail" are "tail".
+[[nodiscard]] std::string name_of_member(const std::string& memory, const std::string& member);
+
+}  // namespace runq::model
