@@ -142,6 +142,7 @@ class reader {
     to_.ledger = true;
     to_.ledger_of.emplace_back(word());
   }
+  void wrapper() { to_.wrappers.emplace_back(word()); }
   void jobs() {
     number(to_.jobs);
     if (wrong_.empty() && (to_.jobs == 0 || to_.jobs > most_jobs)) {
@@ -220,6 +221,7 @@ void prepare(session& s, const run_options& options) {
   s.limits() = options.limits;
   if (options.has_path) s.options().shown = options.path;
   s.code().orders().weaken(options.weakened);
+  for (const std::string& file : options.wrappers) s.code().show_callers_of(file);
   for (const code_line& l : options.relaxed) s.relaxed().add(l);
   if (options.volatile_is_relaxed) s.relaxed().add_volatile();
   if (options.search.all_failures && !options.has_path) s.failures().keep(options.most_failures);

@@ -28,6 +28,7 @@ struct run_options {
   bool ledger = false;                 ///< weaken every order, one at a time
   std::vector<std::string> ledger_of;  ///< weaken only orders in files whose paths end with one of these; empty: in
                                        ///< all files that do not belong to the system
+  std::vector<std::string> wrappers;   ///< steps in files whose paths end so are shown where these are called
   accepted_races accepted;             ///< they are no failures
   std::vector<code_line> relaxed;      ///< plain accesses there count as relaxed atomic ones
   bool volatile_is_relaxed = false;    ///< so do all that are volatile

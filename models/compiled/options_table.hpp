@@ -14,6 +14,7 @@ COMMAND_OPTION("--ledger", "", "", flag(to_.ledger), "weaken every memory order 
 COMMAND_OPTION("--ledger-of", "NAME", "the name of a file", ledger_of(), "only the orders in files whose paths end with NAME, which may be a header of the system, as in --ledger-of boost/queue.hpp")
 TOOL_OPTION("--coverage", "", "", , "which atomic operations and which lines some execution has executed, and which none has")
 TOOL_OPTION("--coverage-of", "NAME", "the name of a file", , "only those in files whose paths end with NAME, or in a folder NAME/; also headers of the system")
+COMMAND_OPTION("--wrapper", "NAME", "the name of a file", wrapper(), "steps in files whose paths end with NAME are shown where these are called: for a header of yours that only wraps atomics; may be given several times")
 COMMAND_OPTION("--all-failures", "N", "a number", all_failures(), "go on after a failure: show up to N different ones, each in its smallest execution")
 COMMAND_OPTION("--accept", "race:FILE:LINE", "race:FILE:LINE", accept(), "a race with an access in that line is no failure: both of its accesses count as relaxed atomic ones, and the verdict names them")
 COMMAND_OPTION("--accept-from", "FILE", "the name of a file", accept_from(), "the races in FILE, one a line as for --accept, each with a reason behind a space, which the verdict tells")

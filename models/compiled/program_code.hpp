@@ -57,6 +57,8 @@ class program_code {
   [[nodiscard]] std::string function_at(const void* code) { return symbols_.function_at(code); }
   /// The name of the variable that lies at `address`, with an offset; empty if there is none.
   [[nodiscard]] std::string variable_at(const void* address) { return symbols_.variable_at(address); }
+  /// Lines in files whose paths end so are shown as those of their callers.
+  void show_callers_of(const std::string& file) { symbols_.show_callers_of(file); }
   /// The innermost line of the program's own.
   [[nodiscard]] site own_line(const frame* at) { return symbols_.own_line(at); }
   /// That line, in words.

@@ -185,7 +185,13 @@ bool symbols::is_in_try_lock(const frame* at) {
 site symbols::own_line(const frame* at) {
   const std::vector<source_line> own = own_lines(at);
   if (own.empty()) return {};
-  return {files_.insert(own.front().file).first->c_str(), own.front().line};
+  const auto wraps = [this](const source_line& l) {
+    return std::any_of(wrappers_.begin(), wrappers_.end(),
+                       [&l](const std::string& name) { return path_ends_with(l.file, name); });
+  };
+  const auto calls = std::find_if_not(own.begin(), own.end(), wraps);
+  const source_line& shown = calls == own.end() ? own.front() : *calls;
+  return {files_.insert(shown.file).first->c_str(), shown.line};
 }
 
 std::string symbols::function_at(const void* code) {

@@ -38,7 +38,10 @@ enum class file_owner : unsigned char {
 
 class symbols {
  public:
-  /// The innermost line of the program's own source: not in the compiler's library or the system's headers.
+  /// The files whose paths end so only wrap what their callers do.
+  void show_callers_of(const std::string& file) { wrappers_.push_back(file); }
+  /// The innermost line of the program's own source: not in the compiler's library or the system's headers, and not in
+  /// a file that only wraps, if there is another one.
   [[nodiscard]] site own_line(const frame* at);
   /// The line of an atomic operation: the innermost one that is the program's own, or in a file whose path ends with
   /// one of `named`. Nothing for an operation within the library, of which the program gives no order.
@@ -66,6 +69,7 @@ class symbols {
 
   backtrace_state* state_ = nullptr;
   std::map<const void*, std::vector<source_line>> known_;
+  std::vector<std::string> wrappers_;
   std::set<std::string> files_;  ///< keeps the names that sites point to
 };
 

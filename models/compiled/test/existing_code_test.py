@@ -117,6 +117,55 @@ class PlainAsRelaxed(Checked):
             self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, "--", "-DFENCES", status=0)
 
 
+class Wrappers(Checked):
+    HEADER = """#include <atomic>
+template <class T> struct word {
+  T load() const {
+    return inside.load(std::memory_order_relaxed);
+  }
+  void operator=(T value) {
+    inside.store(value, std::memory_order_relaxed);
+  }
+  std::atomic<T> inside{0};
+};
+"""
+    PROGRAM = """#include <cassert>
+#include <thread>
+#include "word.hpp"
+struct { word<int> head, tail; } queue;
+int main() {
+  std::thread t([] {
+    queue.head = 1;
+    queue.tail = 1;
+  });
+  const int tail = queue.tail.load();
+  assert(queue.head.load() >= tail);
+  t.join();
+}
+"""
+
+    def test_steps_of_a_wrapper_are_shown_where_it_is_called(self):
+        self.file("word.hpp", self.HEADER)
+        program = self.file("queue.cpp", self.PROGRAM)
+        for compiler in COMPILERS:
+            plain = self.check("--compiler", compiler, program, status=1)
+            self.assertRegex(plain, r"load +queue\S* → 1 .* word\.hpp:4\b")
+            shown = self.check("--compiler", compiler, "--wrapper", "word.hpp", program, status=1)
+            self.assertRegex(shown, r"store queue\S* ← 1 .* queue\.cpp:8\b")
+            self.assertRegex(shown, r"load +queue\S* → 1 .* queue\.cpp:10\b")
+            self.assertNotIn("word.hpp", shown)
+            # Another header's name, and the end of a name, wrap nothing.
+            for other in "inner_word.hpp", "ord.hpp":
+                self.assertIn("word.hpp:4", self.check("--compiler", compiler, "--wrapper", other, program, status=1))
+        self.assertIn("queue.tail → 1", self.check("--wrapper", "word.hpp", program, status=1))
+        self.assertIn("queue.inside → 1", self.check(program, status=1))
+
+    def test_a_program_that_is_all_wrapper_is_shown(self):
+        self.file("word.hpp", self.HEADER)
+        program = self.file("queue.cpp", self.PROGRAM)
+        self.assertIn("word.hpp:4", self.check("--wrapper", "word.hpp", "--wrapper", "queue.cpp", program, status=1))
+
+
 class AllFailures(Checked):
     EXPECTED = ("assertion fails: y.load(std::memory_order::relaxed) == 0", "assertion fails: x.load(std::memory_order::relaxed) == 0", "data race: ", "deadlock: ", "leak: ")
 
