@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Which operations of a checked program were executed by some execution, and which by none.
 
-    coverage.py PROGRAM EXECUTED [NAME ...]
+    coverage.py [--never] PROGRAM EXECUTED [NAME ...]
 
 EXECUTED is what the checked program wrote: the return address of each operation that was executed, with its orders. The
 program's machine code names all operations: each is a call of ThreadSanitizer's interface. With NAMEs only operations in
 files whose paths end with a NAME, or lie in a folder NAME/, which may be headers of the system. Needs objdump and
-addr2line (binutils).
+addr2line (binutils). With --never it prints one line with what was not executed, and nothing if all was.
 """
 import collections
 import os
@@ -158,10 +158,30 @@ def text_of(program, executed_file, names):
     return "\n".join(lines)
 
 
+def never_text(program, executed_file, names):
+    """ "not executed by this test: 2 of 4 atomic operations (queue.hpp:12 store, queue.hpp:30 load)", or nothing."""
+    found = places(program, read_executed(executed_file), names)
+    parts = []
+    for what, of_kind in (("atomic operations", lambda kind: kind != ""), ("lines with plain accesses", lambda kind: kind == "")):
+        mine = {where: place for where, place in found.items() if of_kind(where[2])}
+        never = [f"{site_of(file, line)} {kind}".strip() for (file, line, kind), place in sorted(mine.items()) if not place.executed]
+        shown = ", ".join(never[:5]) + (f", and {len(never) - 5} more" if len(never) > 5 else "")
+        if never:
+            parts.append(f"{len(never)} of {len(mine)} {what} ({shown})")
+    return f"not executed by this test: {', '.join(parts)}" if parts else ""
+
+
 def main():
-    if len(sys.argv) < 3:
+    arguments = sys.argv[1:]
+    text = text_of
+    if arguments[:1] == ["--never"]:
+        text = never_text
+        del arguments[0]
+    if len(arguments) < 2:
         sys.exit(__doc__)
-    print(text_of(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    printed = text(arguments[0], arguments[1], arguments[2:])
+    if printed:
+        print(printed)
 
 
 if __name__ == "__main__":

@@ -155,6 +155,21 @@ class Command(unittest.TestCase):
         self.assertEqual(status, 0, text)
         return text, dict(re.findall(r"^  coverage\.cpp:(\d+ +\w+) +(NEVER EXECUTED|\S+)", text, re.MULTILINE))
 
+    def test_a_passing_test_says_what_it_has_not_executed(self):
+        program = os.path.join(PROGRAMS, "coverage.cpp")
+        status, text = self.check(program)
+        self.assertEqual(status, 0, text)
+        listed, _ = self.coverage("--coverage", program)
+        never = re.findall(r"^  (coverage\.cpp:\d+) +(\w+) +NEVER EXECUTED", listed, re.MULTILINE)
+        self.assertTrue(never, listed)
+        said = re.search(r"^not executed by this test: 3 of 6 atomic operations \((.*)\)", text, re.MULTILINE)
+        self.assertTrue(said, text)
+        for site, kind in never:
+            self.assertIn(f"{site} {kind}" if kind != "plain" else site, said[0])
+        # Of a test that executes all, and beside the list, there is nothing to say.
+        for arguments in ([os.path.join(PROGRAMS, "store_buffering.cpp")], ["--coverage", program]):
+            self.assertNotIn("not executed by this test", self.check(*arguments)[1])
+
     def test_coverage_tells_which_operations_no_execution_executes(self):
         program = os.path.join(PROGRAMS, "coverage.cpp")
         for name in "g++", "clang++":
