@@ -1,6 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus fence_litmus.
+Require park_theorems park_header park_counterexamples.
 Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
@@ -58,6 +59,14 @@ Definition everything :=
    deque_counterexamples.the_header_shows_an_array,
    deque_counterexamples.the_proof_asks_for_no_other_order,
    deque_replay.an_accepted_graph_is_a_run, deque_replay.accepted_graphs_are_runs,
+   park_theorems.fences_of_every_run,
+   park_header.sleeper_sees, park_header.submitter_sees,
+   park_theorems.a_look_finds_the_task, park_theorems.a_look_passes_one_place_at_a_time,
+   park_theorems.a_submitter_reads_no_older_count,
+   park_counterexamples.the_submitter_must_fence, park_counterexamples.the_sleeper_must_fence,
+   park_counterexamples.who_dozes_must_fence, park_counterexamples.the_fences_forbid_these_runs,
+   park_counterexamples.the_sleeper_must_look, park_counterexamples.who_has_found_must_wake,
+   park_counterexamples.a_withdrawn_request_is_relied_upon, park_counterexamples.an_acquire_and_release_forbids_it,
    deque_counterexamples.the_header_forbids_these_runs, deque_counterexamples.the_header_allows_the_right_runs).
 
 Print Assumptions everything.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks the proofs with Coq, says what they rest on, and compares their tables of lines with table.txt and deque_table.txt."""
+"""Checks the proofs with Coq, says what they rest on, and compares their tables of lines with table.txt, deque_table.txt and park_table.txt."""
 import argparse
 import pathlib
 import re
@@ -15,9 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 # The order matters: each file uses those before it.
 FILES = ["memory", "litmus", "ring", "invariant", "theorems", "sizes", "wrap", "header", "counterexamples", "replay"]
 FILES += ["fence_litmus", "deque", "deque_invariant", "deque_theorems", "deque_answers"]
-FILES += ["deque_arrays", "deque_header", "deque_counterexamples", "deque_replay", "assumptions"]
-TABLES = {"header": "table.txt", "deque_header": "deque_table.txt"}
-TIES = ["tie.py", "deque_tie.py"]
+FILES += ["deque_arrays", "deque_header", "deque_counterexamples", "deque_replay"]
+FILES += ["park", "park_theorems", "park_header", "park_counterexamples", "assumptions"]
+TABLES = {"header": "table.txt", "deque_header": "deque_table.txt", "park_header": "park_table.txt"}
+TIES = ["tie.py", "deque_tie.py", "park_tie.py"]
 
 
 def compile_file(name, folder):

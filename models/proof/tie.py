@@ -20,7 +20,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 # A header, the machine that was proved for it, the machine's sites, what the proof computes of these, and the header's code.
-Proof = collections.namedtuple("Proof", "header machine sites table code script")
+Proof = collections.namedtuple("Proof", "header machine sites table code script folder", defaults=["deque/include/runq"])
 RING = Proof("ring.hpp", "ring.v", "header.v", "table.txt", "code.txt", "tie.py")
 
 # Which sites of the header belong to which function of the table; by the part of the name before its last dot.
@@ -216,7 +216,7 @@ def compare(text, proved, compared, shapes, theorems):
 def run(proof, about, code_of, compare):
     """The script of one proof: `about` is its help; `compare(text, table, code)` is as compare()."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / "deque/include/runq" / proof.header)
+    parser.add_argument("--header", type=pathlib.Path, default=HERE.parents[1] / proof.folder / proof.header)
     parser.add_argument("--table", type=pathlib.Path, default=HERE / proof.table)
     parser.add_argument("--accept-code", action="store_true", help=f"write {proof.code} anew, after a look at {proof.machine}")
     parser.add_argument("--result", action="store_true", help='print "R " and a JSON object, as a worker of the models')

@@ -1,0 +1,89 @@
+(* SPDX-License-Identifier: MIT *)
+(* Runs of park after which a task is forgotten, each computed line by line. *)
+Require Import List Arith Bool.
+Require Import memory park park_header.
+Import ListNotations.
+Open Scope list_scope.
+
+Definition site_eq : forall a b : site, {a = b} + {a <> b}.
+Proof. decide equality. Defined.
+Definition but (x : site) (o : order) (places : nat) (submits : bool) : protocol :=
+  Protocol (fun y => if site_eq y x then o else header y) places submits.
+
+(* Threads 0 and 4 hold no processor; the others are machines that hold one. *)
+Definition first (i : nat) : home := match i with 1 | 2 | 3 => Busy | _ => Outside end.
+
+(* What a place holds at a timestamp; how many processors are idle; who is counted; where the threads are. *)
+Definition seen_at (p t : nat) (s : state) : option nat := option_map (@value location) (mem s (Place p) t).
+Definition ends (p t : nat) (s : state) :=
+  (seen_at p t s, seen_at p (S t) s, free s, counted s, map (points s) [0; 1; 2; 3; 4]).
+Definition after (rules : protocol) (idle p t : nat) (todo : list (nat * action)) :=
+  option_map (ends p t) (run rules (initial first idle) todo).
+
+Definition calls (i : nat) (c : call) : list (nat * action) := [(i, Do c relaxed 1)].
+Definition goes (i : nat) (at_ : list nat) : list (nat * action) := map (fun t => (i, Go t 0)) at_.
+
+(* Machine i begins to spin, and stores the request away at timestamp t. *)
+Definition begins_to_spin (i t : nat) := calls i MaySpin ++ goes i [0; t].
+(* Thread i publishes a task in place p, makes its fence, and reads the count at timestamp t. *)
+Definition submits (i p t : nat) := calls i (Publish p) ++ goes i [0; t].
+
+(* ---- The handshake: a submitter reads the count before it was lowered, the last spinning machine looks too early ---- *)
+Definition gives_up (c : call) := begins_to_spin 1 1 ++ calls 1 c ++ goes 1 [0; 2; 0; 0].  (* up to its fence *)
+Definition submitter_first := gives_up GoIdle ++ submits 0 0 1 ++ goes 1 [0; 0; 0].
+Definition sleeper_first := gives_up GoIdle ++ goes 1 [0] ++ submits 0 0 1 ++ goes 1 [0; 0].
+Definition dozer := gives_up GoDoze ++ submits 0 0 1 ++ goes 1 [0; 0].
+
+(* The task is in place 0, a processor is idle, nobody is counted, and the machine sleeps. *)
+Definition forgotten (where_ : point) :=
+  Some (Some 1, @None nat, 1, @nil nat, [At Outside; where_; At Busy; At Busy; At Outside]).
+
+Lemma the_submitter_must_fence :
+  after (but submit_fence acq_rel 1 true) 0 0 1 submitter_first = forgotten (At Asleep) /\
+  after (but submit_fence acq_rel 1 true) 0 0 1 sleeper_first = forgotten (At Asleep).
+Proof. split; reflexivity. Qed.
+Lemma the_sleeper_must_fence :
+  after (but machine_idle_fence acq_rel 1 true) 0 0 1 submitter_first = forgotten (At Asleep) /\
+  after (but machine_idle_fence acq_rel 1 true) 0 0 1 sleeper_first = forgotten (At Asleep).
+Proof. split; reflexivity. Qed.
+Lemma who_dozes_must_fence : after (but doze_fence acq_rel 1 true) 0 0 1 dozer = forgotten (Dozing 0).
+Proof. reflexivity. Qed.
+Lemma the_fences_forbid_these_runs :
+  after (shipped 1) 0 0 1 submitter_first = None /\ after (shipped 1) 0 0 1 sleeper_first = None /\
+  after (shipped 1) 0 0 1 dozer = None.
+Proof. repeat split; reflexivity. Qed.
+
+(* ---- Without the last look ---- *)
+Definition does_not_look := gives_up GoIdle ++ submits 0 0 1 ++ goes 1 [0; 0].
+Lemma the_sleeper_must_look :
+  after (shipped 0) 0 0 1 does_not_look = forgotten (At Asleep) /\
+  after (shipped 1) 0 0 1 does_not_look = None.
+Proof. split; reflexivity. Qed.
+
+(* ---- found() wakes nobody: two tasks, one processor idle from the beginning; machine 1 finds the first ---- *)
+Definition finds_one :=
+  begins_to_spin 1 1 ++ submits 0 1 1 ++ submits 0 0 1 ++ calls 1 (Take 1) ++ calls 1 HasFound ++ goes 1 [0].
+Lemma who_has_found_must_wake :
+  after (Protocol header 2 false) 1 0 1 finds_one = forgotten (At Busy) /\
+  after (shipped 2) 1 0 1 finds_one =
+    Some (Some 1, None, 1, [], [At Outside; SubmitFence Busy; At Busy; At Busy; At Outside]).
+Proof. split; reflexivity. Qed.
+
+(* ---- A request that was withdrawn, with the orders of the header ---- *)
+(* Light fences order nothing among themselves. Machines 1 and 2 spin, and find tasks; a request is left in between, which machine 2
+   withdraws. Machine 2 relies on machine 1, which is still counted; machine 1 relies on the request. Machine 3 gives its
+   processor up, and finds no request. *)
+Definition stale_request :=
+  begins_to_spin 1 1 ++
+  submits 4 1 1 ++ submits 4 2 1 ++                              (* the tasks that machines 1 and 2 find *)
+  submits 0 0 0 ++ goes 0 [0; 0; 0; 2; 0] ++                     (* no machine spins, it says, and no processor is idle: a request *)
+  begins_to_spin 2 3 ++ calls 2 (Take 1) ++ calls 2 HasFound ++ goes 2 [0; 0; 3] ++
+  calls 1 (Take 2) ++ calls 1 HasFound ++ goes 1 [0; 0; 4; 2] ++
+  calls 3 GoIdle ++ goes 3 [0; 3; 0].
+Definition nobody_cares :=
+  Some (Some 1, @None nat, 1, @nil nat, [At Outside; At Busy; At Busy; At Asleep; At Outside]).
+Lemma a_withdrawn_request_is_relied_upon : after (shipped 3) 0 0 1 stale_request = nobody_cares.
+Proof. reflexivity. Qed.
+(* It cannot happen if found() lowers the count by an acquire and release. *)
+Lemma an_acquire_and_release_forbids_it : after (but found acq_rel 3 true) 0 0 1 stale_request = None.
+Proof. reflexivity. Qed.
