@@ -31,7 +31,9 @@ enum class event_kind : unsigned char {
   spawn,  ///< starts the thread with the number `value`
   join,   ///< has waited for the end of the thread with the number `value`
   choice,
-  stop,  ///< stops for ever; with value 0 it does not, and that is not shown
+  arrive,  ///< at a barrier for `value` threads
+  depart,  ///< from it: as many have arrived
+  stop,    ///< stops for ever; with value 0 it does not, and that is not shown
   failure
 };
 
@@ -47,7 +49,7 @@ struct step_words {
 };
 
 /// By kind.
-inline constexpr std::array<step_words, 18> words_of_steps{{
+inline constexpr std::array<step_words, 20> words_of_steps{{
     {"load", true, false, false, true, "load  {0} → {1}"},
     {"store", false, true, false, true, "store {0} ← {1}"},
     {"rmw", true, true, false, true, "rmw   {0} {1} → {2}"},
@@ -64,6 +66,8 @@ inline constexpr std::array<step_words, 18> words_of_steps{{
     {"spawn", false, false, false, false, "start T{3}"},
     {"join", false, false, false, false, "join  T{3}"},
     {"choice", false, false, false, false, "choose {3}"},
+    {"arrive", false, false, false, false, "arrive at {0}, of {3}"},
+    {"depart", false, false, false, false, "depart from {0}"},
     {"stop", false, false, false, false, "stops for ever"},
     {"check", false, false, false, false, "FAILS HERE"},
 }};

@@ -185,8 +185,11 @@ namespace {
 }
 
 /// With --all-failures the search takes other ways, and an execution may fail several times.
-[[nodiscard]] std::string path_option(session& s, const run_options& options) {
+[[nodiscard]] std::string path_option(const search_result& r, session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
+  if (r.orders_barriers && !options.search.all_failures && !options.search.load_buffering) {
+    text += "--barriers-in-order ";
+  }
   text += "--path " + path_text(s.last_way());
   if (options.search.shown_failure != 0) text += fmt::format("/{}", options.search.shown_failure);
   return text;
@@ -243,7 +246,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   if (r.what != failure::none) {
     a.text += fmt::format("T0 is the thread that {}.{}\n",
                           s.memory().beginning().is_of_whole_program() ? "runs main()" : "calls check()",
-                          are_counted(s, options) ? "" : " To see this execution again: " + path_option(s, options));
+                          are_counted(s, options) ? "" : " To see this execution again: " + path_option(r, s, options));
     if (options.for_editors) a.text += for_editors(r, sources);
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);

@@ -15,7 +15,7 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
     if (t == running) continue;
     for (unsigned i = known[t]; i < graph.size(t); ++i) {
       const node& n = graph.at(t, i);
-      if (!n.accesses(init) || (writes_only && n.kind != exact::node_kind::write)) continue;
+      if (!n.accesses(init) || (writes_only && !n.changes_memory())) continue;
       if (n.hb[running] <= position) return {static_cast<std::uint16_t>(t), static_cast<std::uint16_t>(i)};
     }
   }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "interpose.hpp"
+#include "returned_value.hpp"
 
 using namespace runq::model::compiled;  // NOLINT(google-build-using-namespace): the functions below have C's names
 using runq::model::failure;
@@ -156,13 +157,18 @@ RUNQ_HOOK int pthread_barrier_wait(pthread_barrier_t* at) noexcept {
                   fmt::format("{} is used whose memory was overwritten", s.memory().name_of_object(a_barrier, at)),
                   code);
   }
+  if (s.atomics().has_rounds()) {
+    const auto arrival = s.atomics().arrive(&b->arrived, word, needed, may_look_at_result(code), code);
+    return s.atomics().depart(arrival, code) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+  }
   const std::uint64_t before = s.atomics().rmw(&b->arrived, word, rmw_op::add, 1, std::memory_order::acq_rel, code);
   const std::uint64_t round = before / needed;
   if ((before + 1) % needed == 0) {
-    s.atomics().store(rounds, word, round + 1, std::memory_order::release, code);
+    // Those who have come last in two rounds may get here in any order: each has seen all that arrived before it.
+    s.atomics().rmw(rounds, word, rmw_op::add, 1, std::memory_order::release, code);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  s.waits().wait_while(rounds, word, round, std::memory_order::acquire, true, code);
+  s.waits().wait_until_above(rounds, round, code);
   return 0;
 }
 

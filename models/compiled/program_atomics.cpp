@@ -129,6 +129,21 @@ void program_atomics::give_back(void* at, unsigned size, std::uint64_t delta, bo
   leave_in_memory(g, at, size, before - delta);
 }
 
+event_id program_atomics::arrive(const void* at, unsigned size, unsigned needed, bool looks, const void* code) {
+  const site where = code_.here(code);
+  granule& g = memory_.at(at);
+  location variable = variable_at(g, at, size, where, code);
+  const event_id arrival = now_.search->arrive(variable, needed, looks, where);
+  now_.note_effect();
+  check_access(g, at, size, code);
+  return arrival;
+}
+
+/// The barrier may be destroyed meanwhile.
+bool program_atomics::depart(event_id arrival, const void* code) {
+  return now_.search->depart(arrival, code_.here(code));
+}
+
 void program_atomics::lock(void* mutex, const void* code) {
   const site where = code_.here(code);
   granule& g = memory_.at(mutex);
@@ -276,7 +291,7 @@ void program_atomics::check_part(granule& g, const void* part, byte_mask bytes, 
   if (now_.is_alone() || !g.has_accesses()) return;
   const exact::graph& graph = now_.search->current_graph();
   const node& n = graph.at(now_.search->running(), now_.search->position() - 1);
-  plain_access a{code_.step_here(code), bytes, n.kind == exact::node_kind::write};
+  plain_access a{code_.step_here(code), bytes, n.changes_memory()};
   --a.position;
   g.for_each_access([&](const plain_access& old) { memory_.check_against(old, a, part, false); });
 }

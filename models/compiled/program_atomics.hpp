@@ -39,6 +39,11 @@ class program_atomics {
   void begin_plain_store(void* at, unsigned size, const void* code);
   void end_plain_store(void* at, unsigned size, const void* code);
 
+  /// At a barrier, whose word of `size` bytes stays as it is: see exact::program_operations.
+  [[nodiscard]] exact::event_id arrive(const void* at, unsigned size, unsigned needed, bool looks, const void* code);
+  [[nodiscard]] bool depart(exact::event_id arrival, const void* code);
+  [[nodiscard]] bool has_rounds() const noexcept { return now_.search->has_rounds(); }
+
   // --- operations of locks: what they mean to the running thread is said by program_locks ---------------------------
   void lock(void* mutex, const void* code);
   [[nodiscard]] bool try_lock(void* mutex, exact::event_id like, const void* code);

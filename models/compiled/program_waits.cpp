@@ -333,6 +333,14 @@ void program_waits::wait_while(const void* at, unsigned size, std::uint64_t valu
   }
 }
 
+void program_waits::wait_until_above(const void* at, std::uint64_t value, const void* code) {
+  now_.note_effect();
+  now_.search->await_begin();
+  while (atomics_.load(at, 4, std::memory_order::acquire, code) <= value) {
+    now_.search->await_failed(code_.here(code));
+  }
+}
+
 void program_waits::wait_for_others(unsigned since, const void* code) {
   now_.search->wait_unjudged(since, code_.here(code));
 }

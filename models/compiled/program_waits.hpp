@@ -77,6 +77,8 @@ class program_waits {
   /// it, that is a deadlock; otherwise such executions do not count, because another one shows what happens then.
   void wait_while(const void* at, unsigned size, std::uint64_t value, std::memory_order order, bool for_ever,
                   const void* code);
+  /// Waits, by acquire loads, until the variable of four bytes holds more than `value`: for ever if it never does.
+  void wait_until_above(const void* at, std::uint64_t value, const void* code);
   /// The wait does not time out, and what it waits for is not there yet: abandons this execution. In another one it is
   /// there. `since`: the position() at which the wait has begun.
   [[noreturn]] void wait_for_others(unsigned since, const void* code);

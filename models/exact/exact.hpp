@@ -25,6 +25,10 @@ struct exact_options {
   /// when something new is written, instead of blocking it: the executions that complete, and the failures, are the
   /// same, those that block are fewer. Not with load_buffering, a bound, or freeze_thread: there it changes nothing.
   bool waits_in_place = false;
+  /// Explores also each order in which the threads of one round come to a barrier, as if they changed a counter.
+  /// Without this, a search in which it is not clear which arrivals are a round begins again with it. Always so with
+  /// load_buffering, all_failures, or freeze_thread.
+  bool orders_barriers = false;
   /// Explores only executions with at most so many deviations from the first one. A deviation is any choice but the
   /// first at an event: a read takes another write than the newest, a write is placed elsewhere than last, or an
   /// earlier read is made to read the new write, unless the thread of that read waits for it. The search is complete up

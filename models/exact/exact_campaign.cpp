@@ -36,6 +36,25 @@ class random_numbers {
 
 void campaign::run() {
   start_ = std::chrono::steady_clock::now();
+  explore_as_asked();
+  // Those who share a search with others begin again together.
+  if (found_.rounds_are_unclear && source_ == nullptr && !shown_) {
+    forget_all();
+    explore_as_asked();
+  }
+  found_.result.orders_barriers = run_.orders_barriers;
+  found_.result.seconds = seconds();
+}
+
+/// The search begins again, and each order of arrivals at a barrier is one of its own.
+void campaign::forget_all() {
+  found_ = {};
+  pending_.clear();
+  met_.forget();
+  run_.orders_barriers = true;
+}
+
+void campaign::explore_as_asked() {
   found_.result.how = options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   next_progress_ = options_.progress_seconds;
   if (shown_) {
@@ -49,7 +68,6 @@ void campaign::run() {
     explore(options_.jobs > 1 ? graphs_before_team : ~std::uint64_t{0});
     if (!found_.over && !pending_.empty()) explore_together();
   }
-  found_.result.seconds = seconds();
 }
 
 void campaign::begin_at_root() {

@@ -44,6 +44,8 @@ class campaign {
   [[nodiscard]] again undecided() const noexcept { return undecided_; }
 
  private:
+  void explore_as_asked();
+  void forget_all();
   void begin_at_root();
   /// Until nothing is pending; alone, at most until `graphs` have been visited.
   void explore(std::uint64_t graphs = ~std::uint64_t{0});

@@ -20,6 +20,7 @@ enum class status : std::uint8_t {
   frontier,  ///< everything that the graph has of it is replayed; its next event would be new
   finished,
   joining,    ///< waits for the end of another thread
+  arrived,    ///< at a barrier: waits for others
   waiting,    ///< in an await or a lock: only another graph lets it go on
   in_place,   ///< in an await or a lock: it tries again when something new is written (exact_options::waits_in_place)
   discarded,  ///< in assume(false)
@@ -35,7 +36,7 @@ struct thread_state {
   unsigned joined = 0;        ///< joining: the other thread
   unsigned await_begin = 0;   ///< position at which the last evaluation of an awaited condition began
   site where{};               ///< of the operation in which it waits
-  event_id awaited = nobody;  ///< in_place: the variable that it has read
+  event_id awaited = nobody;  ///< in_place: the variable that it has read; arrived: its arrival
   std::vector<site> sites;    ///< of each event
 
   /// Of the next event.
@@ -52,6 +53,7 @@ struct execution {
   bool extending = false;  ///< the threads have been replayed: the running one may add events
   bool complete = false;   ///< the scenario has been finished and destroyed
   bool waits_in_place = false;
+  bool orders_barriers = false;
   unsigned may_stop = 0;  ///< the thread that may stop for ever; 0: none
   std::vector<event_id> executed;
   exact::heap heap;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "exact_barrier.hpp"
+
 namespace runq::model::exact {
 
 void executor::execute() {
@@ -73,6 +75,7 @@ bool executor::extend_threads() {
 bool executor::can_extend(unsigned thread) const noexcept {
   const thread_state& t = run_.threads[thread];
   if (t.now == status::joining) return run_.g->has_ended(t.joined);
+  if (t.now == status::arrived) return may_depart(*run_.g, t.awaited);
   if (t.now == status::in_place) {
     const event_id next{static_cast<std::uint16_t>(thread), static_cast<std::uint16_t>(t.position)};
     return explorer_.can_try(next, t.awaited);
@@ -133,7 +136,7 @@ void executor::end_waits() {
 
 event_id executor::perform(const operation& wanted, site where) {
   if (run_.may_stop != 0 && run_.current == run_.may_stop &&
-      (wanted.kind == node_kind::write || wanted.change != update::none)) {
+      (wanted.changes_memory() || wanted.change != update::none)) {
     stop_or_go_on(where);
   }
   thread_state& t = run_.running();
@@ -162,7 +165,8 @@ bool executor::replay(const operation& wanted, site where) {
     const node& n = run_.g->at(run_.current, t.position);
     if (!wanted.repeats(n)) adapt_to(wanted, where);
     const bool delayed = run_.g->delayed == run_.next_event();
-    if ((n.kind == node_kind::read && !delayed) || n.kind == node_kind::join) await_source(n);
+    if ((n.kind == node_kind::read && !delayed) || n.kind == node_kind::join) await(n.source);
+    if (n.kind == node_kind::depart) await_arrivals(n.like);
     run_.note_executed(where);
     if (n.kind == node_kind::read && n.exclusive) run_.note_executed(where);
     return true;
@@ -201,16 +205,21 @@ void executor::end_at_limit_of_sequential() {
   run_.abandon();
 }
 
-/// Waits until the source of `read` has been replayed: then plain memory holds what was written before it, too.
-void executor::await_source(const node& read) {
-  const event_id source = read.source;
-  while (run_.threads[source.thread].position <= source.index) run_.running().stack.suspend();
+/// Waits until `before` has been replayed: then plain memory holds what was written before it, too.
+void executor::await(event_id before) {
+  while (run_.threads[before.thread].position <= before.index) run_.running().stack.suspend();
+}
+
+void executor::await_arrivals(event_id arrival) {
+  for_each_before_departure(*run_.g, arrival, [this](event_id e) { await(e); });
 }
 
 // --- an operation: a new event -------------------------------------------------------------------------------------
 
 void executor::extend(const operation& wanted, site where) {
   if (wanted.kind == node_kind::join) return add_join(wanted, where);
+  if (wanted.kind == node_kind::arrive) return add_arrival(wanted, where);
+  if (wanted.kind == node_kind::depart) return add_departure(wanted, where);
   if (wanted.kind == node_kind::read) wait_for_untried(wanted);
   const event_id e = append(wanted, where);
   switch (wanted.kind) {
@@ -221,6 +230,8 @@ void executor::extend(const operation& wanted, site where) {
     case node_kind::deallocate: return judge_.require_last_use(e);
     case node_kind::choice: return explorer_.explore_choice(e);
     case node_kind::join:
+    case node_kind::arrive:
+    case node_kind::depart:
     case node_kind::spawn:
     case node_kind::end:
     case node_kind::init:
@@ -253,6 +264,27 @@ void executor::add_join(const operation& wanted, site where) {
     t.stack.suspend();
   }
   run_.g->join(append(wanted, where), run_.g->last_of(wanted.thread()));
+}
+
+void executor::add_arrival(const operation& wanted, site where) {
+  if (join_round(*run_.g, append(wanted, where))) return;
+  found_.rounds_are_unclear = true;
+  found_.cut_short(
+      "threads come to a barrier at the same time of which some belong to its next round; check with "
+      "--barriers-in-order");
+  run_.abandon();
+}
+
+void executor::add_departure(const operation& wanted, site where) {
+  thread_state& t = run_.running();
+  while (!may_depart(*run_.g, wanted.like)) {
+    t.now = status::arrived;
+    t.awaited = wanted.like;
+    t.await_begin = t.position;
+    t.where = where;
+    t.stack.suspend();
+  }
+  leave_round(*run_.g, append(wanted, where));
 }
 
 }  // namespace runq::model::exact

@@ -45,13 +45,16 @@ class executor {
   void adapt_to(const operation& wanted, site where);
   [[noreturn]] void end_at_limit_of_events();
   [[noreturn]] void end_at_limit_of_sequential();
-  void await_source(const node& read);
+  void await_arrivals(event_id arrival);
+  void await(event_id before);
   void extend(const operation& wanted, site where);
   event_id append(const operation& wanted, site where);
   void explore_read(event_id read, site where);
   void wait_for_untried(const operation& wanted);
   void end_waits();
   void add_join(const operation& wanted, site where);
+  void add_arrival(const operation& wanted, site where);
+  void add_departure(const operation& wanted, site where);
 
   execution& run_;
   driver& driver_;

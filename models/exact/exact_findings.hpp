@@ -12,8 +12,9 @@ struct findings {
   search_result result;
   exact_statistics statistics;
   bool over = false;
-  bool out_of_budget = false;    ///< over because of a limit of how long to search
-  bool stopped_by_team = false;  ///< over because another process is
+  bool out_of_budget = false;       ///< over because of a limit of how long to search
+  bool stopped_by_team = false;     ///< over because another process is
+  bool rounds_are_unclear = false;  ///< over because it is not clear which arrivals at a barrier are a round
 
   /// Ends the search without a verdict.
   void cut_short(std::string message);

@@ -53,7 +53,7 @@ struct node : operation {
   bool spurious = false;        ///< read: a weak compare-exchange that fails although it could succeed
   bool has_no_choice = false;   ///< read: must read what another event has read
   std::uint32_t stamp = 0;      ///< when it was added to the graph
-  std::uint32_t place = 0;      ///< write, init: grows along mo
+  std::uint32_t place = 0;      ///< write, init: grows along mo; arrive, depart: the round of the barrier
   event_id source = nobody;     ///< read: rf
   event_id newest = nobody;     ///< init: the last write in mo
   event_id older = nobody;      ///< write: its predecessor in mo
@@ -84,8 +84,11 @@ struct node : operation {
     }
     return false;
   }
-  /// Whether it accesses that location, atomic or plain; fences and heap events access none.
-  [[nodiscard]] bool accesses(event_id of) const noexcept { return variable == of && kind != node_kind::deallocate; }
+  /// Whether it accesses that location, atomic or plain; fences and heap events access none. Who departs from a barrier
+  /// looks at it no more: it may be gone.
+  [[nodiscard]] bool accesses(event_id of) const noexcept {
+    return variable == of && kind != node_kind::deallocate && kind != node_kind::depart;
+  }
 };
 
 /// The events of each thread. Most programs have fewer threads than there is room for: a copy, and loops by next(),

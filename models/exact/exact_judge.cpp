@@ -94,7 +94,8 @@ void judge::judge_execution() {
   bool all_finished = true;
   for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
     const status s = run_.threads[t].now;
-    if (s == status::waiting || s == status::discarded || s == status::joining) return judge_waiting_threads();
+    if (s == status::waiting || s == status::arrived || s == status::discarded || s == status::joining)
+      return judge_waiting_threads();
     all_finished = all_finished && (s == status::finished || s == status::unborn);
   }
   if (run_.one_has_stopped()) return judge_beside_stopped_thread();
@@ -105,7 +106,7 @@ void judge::judge_execution() {
 
 /// A thread that waits although it has seen the newest values will wait for ever. One that has seen an old value would
 /// look again: another graph shows what it does then. If there is such a thread, this graph says nothing about the
-/// others.
+/// others. Who waits at a barrier has seen who has come.
 void judge::judge_waiting_threads() {
   unsigned stuck = 0;
   unsigned joining = 0;
@@ -116,7 +117,7 @@ void judge::judge_waiting_threads() {
       ++found_.result.blocked;
       return;
     }
-    if (s == status::waiting && stuck == 0) stuck = t;
+    if ((s == status::waiting || s == status::arrived) && stuck == 0) stuck = t;
   }
   if (run_.one_has_stopped()) return judge_beside_stopped_thread();
   if (stuck == 0) stuck = joining;  // no thread waits for a value: they join themselves, or each other
@@ -125,7 +126,8 @@ void judge::judge_waiting_threads() {
     const auto number = static_cast<int>(t) - 1;
     if (s.now == status::finished) found_.result.ended.push_back(number);
     if (s.now == status::joining) found_.result.stuck.push_back({number, static_cast<int>(s.joined) - 1});
-    if (s.now == status::waiting) found_.result.stuck.push_back({number, -1, false, s.await_begin});
+    if (s.now == status::waiting || s.now == status::arrived)
+      found_.result.stuck.push_back({number, -1, false, s.await_begin});
     if (s.now == status::frozen) found_.result.stuck.push_back({number, -1, true});
   }
   run_.current = stuck;
@@ -137,7 +139,8 @@ void judge::judge_waiting_threads() {
 void judge::judge_beside_stopped_thread() {
   if (!is_new_graph()) return;
   for (unsigned t = 1; t <= driver_.last_thread(*run_.g); ++t) {
-    if (run_.threads[t].now != status::waiting || !driver_.claims_to_finish(t)) continue;
+    const status s = run_.threads[t].now;
+    if ((s != status::waiting && s != status::arrived) || !driver_.claims_to_finish(t)) continue;
     found_.result.stuck.push_back({static_cast<int>(t) - 1, -1, false, run_.threads[t].await_begin});
     found_.result.stuck.push_back({static_cast<int>(run_.may_stop) - 1, -1, true});
     run_.current = t;

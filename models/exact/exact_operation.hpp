@@ -35,6 +35,8 @@ enum class node_kind : std::uint8_t {
   end,     ///< the last event of a thread that others may join
   join,    ///< comes after the `end` event that is its source
   choice,  ///< of one of several alternatives; the search explores each
+  arrive,  ///< at a barrier; those of one round have no order among them
+  depart,  ///< from a barrier: comes after all that have arrived in that round
 };
 
 /// What a read would do to the variable.
@@ -126,6 +128,17 @@ struct join {
   unsigned thread;
 };
 struct end {};
+/// At a barrier for `needed` threads. `looks`: the thread will look at whether it is the one that is told apart.
+struct arrive {
+  event_id of;
+  unsigned needed;
+  bool looks;
+};
+/// After that arrival of the same thread.
+struct depart {
+  event_id of;
+  event_id arrival;
+};
 /// Of one of the numbers 0 … alternatives-1.
 struct choose {
   unsigned alternatives;
@@ -144,6 +157,7 @@ struct operation {
   bool weak = false;         ///< change == exchange: may fail spuriously
   bool blocking = false;     ///< change == exchange, take: the thread waits instead of failing
   bool initialised = false;  ///< init, cell_init
+  bool looks = false;        ///< arrive
   std::memory_order order = std::memory_order::relaxed;
   std::memory_order failure_order = std::memory_order::relaxed;  ///< change == exchange
   event_id variable = nobody;  ///< the init or cell_init event of the variable; the allocate event of a deallocate
@@ -158,7 +172,7 @@ struct operation {
 
  public:
   /// Reads what this earlier read of the same thread has read, and nothing else, unless a newer write happens before
-  /// it.
+  /// it. depart: the thread's arrival.
   event_id like = nobody;
 
   operation() = default;
@@ -282,6 +296,19 @@ struct operation {
     kind = node_kind::end;
     shown = event_kind::pause;
   }
+  operation(const step::arrive& s) {
+    kind = node_kind::arrive;
+    shown = event_kind::arrive;
+    variable = s.of;
+    value = s.needed;
+    looks = s.looks;
+  }
+  operation(const step::depart& s) {
+    kind = node_kind::depart;
+    shown = event_kind::depart;
+    variable = s.of;
+    like = s.arrival;
+  }
   operation(const step::choose& s) {
     kind = node_kind::choice;
     shown = s.shown;
@@ -311,6 +338,8 @@ struct operation {
   /// choice
   [[nodiscard]] unsigned alternatives() const noexcept { return static_cast<unsigned>(detail_); }
 
+  /// Whether others may notice that it was there, without what a read-modify-write does.
+  [[nodiscard]] bool changes_memory() const noexcept { return kind == node_kind::write || kind == node_kind::arrive; }
   /// Whether a replayed thread asks for the same operation again.
   [[nodiscard]] bool repeats(const operation& before) const noexcept {
     return kind == before.kind && variable == before.variable && change == before.change && detail_ == before.detail_ &&

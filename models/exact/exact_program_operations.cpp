@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "exact_barrier.hpp"
 #include "exact_record.hpp"
 
 namespace runq::model::exact {
@@ -56,6 +57,20 @@ bool program_operations::take(location& at, std::uint64_t first, std::uint64_t c
     if (!blocking) return false;
     await_failed(where);
   }
+}
+
+event_id program_operations::arrive(location& at, unsigned needed, bool looks, site where) {
+  return executor_.perform(step::arrive{variable_of(at, where), needed, looks}, where);
+}
+
+bool program_operations::depart(event_id arrival, site where) {
+  executor_.perform(step::depart{run_.g->at(arrival).variable, arrival}, where);
+  const barrier_round round = round_at(*run_.g, run_.g->at(arrival).variable, run_.g->at(arrival).place);
+  const serial_choice choice = choice_in(round, *run_.g);
+  const unsigned own = choice.number_of(arrival.thread);
+  if (own == choice.count) return false;
+  if (choice.made == nobody) return true;
+  return own == (own == 0 ? choose(choice.alternatives, where) : run_.g->at(choice.made).value);
 }
 
 void program_operations::block(site where) {

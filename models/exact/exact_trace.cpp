@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "exact_barrier.hpp"
 #include "exact_judge.hpp"
 #include "judged_calls.hpp"
 #include "runtime.hpp"
@@ -169,6 +170,9 @@ class sequential_order {
       last_of[e.thread] = i;
       require(n.source, i);
       require(n.older, i);
+      if (n.kind == node_kind::depart) {
+        for_each_before_departure(g, n.like, [&](event_id before) { require(before, i); });
+      }
       if (n.kind == node_kind::read && g.contains(n.source)) require(i, g.at(n.source).newer);
     }
   }

@@ -285,6 +285,11 @@ class reason {
     if (!last) return;
     const event& e = trace_[*last];
     if (waits_for_lock(e)) return say(chain_of_locks(*last, {}) + who_has_stopped());
+    if (e.kind == event_kind::arrive) {
+      return say(
+          fmt::format("{} waits at {} until {} threads have arrived at {}", who, step(*last), e.value, variable(e)) +
+          what_others_do("no thread is left to do so"));
+    }
     if (!reads(e) || e.location == 0) {
       return say(fmt::format("{} waits", who) + what_others_do("no thread that could go on is left"));
     }

@@ -7,7 +7,8 @@
 // check -DATOMIC: exhaustive
 // check -DATOMIC -DWRONG: FAIL data race
 // check -DSPECIFIC: exhaustive
-// check -DBARRIER: exhaustive
+// check -DBARRIER: exhaustive, 1 execution, +0 blocked
+// check -DBARRIER --barriers-in-order: exhaustive, 2 executions
 // check -DBARRIER -DWRONG: FAIL data race
 // check -DRWLOCK: exhaustive
 // check -DEXIT: exhaustive

@@ -40,6 +40,7 @@
 // check -DREAD_WRITE_LOCK: passes
 // check alone -D_GNU_SOURCE -DREADERS_CLOCK: passes
 // check -DBARRIERS: passes
+// check -DBARRIERS --barriers-in-order: passes
 // check -DCLOCKS --timeouts 0: bounded
 // check -DC11: passes
 // check -DITSELF: passes

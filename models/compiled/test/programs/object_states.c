@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Objects of pthreads and of C11: what the checker keeps of them, and of threads and time.
 // check -DBARRIER: exhaustive
+// check -DBARRIER --barriers-in-order: exhaustive
 // check -DBARRIER -DLATE: FAIL data race
 // check -DTWICE: FAIL misuse: the mutex
 // check -DNEVER: FAIL misuse: the semaphore

@@ -15,8 +15,8 @@
 // check -DCROSSED --waits-in-place: FAIL deadlock
 // check -DSEMAPHORE --waits-in-place: exhaustive, 6 executions, +0 blocked
 // check -DSEMAPHORE -DNEVER --waits-in-place: FAIL deadlock
-// check -DBARRIER --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DBARRIER -DNEVER --waits-in-place: FAIL deadlock
+// check -DBARRIER --waits-in-place --barriers-in-order: exhaustive, 6 executions, +0 blocked
+// check -DBARRIER -DNEVER --waits-in-place --barriers-in-order: FAIL deadlock
 // check -DCPP_BARRIER --waits-in-place: passes, +0 blocked
 // check -DCPP_BARRIER -DNEVER --waits-in-place: FAIL deadlock
 // check -DLATCH --waits-in-place: exhaustive, 6 executions, +0 blocked
