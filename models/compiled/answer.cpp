@@ -114,18 +114,6 @@ namespace {
   return also;
 }
 
-/// A line for each function, and the like, that is not instrumented.
-[[nodiscard]] std::string not_seen(session& s) {
-  std::string lines;
-  for (const unseen_code& u : all_unseen_code(s)) {
-    lines += fmt::format("not seen: {}", u.what);
-    const char* const how = u.what.starts_with("inline assembly") ? "executed" : "called";
-    if (u.times != 0) lines += fmt::format(": {} {} time{}", how, u.times, u.times == 1 ? "" : "s");
-    lines += '\n';
-  }
-  return lines;
-}
-
 [[nodiscard]] nlohmann::json not_seen_json(session& s) {
   nlohmann::json list = nlohmann::json::array();
   for (const unseen_code& u : all_unseen_code(s)) list.push_back({{"what", u.what}, {"times", u.times}});
@@ -196,6 +184,17 @@ namespace {
 }
 
 }  // namespace
+
+std::string not_seen(session& s) {
+  std::string lines;
+  for (const unseen_code& u : all_unseen_code(s)) {
+    lines += fmt::format("not seen: {}", u.what);
+    const char* const how = u.what.starts_with("inline assembly") ? "executed" : "called";
+    if (u.times != 0) lines += fmt::format(": {} {} time{}", how, u.times, u.times == 1 ? "" : "s");
+    lines += '\n';
+  }
+  return lines;
+}
 
 void write_all(int to, const void* from, std::size_t size) noexcept {
   const auto* at = static_cast<const std::byte*>(from);

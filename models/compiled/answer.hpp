@@ -36,5 +36,7 @@ using check_function = std::function<search_result(session&, const run_options&)
 [[nodiscard]] answer judge(const search_result& r, session& s, const run_options& options);
 /// Status and headline only: no execution is shown.
 [[nodiscard]] answer judge_briefly(const search_result& r, session& s, const run_options& options);
+/// A line for each function, and the like, that is not instrumented.
+[[nodiscard]] std::string not_seen(session& s);
 
 }  // namespace runq::model::compiled

@@ -76,6 +76,18 @@ RUNQ_HOOK __attribute__((noreturn)) void pthread_exit(void* result) {
   current_session().threads().exit(result, RUNQ_CALLER);
 }
 
+// In C, pthread_cleanup_push() and pthread_cleanup_pop() end here.
+RUNQ_HOOK void register_cleanup(void* buffer) __asm__("__pthread_register_cancel");
+void register_cleanup(void* buffer) {
+  if (!this_process.in_program) return real<void(void*)>("__pthread_register_cancel")(buffer);
+  ++current_session().threads().cleanup_handlers();
+}
+RUNQ_HOOK void unregister_cleanup(void* buffer) __asm__("__pthread_unregister_cancel");
+void unregister_cleanup(void* buffer) {
+  if (!this_process.in_program) return real<void(void*)>("__pthread_unregister_cancel")(buffer);
+  --current_session().threads().cleanup_handlers();
+}
+
 namespace {
 
 /// Keys that were created for the program, rather than for a library behind its back.
@@ -674,9 +686,12 @@ RUNQ_HOOK int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* u
   if (!measures_waits(clock)) return failed_with(EINVAL);
   return take_one_in_time(s, semaphore, until, code);
 }
-RUNQ_HOOK int sem_getvalue(sem_t* semaphore, int* value) {
+RUNQ_ENTRY("", "sem_getvalue")
+extern "C" int runq_sem_getvalue(sem_t* semaphore, int* value) {
+  const caller_state caller = runq_caller;
   RUNQ_PASS_ON(sem_getvalue, semaphore, value)
   s.objects().use(a_semaphore, semaphore, code);
+  s.waits().look_for_loop(caller, code);
   s.memory().access(value, sizeof *value, true, code);
   *value = static_cast<int>(s.atomics().load(semaphore, 4, std::memory_order::relaxed, code));
   return 0;

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "interpose.hpp"
+#include "outside.hpp"
 
 namespace runq::model::compiled {
 
@@ -116,7 +117,8 @@ void note_format(const call& c, const char* format, va_list list) {
   for (const char* at = format; (at = std::strchr(at, '%')) != nullptr;) {
     conversion next(at + 1);
     at = next.end;
-    if (next.kind == '\0' || next.kind == '$') return;  // arguments by numbers
+    if (next.kind == '$') return add_unseen_code({{"printf() or the like with numbered arguments", 1}});
+    if (next.kind == '\0') return;
     if (next.kind == '%' || next.kind == 'm') continue;
     if (next.has_star) static_cast<void>(va_arg(list, long));
     if (next.precision_has_star) {
@@ -237,9 +239,27 @@ void looks_for_byte(const call& c) {
                     : static_cast<std::size_t>(static_cast<const char*>(found) - static_cast<const char*>(from)) + 1);
 }
 
+void reads_string_object(const call& c) {
+  const auto* const text = c.argument<const std::string*>(1);
+  c.reads(text, sizeof *text);
+  c.reads(text->data(), text->size() + 1);
+}
+/// A file has a lock, but may not be used while it is closed.
+template <unsigned I>
+void uses_file(const call& c) {
+  c.reads(c.argument<void*>(I), sizeof(FILE));
+}
+
 template <class T>
 void writes_object(const call& c) {
   c.writes(c.argument<void*>(0), sizeof(T));
+}
+
+/// Of an object of attributes; what it is asked for has the size of an int.
+template <class T>
+void tells_attribute(const call& c) {
+  c.reads(c.argument<void*>(0), sizeof(T));
+  c.writes(c.argument<void*>(1), sizeof(int));
 }
 
 // --- the C++ library's nodes -----------------------------------------------------------------------------------------
@@ -507,18 +527,34 @@ template <class Function>
       {"__isoc23_strtoll", reads_number},
       {"__isoc23_strtoull", reads_number},
       {"printf", printf_like<0>},
-      {"fprintf", printf_like<1>},
+      {"fprintf",
+       [](const call& c) {
+         uses_file<0>(c);
+         printf_like<1>(c);
+       }},
       {"dprintf", printf_like<1>},
       {"vprintf", vprintf_like<0>},
-      {"vfprintf", vprintf_like<1>},
+      {"vfprintf",
+       [](const call& c) {
+         uses_file<0>(c);
+         vprintf_like<1>(c);
+       }},
       {"sprintf", sprintf_like<1>},
       {"snprintf", sprintf_like<2, 1>},
       {"vsprintf", vsprintf_like<1>},
       {"vsnprintf", vsprintf_like<2, 1>},
       {"__printf_chk", printf_like<1>},
-      {"__fprintf_chk", printf_like<2>},
+      {"__fprintf_chk",
+       [](const call& c) {
+         uses_file<0>(c);
+         printf_like<2>(c);
+       }},
       {"__vprintf_chk", vprintf_like<1>},
-      {"__vfprintf_chk", vprintf_like<2>},
+      {"__vfprintf_chk",
+       [](const call& c) {
+         uses_file<0>(c);
+         vprintf_like<2>(c);
+       }},
       {"__sprintf_chk", sprintf_like<3>},
       {"__snprintf_chk", sprintf_like<4, 1>},
       {"__vsprintf_chk", vsprintf_like<3>},
@@ -536,18 +572,54 @@ template <class Function>
       {"__isoc99_sscanf", nullptr, address(scan_string)},
       {"__isoc23_sscanf", nullptr, address(scan_string)},
       {"puts", reads_strings<0>},
-      {"fputs", reads_strings<0>},
+      {"fputs",
+       [](const call& c) {
+         uses_file<1>(c);
+         c.reads_string(0);
+       }},
+      {"fputc", uses_file<1>},
+      {"putc", uses_file<1>},
+      {"_IO_putc", uses_file<1>},
+      {"fileno", uses_file<0>},
+      {"fclose", writes_object<FILE>},
       {"perror",
        [](const call& c) {
          if (c.argument<void*>(0) != nullptr) c.reads_string(0);
        }},
-      {"fwrite", [](const call& c) { c.reads(c.argument<const void*>(0), c.number(1) * c.number(2)); }},
+      {"fwrite",
+       [](const call& c) {
+         uses_file<3>(c);
+         c.reads(c.argument<const void*>(0), c.number(1) * c.number(2));
+       }},
       {"write", [](const call& c) { c.reads(c.argument<const void*>(1), c.number(2)); }},
       {"read", [](const call& c) { c.writes(c.argument<void*>(1), c.number(2)); }},
       {"eventfd_read", [](const call& c) { c.writes(c.argument<void*>(1), sizeof(std::uint64_t)); }},
       {"getrlimit", [](const call& c) { c.writes(c.argument<void*>(1), 2 * sizeof(std::uint64_t)); }},
       {"setrlimit", [](const call& c) { c.reads(c.argument<void*>(1), 2 * sizeof(std::uint64_t)); }},
       {"qsort", nullptr, address(sort)},
+      // Attributes that decide nothing but what the checker reads of them, or nothing in one process.
+      {"pthread_attr_init", writes_object<pthread_attr_t>},
+      {"pthread_attr_destroy", writes_object<pthread_attr_t>},
+      {"pthread_attr_setdetachstate", writes_object<pthread_attr_t>},
+      {"pthread_attr_getdetachstate", tells_attribute<pthread_attr_t>},
+      {"pthread_attr_setstacksize", writes_object<pthread_attr_t>},
+      {"pthread_mutexattr_init", writes_object<pthread_mutexattr_t>},
+      {"pthread_mutexattr_destroy", writes_object<pthread_mutexattr_t>},
+      {"pthread_mutexattr_settype", writes_object<pthread_mutexattr_t>},
+      {"pthread_mutexattr_gettype", tells_attribute<pthread_mutexattr_t>},
+      {"pthread_mutexattr_setrobust", writes_object<pthread_mutexattr_t>},
+      {"pthread_mutexattr_getrobust", tells_attribute<pthread_mutexattr_t>},
+      {"pthread_mutexattr_setpshared", writes_object<pthread_mutexattr_t>},
+      {"pthread_condattr_init", writes_object<pthread_condattr_t>},
+      {"pthread_condattr_destroy", writes_object<pthread_condattr_t>},
+      {"pthread_condattr_setclock", writes_object<pthread_condattr_t>},
+      {"pthread_condattr_setpshared", writes_object<pthread_condattr_t>},
+      {"pthread_rwlockattr_init", writes_object<pthread_rwlockattr_t>},
+      {"pthread_rwlockattr_destroy", writes_object<pthread_rwlockattr_t>},
+      {"pthread_rwlockattr_setpshared", writes_object<pthread_rwlockattr_t>},
+      {"pthread_barrierattr_init", writes_object<pthread_barrierattr_t>},
+      {"pthread_barrierattr_destroy", writes_object<pthread_barrierattr_t>},
+      {"pthread_barrierattr_setpshared", writes_object<pthread_barrierattr_t>},
       // libstdc++
       {"_ZNSt6thread4joinEv", nullptr, address(join_thread)},
       {"_ZNSt6thread6detachEv", writes_object<std::thread>},
@@ -665,13 +737,8 @@ constexpr std::array harmless_names{
     std::string_view("clock"),
     // Files, which have locks of their own.
     std::string_view("close"),
-    std::string_view("fclose"),
-    std::string_view("fileno"),
     std::string_view("eventfd_write"),
     std::string_view("putchar"),
-    std::string_view("putc"),
-    std::string_view("fputc"),
-    std::string_view("_IO_putc"),
     // They end the process.
     std::string_view("_exit"),
     std::string_view("_Exit"),
@@ -680,7 +747,31 @@ constexpr std::array harmless_names{
 
 }  // namespace
 
+namespace {
+
+/// A member function of an exception of <stdexcept>: what stands in its symbol behind the name of the class.
+[[nodiscard]] std::string_view member_of_exception(std::string_view symbol) {
+  for (const std::string_view name : {"_error", "16invalid_argument", "12out_of_range"}) {
+    const std::size_t at = symbol.starts_with("_ZNSt") ? symbol.find(name) : symbol.npos;
+    if (at != symbol.npos) return symbol.substr(at + name.size());
+  }
+  return {};
+}
+
+/// An exception copies its text by code that is not instrumented.
+[[nodiscard]] const known_function* find_constructor_of_exception(std::string_view symbol) {
+  static const known_function of_text{"", reads_strings<1>};
+  static const known_function of_string{"", reads_string_object};
+  const std::string_view member = member_of_exception(symbol);
+  if (!member.starts_with("C")) return nullptr;
+  if (member.substr(2) == "EPKc") return &of_text;
+  return member.substr(2) == "ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" ? &of_string : nullptr;
+}
+
+}  // namespace
+
 const known_function* find_known_function(std::string_view symbol) {
+  if (const known_function* const f = find_constructor_of_exception(symbol)) return f;
   const std::vector<known_function>& all = known_functions();
   const auto found = std::find_if(all.begin(), all.end(), [&](const known_function& f) { return f.name == symbol; });
   return found == all.end() ? nullptr : &*found;
@@ -696,8 +787,9 @@ bool is_harmless(std::string_view symbol, std::string_view library) {
   if (library.starts_with("libgcc_s.so") || library.starts_with("ld-linux")) return true;
   // std::__throw_out_of_range() and its like.
   if (symbol.starts_with("_ZSt") && symbol.find("__throw_") != symbol.npos) return true;
-  // The exceptions of <stdexcept>.
-  if (symbol.find("_errorC") != symbol.npos || symbol.find("_errorD") != symbol.npos) return true;
+  // An exception of <stdexcept> is destroyed, or copied from another one, which nobody changes.
+  const std::string_view member = member_of_exception(symbol);
+  if (member.starts_with("D") || (member.starts_with("C") && member.ends_with("S_"))) return true;
   return std::any_of(harmless_beginnings.begin(), harmless_beginnings.end(), begins) ||
          std::find(harmless_names.begin(), harmless_names.end(), symbol) != harmless_names.end();
 }

@@ -64,7 +64,7 @@ int call_body(int, char**, char**) {
   }
   if (shows_failure) return describe(result, judge(result, s, options));
   answer a = judge_briefly(result, s, options);
-  a.text = a.headline + "\n";
+  a.text = a.headline + "\n" + not_seen(s);
   return describe(result, a);
 }
 

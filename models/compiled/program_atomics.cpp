@@ -185,30 +185,38 @@ location program_atomics::variable_at(granule& g, const void* at, unsigned size,
 
 location program_atomics::new_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                           const void* code) {
-  const unsigned first = offset_in_granule(at);
-  const auto* const granule_begin = static_cast<const std::byte*>(at) - first;
-  if (g.atomics == nullptr) g.atomics = std::make_unique<atomic_places>();
-  std::vector<atomic_place>& places = g.atomics->now;
-  for (std::size_t i = places.size(); i-- != 0;) {
-    const atomic_place p = places[i];
-    if ((p.bytes() & bytes_from(first, size)) == 0) continue;
-    const bool same = p.first == first && p.size == size;
-    const bool reused = same && now_.on_a_stack(at) &&
-                        now_.concurrent_event(p.variable, false, now_.search->position()) == exact::nobody;
-    if (!reused && !is_private(p, granule_begin + p.first)) {
-      code_.refuse(same ? "an atomic variable that code without instrumentation has written"
-                        : "atomic operations of different sizes on the same memory",
-                   code);
-    }
-    ++g.atomics->generations[p.first];
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
-  }
+  const auto first = static_cast<std::uint8_t>(offset_in_granule(at));
+  const auto* const begin = static_cast<const std::byte*>(at) - first;
+  const auto bytes = static_cast<std::uint8_t>(size);
+  granule* const upper = size > granule_bytes ? &memory_.at(begin + granule_bytes) : nullptr;
+  make_room(g, begin, bytes_from(first, size), at, size, code);
+  if (upper != nullptr) make_room(*upper, begin + granule_bytes, bytes_from(0, size - granule_bytes), at, size, code);
   memory_.beginning().keep(at, size);
   const std::uint16_t variable = variable_number(g, at, size, code);
   const std::uint64_t value = wide_.read(at, size);
   const location found = now_.search->find_variable(variable, mask_of(size), value, where);
-  places.push_back({static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(size), variable, value});
+  g.atomics->now.push_back({first, bytes, false, variable, value});
+  if (upper != nullptr) upper->atomics->now.push_back({0, bytes, true, variable, 0});
   return found;
+}
+
+/// Ends the variables that lie in `bytes` of the granule at `part`, for one of `size` bytes at `at`.
+void program_atomics::make_room(granule& g, const std::byte* part, byte_mask bytes, const void* at, unsigned size,
+                                const void* code) {
+  if (g.atomics == nullptr) g.atomics = std::make_unique<atomic_places>();
+  for (std::size_t i = g.places().size(); i-- != 0;) {
+    const atomic_place p = g.places()[i];
+    if ((p.bytes() & bytes) == 0) continue;
+    const bool same = part + p.first == at && p.size == size && !p.is_upper;
+    const bool reused = same && now_.on_a_stack(at) &&
+                        now_.concurrent_event(p.variable, false, now_.search->position()) == exact::nobody;
+    if (!reused && !is_private(p, part + p.first)) {
+      code_.refuse(same ? "an atomic variable that code without instrumentation has written"
+                        : "atomic operations of different sizes on the same memory",
+                   code);
+    }
+    memory_.end_atomic(g, part, p);
+  }
 }
 
 std::uint16_t program_atomics::variable_number(granule& g, const void* at, unsigned size, const void* code) {
@@ -223,7 +231,7 @@ std::uint16_t program_atomics::variable_number(granule& g, const void* at, unsig
   if (generation == 0xff) code_.refuse("an atomic variable that is constructed 255 times in the same place", code);
   const auto variable = static_cast<std::uint16_t>(variables_.size());
   variables_.push_back(at);
-  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), variable, 0}});
+  g.atomics->known.push_back({generation, {first, static_cast<std::uint8_t>(size), false, variable, 0}});
   return variable;
 }
 
@@ -293,7 +301,7 @@ void program_atomics::check_part(granule& g, const void* part, byte_mask bytes, 
   const node& n = graph.at(now_.search->running(), now_.search->position() - 1);
   plain_access a{code_.step_here(code), bytes, n.changes_memory()};
   --a.position;
-  g.for_each_access([&](const plain_access& old) { memory_.check_against(old, a, part, false); });
+  g.for_each_access([&](const plain_access& old) { memory_.check_against(old, a, at, false); });
 }
 
 }  // namespace runq::model::compiled

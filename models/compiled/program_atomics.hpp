@@ -70,6 +70,7 @@ class program_atomics {
   [[nodiscard]] location variable_at(granule& g, const void* at, unsigned size, const site& where, const void* code);
   [[nodiscard]] location new_variable_at(granule& g, const void* at, unsigned size, const site& where,
                                          const void* code);
+  void make_room(granule& g, const std::byte* part, byte_mask bytes, const void* at, unsigned size, const void* code);
   [[nodiscard]] std::uint16_t variable_number(granule& g, const void* at, unsigned size, const void* code);
   [[nodiscard]] bool is_private(const atomic_place& place, const void* at) const;
   void leave_in_memory(granule& g, void* at, unsigned size, std::uint64_t value);

@@ -53,24 +53,36 @@ void program_memory::access_shared(granule& g, const void* part, const plain_acc
 
 void program_memory::access_atomics(granule& g, const void* at, const plain_access& a) {
   const std::byte* const begin = static_cast<const std::byte*>(at) - offset_in_granule(at);
-  std::vector<atomic_place>& places = g.atomics->now;
-  for (std::size_t i = places.size(); i-- != 0;) {
-    atomic_place& place = places[i];
+  for (std::size_t i = g.places().size(); i-- != 0;) {
+    atomic_place& place = g.places()[i];
     if ((place.bytes() & a.bytes) == 0) continue;
     check_against_atomic(place, begin, a);
-    if (!a.is_write) continue;
-    // Something else lives there from now on.
-    ++g.atomics->generations[place.first];
-    places.erase(places.begin() + static_cast<std::ptrdiff_t>(i));
+    if (a.is_write) end_atomic(g, begin, atomic_place(place));
   }
 }
 
+void program_memory::end_atomic(granule& g, const std::byte* granule_begin, const atomic_place& place) {
+  const auto end_in = [&](granule& part) {
+    ++part.atomics->generations[place.first];
+    std::erase_if(part.atomics->now, [&](const atomic_place& p) { return p.variable == place.variable; });
+  };
+  end_in(g);
+  if (place.size > granule_bytes)
+    end_in(at(place.is_upper ? granule_begin - granule_bytes : granule_begin + granule_bytes));
+}
+
 /// A plain access to memory in which an atomic variable lives. A read finds its newest value there.
-void program_memory::check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a) {
+void program_memory::check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a) {
+  if (place.is_upper) {
+    const std::byte* const lower = granule_begin - granule_bytes;
+    for (atomic_place& p : at(lower).places()) {
+      if (p.variable == place.variable) return check_against_atomic(p, lower, a);
+    }
+  }
   const event_id other = now_.concurrent_event(place.variable, !a.is_write, a.position);
   if (other != exact::nobody) {
     now_.search->set_partner(other);
-    now_.show(kind_of(a), a, static_cast<const std::byte*>(granule_begin) + place.first);
+    now_.show(kind_of(a), a, granule_begin + place.first);
     if (object_call_.what == nullptr) {
       now_.race = {code_.frame_at(a.at), static_cast<const frame*>(now_.search->site_of(other).code)};
     }
@@ -86,7 +98,7 @@ void program_memory::check_against_atomic(atomic_place& place, const void* granu
   event_id newest = graph.at(init).newest;
   const exact::clock known = now_.search->knows();
   while (newest != init && !known.covers(newest)) newest = graph.at(newest).older;
-  auto* const begin = static_cast<std::byte*>(const_cast<void*>(granule_begin)) + place.first;
+  std::byte* const begin = const_cast<std::byte*>(granule_begin) + place.first;
   place.in_memory = graph.at(newest).value;
   wide_.write(begin, place.size, place.in_memory);
 }

@@ -35,6 +35,8 @@ class program_memory {
   [[nodiscard]] program_heap& heap() noexcept { return heap_; }
   [[nodiscard]] program_beginning& beginning() noexcept { return beginning_; }
   [[nodiscard]] granule& at(const void* p) { return shadow_.of(p); }
+  /// Something else lives from now on where that atomic variable is, which has bytes in the granule.
+  void end_atomic(granule& g, const std::byte* granule_begin, const atomic_place& place);
 
   // --- accesses -----------------------------------------------------------------------------------------------------
   [[gnu::always_inline]] void access(const void* at, std::size_t size, bool is_write, const void* code) {
@@ -136,7 +138,7 @@ class program_memory {
   }
   void access_shared(granule& g, const void* part, const plain_access& a);
   void access_atomics(granule& g, const void* at, const plain_access& a);
-  void check_against_atomic(atomic_place& place, const void* granule_begin, const plain_access& a);
+  void check_against_atomic(atomic_place& place, const std::byte* granule_begin, const plain_access& a);
   [[nodiscard]] bool is_of_standard_library(const void* at) const noexcept {
     return std::any_of(standard_library_.begin(), standard_library_.end(),
                        [at](const address_range& r) { return r.contains(at); });

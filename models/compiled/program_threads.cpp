@@ -43,6 +43,7 @@ void program_threads::begin_thread(unsigned thread) {
   t.given_up = nullptr;
   t.exit_handlers.clear();
   t.deaths.clear();
+  t.cleanup_handlers = 0;
   t.in_call = t.has_called = t.in_lock_free_call = false;
 }
 
@@ -91,6 +92,7 @@ void program_threads::wait_for_all() {
 
 void program_threads::exit(void* result, const void* code) {
   mine().result = result;
+  if (mine().cleanup_handlers != 0) code_.refuse("pthread_exit() with a handler of pthread_cleanup_push()", code);
   // Until the thread's own function has been left; what is below belongs to the checker.
   const auto stop = [](int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception*, _Unwind_Context* context,
                        void* self) {

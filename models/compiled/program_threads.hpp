@@ -58,6 +58,8 @@ class program_threads {
   /// pthread_exit: unwinds the running thread's stack, and ends it.
   [[noreturn]] void exit(void* result, const void* code);
   void at_thread_exit(exit_handler function, void* argument);
+  /// The running thread has so many handlers of pthread_cleanup_push(), as C has it: they are not modelled.
+  [[nodiscard]] unsigned& cleanup_handlers() noexcept { return mine().cleanup_handlers; }
   /// When the running thread has ended, after its destructors, unless the program ends with it.
   void at_death(exit_handler function, void* argument);
   void at_exit(exit_handler function, void* argument) { exit_handlers_.push_back({function, argument}); }
@@ -100,6 +102,7 @@ class program_threads {
     step given_up_by;
     std::vector<handler> exit_handlers;
     std::vector<handler> deaths;
+    unsigned cleanup_handlers = 0;
     bool in_call = false;     ///< that a history records
     bool has_called = false;  ///< likewise, in this execution
     bool in_lock_free_call = false;

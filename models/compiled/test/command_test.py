@@ -251,6 +251,44 @@ class Command(unittest.TestCase):
             self.assertEqual(status, 2, f"{change}: {text}")
             self.assertIn(said, text)
 
+    def written(self, text):
+        source = tempfile.NamedTemporaryFile("w", suffix=".cpp", encoding="utf-8")
+        self.addCleanup(source.close)
+        source.write(text)
+        source.flush()
+        return source.name
+
+    def test_a_line_is_weakened_without_the_order_of_a_failure(self):
+        program = self.written("""#include <atomic>
+#include <thread>
+int data;
+std::atomic<int> flag{0};
+int main() {
+  std::thread other([] { data = 1; flag.store(1, std::memory_order::release); });
+  int expected = 0;
+  bool done = flag.compare_exchange_strong(expected, 2, std::memory_order::acquire, std::memory_order::acquire);
+  if (!done && data != 1) return 1;
+  other.join();
+}
+""")
+        for kind, expected in ("", 0), ("/rmw", 0), ("/failure", 1):
+            status, text = self.check("--weaken", f"{os.path.basename(program)}:8{kind}:relaxed", program)
+            self.assertEqual(status, expected, text)
+
+    def test_of_several_orders_of_a_line_the_strongest_is_noted(self):
+        program = self.written("""#include <atomic>
+std::atomic<int> value{0};
+[[gnu::noinline]] int load(std::memory_order order) {
+  return value.load(order);
+}
+int main() {
+  load(std::memory_order::acquire);
+  load(std::memory_order::seq_cst);
+  load(std::memory_order::acquire);
+}
+""")
+        self.assertRegex(self.check("--ledger", program)[1], r":4 +load +seq_cst ")
+
     # --- the ledger --------------------------------------------------------------------------------------------------
 
     def test_the_ledger_tells_needed_orders_from_redundant_ones(self):

@@ -39,6 +39,22 @@ template <class Class, class Specification>
   return text;
 }
 
+TEST(Check, AShownExecutionIsNoVerdict) {
+  runq::check_options options;
+  options.execution = 1;
+  const runq::verdict v = runq::check(options, [] { std::atomic<int>(0).store(1); });
+  EXPECT_TRUE(v.undecided()) << v;
+  EXPECT_EQ(v.text().rfind("execution 1, which does not fail:", 0), 0U) << v;
+}
+
+TEST(Check, RefusesOptionsOfTheCommand) {
+  ::setenv("RUNQ_CHECK", "--ledger", 1);
+  const runq::verdict v = runq::check([] {});
+  ::unsetenv("RUNQ_CHECK");
+  EXPECT_TRUE(v.undecided()) << v;
+  EXPECT_EQ(v.text().rfind("no verdict: --ledger is for runq-check", 0), 0U) << v;
+}
+
 TEST(Linearizable, GeneratesEveryProgramOnceSmallestFirst) {
   stack_test<runq::spec::stack<int>, runq::spec::stack<int>> test;
   // One thread: 2 of one call, 4 of two. Two threads: 3 of 1 + 1 calls, 4 · 2 of 2 + 1, 4 · 5 / 2 of 2 + 2.
@@ -66,6 +82,11 @@ TEST(Linearizable, RolesLeaveProgramsOut) {
   EXPECT_EQ(test.programs().size(), 5U);
   const runq::linearizable_verdict v = test.check();
   EXPECT_EQ(v.programs(), 4U) << v;
+  // One thread: push; steal; push twice; steal twice.
+  test.options.threads = 1;
+  test.options.calls = 2;
+  const runq::linearizable_verdict alone = test.check();
+  EXPECT_EQ(alone.programs(), 4U) << alone;
 }
 
 struct right_sum {
@@ -129,6 +150,29 @@ TEST(Linearizable, SaysWhatItLeavesOut) {
   test.options.each.bound = 1;
   const runq::linearizable_verdict bounded = test.check();
   EXPECT_EQ(bounded.text().rfind("bounded: linearizable: ", 0), 0U) << bounded;
+}
+
+/// A function of the C library that the checker does not see.
+struct asks_the_system {
+  std::atomic<int> asked{0};
+  int ask() { return asked.fetch_add(::access("/", F_OK) + 1); }
+};
+struct asks_nobody {
+  int asked = 0;
+  int ask() { return asked++; }
+};
+TEST(Linearizable, NamesCodeThatIsNotSeenOnceForAllPrograms) {
+  runq::linearizable<asks_the_system, asks_nobody> test;
+  test.operation("ask", RUNQ_CODE([](auto& s) { return s.ask(); }));
+  for (const unsigned jobs : {1U, 2U}) {
+    test.options.jobs = jobs;
+    const runq::linearizable_verdict v = test.check();
+    EXPECT_EQ(v.text().rfind("bounded: linearizable: ", 0), 0U) << v;
+    EXPECT_NE(v.text().find(", code that is not seen (named below)\nnot seen: access(), in libc.so.6: called "),
+              std::string::npos)
+        << v;
+    EXPECT_EQ(v.text().find("\nnot seen"), v.text().rfind("\nnot seen")) << v;
+  }
 }
 
 TEST(Linearizable, PassesAStackThatIsOne) {

@@ -19,8 +19,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -390,12 +392,15 @@ class generated_check {
     series_progress progress;
     std::vector<std::string> left_out;
     bool exhaustive;
+    std::map<std::string, unsigned long long> not_seen{};  ///< by the line that names it: how often it was called
 
     bool take(std::size_t number, const runq_check_answer& answer, std::string_view text) {
       found.executions_ += answer.executions;
       found.search_seconds_ += answer.seconds;
       if (answer.status == 0) {
         note_left_out(text.substr(0, text.find('\n')));
+        // Of programs that are searched as one, the first has the executions, and all have the text.
+        if (answer.executions != 0) note_not_seen(text);
         progress.tell(++found.passed_, all.size(), found.executions_);
         return true;
       }
@@ -418,6 +423,28 @@ class generated_check {
         if (std::find(left_out.begin(), left_out.end(), one) == left_out.end()) left_out.push_back(one);
         line.remove_prefix(std::min(line.size(), one.size() + 2));
       }
+    }
+    /// "not seen: access(), in libc.so.6: called 4 times"
+    void note_not_seen(std::string_view text) {
+      while (!text.empty()) {
+        const std::string line(text.substr(0, text.find('\n')));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        if (line.rfind("not seen: ", 0) != 0) continue;
+        const std::size_t count = std::min(line.find_last_of(':') + 1, line.size());
+        const std::size_t number = line.find_first_of("0123456789", count);
+        const bool is_counted = number != std::string::npos && line.find(" time", number) != std::string::npos;
+        not_seen[line.substr(0, is_counted ? number : line.size())] +=
+            is_counted ? std::strtoull(line.c_str() + number, nullptr, 10) : 0;
+      }
+    }
+    [[nodiscard]] std::string not_seen_text() const {
+      std::string text;
+      for (const auto& [what, times] : not_seen) {
+        text += what;
+        if (times != 0) text += std::to_string(times) + (times == 1 ? " time" : " times");
+        text += "\n";
+      }
+      return text;
     }
     void end(double seconds) {
       const double share = found.search_seconds_ > 0 ? 100 * found.generation_seconds_ / found.search_seconds_ : 0;
@@ -449,7 +476,7 @@ class generated_check {
                     (self.claims_lock_free() ? ", lock-free where claimed" : "") + ": " + size.data() + also +
                     "; left out:";
       for (const std::string& one : left_out) found.text_ += (&one == &left_out.front() ? " " : ", ") + one;
-      found.text_ += "\n";
+      found.text_ += "\n" + not_seen_text();
     }
   };
 

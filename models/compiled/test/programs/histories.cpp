@@ -13,6 +13,8 @@
 // check -DNO_STEPS: exhaustive, 1 execution
 // check -DNO_STEPS -DAS_QUEUE: FAIL not linearizable
 // check -DTWO_OBJECTS: exhaustive
+// check -DTWO_SPECIFICATIONS: FAIL not linearizable
+// check -DTWO_SPECIFICATIONS -DBOTH_HAVE_ROOM: exhaustive
 // check -DUNDER_WAY: FAIL misuse: a history is judged while a call is under way
 // check -DORDER_MATTERS: FAIL not linearizable
 // check -DEXPECTED_RACES: FAIL data race
@@ -76,7 +78,30 @@ using recorded_stack = runq::recorded<stack, runq::spec::stack<int>>;
 constexpr auto push = [](auto& s, int value) { return s.push(value); };
 constexpr auto pop = [](auto& s) { return s.pop(); };
 
-#ifdef EXPECTED_RACES
+#ifdef TWO_SPECIFICATIONS
+// The same calls of two objects, the second of which is judged by a queue with less room.
+struct two_numbers {
+  bool push(int) { return ++count <= 2; }
+  int count = 0;
+};
+constexpr auto make_numbers = [] { return two_numbers{}; };
+constexpr auto make_two = [] { return runq::spec::queue<int>(2); };
+#ifdef BOTH_HAVE_ROOM
+constexpr auto make_less = [] { return runq::spec::queue<int>(3); };
+#else
+constexpr auto make_less = [] { return runq::spec::queue<int>(1); };
+#endif
+int main() {
+  runq::recorded_by<decltype(make_numbers), decltype(make_two)> first;
+  runq::recorded_by<decltype(make_numbers), decltype(make_less)> second;
+  first.call("push", push, 1);
+  first.call("push", push, 2);
+  first.require_linearizable();
+  second.call("push", push, 1);
+  second.call("push", push, 2);
+  second.require_linearizable();
+}
+#elif defined(EXPECTED_RACES)
 // The memory of the value that a compare-exchange expects is treated like any other.
 int main() {
   int expected = 0;

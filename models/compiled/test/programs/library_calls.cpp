@@ -24,14 +24,25 @@
 // check -DNEXT_IN_MAP: FAIL data race
 // check -DHASH -DRACE: FAIL data race
 // check -DHASH: exhaustive, 1 execution
+// check -DEXCEPTION -DRACE: FAIL data race
+// check -DEXCEPTION: exhaustive, 1 execution
+// check -DRANGE -DRACE: FAIL data race
+// check -DRANGE: exhaustive, 1 execution
+// check -DLITERAL -DRACE: FAIL data race
+// check -DLITERAL: exhaustive, 1 execution
+// check -DCLOSED -DRACE: FAIL data race
+// check -DCLOSED: exhaustive, 1 execution
+// check -DNUMBERED: bounded; code that is not seen (named below)
 // check -DEMPTY: FAIL assertion of the C++ library fails: !this->empty()
 #include <cassert>
 #include <charconv>
+#include <cstdio>
 #include <iostream>
 #include <list>
 #include <map>
 #include <queue>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -42,6 +53,18 @@ std::list<int> numbers{0};
 std::map<int, int> tree{{1, 1}, {3, 3}, {5, 5}, {7, 7}};
 std::unordered_map<std::string, int> table;
 std::queue<int> queue;
+char literal[] = "why";
+std::FILE* file = std::fopen("/dev/null", "w");
+
+/// Returns the first letter of what an exception tells.
+template <class Exception, class Text>
+[[maybe_unused]] char thrown_with(const Text& why) {
+  try {
+    throw Exception(why);
+  } catch (const std::exception& e) {
+    return *e.what();
+  }
+}
 
 void change(int which) {
 #if defined(APPEND)
@@ -72,6 +95,34 @@ void change(int which) {
     for (const auto& [key, value] : tree) sum += value;
     assert(sum >= 16);
   }
+#elif defined(EXCEPTION)
+  if (which == 0) {
+    text += "why";
+  } else {
+    assert(thrown_with<std::runtime_error>(text) != 'x');
+  }
+#elif defined(RANGE)
+  if (which == 0) {
+    text += "why";
+  } else {
+    assert(thrown_with<std::out_of_range>(text) != 'x');
+  }
+#elif defined(LITERAL)
+  if (which == 0) {
+    literal[0] = 'y';
+  } else {
+    assert(thrown_with<std::logic_error>(literal) != 'x');
+  }
+#elif defined(CLOSED)
+  if (which == 0) {
+    std::fputs("text", file);
+  } else {
+    std::fclose(file);
+  }
+#elif defined(NUMBERED)
+  char result[8];
+  std::snprintf(result, sizeof result, "%1$s", literal);
+  assert(which + result[0] != 0);
 #elif defined(HASH)
   table["a" + std::to_string(which)] = which;
 #elif defined(UNSEEN)

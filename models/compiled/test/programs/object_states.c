@@ -22,7 +22,9 @@
 // check -DIN_TIME -DNO_POST --timeouts 0: no verdict: all of 1 executions wait for ever
 // check -DONLY_TIMEOUTS --timeouts 0: bounded; more than 0 timeouts of a thread
 // check -DVALUE_AGAIN: exhaustive
-// check -DHELD_BEFORE: passes; code that is not seen (named below)
+// check -DHELD_BEFORE: passes
+// check -DATTRIBUTES: FAIL data race
+// check -DATTRIBUTES -DJOINED: exhaustive
 // check -DAT_EXIT: exhaustive, 2 executions
 // check -DSPIN_LOCK: exhaustive, 2 executions
 #include <assert.h>
@@ -103,6 +105,8 @@ static void* work(void* argument) {
 #endif
 #elif defined(VALUE_AGAIN)
   pthread_setspecific(key, &key);
+#elif defined(ATTRIBUTES)
+  pthread_mutexattr_settype(argument, PTHREAD_MUTEX_RECURSIVE);
 #elif defined(HELD_BEFORE) || defined(AT_EXIT) || defined(SPIN_LOCK)
   atomic_store(&flag, 1);
 #endif
@@ -237,6 +241,20 @@ int main(void) {
   wait_for_flag(memory_order_relaxed);
   pthread_mutex_unlock(&second_lock);
   pthread_join(first, NULL);
+#elif defined(ATTRIBUTES)
+  int kind = 0;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_create(&first, NULL, work, &attributes);
+#ifdef JOINED
+  pthread_join(first, NULL);
+#endif
+  pthread_mutexattr_gettype(&attributes, &kind);
+#ifdef JOINED
+  assert(kind == PTHREAD_MUTEX_RECURSIVE);
+#else
+  pthread_join(first, NULL);
+#endif
 #elif defined(AT_EXIT)
   // Handlers that other executions have registered do not run.
   atexit(at_exit);

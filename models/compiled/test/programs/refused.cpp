@@ -4,14 +4,24 @@
 // check -DDEVICE: no verdict: not modelled: std::random_device, whose numbers are never the same, at refused.cpp:
 // check -DLARGE: no verdict: not modelled: an atomic variable that needs a lock, by __atomic_load(), at refused.cpp:
 // check -DSIZES: no verdict: not modelled: atomic operations of different sizes on the same memory, at refused.cpp:
+// check -DSIZES_ON_A_STACK: no verdict: not modelled: atomic operations of different sizes on the same memory
+// check -DSIGNALS: no verdict: not modelled: raise(), at refused.cpp:
+// check -DTIMER: no verdict: not modelled: timer_create(), at refused.cpp:
+// check -DSTACKS: no verdict: not modelled: makecontext(), at refused.cpp:
+// check -DANOTHER_PROGRAM: no verdict: not modelled: execl(), at refused.cpp:
 // check -DTHREADS: no verdict: limit reached: 14 threads
 // check -DENDLESS: no verdict: limit reached: max_events_per_thread = 2000
 // check alone -DEARLY: not modelled: threads that are started before main()
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <thread>
+
+#include <ucontext.h>
+#include <unistd.h>
 
 #ifdef EARLY
 std::thread early([] {});
@@ -32,6 +42,22 @@ int main() {
 #elif defined(SIZES)
   static std::uint64_t both = 0;
   __atomic_store_n(&both, 1, __ATOMIC_RELAXED);
+  return static_cast<int>(__atomic_load_n(reinterpret_cast<std::uint32_t*>(&both), __ATOMIC_RELAXED)) - 1;
+#elif defined(SIGNALS)
+  std::raise(SIGTERM);
+#elif defined(TIMER)
+  timer_t timer;
+  timer_create(CLOCK_MONOTONIC, nullptr, &timer);
+#elif defined(STACKS)
+  static ucontext_t context;
+  makecontext(
+      &context, [] {}, 0);
+#elif defined(ANOTHER_PROGRAM)
+  execl("/bin/true", "true", nullptr);
+#elif defined(SIZES_ON_A_STACK)
+  std::uint64_t both = 0;
+  std::thread other([&] { __atomic_store_n(&both, 1, __ATOMIC_RELAXED); });
+  other.join();
   return static_cast<int>(__atomic_load_n(reinterpret_cast<std::uint32_t*>(&both), __ATOMIC_RELAXED)) - 1;
 #elif defined(THREADS)
   std::thread all[14];
