@@ -379,7 +379,7 @@ void take_crashes() {
   sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_sigaction = &crashed;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigaction(signal, &action, nullptr);
 }
 
