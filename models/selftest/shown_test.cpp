@@ -7,11 +7,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "columns.hpp"
 #include "counterexample.hpp"
+#include "result_json.hpp"
 #include "sites.hpp"
 #include "size_words.hpp"
 #include "source_names.hpp"
@@ -310,6 +312,62 @@ TEST(source_names, go_with_those_of_memory) {
   EXPECT_EQ(name_of_member("queue+8", ""), "queue+8");
   EXPECT_EQ(name_of_member("", "tail"), "tail");
   EXPECT_EQ(name_of_member("waiters of local of T0", "cv"), "waiters of cv");
+}
+
+TEST(results, have_all_that_a_page_needs) {
+  source_index sources;
+  event written = step(event_kind::rmw, 0, 1, 3);
+  written.written = 4;
+  written.place = 2;
+  written.position = 5;
+  event read = step(event_kind::load, 1, 1, 3);
+  read.newest = 4;
+  read.stale = read.weakened = read.constructs = true;
+  read.reads_from = 0;
+  event plain = step(event_kind::cell_read, 1, 2, 0);
+  plain.memory = 7;
+  search_result r = failing({written, read, plain, step(event_kind::failure, 1, 0, 0)});
+  r.what = failure::data_race;
+  r.variables = {{1, "tail"}, {2, "slot"}};
+  r.executions = 11;
+  r.blocked = 12;
+  r.spurious = 13;
+  r.walks = 14;
+  r.estimated = 15;
+  r.partner = 0;
+  r.knows_sources = r.buffers_loads = r.forbidden_by_cpp20 = true;
+  r.stuck = {{1, 2, false, 0}, {0, -1, true, no_event}};
+  r.ended = {2};
+  r.calls = {{0, "push(1)", 0, 0, 0, 1, {}}, {1, "pop()", 1, 2, 2, 5, {0}}};
+  const nlohmann::json j = result_json(r, sources);
+  for (const auto& [name, number] : {std::pair("executions", 11), {"blocked", 12}, {"spurious", 13}, {"walks", 14}}) {
+    EXPECT_EQ(j[name], number) << name;
+  }
+  EXPECT_EQ(j["estimated"], 15.0);
+  EXPECT_EQ(j["unordered"], 0);
+  for (const char* const said : {"knows_sources", "load_buffering", "forbidden_by_cpp20"})
+    EXPECT_EQ(j[said], true) << said;
+  EXPECT_EQ(j["ended"], (nlohmann::json{2}));
+  EXPECT_EQ(j["stuck"],
+            nlohmann::json::parse(R"([{"thread": 1, "joins": 2, "since": 0}, {"thread": 0, "stopped": true}])"));
+  EXPECT_EQ(j["calls"][0]["first"], 0);
+  EXPECT_EQ(j["calls"][1]["after"], (nlohmann::json{0}));
+  EXPECT_GT(j["calls"][1]["end"], j["calls"][1]["begin"]);
+  const nlohmann::json& steps = j["trace"];
+  EXPECT_EQ(steps[0]["written_text"], "4");
+  EXPECT_EQ(steps[0]["mo"], 2);
+  EXPECT_EQ(steps[0]["position"], 5);
+  EXPECT_EQ(steps[0]["variable"], "tail");
+  EXPECT_EQ(steps[1]["value_text"], "3");
+  EXPECT_EQ(steps[1]["newest_text"], "4");
+  EXPECT_EQ(steps[1]["reads_from"], 0);
+  for (const char* const said : {"stale", "weakened", "constructs"}) EXPECT_EQ(steps[1][said], true) << said;
+  EXPECT_EQ(steps[2]["memory"], 7);
+  EXPECT_EQ(steps[2]["value_text"], "?");
+  // What is not known is not there.
+  for (const char* const none : {"reads_from", "weakened", "constructs", "memory"})
+    EXPECT_FALSE(steps[0].contains(none));
+  EXPECT_FALSE(steps[1].contains("mo"));
 }
 
 TEST(columns, are_those_of_a_terminal) {

@@ -64,6 +64,11 @@ class AcceptedRaces(Checked):
             self.assertRegex(printed, r"^exhaustive: ")
             self.assertRegex(printed, r"(?m)^accepted: 1 race at .*accepted\.cpp:\d+")
 
+    def test_a_race_of_another_file_is_a_failure(self):
+        line = line_of(ACCEPTED, "// write")
+        for other in f"other.cpp:{line}", f"ccepted.cpp:{line}":
+            self.assertIn("data race", self.check("--accept", "race:" + other, ACCEPTED, status=1))
+
     def test_what_is_accepted_counts_as_relaxed(self):
         """As many executions as with the same variable as a relaxed atomic one."""
         executions = r"\((\d+ executions explored[^,]*),"
@@ -115,6 +120,12 @@ class PlainAsRelaxed(Checked):
             self.assertIn("assertion fails: data == 1", printed)
             self.assertRegex(printed, r"load +data → 0 +relaxed +STALE")
             self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, "--", "-DFENCES", status=0)
+
+    def test_plain_variables_beside_volatile_ones_stay_plain(self):
+        for compiler in COMPILERS:
+            printed = self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, "--", "-DPLAIN", status=1)
+            self.assertIn("data race", printed.splitlines()[0])
+            self.check("--compiler", compiler, "--volatile-as-relaxed", VOLATILE, "--", "-DPLAIN", "-DFENCES", status=0)
 
 
 class Wrappers(Checked):
@@ -187,6 +198,26 @@ class AllFailures(Checked):
         for one in shown:
             again = re.search("To see this execution again: (.*)", one)[1]
             self.assertEqual(self.check(*again.split(), SEVERAL, status=1).splitlines()[0], one.splitlines()[0])
+
+    def test_the_execution_that_is_shown_is_the_smallest(self):
+        """A thread comes to the failing line by a way that is longer in some executions."""
+        source = self.file("longer.cpp", """#include <atomic>
+#include <cassert>
+#include <thread>
+std::atomic<int> x{0}, y{0};
+int main() {
+  std::thread other([] { x.store(1); });
+  if (x.load() == LONGER) {
+    for (int i = 0; i != 5; ++i) y.store(i);
+  }
+  assert(x.load() == 2);
+  other.join();
+}
+""")
+        for longer in 0, 1:
+            printed = self.check("--all-failures", "9", source, "--", f"-DLONGER={longer}", status=1)
+            self.assertIn("in 3 executions; this is the smallest", printed)
+            self.assertNotIn("y.store", printed)
 
     def test_a_number_of_failures_is_enough(self):
         printed = self.check("--all-failures", "2", SEVERAL, status=1)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// An old C program: volatile variables, and fences if FENCES.
+// An old C program: volatile variables, and fences if FENCES; with PLAIN, data is not volatile.
 #include <assert.h>
 #include <threads.h>
 
-volatile int flag, data;
+volatile int flag;
+#if !defined(PLAIN)
+volatile
+#endif
+    int data;
 
 static void fence(int order) {
 #if defined(FENCES)

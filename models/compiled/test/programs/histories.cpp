@@ -13,12 +13,14 @@
 // check -DNO_STEPS: exhaustive, 1 execution
 // check -DNO_STEPS -DAS_QUEUE: FAIL not linearizable
 // check -DTWO_OBJECTS: exhaustive
+// check -DAFTER_A_CALL: FAIL misuse: T0 tries to lock the mutex
 // check -DTWO_SPECIFICATIONS: FAIL not linearizable
 // check -DTWO_SPECIFICATIONS -DBOTH_HAVE_ROOM: exhaustive
 // check -DUNDER_WAY: FAIL misuse: a history is judged while a call is under way
 // check -DORDER_MATTERS: FAIL not linearizable
 // check -DEXPECTED_RACES: FAIL data race
 #include <atomic>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -100,6 +102,16 @@ int main() {
   second.call("push", push, 1);
   second.call("push", push, 2);
   second.require_linearizable();
+}
+#elif defined(AFTER_A_CALL)
+// What a specification may say of a call is no word on what comes after it.
+std::mutex mutex;
+int main() {
+  recorded_stack s;
+  s.call("push", push, 1);
+  mutex.lock();
+  if (mutex.try_lock()) mutex.unlock();
+  mutex.unlock();
 }
 #elif defined(EXPECTED_RACES)
 // The memory of the value that a compare-exchange expects is treated like any other.
