@@ -13,8 +13,8 @@ namespace runq::model {
 /// variable counts the waiters of what the line names.
 [[nodiscard]] std::string name_in_source(event_kind kind, bool wakes, const std::string& line);
 
-/// The name of what lies in memory that people know by `memory`, and that the source calls `member`: "new@7+8" and "next"
-/// are "new@7.next", "local of T0" and "tail" are "tail".
+/// The name of what lies in memory that people know by `memory`, and that the source calls `member`: "new@7+8" and
+/// "next" are "new@7.next", "local of T0" and "tail" are "tail".
 [[nodiscard]] std::string name_of_member(const std::string& memory, const std::string& member);
 
 }  // namespace runq::model
