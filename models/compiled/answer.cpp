@@ -175,6 +175,7 @@ namespace {
 /// With --all-failures the search takes other ways, and an execution may fail several times.
 [[nodiscard]] std::string path_option(const search_result& r, session& s, const run_options& options) {
   std::string text = options.search.all_failures ? "--all-failures 1 " : "";
+  if (r.began_again) text += "--waits-in-place off ";
   if (r.orders_barriers && !options.search.all_failures && !options.search.load_buffering) {
     text += "--barriers-in-order ";
   }
@@ -250,6 +251,11 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   } else if (s.statistics().duplicates != 0) {
     a.text += fmt::format("{} executions were met before\n", s.statistics().duplicates);
   }
+  if (r.began_again) {
+    a.text +=
+        "note: a thread waits for a variable that is freed, or written otherwise than atomically, beside that: all was "
+        "explored again, as with --waits-in-place off\n";
+  }
   if (options.without_assertions) a.text += "note: NDEBUG leaves out the assertions of the program\n";
   a.text += so_far(r, s);
   for (const code_line& l : s.relaxed().not_met()) {
@@ -258,6 +264,7 @@ answer judge(const search_result& r, session& s, const run_options& options) {
   a.text += not_seen(s);
   if (wants_result(options)) {
     a.result = std::make_shared<nlohmann::json>(result_json(r, sources));
+    (*a.result)["waits_in_place"] = options.search.waits_in_place && !r.began_again;
     if (nlohmann::json list = not_seen_json(s); !list.empty()) (*a.result)["not_seen"] = std::move(list);
   }
   return a;

@@ -22,6 +22,10 @@ struct distinct_failure {
 class distinct_failures {
  public:
   void keep(std::size_t most) noexcept { most_ = most; }
+  void forget() noexcept {
+    failing_ = 0;
+    all_.clear();
+  }
   /// Returns whether there is room for another one.
   template <class Way>
   [[nodiscard]] bool note(const std::string& key, unsigned number, std::size_t steps, Way&& way) {

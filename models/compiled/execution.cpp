@@ -20,9 +20,9 @@ event_id execution::concurrent_event(std::uint16_t variable, bool writes_only, u
     }
   }
   if (!writes_only && graph.was_awaited_beside(init, running, known, position)) {
-    search->give_up(
+    search->give_up_waits_in_place(
         "a thread waits in place for a variable that is freed, or written otherwise than atomically, beside "
-        "that; check without --waits-in-place");
+        "that; check with --waits-in-place off");
   }
   return exact::nobody;
 }

@@ -90,6 +90,12 @@ class reader {
 
   static void flag(bool& to, bool value = true) { to = value; }
   void text(std::string& to) { to = word(); }
+  void on_or_off(bool& to) {
+    const std::string_view value = word();
+    if (wrong_.empty() && value != "on" && value != "off")
+      wrong_ = fmt::format("{} takes on or off, not '{}'", option_, value);
+    to = value != "off";
+  }
   template <class Number>
   void number(Number& to, std::uint64_t most = ~std::uint64_t{0}) {
     const std::string_view text = word();

@@ -352,7 +352,10 @@ void watch_calls() {
 
 void forget_unseen_code() {
   for (watched_call& c : watched_calls()) c.calls = 0;
-  for (const counted_table& t : counted_tables()) std::for_each(t.begin, t.end, [](counted_code& c) { c.times = 0; });
+  for (counted_table& t : counted_tables()) {
+    std::for_each(t.begin, t.end, [](counted_code& c) { c.times = 0; });
+    std::fill(t.times.begin(), t.times.end(), 0);
+  }
   unseen_by_others().clear();
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -17,8 +18,8 @@ namespace runq::model::compiled {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> names_of_reports{"busy", "idle", "ended"};
-constexpr std::array<std::string_view, 4> names_of_instructions{"go-on", "share", "take", "stop"};
+constexpr std::array<std::string_view, 4> names_of_reports{"busy", "idle", "stuck", "ended"};
+constexpr std::array<std::string_view, 5> names_of_instructions{"go-on", "share", "take", "begin-again", "stop"};
 
 template <class Kind, std::size_t Size>
 [[nodiscard]] Kind kind_called(std::string_view name, const std::array<std::string_view, Size>& names) {
@@ -109,12 +110,13 @@ instruction part_source::ask(report::kind what) {
   asked_ = std::chrono::steady_clock::now();
   const instruction o = to_instruction(line);
   stopped_ = stopped_ || o.what == instruction::kind::stop;
+  begins_again_ = o.what == instruction::kind::begin_again;
   return o;
 }
 
 std::optional<exact::way> part_source::next() {
   if (stopped_) return {};
-  instruction o = ask(report::kind::idle);
+  instruction o = ask(std::exchange(is_stuck_, false) ? report::kind::stuck : report::kind::idle);
   if (o.what != instruction::kind::take) return {};
   return std::move(o.path);
 }

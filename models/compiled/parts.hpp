@@ -23,9 +23,10 @@ struct tally {
   double weight = 0;  ///< of the whole search; see exact::search::weight_done()
 };
 
-/// What a searcher says, which asks what to do next. After `ended` it says nothing more.
+/// What a searcher says, which asks what to do next. After `ended` it says nothing more. `stuck`: its waits in place
+/// cannot go on, so all have to begin again, with waits that block.
 struct report {
-  enum class kind : std::uint8_t { busy, idle, ended };
+  enum class kind : std::uint8_t { busy, idle, stuck, ended };
   kind what{};
   tally done;
   std::vector<exact::way> given;  ///< parts for others
@@ -36,7 +37,7 @@ struct report {
 
 /// The answer.
 struct instruction {
-  enum class kind : std::uint8_t { go_on, share, take, stop };
+  enum class kind : std::uint8_t { go_on, share, take, begin_again, stop };
   kind what{};
   unsigned parts = 0;  ///< share: how many
   exact::way path;     ///< take
@@ -67,6 +68,8 @@ class part_source final : public exact::work_source {
   [[nodiscard]] unsigned wanted() override;
   void give(exact::way part) override { given_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return stopped_; }
+  void ask_all_to_begin_again() override { is_stuck_ = true; }
+  [[nodiscard]] bool begins_again() const noexcept override { return begins_again_; }
 
   [[nodiscard]] static tally tally_of(const search_result& r, double weight) {
     return {r.executions, r.blocked, r.spurious, r.cut_off, weight};
@@ -79,6 +82,8 @@ class part_source final : public exact::work_source {
   const session& session_;
   std::vector<exact::way> given_;
   bool stopped_ = false;
+  bool is_stuck_ = false;
+  bool begins_again_ = false;
   std::chrono::steady_clock::time_point asked_{};
 };
 

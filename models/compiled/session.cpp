@@ -118,7 +118,6 @@ bool session::begin_check(const program_threads::program_start& start, search_re
     return false;
   }
   code_.find();
-  now_.omitted.local_members = has_code_by_clang();
   atomics_.find_libraries();
   memory_.find_libraries();
   memory_.beginning().remember();
@@ -143,7 +142,7 @@ search_result session::check(const program_threads::program_start& start, const 
     result.message = "the system does not let the checker protect memory";
     return result;
   }
-  forget_unseen_code();
+  begin_search();
   result = search.run();
   note_unseen_code();
   output_ = kept_output::take();
@@ -156,10 +155,22 @@ search_result session::check(const program_threads::program_start& start, const 
   return result;
 }
 
+/// Nothing has been explored yet.
+void session::begin_search() {
+  now_.omitted = {};
+  now_.omitted.local_members = has_code_by_clang();
+  forget_unseen_code();
+}
+
 bool session::is_end_of_stack(const void* address) const noexcept {
   if (!checking()) return false;
   const std::byte* const lowest = search()->stack_of(search()->running()).lowest();
   return address >= lowest && address < lowest + guard_bytes;
+}
+
+void session::begin_search_again() {
+  begin_search();
+  failures_.forget();
 }
 
 // --- an execution ---------------------------------------------------------------------------------------------------

@@ -114,6 +114,7 @@ class session final : public exact::program {
   void free(void* p, const void* code);
 
   // exact::program
+  void begin_search_again() override;
   void begin_execution() override;
   void run(unsigned thread) override { threads_.run(thread); }
   void enter(unsigned thread) noexcept override;
@@ -126,6 +127,7 @@ class session final : public exact::program {
                     std::size_t steps) override;
 
  private:
+  void begin_search();
   void begin_thread(unsigned thread);
   [[nodiscard]] bool begin_check(const program_threads::program_start& start, search_result& result);
 

@@ -54,6 +54,7 @@ bool share_out::is_over() const noexcept { return count(state::ended) == searche
 
 void share_out::take(unsigned who, report said) {
   auto& from = searchers_[who];
+  if (begins_again(who, said)) return;
   from.done = said.done;
   for (exact::way& path : said.given) waiting_.push_back(std::move(path));
   if (said.what == report::kind::ended) {
@@ -67,7 +68,7 @@ void share_out::take(unsigned who, report said) {
                          options_.search.max_executions);
     stopping_ = true;
   }
-  if (said.what == report::kind::idle) {
+  if (said.what == report::kind::idle || said.what == report::kind::stuck) {
     from.now = state::idle;
     return hand_out();
   }
@@ -75,6 +76,31 @@ void share_out::take(unsigned who, report said) {
   hand_out();
   const unsigned idle = count(state::idle);
   send_(who, idle == 0 ? instruction{} : instruction{instruction::kind::share, idle, {}});
+}
+
+/// Whether what the searcher says belongs to a search that is given up, because waits in place were not enough.
+bool share_out::begins_again(unsigned who, const report& said) {
+  if (stopping_ || said.what == report::kind::ended) return false;
+  if (said.what == report::kind::stuck && !began_again_) begin_again();
+  if (!began_again_ || searchers_[who].waits_block) return false;
+  tell_to_begin_again(who);
+  return true;
+}
+
+/// Who waits for an answer gets it now. The others are told when they ask.
+void share_out::begin_again() {
+  began_again_ = true;
+  waiting_.assign(1, {});
+  for (unsigned i = 0; i != searchers_.size(); ++i) {
+    searchers_[i].done = {};
+    if (searchers_[i].now == state::idle) tell_to_begin_again(i);
+  }
+}
+
+void share_out::tell_to_begin_again(unsigned who) {
+  searchers_[who].now = state::busy;
+  searchers_[who].waits_block = true;
+  send_(who, {instruction::kind::begin_again, 0, {}});
 }
 
 void share_out::lose(unsigned who, const std::string& why) {
@@ -131,6 +157,7 @@ answer share_out::result(session& s, double seconds) const {
   all.spurious = done.spurious;
   all.cut_off = done.cut_off;
   all.seconds = seconds;
+  all.began_again = began_again_;
   all.how = options_.search.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
   flags omitted = std::bit_cast<flags>(s.omitted());
   for (const searcher& of : searchers_) {

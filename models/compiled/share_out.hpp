@@ -37,9 +37,13 @@ class share_out {
   enum class state : std::uint8_t { busy, idle, ended };
   struct searcher {
     state now = state::busy;
+    bool waits_block = false;  ///< it was told to begin again
     tally done;
     std::string result;
   };
+  [[nodiscard]] bool begins_again(unsigned who, const report& said);
+  void begin_again();
+  void tell_to_begin_again(unsigned who);
   void hand_out();
   void stop();
   [[nodiscard]] unsigned count(state s) const noexcept;
@@ -52,6 +56,7 @@ class share_out {
   std::vector<searcher> searchers_;
   std::deque<exact::way> waiting_;
   bool stopping_ = false;
+  bool began_again_ = false;
   std::string limit_;  ///< the limit that was reached
   std::string lost_;
 };

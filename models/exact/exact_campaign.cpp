@@ -36,27 +36,46 @@ class random_numbers {
 
 void campaign::run() {
   start_ = std::chrono::steady_clock::now();
+  next_progress_ = options_.progress_seconds;
   explore_as_asked();
-  // Those who share a search with others begin again together.
-  if (found_.rounds_are_unclear && source_ == nullptr && !shown_) {
-    forget_all();
-    explore_as_asked();
-  }
+  // The way to an execution that is shown is one of the search that has told it.
+  while (!shown_ && begins_again()) explore_as_asked();
   found_.result.orders_barriers = run_.orders_barriers;
   found_.result.seconds = seconds();
 }
 
-/// The search begins again, and each order of arrivals at a barrier is one of its own.
+/// Whether the search has met what only another one can judge, which has begun then. Each reason comes once at most.
+bool campaign::begins_again() {
+  if (found_.waits_must_block) {
+    let_waits_block();
+    return true;
+  }
+  // Those who share a search with others would have to begin again together.
+  if (!found_.rounds_are_unclear || source_ != nullptr) return false;
+  run_.orders_barriers = true;
+  forget_all();
+  return true;
+}
+
+void campaign::let_waits_block() {
+  run_.waits_in_place = false;
+  forget_all();
+  found_.result.began_again = true;
+}
+
+/// As if nothing had been explored.
 void campaign::forget_all() {
-  found_ = {};
+  const bool waits_block = found_.result.began_again;
   pending_.clear();
   met_.forget();
-  run_.orders_barriers = true;
+  found_ = {};
+  found_.result.how = coverage::exhaustive;
+  found_.result.began_again = waits_block;
+  driver_.begin_search_again();
 }
 
 void campaign::explore_as_asked() {
   found_.result.how = options_.bound == exact_options::no_bound ? coverage::exhaustive : coverage::bounded;
-  next_progress_ = options_.progress_seconds;
   if (shown_) {
     explore_shown();
   } else if (source_ != nullptr) {
@@ -121,21 +140,36 @@ bool campaign::follow(const way& to) {
 }
 
 void campaign::explore_parts() {
-  while (const std::optional<way> next = source_->next()) {
-    if (!follow(*next)) {
+  for (;;) {
+    if (source_->begins_again()) let_waits_block();
+    const std::optional<way> next = source_->next();
+    if (source_->begins_again()) continue;
+    if (!next) return;
+    const bool is_there = explore_part(*next);
+    if (found_.waits_must_block) {
+      source_->ask_all_to_begin_again();
+    } else if (!is_there) {
       return found_.cut_short(
           "a part of the search is not there: the program is not deterministic, or not the same everywhere");
-    }
-    while (!found_.over && !pending_.empty()) {
-      explore_next();
-      if (found_.over) return;
-      found_.over = source_->stopped();
-      for (unsigned wanted = source_->wanted(); wanted != 0 && pending_.size() > 1; --wanted) {
-        source_->give(pending_.way_to_oldest());
-        pending_.drop_oldest();
-      }
+    } else if (found_.over) {
+      return;
     }
   }
+}
+
+/// Returns false if there is no such part.
+bool campaign::explore_part(const way& to) {
+  if (!follow(to)) return false;
+  while (!found_.over && !pending_.empty() && !source_->begins_again()) {
+    explore_next();
+    if (found_.over) break;
+    found_.over = source_->stopped();
+    for (unsigned wanted = source_->wanted(); wanted != 0 && pending_.size() > 1; --wanted) {
+      source_->give(pending_.way_to_oldest());
+      pending_.drop_oldest();
+    }
+  }
+  return true;
 }
 
 void campaign::explore_shown() {

@@ -45,6 +45,8 @@ class campaign {
 
  private:
   void explore_as_asked();
+  [[nodiscard]] bool begins_again();
+  void let_waits_block();
   void forget_all();
   void begin_at_root();
   /// Until nothing is pending; alone, at most until `graphs` have been visited.
@@ -58,6 +60,7 @@ class campaign {
 
   [[nodiscard]] bool follow(const way& to);
   void explore_parts();
+  [[nodiscard]] bool explore_part(const way& to);
   void explore_shown();
   void walk_at_random();
 

@@ -15,6 +15,7 @@ struct findings {
   bool out_of_budget = false;       ///< over because of a limit of how long to search
   bool stopped_by_team = false;     ///< over because another process is
   bool rounds_are_unclear = false;  ///< over because it is not clear which arrivals at a barrier are a round
+  bool waits_must_block = false;    ///< over because a wait in place has met what only a wait that blocks can judge
 
   /// Ends the search without a verdict.
   void cut_short(std::string message);

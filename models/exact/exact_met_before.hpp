@@ -25,6 +25,7 @@ class met_before {
   void forget() noexcept { alone_ = {}; }
   /// From now on the team remembers, which is told what this process has met; nullptr: this process again.
   void let_remember(team* t);
+  void forget() noexcept { alone_ = {}; }
 
  private:
   findings& found_;

@@ -14,6 +14,8 @@ namespace runq::model::exact {
 class program {
  public:
   virtual ~program() = default;
+  /// Forgets what the executions up to now have shown: the search begins again.
+  virtual void begin_search_again() {}
   /// Puts the memory into the state from which every execution begins.
   virtual void begin_execution() = 0;
   /// Runs the body of a thread, on its stack.

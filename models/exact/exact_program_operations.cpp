@@ -94,4 +94,9 @@ void program_operations::give_up(std::string message) {
   run_.abandon();
 }
 
+void program_operations::give_up_waits_in_place(std::string message) {
+  found_.waits_must_block = true;
+  give_up(std::move(message));
+}
+
 }  // namespace runq::model::exact

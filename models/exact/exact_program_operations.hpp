@@ -80,6 +80,8 @@ class program_operations : public scenario_operations {
   }
   /// Ends the search without a verdict; the running thread does not go on.
   [[noreturn]] void give_up(std::string message);
+  /// The same, because of a wait in place: the search begins again, with waits that block.
+  [[noreturn]] void give_up_waits_in_place(std::string message);
 };
 
 }  // namespace runq::model::exact

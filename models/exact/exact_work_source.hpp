@@ -20,6 +20,10 @@ class work_source {
   virtual void give(way part) = 0;
   /// Whether the result is no longer wanted.
   [[nodiscard]] virtual bool stopped() const noexcept = 0;
+  /// This search cannot go on with waits in place: next() asks all processes to begin again, with waits that block.
+  virtual void ask_all_to_begin_again() = 0;
+  /// Whether the last answer was to do so. Until next() is called.
+  [[nodiscard]] virtual bool begins_again() const noexcept = 0;
 };
 
 }  // namespace runq::model::exact

@@ -4,11 +4,11 @@
 
 ./kit verify --engine-table [--time-limit SECONDS] [GLOB...]
     Prints a line for each program and number of threads: complete + blocked executions, and seconds of processor time of the check (without
-    compiling), as it is by default and with --waits-in-place, and what GenMC (commit b03f01e, LLVM 14, RC11) explores of the same
+    compiling), with --waits-in-place off and as it is by default, and what GenMC (commit b03f01e, LLVM 14, RC11) explores of the same
     program: its numbers were noted once, with its seconds on another machine, of which 0.3 are for compiling. A check that
     needs more than SECONDS (20) is given up: `-`. A GLOB chooses lines by name, as 'ticket*'.
 
-Exit status: 0: the numbers of complete executions are the same with and without --waits-in-place; 1: they are not, or a check fails.
+Exit status: 0: the numbers of complete executions are the same with and without --waits-in-place off; 1: they are not, or a check fails.
 """
 import argparse
 import fnmatch
@@ -65,7 +65,7 @@ def main():
     parser.add_argument("globs", nargs="*", metavar="GLOB")
     options = parser.parse_args()
     differ = []
-    print(f"{'program':<12} {'by default':>22} {'--waits-in-place':>22} {'GenMC':>22}")
+    print(f"{'program':<12} {'--waits-in-place off':>22} {'by default':>22} {'GenMC':>22}")
     with tempfile.TemporaryDirectory() as folder:
         for (name, threads), theirs in ROWS.items():
             title = f"{name} {threads}"
@@ -73,11 +73,11 @@ def main():
             program = f"{folder}/{name}{threads}"
             subprocess.run([options.tool, "--compile-only", program, PROGRAMS / f"{name}.c", "--", "-O1", "-w", f"-DN={threads}"], check=True,
                            stdout=subprocess.DEVNULL)
-            blocking = explore(program, "", options.time_limit)
-            in_place = explore(program, "--waits-in-place", options.time_limit)
+            blocking = explore(program, "--waits-in-place off", options.time_limit)
+            in_place = explore(program, "", options.time_limit)
             if blocking and in_place and blocking[0] != in_place[0]: differ.append(title)
             print(f"{title:<12} {to_text(blocking):>22} {to_text(in_place):>22} {theirs:>22}", flush=True)
-    if differ: sys.exit(f"other complete executions with --waits-in-place: {', '.join(differ)}")
+    if differ: sys.exit(f"other complete executions with --waits-in-place off: {', '.join(differ)}")
 
 
 if __name__ == "__main__":

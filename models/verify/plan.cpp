@@ -73,6 +73,7 @@ namespace fs = std::filesystem;
 // The options with which the runner makes such a search.
 [[nodiscard]] std::string options_of(const search_request& search) {
   std::string text = "--search " + to_text(search.kind);
+  if (search.kind == search_kind::exhaustive && search.waits_in_place) text += " --waits-in-place on";
   if (search.kind == search_kind::bounded) text += fmt::format(" --bound {}", search.bound);
   if (search.kind == search_kind::random && search.executions != 0)
     text += fmt::format(" --executions {}", search.executions);
@@ -110,7 +111,7 @@ void plan_case(const options& o, const manifest& m, const json& cases, const jso
     jobs.push_back(std::move(j));
   };
   const auto [bounded, random] = relacy_budget(o);
-  add(engine_name::exact, {.kind = search_kind::exhaustive, .waits_in_place = o.waits_in_place});
+  add(engine_name::exact, {.kind = search_kind::exhaustive, .waits_in_place = o.waits_are_in_place()});
   add(engine_name::relacy, {.kind = search_kind::widening, .executions = bounded});
   add(engine_name::relacy, {.kind = search_kind::random, .executions = random});
 }
@@ -434,7 +435,8 @@ namespace {
 // The options that make the same search again, without --case and --execution.
 [[nodiscard]] std::string replay_of_one(const options& o) {
   std::vector<std::string> words;
-  if (o.search_given) words.push_back(options_of({.kind = o.search, .bound = o.bound}));
+  if (o.search_given || o.waits_are_in_place())
+    words.push_back(options_of({.kind = o.search, .bound = o.bound, .waits_in_place = o.waits_are_in_place()}));
   if (!o.weaken.empty()) words.push_back("--weaken " + o.weaken);
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -444,7 +446,8 @@ namespace {
 job plan_one(const options& o, const manifest& m, const json& cases) {
   for (const json& c : cases) {
     if (c["name"] != o.case_glob) continue;
-    search_request search{.kind = o.search, .bound = o.bound, .show = o.execution};
+    search_request search{
+        .kind = o.search, .bound = o.bound, .show = o.execution, .waits_in_place = o.waits_are_in_place()};
     if (o.execution != 0 && search.kind == search_kind::random) {
       search.first = o.execution;
       search.executions = 1;

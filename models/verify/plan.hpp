@@ -31,7 +31,7 @@ struct options {
   std::vector<std::string> merge;  ///< --json files of the shares to put together
   unsigned jobs = 1;
   bool pin = false;
-  bool waits_in_place = false;
+  std::string waits_in_place = "off";
   bool update_ledger = false;
   bool list = false;
   bool names = false;  ///< only say what is wrong with the names of operations
@@ -44,6 +44,7 @@ struct options {
   [[nodiscard]] bool names_one_case() const { return case_glob.find_first_of("*?[") == std::string::npos; }
   /// Whether --execution or --weaken is given.
   [[nodiscard]] bool shows_one() const { return execution != 0 || !weaken.empty(); }
+  [[nodiscard]] bool waits_are_in_place() const { return waits_in_place == "on"; }
   [[nodiscard]] bool wants_engine(engine_name name) const { return engine.empty() || engine == to_text(name); }
   [[nodiscard]] bool wants_mutant(const std::string& name) const;
   /// Whether no case or engine is selected: only then are the ledger and the corpus judged as a whole.

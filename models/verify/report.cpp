@@ -178,7 +178,7 @@ report::pinning report::compare_with_pinned(job& j) {
   }
   const auto pinned = pinned_.count_of(j.case_name);
   if (pinned == now) return pinning::as_pinned;
-  const bool may_block_less = options_.waits_in_place && j.engine == engine_name::exact;
+  const bool may_block_less = options_.waits_are_in_place() && j.engine == engine_name::exact;
   if (may_block_less && pinned && pinned->executions == now.executions && now.blocked <= pinned->blocked) {
     return pinning::as_pinned;
   }

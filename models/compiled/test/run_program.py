@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Checks programs as their first lines say, with a compiler at some levels of optimisation.
 
-A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--`, numbers and ranges are
+A line `// check FLAGS: EXPECTED` stands for one run, compiled with FLAGS; those that begin with `--`, numbers, ranges, `on` and `off` are
 options of the checker. EXPECTED is `exhaustive`, `bounded`, `sampled`, or `passes` for one of the first two, perhaps with
 the number of executions, and of blocked ones (`exhaustive, 2 executions, +1 blocked`), or with something that is left out
 (`bounded; spurious wake-ups`); `FAIL` with a text that the first line has to contain; or such a text, for a check without a
@@ -69,7 +69,7 @@ def checks_of(program):
     for words, expected in lines:
         asked, macros, flags = [], [], []
         for word in shlex.split(words):
-            if word.startswith("--") or re.fullmatch(r"\d+|-?\d+\.\.-?\d+", word):
+            if word.startswith("--") or re.fullmatch(r"\d+|-?\d+\.\.-?\d+|on|off", word):
                 asked.append(word)
             elif word.startswith("-D"):
                 macros.append(word)

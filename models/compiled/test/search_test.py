@@ -180,6 +180,36 @@ class Alone(unittest.TestCase):
             together = run(counters(4), "--jobs", jobs)
             self.assertEqual((together[0], without_time(together[1])), (0, without_time(alone[1])))
 
+    def test_processes_wait_in_place_as_one_does(self):
+        program = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DMCS")
+        for mode, blocked in (("on", ""), ("off", ", +102 blocked")):
+            for jobs in ("1", "2", "4"):
+                status, text, _ = run(program, "--jobs", jobs, "--waits-in-place", mode)
+                self.assertEqual(status, 0, text)
+                self.assertIn(f"(66 executions explored{blocked}, ", text)
+
+    def test_processes_begin_again_where_waits_in_place_cannot_tell(self):
+        program = compiled(os.path.join(HERE, "programs", "waits_in_place.cpp"), "-DWRITTEN_BESIDE")
+        for jobs in ("1", "2", "4"):
+            status, text, _ = run(program, "--jobs", jobs)
+            self.assertEqual(status, 1, text)
+            self.assertRegex(text, "^FAIL.*: data race: ")
+            self.assertIn("all was explored again, as with --waits-in-place off", text)
+        again = re.search("To see this execution again: (.*)", text)[1]
+        status, shown, _ = run(program, *again.split())
+        self.assertEqual(status, 1, shown)
+        self.assertEqual(without_time(shown).splitlines()[1:4], without_time(text).splitlines()[1:4])
+        self.assertNotIn("explored again", shown)
+
+    def test_the_file_says_whether_threads_wait_in_place(self):
+        source = os.path.join(HERE, "programs", "waits_in_place.cpp")
+        for macro, options, in_place in (("MCS", [], True), ("MCS", ["--waits-in-place", "off"], False),
+                                         ("WRITTEN_BESIDE", [], False)):
+            file = os.path.join(SCRATCH.name, "waits.json")
+            run(compiled(source, f"-D{macro}"), *options, "--json", file)
+            with open(file, encoding="utf-8") as results:
+                self.assertIs(json.load(results)["searches"][0]["result"]["waits_in_place"], in_place)
+
     def test_what_processes_leave_out_and_give_up_is_counted_once(self):
         program = compiled(os.path.join(TEXTBOOK, "waiting", "bounded_buffer.c"))
         alone, together = (run(program, *jobs)[1] for jobs in ((), ("--jobs", "3")))

@@ -133,6 +133,8 @@ class all_parts final : public exact::work_source {
   unsigned wanted() override { return 2; }
   void give(exact::way part) override { ways_.push_back(std::move(part)); }
   [[nodiscard]] bool stopped() const noexcept override { return false; }
+  void ask_all_to_begin_again() override {}  // a scenario has no plain writes to what a thread awaits
+  [[nodiscard]] bool begins_again() const noexcept override { return false; }
 
  private:
   std::deque<exact::way> ways_{exact::way{}};

@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Threads that wait, with and without --waits-in-place. Who waits for ever is told, and so are races of rounds in vain.
-// check -DTICKET --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DTICKET: exhaustive, 6 executions, +24 blocked
-// check -DTICKET -DNEVER --waits-in-place: FAIL deadlock
-// check -DARRIVED --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DARRIVED -DNEVER --waits-in-place: FAIL deadlock
-// check -DCOUNTED --waits-in-place: exhaustive, 1 execution, +0 blocked
-// check -DCOUNTED -DNEVER --waits-in-place: FAIL deadlock
-// check -DEXCHANGED --waits-in-place: exhaustive, 6 executions
-// check -DEXCHANGED -DNEVER --waits-in-place: FAIL deadlock
-// check -DMCS --waits-in-place: exhaustive, 66 executions, +0 blocked
-// check -DMUTEX --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DMUTEX -DNEVER --waits-in-place: FAIL deadlock
-// check -DCROSSED --waits-in-place: FAIL deadlock
-// check -DSEMAPHORE --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DSEMAPHORE -DNEVER --waits-in-place: FAIL deadlock
-// check -DBARRIER --waits-in-place --barriers-in-order: exhaustive, 6 executions, +0 blocked
-// check -DBARRIER -DNEVER --waits-in-place --barriers-in-order: FAIL deadlock
-// check -DCPP_BARRIER --waits-in-place: passes, +0 blocked
-// check -DCPP_BARRIER -DNEVER --waits-in-place: FAIL deadlock
-// check -DLATCH --waits-in-place: exhaustive, 6 executions, +0 blocked
-// check -DLATCH -DNEVER --waits-in-place: FAIL deadlock
-// check -DCONDITION --waits-in-place: passes, 7 executions
-// check -DCONDITION -DNEVER --waits-in-place: FAIL deadlock
-// check -DWAIT --waits-in-place: passes, +0 blocked
-// check -DWAIT -DNEVER --waits-in-place: FAIL deadlock
-// check -DREPLACED --waits-in-place: FAIL deadlock
+// Threads that wait: in place, as is usual, and with --waits-in-place off. Who waits for ever is told, and so are
+// races of rounds in vain: where waits in place cannot tell, the search begins again with waits that block.
+// check -DTICKET: exhaustive, 6 executions, +0 blocked
+// check -DTICKET --waits-in-place off: exhaustive, 6 executions, +24 blocked
+// check -DTICKET -DNEVER: FAIL deadlock
+// check -DARRIVED: exhaustive, 6 executions, +0 blocked
+// check -DARRIVED -DNEVER: FAIL deadlock
+// check -DCOUNTED: exhaustive, 1 execution, +0 blocked
+// check -DCOUNTED -DNEVER: FAIL deadlock
+// check -DEXCHANGED: exhaustive, 6 executions
+// check -DEXCHANGED -DNEVER: FAIL deadlock
+// check -DMCS: exhaustive, 66 executions, +0 blocked
+// check -DMUTEX: exhaustive, 6 executions, +0 blocked
+// check -DMUTEX -DNEVER: FAIL deadlock
+// check -DCROSSED: FAIL deadlock
+// check -DSEMAPHORE: exhaustive, 6 executions, +0 blocked
+// check -DSEMAPHORE -DNEVER: FAIL deadlock
+// check -DBARRIER --barriers-in-order: exhaustive, 6 executions, +0 blocked
+// check -DBARRIER -DNEVER --barriers-in-order: FAIL deadlock
+// check -DCPP_BARRIER: passes, +0 blocked
+// check -DCPP_BARRIER -DNEVER: FAIL deadlock
+// check -DLATCH: exhaustive, 6 executions, +0 blocked
+// check -DLATCH -DNEVER: FAIL deadlock
+// check -DCONDITION: passes, 7 executions
+// check -DCONDITION -DNEVER: FAIL deadlock
+// check -DWAIT: passes, +0 blocked
+// check -DWAIT -DNEVER: FAIL deadlock
+// check -DREPLACED: FAIL deadlock
+// check -DREAD_IN_VAIN --waits-in-place off: FAIL data race
 // check -DREAD_IN_VAIN: FAIL data race
-// check -DREAD_IN_VAIN --waits-in-place: FAIL data race
+// check -DWRITTEN_BESIDE --waits-in-place off: FAIL data race
 // check -DWRITTEN_BESIDE: FAIL data race
-// check -DWRITTEN_BESIDE --waits-in-place: check without --waits-in-place
-// check -DWRITTEN_BEFORE --waits-in-place: exhaustive, 3 executions, +0 blocked
+// check -DWRITTEN_BEFORE: exhaustive, 3 executions, +0 blocked
+// check -DFREED --waits-in-place off: FAIL use after free
 // check -DFREED: FAIL use after free
-// check -DFREED --waits-in-place: FAIL use after free
 #include <array>
 #include <atomic>
 #include <barrier>
