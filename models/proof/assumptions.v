@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: MIT *)
 (* What the theorems rest on besides the definitions. prove.py fails unless the answer is "Closed under the global context". *)
 Require litmus fence_litmus.
-Require park_theorems park_request park_header park_counterexamples.
+Require park_theorems park_request park_count park_header park_counterexamples.
 Require deque_invariant deque_header deque_counterexamples deque_replay.
 Require Import ring invariant theorems sizes wrap header counterexamples replay.
 
@@ -61,6 +61,7 @@ Definition everything :=
    deque_replay.an_accepted_graph_is_a_run, deque_replay.accepted_graphs_are_runs,
    park_theorems.fences_of_every_run,
    park_request.while_a_request_stands_no_processor_is_idle, park_request.one_thread_holds_the_lock,
+   park_count.the_count_is_of_those_who_spin, park_count.who_looks_again_can_be_woken, park_count.the_count_is_this_number,
    park_header.sleeper_sees, park_header.submitter_sees,
    park_theorems.a_look_finds_the_task, park_theorems.a_look_passes_one_place_at_a_time,
    park_theorems.a_submitter_reads_no_older_count,
