@@ -101,9 +101,10 @@ class Step:
         self.reads = self.kind in READS
         self.writes = self.kind in WRITES or takes_lock  # to an atomic location
         self.is_rmw = self.reads and self.writes
-        self.accesses = self.is_plain or self.reads or self.writes
-        self.changes = self.writes or self.kind == "write"
-        self.is_atomic = (self.reads or self.writes) and not self.constructs
+        self.arrives = self.kind == "arrive"  # at a barrier
+        self.accesses = self.is_plain or self.reads or self.writes or self.arrives
+        self.changes = self.writes or self.kind == "write" or self.arrives
+        self.is_atomic = (self.reads or self.writes or self.arrives) and not self.constructs
         self.is_sequential = self.order == "seq_cst" and (self.is_fence or self.is_atomic)
 
     def leaves(self):
@@ -223,6 +224,14 @@ class Execution:
                 if theirs[-1] > i:
                     raise Refused(f"T{s.value} makes {self.steps[theirs[-1]]} after {s} has waited for its end")
                 hb[theirs[-1]] |= 1 << i
+        for i, s in enumerate(self.steps):
+            if s.kind != "depart":
+                continue
+            arrivals = self.round_before(i)
+            if len(arrivals) != self.steps[arrivals[0]].value:
+                raise Refused(f"{s} departs from a barrier at which too few threads have arrived")
+            for a in arrivals:
+                hb[a] |= 1 << i
         for read in self.source:
             for head in self.heads_of_release_sequence(read):
                 for i, j in itertools.product(self.releasers(head), self.acquirers(read)):
@@ -232,6 +241,20 @@ class Execution:
         for i, to in enumerate(self.hb):
             if to >> i & 1:
                 raise Refused(f"{self.steps[i]} happens before itself")
+
+    def is_complete(self, arrival):
+        own = self.steps[arrival]
+        arrivals = self.all(lambda s: s.arrives and s.location == own.location)
+        return len(arrivals) >= (arrivals.index(arrival) // own.value + 1) * own.value
+
+    def round_before(self, i):
+        """The arrivals before that step in the round of the barrier at which its thread has arrived last."""
+        own = max((j for j in range(i) if self.steps[j].arrives and self.steps[j].thread == self.steps[i].thread), default=None)
+        if own is None:
+            raise Refused(f"{self.steps[i]} comes after no arrival")
+        arrivals = self.all(lambda s: s.arrives and s.location == self.steps[own].location)
+        first = arrivals.index(own) // self.steps[own].value * self.steps[own].value
+        return [j for j in arrivals[first:first + self.steps[own].value] if j <= i]
 
     def heads_of_release_sequence(self, read):
         """rs: the write that is read; if a read-modify-write, also the one that it reads from, and so on."""
@@ -538,7 +561,9 @@ class Execution:
     def require_newest(self, thread, stuck):
         reads = [i for i in self.source if self.steps[i].thread == thread and self.waits_in(i, stuck)]
         if not reads:
-            raise Refused(f"no deadlock: T{thread} waits, but has read nothing that it could wait for")
+            last = max((i for i, s in enumerate(self.steps) if s.thread == thread and s.kind != "check"), default=None)
+            if last is None or not self.steps[last].arrives or self.is_complete(last):
+                raise Refused(f"no deadlock: T{thread} waits, but has read nothing that it could wait for")
         for r in reads:
             order = self.mo[self.steps[r].location]
             newer = order[order.index(self.source[r]) + 1:]

@@ -26,7 +26,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-enum { threads = 3 };
+#define COUNT 3
 static pthread_barrier_t barrier;
 static int data[4];
 static atomic_int count, flag;
@@ -47,7 +47,7 @@ static void round_of(long own, int round) {
 #else
   pthread_barrier_wait(&barrier);
 #endif
-  for (int i = 0; i != threads; ++i) assert(data[i] == round);
+  for (int i = 0; i != COUNT; ++i) assert(data[i] == round);
 #ifndef RACE
   pthread_barrier_wait(&barrier);
 #endif
@@ -87,7 +87,7 @@ static void* work(void* argument) {
   // Others may still depart.
   if (own != 2 && pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
     pthread_barrier_destroy(&barrier);
-    pthread_barrier_init(&barrier, NULL, threads);
+    pthread_barrier_init(&barrier, NULL, COUNT);
   }
 #elif defined(STALE)
   // Executions that are replayed: plain memory is what it was behind the barrier.
@@ -119,11 +119,11 @@ static void run(long first, long end) {
 
 int main(void) {
 #if defined(MISSING)
-  pthread_barrier_init(&barrier, NULL, threads + 1);
+  pthread_barrier_init(&barrier, NULL, COUNT + 1);
 #elif defined(MORE) || defined(PAIRS) || defined(OTHERS_LATER) || defined(FLAG) || defined(DESTROYED)
   pthread_barrier_init(&barrier, NULL, 2);
 #else
-  pthread_barrier_init(&barrier, NULL, threads);
+  pthread_barrier_init(&barrier, NULL, COUNT);
 #endif
 #if defined(PAIRS)
   run(0, 4);
@@ -131,7 +131,7 @@ int main(void) {
   run(0, 2);
   run(2, 4);
 #else
-  run(0, threads);
+  run(0, COUNT);
 #endif
 #ifdef LOOKS
   assert(serial == 2);
